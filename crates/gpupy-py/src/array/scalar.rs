@@ -29,6 +29,8 @@ pub struct LazyScalar {
     made: Option<Arc<Made>>,
     /// It stands for a Python float, and takes the dtype of what it meets.
     pub is_weak: bool,
+    /// It stands for a number that was given, while a function is recorded.
+    stands: bool,
     value: PyOnceLock<Py<PyAny>>,
 }
 
@@ -50,18 +52,28 @@ fn leaving_after(py: Python<'_>, array: Array, operations: u32) -> PyResult<Boun
     if array.dtype().is_complex() && array.is_there() {
         return host::scalar(py, &array);
     }
-    Ok(Bound::new(py, LazyScalar::new(array, operations, false))?.into_any())
+    Ok(Bound::new(py, LazyScalar::new(array, operations))?.into_any())
 }
 
-/// What stands for a Python float while a function is recorded: a float64 without axes that is open.
-pub fn weak(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
-    Ok(Bound::new(py, LazyScalar::new(array, 0, true))?.into_any())
+/// What stands for a number while a function is recorded: an open array without axes. A weak one stands for a Python float.
+pub fn standing(py: Python<'_>, array: Array, is_weak: bool) -> PyResult<Bound<'_, PyAny>> {
+    let scalar = LazyScalar { is_weak, stands: true, ..LazyScalar::new(array, 0) };
+    Ok(Bound::new(py, scalar)?.into_any())
 }
 
 impl LazyScalar {
-    fn new(array: Array, operations: u32, is_weak: bool) -> LazyScalar {
+    fn new(array: Array, operations: u32) -> LazyScalar {
         let made = if recording::is_on() { recording::made(&array) } else { None };
-        LazyScalar { array, operations, made, is_weak, value: PyOnceLock::new() }
+        let value = PyOnceLock::new();
+        LazyScalar { array, operations, made, is_weak: false, stands: false, value }
+    }
+
+    /// Refuses what a number does not have that this stands for, which is read for that.
+    ///
+    /// # Errors
+    /// - `AttributeError`: as of a Python float.
+    pub fn check_has(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        if self.is_weak { self.value(py)?.getattr(name).map(drop) } else { Ok(()) }
     }
 
     /// Refuses to make text of an open scalar; what stands for a number is read.
@@ -69,7 +81,7 @@ impl LazyScalar {
     /// # Errors
     /// - `FormatError`: it is open.
     pub fn check_formatted(&self) -> PyResult<()> {
-        if self.is_weak { Ok(()) } else { recording::asked::check_formatted(&self.array) }
+        if self.stands { Ok(()) } else { recording::asked::check_formatted(&self.array) }
     }
 
     /// That it was made in a recording.
@@ -130,7 +142,10 @@ impl LazyScalar {
         if let Some(value) = self.value.get(py) {
             return Ok(value.bind(py).clone());
         }
-        let value = host::scalar(py, &self.array)?;
+        let mut value = host::scalar(py, &self.array)?;
+        if self.is_weak {
+            value = value.call_method0("__float__")?;
+        }
         Ok(self.value.get_or_init(py, || value.unbind()).bind(py).clone())
     }
 
@@ -143,6 +158,7 @@ impl LazyScalar {
     pub fn known<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self.value.get(py) {
             Some(value) => Some(value.bind(py).clone()),
+            None if self.is_weak => None,
             None => self.element_now().and_then(|_| self.value(py).ok()),
         }
     }

@@ -7,6 +7,7 @@
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand, classify};
+use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::wrap::{wrap, wrap_recorded};
 use crate::compute::operators;
@@ -30,6 +31,11 @@ impl Ufunc {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
+        if recording::is_on()
+            && let Some(known) = this.with_known(args, kwargs)?
+        {
+            return Self::__call__(slf, &known, kwargs);
+        }
         if kwargs.is_none()
             && let Some(result) = this.call_plain(py, args)?
         {
@@ -115,6 +121,24 @@ enum Plain<'py> {
 }
 
 impl Ufunc {
+    /// The arguments with the numbers that some stand for, where these have to be known: beside arrays any may be one,
+    /// but for powers, of which some are simpler.
+    #[cold]
+    fn with_known<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let has_array = args.iter_borrowed().any(|arg| arg.is_exact_instance_of::<NdArray>());
+        let may_stand = has_array && kwargs.is_none() && self.recipe.is_some();
+        let is_power = self.name == "power" || self.name == "float_power";
+        if may_stand && !is_power || !args.iter().any(|arg| operators::is_weak(&arg)) {
+            return Ok(None);
+        }
+        let known = args.iter().map(|arg| operators::known_number(&arg));
+        PyTuple::new(args.py(), known.collect::<PyResult<Vec<_>>>()?).map(Some)
+    }
+
     /// The most frequent call: operands that are ours or numbers, and nothing else.
     pub fn call_plain<'py>(
         &self,

@@ -22,6 +22,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
+use smallvec::SmallVec;
 
 /// The ufunc behind the operator.
 fn ufunc_of(op: Operator, py: Python<'_>) -> PyResult<&'static Ufunc> {
@@ -45,6 +46,11 @@ pub fn binary<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
     let ufunc = ufunc_of(op, py)?;
+    if recording::is_on()
+        && let Some(found) = weak(py, op, &[lhs, rhs])?
+    {
+        return Ok(found);
+    }
     if let Some(found) = ufunc.of_two(lhs, rhs)? {
         return Ok(found);
     }
@@ -53,9 +59,6 @@ pub fn binary<'py>(
     }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
         let operands = [a, b];
-        if let Some(number) = weak(py, op, &operands)? {
-            return Ok(number);
-        }
         if operands.iter().all(|operand| !operand.is_array) {
             if let Some(number) = ufunc.of_scalars(py, &operands) {
                 return host::numpy_scalar(py, number);
@@ -89,22 +92,61 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
     }
 }
 
-/// What an operation on Python's numbers gives, some of which are floats that are not known while a function is
-/// recorded: such a float, or a truth value. Where Python's operation has errors of its own, it asks for the numbers.
+/// What an operation gives where an operand stands for a Python float: with arrays what is recorded, with Python's
+/// numbers such a float, or a truth that is decided; for all else, what it gives for the float itself, which is read.
+/// `None` where no operand is one, or an array is.
 fn weak<'py>(
     py: Python<'py>,
     op: Operator,
-    operands: &[Operand<'_>],
+    objects: &[&Bound<'py, PyAny>],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let is_weak =
-        |operand: &&Operand<'_>| matches!(&operand.held, Held::Scalar(scalar) if scalar.is_weak);
-    let Some(number) = operands.iter().find(is_weak) else { return Ok(None) };
-    let is_pythons = |operand: &Operand<'_>| operand.kind.dtype().is_none();
-    if !operands.iter().all(is_pythons) {
-        let asks =
-            op == Operator::Pow || operands.iter().any(|it| matches!(it.held, Held::Bool(_)));
-        return if asks { read(py, number).map(|()| None) } else { Ok(None) };
+    let is_weak = |object: &&&Bound<'_, PyAny>| is_weak(object);
+    if !recording::is_on() || objects.iter().find(is_weak).is_none() {
+        return Ok(None);
     }
+    let operands = objects.iter().map(|object| classify(object));
+    let operands = operands.collect::<PyResult<Option<SmallVec<[Operand<'_>; 2]>>>>()?;
+    if let Some(operands) = operands {
+        if operands.iter().any(|operand| operand.is_array) && op != Operator::Pow {
+            return Ok(None);
+        }
+        if gives_float(op, &operands) {
+            let array = ufunc_of(op, py)?.record(py, &operands, None)?;
+            return match array {
+                Some(array) if op.compares() => {
+                    let truth = recording::truth::decide(py, &array)?;
+                    Ok(Some(truth.into_pyobject(py)?.to_owned().into_any()))
+                }
+                Some(array) => scalar::standing(py, array, true).map(Some),
+                None => Ok(None),
+            };
+        }
+    }
+    let known = objects.iter().map(|object| known_number(object)).collect::<PyResult<Vec<_>>>()?;
+    let function = py.import("operator")?.getattr(op.python_name())?;
+    function.call1(PyTuple::new(py, known)?).map(Some)
+}
+
+/// Whether an object stands for a Python float.
+pub fn is_weak(object: &Bound<'_, PyAny>) -> bool {
+    object.cast_exact::<LazyScalar>().is_ok_and(|scalar| scalar.get().is_weak)
+}
+
+/// An operand, where it stands for a number the number itself, which is read.
+pub fn known_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match object.cast_exact::<LazyScalar>() {
+        Ok(scalar) if scalar.get().is_weak => scalar.get().value(object.py()),
+        _ => Ok(object.clone()),
+    }
+}
+
+/// Whether an operation on Python's real numbers gives a float or a truth, and has no errors of its own.
+fn gives_float(op: Operator, operands: &[Operand<'_>]) -> bool {
+    let is_number = |operand: &Operand<'_>| match &operand.held {
+        Held::Float(_) | Held::Int(_) => true,
+        Held::Scalar(scalar) => scalar.is_weak,
+        _ => false,
+    };
     let has_no_error = match (op, operands) {
         (Operator::TrueDiv, [_, divisor]) => match divisor.held {
             Held::Float(divisor) => divisor != 0.0,
@@ -115,36 +157,23 @@ fn weak<'py>(
         (Operator::Neg | Operator::Pos | Operator::Abs, _) => true,
         _ => op.compares(),
     };
-    if !has_no_error {
-        return read(py, number).map(|()| None);
-    }
-    match ufunc_of(op, py)?.record(py, operands, None)? {
-        Some(array) if op.compares() => wrap_array(py, array).map(Some),
-        Some(array) => scalar::weak(py, array).map(Some),
-        None => Ok(None),
-    }
-}
-
-/// Reads a number that is not known: what is recorded holds for this one alone.
-fn read(py: Python<'_>, number: &Operand<'_>) -> PyResult<()> {
-    match &number.held {
-        Held::Scalar(number) => number.value(py).map(drop),
-        _ => Ok(()),
-    }
+    has_no_error && operands.iter().all(is_number)
 }
 
 /// `op value`.
 fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
+    if recording::is_on()
+        && let Some(found) = weak(py, op, &[value])?
+    {
+        return Ok(found);
+    }
     if let Some(found) = ufunc_of(op, py)?.of_one(value)? {
         return Ok(found);
     }
     if let Some(a) = classify(value)? {
         let (ufunc, operands) = (ufunc_of(op, py)?, [a]);
         let [a] = &operands;
-        if let Some(number) = weak(py, op, &operands)? {
-            return Ok(number);
-        }
         if let Some(known) = known(value, a) {
             // NumPy's scalar computes it at once.
             return py.import("operator")?.call_method1(op.python_name(), (known,));
@@ -278,13 +307,14 @@ pub fn divmod<'py>(
     rhs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = lhs.py();
+    if recording::is_on() && (is_weak(lhs) || is_weak(rhs)) {
+        let function = py.import("builtins")?.getattr("divmod")?;
+        return function.call1((known_number(lhs)?, known_number(rhs)?));
+    }
     if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?)
         && (known(lhs, &a).is_none() || known(rhs, &b).is_none())
     {
         let operands = [a, b];
-        if operands.iter().all(|operand| operand.kind.dtype().is_none()) {
-            operands.iter().try_for_each(|number| read(py, number))?;
-        }
         let both = [Operator::FloorDiv, Operator::Mod];
         let [quotient, rest] = both.map(|op| ufunc_of(op, py)?.record(py, &operands, None));
         if let (Some(quotient), Some(rest)) = (quotient?, rest?) {

@@ -8,7 +8,7 @@
 //! (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Kind, Operand, classify};
+use crate::array::operand::{Kind, Operand, classify};
 use crate::compute::known;
 use crate::compute::operator::Operator;
 use crate::compute::plan::{NUMPYS, Plan, Prepared, UNKNOWN};
@@ -145,13 +145,6 @@ impl Ufunc {
         let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
             return Ok(None);
         };
-        if let (Recipe::Power, [_, exponent]) = (recipe, operands)
-            && let Held::Scalar(number) = &exponent.held
-            && number.is_weak
-        {
-            // Some powers are simpler, which only a known exponent tells.
-            number.value(py)?;
-        }
         let done = run(py, recipe, plan, operands, out)?;
         if let (Some(_), Some(dtype)) = (&done, plan.operand())
             && let Some(op) = recipe.alone(dtype)

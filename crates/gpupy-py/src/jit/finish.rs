@@ -31,6 +31,12 @@ pub fn begin() -> bool {
     recording::begin()
 }
 
+/// Whether this thread records.
+#[pyfunction]
+pub fn is_recording() -> bool {
+    recording::is_on() && recording::number() != 0
+}
+
 /// Forgets a recording of another thread, which a fork has left behind.
 #[pyfunction]
 pub fn forget_others() {
@@ -76,11 +82,7 @@ pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     };
     let touch = |array| recording::with(|recording| recording.touch(address(known), array));
     let found = array.as_ref().and_then(touch).flatten().ok_or_else(lost)?;
-    match known.is_exact_instance_of::<PyFloat>() {
-        // It takes the dtype of what it meets.
-        true => scalar::weak(py, found),
-        false => scalar::leaving(py, found),
-    }
+    scalar::standing(py, found, known.is_exact_instance_of::<PyFloat>())
 }
 
 /// By what a recording knows an array, or a number that something stands for.
@@ -427,6 +429,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
     inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks_views, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(is_recording, &inner)?)?;
     inner.add_function(wrap_pyfunction!(forget_others, &inner)?)?;
     inner.add_function(wrap_pyfunction!(discard, &inner)?)?;
     inner.add_function(wrap_pyfunction!(finish, &inner)?)?;

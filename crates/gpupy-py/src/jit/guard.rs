@@ -95,12 +95,12 @@ impl Guard {
                     && pairs.all(|((key, value), (name, known))| key.is(name) && value.is(known))
             }
             Read::Set(set, items) => {
-                let set = set.bind(py);
-                let mut all = set.len()? == items.len();
-                for item in items {
-                    all = all && set.contains(item)?;
-                }
-                all
+                // In the order in which they are gone through, which calls nothing of theirs.
+                let mut known = items.iter();
+                let same = set.bind(py).try_iter()?.all(|item| {
+                    item.is_ok_and(|item| known.next().is_some_and(|known| item.is(known)))
+                });
+                same && known.next().is_none()
             }
         })
     }

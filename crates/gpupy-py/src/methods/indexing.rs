@@ -9,6 +9,7 @@ use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of
 use crate::array::recording;
 use crate::array::scalar::LazyScalar;
 use crate::array::selection;
+use crate::compute::operators::known_number;
 use crate::index::rows::Rows;
 use crate::index::{assign, basic, few, pick};
 use gpupy_engine::Array;
@@ -78,6 +79,13 @@ impl NdArray {
             value.call_method1("put", (slf, key))?;
             return Ok(());
         }
+        let known;
+        let value = if recording::is_on() {
+            known = known_number(value)?;
+            &known
+        } else {
+            value
+        };
         if few::set(slf, key, value)? {
             return Ok(());
         }

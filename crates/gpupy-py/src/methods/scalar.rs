@@ -22,30 +22,37 @@ impl LazyScalar {
     /// The dtype.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.check_has(py, "dtype")?;
         dtypes::to_numpy(py, self.dtype_of())
     }
 
     /// The shape of every scalar.
     #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> Bound<'py, PyTuple> {
-        PyTuple::empty(py)
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.check_has(py, "shape")?;
+        Ok(PyTuple::empty(py))
     }
 
     /// The rank of every scalar.
     #[getter]
-    fn ndim(&self) -> usize {
-        0
+    fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
+        self.check_has(py, "ndim")?;
+        Ok(0)
     }
 
     /// The number of elements of every scalar.
     #[getter]
-    fn size(&self) -> usize {
-        1
+    fn size(&self, py: Python<'_>) -> PyResult<usize> {
+        self.check_has(py, "size")?;
+        Ok(1)
     }
 
     /// The class of the NumPy scalar, so that `isinstance` takes one for the other.
     #[getter(__class__)]
     fn class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.is_weak {
+            return Ok(self.value(py)?.get_type().into_any());
+        }
         let numpy = dtypes::numpy(py)?;
         Ok(numpy.scalar(self.dtype_of()).bind(py).clone())
     }
@@ -203,7 +210,8 @@ impl LazyScalar {
     }
 
     /// A 0-d array with this value.
-    fn _array(&self) -> PyResult<NdArray> {
+    fn _array(&self, py: Python<'_>) -> PyResult<NdArray> {
+        self.check_has(py, "__float__")?;
         Ok(NdArray::lazy(self.as_array().snapshot().map_err(to_py)?))
     }
 }

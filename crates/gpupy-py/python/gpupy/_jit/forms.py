@@ -17,6 +17,7 @@ from .._gpupy import is_lazy
 from .._gpupy import jit as _own
 from .selection import Selection
 
+_DOUBLE = np.dtype(np.float64)
 Array = gpupy.ndarray
 Scalar = gpupy._gpupy.scalar
 # What is the same object wherever it is equal, as far as a program can tell.
@@ -37,7 +38,9 @@ def _is_named_tuple(kind: type) -> bool:
 
 def may_be_open(value: Any) -> bool:
     """Whether a function can be recorded for any number of an argument's type."""
-    return type(value) is float or (isinstance(value, (np.floating, np.integer)) and is_lazy(value.dtype))
+    if type(value) is float:
+        return bool(is_lazy(_DOUBLE))
+    return isinstance(value, (np.floating, np.integer)) and is_lazy(value.dtype)
 
 
 class Refused(Exception):
@@ -79,7 +82,7 @@ class Arguments:
                 raise Refused("an argument is an array whose dtype is NumPy's own")
             self.objects.append(value)
             return ("array",)
-        if value is None or kind in (bool, type):
+        if value is None or kind is bool:
             return ("same", value)
         if _is_plain(value):
             return ("equal", value)
@@ -99,6 +102,8 @@ class Arguments:
             return ("items", kind, items)
         if kind is dict:
             self.objects.append(value)
+            if not all(_is_plain(key) for key in value):
+                raise Refused("an argument is a dictionary with keys of classes of their own")
             self._inside.append(value)
             entries = [(key, self._form(item)) for key, item in value.items()]
             self._inside.pop()
@@ -126,9 +131,13 @@ class Result:
         # Lists and dictionaries, by their identities; and those whose items are looked at.
         self._containers: dict[int, int] = {}
         self._inside: set[int] = set()
-        self._places = {id(known): place for place, known in enumerate([*arguments.objects, *captured])}
+        objects = [*arguments.objects, *captured]
+        # Numbers are known by what stands for them alone.
+        self._places = {id(known): place for place, known in enumerate(objects) if not may_be_open(known)}
         for standing, argument in arguments.standing:
-            self._places[id(standing())] = self._places[id(argument)]
+            if (alive := standing()) is not None:
+                place = next(place for place, known in enumerate(objects) if known is argument)
+                self._places[id(alive)] = place
         self._numbers: dict[int, int] = {}
         # Why it cannot be given again.
         self.refused: str | None = None
@@ -145,14 +154,15 @@ class Result:
         if place is not None:
             return ("object", place)
         if kind in (Array, Scalar):
-            if not is_lazy(value.dtype):
+            is_float = kind is Scalar and _own.is_float(value)
+            if not is_float and not is_lazy(value.dtype):
                 return self._strange(value, "it returns an array whose dtype is NumPy's own")
             if kind is Array and not _own.is_made(value):
                 return self._strange(value, "it returns an array by a way that cannot be watched")
             if id(value) not in self._numbers:
                 self._numbers[id(value)] = len(self.outputs)
                 self.outputs.append(value)
-            name = "array" if kind is Array else "float" if _own.is_float(value) else "scalar"
+            name = "array" if kind is Array else "float" if is_float else "scalar"
             return (name, self._numbers[id(value)])
         if kind is tuple:
             return ("tuple", [self._form(item) for item in value])

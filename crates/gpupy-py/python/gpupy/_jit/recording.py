@@ -12,7 +12,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +21,6 @@ from .._gpupy import jit as _own
 from .forms import Arguments, Refused, Result, may_be_open
 from .watch import Watch, is_programs
 
-_LOCK = threading.Lock()
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
 READS = "it reads elements"
@@ -31,15 +29,9 @@ READS = "it reads elements"
 PATIENCE, VARIETY = 3, 32
 
 
-def _after_fork() -> None:
-    """The thread that recorded, if it was another, is not there in the child."""
-    global _LOCK
-    _LOCK = threading.Lock()
-    _own.forget_others()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    # The thread that recorded, if it was another, is not there in the child.
+    os.register_at_fork(after_in_child=_own.forget_others)
 
 
 class JitError(RuntimeError):
@@ -97,20 +89,18 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
         arguments = Arguments(args, kwargs, memory.open)
     except Refused as why:
         return _plainly(jit, function, args, kwargs, str(why))
-    lock = _LOCK
-    if not lock.acquire(blocking=False):
-        return _plainly(jit, function, args, kwargs, "another thread records")
+    before = sys.getprofile()
+    # Whatever is raised, and by whatever signal: nothing is left on.
     try:
-        watch = Watch(function, arguments.others, arguments.containers)
         if not _own.begin():
             return _plainly(jit, function, args, kwargs, "another thread records")
-        try:
-            return _recorded(jit, function, (args, kwargs), arguments, watch)
-        finally:
-            # Nothing is left on, whatever failed.
-            _own.discard()
+        watch = Watch(function, arguments.others, arguments.containers)
+        return _recorded(jit, function, (args, kwargs), arguments, watch)
     finally:
-        lock.release()
+        try:
+            sys.setprofile(before if _own.is_recording() else sys.getprofile())
+        finally:
+            _own.discard()
 
 
 def _check(function: Callable[..., Any]) -> None:
@@ -149,8 +139,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         _own.abandon()
         if isinstance(error, FormatError):
             raise JitError(f"{_name(function)}{place}: {error}") from None
-        if reason is not None:
-            _refused(jit, reason)
+        _refused(jit, reason or "it raises an exception")
         raise
     again = _again(jit, function, call, arguments, watch, None)
     if again is not None:
@@ -161,7 +150,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         guards = watch.guards()
     except Refused as why:
         refused = str(why)
-    captured = _besides(watch.arrays, arguments.objects)
+    captured = watch.arrays
     if _own.decisions() > MOST_DECISIONS:
         refused = f"it decides more than {MOST_DECISIONS} times"
     result = Result(value, arguments, captured, watch.knows)
@@ -211,7 +200,8 @@ def _again(
     numbers stood open, it is recorded for those that it was given."""
     spoiled = _own.spoiled()
     is_open = any(may_be_open(value) for value in arguments.objects)
-    is_odd = is_open and (watch.tells_numbers or isinstance(error, Exception))
+    reads = (_own.refused() or "").startswith(READS)
+    is_odd = is_open and (reads or watch.tells_numbers or isinstance(error, Exception))
     if spoiled is None and not is_odd:
         return None
     try:
@@ -239,12 +229,6 @@ def _leaks(result: Result) -> bool:
         return False
     gc.collect()
     return bool(_own.leaks(known))
-
-
-def _besides(arrays: list[Any], objects: list[Any]) -> list[Any]:
-    """The arrays that are no arguments."""
-    known = {id(one) for one in objects}
-    return [array for array in arrays if id(array) not in known]
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -39,7 +39,9 @@ _CLASSES = frozenset(
     ["isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "len", "print"]
 )
 # Those that read attributes which nobody follows.
-_UNCLEAR = frozenset(["getattr", "hasattr", "dir"])
+_UNCLEAR = frozenset(["getattr", "hasattr", "dir", "id"])
+# Names under which attributes are read without being followed.
+_READERS_OF_ATTRIBUTES = frozenset(["attrgetter", "methodcaller", "__getattribute__"])
 # Modules whose built-in functions depend on their arguments alone.
 _PURE_MODULES = frozenset(
     "builtins math cmath operator _operator itertools functools _functools collections _collections".split()
@@ -58,7 +60,7 @@ _BUILT_IN = (
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType),
 )
 # The most items of a container that is watched, and the most guards of a function.
-_MOST_ITEMS, _MOST_GUARDS = 10_000, 20_000
+_MOST_ITEMS, _MOST_GUARDS = 256, 2_000
 
 Guard = tuple[Any, ...]
 
@@ -84,6 +86,7 @@ class Watch:
         self._seen_loose: set[tuple[int, str]] = set()
         self._functions: dict[CodeType, list[FunctionType]] = {}
         self._codes: set[CodeType] = set()
+        self._methods: set[tuple[type, CodeType]] = set()
         self._inner: set[CodeType] = set()
         self._containers: list[tuple[Any, list[Any], bool]] = []
         # Where something of a name is stored.
@@ -94,7 +97,7 @@ class Watch:
         for other in others:
             self._know(other, f"the argument of class {type(other).__name__}")
         for container in containers:
-            self._contain(container, "an argument", guarded=False)
+            self._contain(container, "an argument", guarded=False, is_argument=True)
 
     def __enter__(self) -> Watch:
         self._before = sys.getprofile()
@@ -145,6 +148,10 @@ class Watch:
     # What runs
 
     def _told(self, frame: FrameType, event: str, value: Any) -> None:
+        if not _own.is_recording():
+            # Something ended it before this could be taken back.
+            sys.setprofile(self._before)
+            return
         if callable(self._before):
             self._before(frame, event, value)
         if event == "c_call" and _shares_work(value) and _is_own(frame):
@@ -171,6 +178,9 @@ class Watch:
             self._stores.update({stored: (code, line) for stored, line in reads.stores.items()})
             self._loose |= reads.loose
             names = {chain.name for chain in reads.chains if chain.root == "global"}
+            read = names.union(reads.loose, *(chain.attributes for chain in reads.chains))
+            for reader in read & _READERS_OF_ATTRIBUTES:
+                self._refuse(f"`{name}` reads attributes by `{reader}`")
             self.tells_numbers |= reads.asks_identity or "type" in names
             if not names.isdisjoint(_CLASSES) or code.co_flags & 0x2A0:
                 _own.tells_classes()
@@ -179,6 +189,8 @@ class Watch:
             self._refuse(f"`{code.co_name}` has variables of a function that is not known")
         for function in self._functions.get(code, ()):
             self._called_known(function)
+        if code.co_argcount:
+            self._called_method(code, frame.f_locals.get(code.co_varnames[0]))
         for chain in reads.chains:
             self._follow(frame, chain)
 
@@ -191,10 +203,22 @@ class Watch:
             value = getattr(function, attribute)
             self._guard("attribute", function, attribute, value, f"`{function.__name__}.{attribute}`")
 
+    def _called_method(self, code: CodeType, owner: Any) -> None:
+        """A function that may be a method, which Python finds by a class without reading an attribute."""
+        kind = owner if issubclass(type(owner), type) else type(owner)
+        if (kind, code) in self._methods or not kind.__flags__ & _HEAP:
+            return
+        self._methods.add((kind, code))
+        for one in kind.__mro__:
+            for name, value in one.__dict__.items():
+                if type(value) is FunctionType and value.__code__ is code:
+                    self._guard("class", kind, name, _in_class(kind, name), f"`{kind.__name__}.{name}`")
+
     def _called_builtin(self, frame: FrameType, builtin: Any) -> None:
         owner = getattr(builtin, "__self__", None)
         name = getattr(builtin, "__name__", "")
-        if isinstance(owner, types.ModuleType) or owner is None:
+        is_module = issubclass(type(owner), types.ModuleType)
+        if is_module or owner is None:
             module = str(getattr(builtin, "__module__", None) or getattr(owner, "__name__", ""))
             is_pure = module.partition(".")[0] in (*_OURS, *_PURE_MODULES)
             if module == "builtins" and name in _UNCLEAR:
@@ -202,9 +226,11 @@ class Watch:
                 self._refuse(f"line {frame.f_lineno}: it calls `{name}`")
             if (module == "builtins" and name in _IMPURE) or (not is_pure and owner is not None):
                 self._refuse(f"line {frame.f_lineno}: it calls `{module}.{name}`", has_effects=True)
-        elif name in _READERS and isinstance(owner, types.ModuleType):
-            self._refuse(f"line {frame.f_lineno}: it reads a file by `{name}`")
-        elif not isinstance(owner, (*_PURE_CLASSES, Array, Scalar, np.generic, np.dtype, np.ufunc)):
+            if name in _READERS:
+                self._refuse(f"line {frame.f_lineno}: it reads a file by `{name}`")
+        elif issubclass(type(owner), str) and name in ("format", "format_map"):
+            self._refuse(f"line {frame.f_lineno}: it calls `str.{name}`")
+        elif not issubclass(type(owner), (*_PURE_CLASSES, Array, Scalar, np.generic, np.dtype, np.ufunc)):
             kind = type(owner)
             if kind.__module__.split(".")[0] not in _OURS or "random" in kind.__module__:
                 why = f"line {frame.f_lineno}: it calls `{name}` of an object of class {kind.__name__}"
@@ -259,7 +285,7 @@ class Watch:
 
     def _attribute(self, owner: Any, attribute: str, name: str) -> Any:
         """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
-        if isinstance(owner, types.ModuleType):
+        if issubclass(type(owner), types.ModuleType):
             if owner.__name__.split(".")[-1] == "random" and owner.__name__.split(".")[0] in _OURS:
                 self._refuse(f"it draws random numbers by `{owner.__name__}.{attribute}`", has_effects=True)
             value = owner.__dict__.get(attribute, _MISSING)
@@ -269,9 +295,18 @@ class Watch:
             return value
         is_class = issubclass(type(owner), type)
         kind = owner if is_class else type(owner)
-        found = next((one.__dict__[attribute] for one in kind.__mro__ if attribute in one.__dict__), _MISSING)
+        found = _in_class(kind, attribute)
         if kind.__flags__ & _HEAP:
             self._guard("class", kind, attribute, found, name)
+        if is_class and type(owner) is not type:
+            meta = type(owner)
+            given = next(
+                (one.__dict__[attribute] for one in meta.__mro__ if attribute in one.__dict__), _MISSING
+            )
+            self._guard("class", meta, attribute, given, name)
+        if not is_class and kind.__getattribute__ is not object.__getattribute__ and _is_pythons(kind):
+            self._refuse(f"{name} is an attribute of a class with a `__getattribute__` of its own")
+            return _MISSING
         if not is_class:
             if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 value = getattr(owner, attribute, _MISSING)
@@ -331,7 +366,12 @@ class Watch:
             )
         elif issubclass(kind, (list, dict, set, tuple, frozenset)):
             self._contain(value, name, guarded=not isinstance(value, (tuple, frozenset)))
-            if kind not in (list, dict, set, tuple, frozenset):
+            base = next(base for base in (list, dict, set, tuple, frozenset) if issubclass(kind, base))
+            if kind is not base and not all(
+                one in (base, object) or _is_pythons_own(one) for one in kind.__mro__
+            ):
+                self._refuse(f"{name} is an object of class {kind.__name__}, which cannot be watched")
+            if kind is not base:
                 self._objects.append(value)
                 self._look_loosely()
         elif kind is FunctionType:
@@ -360,7 +400,7 @@ class Watch:
             self._objects.append(value)
             self._look_loosely()
 
-    def _contain(self, container: Any, name: str, *, guarded: bool) -> None:
+    def _contain(self, container: Any, name: str, *, guarded: bool, is_argument: bool = False) -> None:
         items = _items(container)
         if len(items) > _MOST_ITEMS:
             self._refuse(f"{name} has more than {_MOST_ITEMS} items")
@@ -373,7 +413,9 @@ class Watch:
             given = list(dict.items(container)) if kind == "dict" else items
             self._guards[kind, id(container), ""] = (f"items of {name}", kind, container, given)
         for item in items:
-            self._know(item, f"an item of {name}")
+            # An argument's arrays are others in each call, and its containers are looked at by themselves.
+            if not (is_argument and issubclass(type(item), (Array, tuple, list, dict))):
+                self._know(item, f"an item of {name}")
 
     def _look_loosely(self) -> None:
         """Guards attributes that are read of what is not followed, of all objects that have them."""
@@ -404,20 +446,21 @@ def _shares_work(builtin: Any) -> bool:
     return is_start or (name == "put" and type(owner).__name__ == "SimpleQueue")
 
 
+def _in_class(kind: type, name: str) -> Any:
+    """What a class or one that it inherits from has under a name."""
+    return next((one.__dict__[name] for one in kind.__mro__ if name in one.__dict__), _MISSING)
+
+
 def _is_pythons(kind: type) -> bool:
-    """Whether Python code makes a class and all that it inherits from: others may have what nobody can look
-    at."""
-    return all(
-        one.__flags__ & _HEAP
-        and not one.__flags__ & _IMMUTABLE
-        and (
-            "__dict__" in one.__dict__
-            or "__slots__" in one.__dict__
-            or one.__basicsize__ == getattr(one.__base__, "__basicsize__", 0)
-        )
-        for one in kind.__mro__
-        if one is not object and one not in (Exception, BaseException)
-    )
+    """Whether Python code makes a class and all that it inherits from: others may have what nobody sees."""
+    return all(_is_pythons_own(one) for one in kind.__mro__ if one not in (object, Exception, BaseException))
+
+
+def _is_pythons_own(kind: type) -> bool:
+    """Whether Python code makes a class."""
+    own, base = kind.__dict__, getattr(kind.__base__, "__basicsize__", 0)
+    is_made = kind.__flags__ & _HEAP and not kind.__flags__ & _IMMUTABLE
+    return bool(is_made) and ("__dict__" in own or "__slots__" in own or kind.__basicsize__ == base)
 
 
 def _is_ours(kind: type) -> bool:

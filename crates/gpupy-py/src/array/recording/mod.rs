@@ -154,7 +154,7 @@ pub fn forget_others() {
     }
 }
 
-/// Does something with the recording of this thread.
+/// Does something with the recording of this thread, which runs no Python.
 pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
 }

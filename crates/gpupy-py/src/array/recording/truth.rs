@@ -38,7 +38,9 @@ pub fn opened(array: &Array) -> Result<Option<Array>> {
         if number() == 0 {
             return Ok(None);
         }
-        with(|recording| recording.refuse(reading(py)));
+        // It is Python that says so, which may ask what is recorded.
+        let why = reading(py);
+        with(|recording| recording.refuse(why));
         let cut = with(|recording| recording.cut(Some(array))).transpose()?;
         let (Some(cut), Some((context, _))) = (cut, open()) else { return Ok(None) };
         let given: Vec<&Array> = cut.given.iter().collect();
