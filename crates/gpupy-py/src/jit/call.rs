@@ -36,6 +36,9 @@ pub struct Jit {
     missed: Mutex<HashMap<String, u64>>,
     /// How often the function ran without being recorded, by the reason.
     plain: Mutex<HashMap<String, u64>>,
+    /// So many calls that nothing fits run without being recorded, and why.
+    rests: AtomicU64,
+    tired: Mutex<String>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -55,6 +58,8 @@ impl Jit {
             recordings: AtomicU64::new(0),
             missed: Mutex::default(),
             plain: Mutex::default(),
+            rests: AtomicU64::new(0),
+            tired: Mutex::default(),
         }
     }
 
@@ -97,6 +102,13 @@ impl Jit {
         if let Some(words) = words {
             *lock(&this.missed).entry(words).or_default() += 1;
         }
+        if this.rests.load(Ordering::Relaxed) > 0 {
+            // Python's lock is held: nobody else counts meanwhile.
+            this.rests.fetch_sub(1, Ordering::Relaxed);
+            let why = lock(&this.tired).clone();
+            *lock(&this.plain).entry(why).or_default() += 1;
+            return this.function.bind(py).call(args, kwargs);
+        }
         slf.call_method1("_record", (args, kwargs))
     }
 
@@ -116,6 +128,12 @@ impl Jit {
     #[getter]
     fn _replays(&self) -> u64 {
         self.replays.load(Ordering::Relaxed)
+    }
+
+    /// So many calls that nothing fits from now on are not worth the time to record them, for this reason.
+    fn _rest(&self, calls: u64, why: String) {
+        *lock(&self.tired) = why;
+        self.rests.store(calls, Ordering::Relaxed);
     }
 
     /// Notes that the function ran without being recorded.

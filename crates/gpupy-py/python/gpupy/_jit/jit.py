@@ -30,7 +30,6 @@ class Jit(_own.Jit):
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self._memory = Memory()
-        self._last_reason = ""
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         return record(self, self.__wrapped__, args, kwargs or {})

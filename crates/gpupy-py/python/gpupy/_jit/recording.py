@@ -47,7 +47,7 @@ class Memory:
         self._seen: dict[tuple[int | str, type], Any] = {}
         self.open: set[int | str] = set()
         self.may_open = True
-        self._in_vain, self._alone, self._rest = 0, 0, 0
+        self._in_vain, self._alone = 0, 0
         self._replays = 0
 
     def see(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -63,26 +63,19 @@ class Memory:
         self.may_open = False
         self.open.clear()
 
-    def rests(self) -> bool:
-        """Whether a call is not worth the time to record it, after so many that were in vain."""
-        self._rest -= 1
-        return self._rest >= 0
-
-    def count(self, *, kept: bool, replays: int) -> None:
-        """Counts a recording, after so many calls that were done again."""
+    def count(self, *, kept: bool, replays: int) -> int:
+        """Counts a recording, after so many calls that were done again; gives how many calls are not worth
+        another."""
         self._in_vain = 0 if kept else self._in_vain + 1
         self._alone = self._alone + 1 if replays == self._replays else 0
         self._replays = replays
         vain = max(self._in_vain - PATIENCE, self._alone - VARIETY)
-        self._rest = 0 if vain < 0 else 64 << min(vain, 13)
+        return 0 if vain < 0 else 64 << min(vain, 13)
 
 
 def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of a function; what it does is kept in ``jit``, or why not is counted there."""
     memory = jit._memory
-    if memory.rests():
-        jit._ran_plainly(jit._last_reason)
-        return function(*args, **kwargs)
     memory.see(args, kwargs)
     try:
         _check(function)
@@ -119,8 +112,7 @@ def _plainly(
 
 def _refused(jit: Any, why: str) -> None:
     jit._ran_plainly(why)
-    jit._last_reason = why
-    jit._memory.count(kept=False, replays=jit._replays)
+    jit._rest(jit._memory.count(kept=False, replays=jit._replays), why)
 
 
 def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, watch: Watch) -> Any:
@@ -183,8 +175,8 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
             jit._memory.close()
         _refused(jit, refused)
     else:
-        jit._last_reason = f"{VARIETY} recordings, one after another, were of no use"
-        jit._memory.count(kept=True, replays=jit._replays)
+        alone = f"{VARIETY} recordings, one after another, were of no use"
+        jit._rest(jit._memory.count(kept=True, replays=jit._replays), alone)
     return given
 
 
