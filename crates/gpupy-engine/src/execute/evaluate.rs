@@ -84,6 +84,7 @@ impl Engine {
     ///
     /// # Errors
     /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
+    ///   next evaluation ends, unless it is laid aside.
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
         let done = self.evaluate_anyhow(demand, order);
         self.captured = None;

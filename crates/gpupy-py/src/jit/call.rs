@@ -45,6 +45,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Counts words; those beyond so many together, as a program may have ever new ones.
+fn count(counts: &Mutex<HashMap<String, u64>>, words: String) {
+    /// The most words that are told apart.
+    const WORDS: usize = 256;
+    let mut counts = lock(counts);
+    let is_told = counts.len() < WORDS || counts.contains_key(&words);
+    *counts.entry(if is_told { words } else { "others".to_owned() }).or_default() += 1;
+}
+
 #[pymethods]
 impl Jit {
     #[new]
@@ -100,13 +109,13 @@ impl Jit {
             None => None,
         };
         if let Some(words) = words {
-            *lock(&this.missed).entry(words).or_default() += 1;
+            count(&this.missed, words);
         }
         if this.rests.load(Ordering::Relaxed) > 0 {
             // Python's lock is held: nobody else counts meanwhile.
             this.rests.fetch_sub(1, Ordering::Relaxed);
             let why = lock(&this.tired).clone();
-            *lock(&this.plain).entry(why).or_default() += 1;
+            count(&this.plain, why);
             return this.function.bind(py).call(args, kwargs);
         }
         slf.call_method1("_record", (args, kwargs))
@@ -138,7 +147,7 @@ impl Jit {
 
     /// Notes that the function ran without being recorded.
     fn _ran_plainly(&self, why: String) {
-        *lock(&self.plain).entry(why).or_default() += 1;
+        count(&self.plain, why);
     }
 
     /// Forgets all that was recorded.

@@ -166,6 +166,7 @@ pub fn abandon(py: Python<'_>) -> PyResult<()> {
 /// result comes back with the reason.
 ///
 /// - `arguments`, `named`: what the arguments were like ([`Given::of`]); `objects`: their arrays, in that order, and
+///   `captured` ones behind them; `guards`: [`Guard::of`].
 /// - `result`: [`Template::of`]; `outputs`: the arrays and scalars in it.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ from .watch import Watch, is_programs
 
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
-READS = "it reads elements"
+READS, BUSY = "it reads elements", "another thread records"
 # After so many recordings in a row that were refused, or that no call came back to, calls run without one for
 # a while, twice as long each time.
 PATIENCE, VARIETY = 3, 32
@@ -86,7 +86,7 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
     # Whatever is raised, and by whatever signal: nothing is left on.
     try:
         if not _own.begin():
-            return _plainly(jit, function, args, kwargs, "another thread records")
+            return _plainly(jit, function, args, kwargs, BUSY)
         watch = Watch(function, arguments.others, arguments.containers)
         return _recorded(jit, function, (args, kwargs), arguments, watch)
     finally:
@@ -208,9 +208,10 @@ def _again(
     if spoiled is not None:
         return lambda: _plainly(jit, function, args, kwargs, str(spoiled))
     jit._memory.close()
+    if not _own.begin():
+        return lambda: _plainly(jit, function, args, kwargs, BUSY)
     closed = Arguments(args, kwargs, ())
     watched = Watch(function, closed.others, closed.containers)
-    _own.begin()
     return lambda: _recorded(jit, function, call, closed, watched)
 
 

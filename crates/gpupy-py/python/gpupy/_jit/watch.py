@@ -128,8 +128,6 @@ class Watch:
             if kind not in ("entry", "attribute"):
                 continue
             now = owner.get(key, _MISSING) if kind == "entry" else getattr(owner, key, _MISSING)
-            if now is _MISSING and kind == "attribute":
-                continue
             if now is not (known[0] if known else _MISSING):
                 name = words.rpartition("`")[0].rpartition("`")[2].rpartition(".")[2]
                 code, line = self._stores.get(name, (None, 0))

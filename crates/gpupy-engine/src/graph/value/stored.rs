@@ -1,0 +1,114 @@
+//! Where a value's elements are: what is computed, what is in host memory, and what is neither any more.
+//!
+//! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
+
+use super::{Kind, NEXT_ID, Origin, State, Value};
+use crate::memory::host::HostBuffer;
+use gpupy_core::Result;
+use gpupy_core::driver::HostMemory;
+use gpupy_core::memory::of_array;
+use gpupy_core::shape::size_of;
+use smallvec::SmallVec;
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+impl Value {
+    /// Notes that positions are stored now; forgets the operands when nothing is pending.
+    pub(crate) fn mark_computed(&self, range: std::ops::Range<usize>) {
+        let mut state = self.state();
+        state.computed.insert(range);
+        let operands = if state.computed.covers(0..self.len()) {
+            state.passed = None;
+            if self.0.pending.swap(false, Ordering::AcqRel) {
+                self.0.count(true);
+            }
+            if state.keeps_operands { SmallVec::new() } else { std::mem::take(&mut state.operands) }
+        } else {
+            SmallVec::new()
+        };
+        drop(state);
+        // Operands go after the lock: their own drop takes other locks.
+        drop(operands);
+    }
+
+    /// Says whether the value keeps its operands when it is computed, until the opposite is said.
+    pub(crate) fn keep_operands(&self, keep: bool) {
+        let mut state = self.state();
+        state.keeps_operands = keep;
+        let done = !keep && self.is_computed();
+        let operands = if done { std::mem::take(&mut state.operands) } else { SmallVec::new() };
+        drop(state);
+        drop(operands);
+    }
+
+    /// Whether it keeps them.
+    pub(crate) fn keeps_operands(&self) -> bool {
+        self.state().keeps_operands
+    }
+
+    /// Notes that positions are stored nowhere any more.
+    pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
+        self.state().computed.remove(range);
+        if !self.0.pending.swap(true, Ordering::AcqRel) {
+            self.0.count(false);
+        }
+    }
+
+    /// The value's host memory, allocated at the first need.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has none for it.
+    pub(crate) fn host_buffer(&self) -> Result<Arc<HostBuffer>> {
+        let mut state = self.state();
+        if let Some(host) = &state.host {
+            return Ok(host.clone());
+        }
+        let bytes = self.len().saturating_mul(self.dtype().size());
+        let made = HostBuffer::new(bytes);
+        let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
+        Ok(state.host.insert(Arc::new(host)).clone())
+    }
+
+    /// Where positions lie in the value's host memory, allocated at the first need.
+    ///
+    /// # Errors
+    /// As of `host_buffer`.
+    pub(crate) fn host_memory(&self, range: &std::ops::Range<usize>) -> Result<Option<HostMemory>> {
+        let buffer = self.host_buffer()?;
+        let size = self.dtype().size();
+        let inside = range.start <= range.end && range.end * size <= buffer.len();
+        let address = buffer.as_ptr().wrapping_add(range.start * size).cast_mut();
+        Ok(NonNull::new(address).filter(|_| inside).map(HostMemory::new))
+    }
+
+    /// The first element in host memory, if that has all elements of a range.
+    pub(crate) fn host_start(&self, range: std::ops::Range<usize>) -> Option<NonNull<u8>> {
+        if let Some(memory) = self.0.memory {
+            return NonNull::new(memory.as_ptr());
+        }
+        let state = self.state();
+        let host = state.host.as_ref().filter(|_| state.on_host.covers(range))?;
+        NonNull::new(host.as_ptr().cast_mut())
+    }
+
+    /// Makes a host value that nobody else knows another one with the same elements, and gives its
+    /// memory, for writing; `None` where somebody else may want the elements as they are.
+    pub(crate) fn renew(&mut self) -> Option<Arc<HostBuffer>> {
+        let node = Arc::get_mut(&mut self.0)?;
+        let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let alone = state.watchers.is_empty()
+            && state.host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1);
+        if !alone || !matches!(node.kind, Kind::Host(_)) {
+            return None;
+        }
+        let host = state.host.take();
+        // Nothing that was found out about the old elements stays.
+        *state = State::in_memory(size_of(&node.shape), host.clone());
+        // Expressions that were computed from them may live on, and are found by the name.
+        node.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        node.order = (node.id, u32::MAX);
+        node.kind = Kind::Host(Origin::Given);
+        host
+    }
+}
