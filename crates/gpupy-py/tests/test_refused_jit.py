@@ -251,3 +251,21 @@ def test_a_swallowed_error_changes_nothing():
 
     for _ in range(2):
         assert (tries(gp.ones(3)) == 3).all()
+
+
+def test_an_attribute_that_is_deleted_is_deleted_each_time():
+    class Slotted:
+        __slots__ = ("k",)
+
+    one = Slotted()
+
+    @gp.jit
+    def deletes(x):
+        x = x * one.k
+        del one.k
+        return x
+
+    for turn in range(1, 4):
+        one.k = turn
+        assert (deletes(gp.ones(2)) == turn).all() and not hasattr(one, "k")
+    assert "changes" in reasons(deletes)[0]
