@@ -6,11 +6,12 @@
 use super::Context;
 use crate::array::base::Array;
 use crate::eager::in_memory;
-use crate::eager::segment::{Segment, are_in_memory, results};
+use crate::eager::segment::{Segment, are_in_memory, in_shape, results};
 use crate::graph::value::Value;
 use crate::schedule::flush::Demand;
 use crate::thresholds::T;
-use gpupy_core::Result;
+use gpupy_core::shape::Shape;
+use gpupy_core::{DType, Error, ErrorKind, Result};
 
 impl Context {
     /// What a segment gives of the bases of these arrays: a new base for each of its results, seen whole.
@@ -39,22 +40,28 @@ impl Context {
             let made = recorded.all_values(expressions, &values);
             let found = results(recorded, &values, &made);
             self.plan(segment, &values, made)?;
-            return self.given(found, true);
+            return self.given(segment, found, true);
         }
         // A single element that is known is a scalar of kernels.
-        let known = |(array, value): (&&Array, Value)| match value.shape() {
-            [] => array.known_element().map_or(value, |element| Value::constant(&[], element)),
-            _ => value,
+        let known = |((array, value), (_, shape)): ((&&Array, Value), &(DType, Shape))| {
+            let element = if shape.is_empty() { array.known_element() } else { None };
+            element.map_or(value, |element| Value::constant(&[], element))
         };
-        let values: Vec<Value> = given.iter().zip(values).map(known).collect();
+        let values: Vec<Value> =
+            given.iter().zip(values).zip(recorded.arguments()).map(known).collect();
         let made = recorded.all_values(expressions, &values);
         let found = results(recorded, &values, &made);
         drop(made);
-        self.given(found, is_at_once)
+        self.given(segment, found, is_at_once)
     }
 
     /// New bases with these values, which are computed now where that is little work: the next segment would be long.
-    fn given(&self, values: Vec<Value>, is_at_once: bool) -> Result<Vec<Array>> {
+    fn given(
+        &self,
+        segment: &Segment,
+        values: Vec<Value>,
+        is_at_once: bool,
+    ) -> Result<Vec<Array>> {
         for (number, value) in values.iter().enumerate() {
             match Demand::first_of(&values[number..]) {
                 Some(demand) if is_at_once && !value.is_computed() && !value.is_open() => {
@@ -63,7 +70,9 @@ impl Context {
                 _ => self.bound(value)?,
             }
         }
-        Ok(values.into_iter().map(Array::from_value).collect())
+        let shown = values.into_iter().zip(segment.recorded.results());
+        let shown = shown.map(|(value, (_, shape))| in_shape(Array::from_value(value), shape));
+        shown.collect::<Option<_>>().ok_or_else(|| Error::new(ErrorKind::Shape, "replay"))
     }
 
     /// Gives an open value the elements that it has in the recording that goes on, in host memory.

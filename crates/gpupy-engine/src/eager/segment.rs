@@ -15,7 +15,7 @@ use crate::execute::evaluate::Engine;
 use crate::graph::value::{Kind, NodeOp, Origin, Value, ValueId};
 use crate::graph::whole::Whole;
 use crate::memory::tiling::Tile;
-use crate::record::recorded::{Place, Read, Recorded, Step};
+use crate::record::recorded::{Read, Recorded, Step};
 use crate::schedule::below::{Below, Source};
 use crate::schedule::flush::Demand;
 use crate::schedule::placement::Order;
@@ -34,6 +34,9 @@ use std::sync::{Arc, MutexGuard, OnceLock};
 
 /// Expressions of some arrays that can be made of others.
 pub struct Segment {
+    /// As it was recorded.
+    pub(crate) outline: Recorded,
+    /// By the steps for these extents.
     pub(crate) recorded: Recorded,
     is_little: bool,
     planned: OnceLock<Option<Planned>>,
@@ -73,9 +76,18 @@ impl Segment {
     /// # Errors
     /// - `Open`: a result reads an argument of another recording. `Disposed`: an array has no elements any more.
     pub fn of(arguments: &[Array], results: &[Array]) -> Result<(Segment, Vec<usize>)> {
-        let (recorded, used) = Recorded::of(arguments, results)?;
+        let (outline, used) = Recorded::of(arguments, results)?;
+        Ok((Segment::of_outline(outline)?, used))
+    }
+
+    /// What was recorded, by the steps for its extents.
+    ///
+    /// # Errors
+    /// Those of its operations.
+    pub(crate) fn of_outline(outline: Recorded) -> Result<Segment> {
+        let recorded = outline.lowered()?;
         let is_little = recorded.steps().iter().all(|step| work(step).is_little());
-        Ok((Segment { recorded, is_little, planned: OnceLock::new() }, used))
+        Ok(Segment { outline, recorded, is_little, planned: OnceLock::new() })
     }
 
     /// The dtype and the shape of each argument's base.
@@ -265,15 +277,16 @@ impl Engine {
             }
             Taken::Stored(number) => Some(stored[*number as usize].0.clone()),
         };
-        planned.results.iter().map(result).collect()
+        let shown = planned.results.iter().zip(segment.recorded.results());
+        shown.map(|(taken, (_, shape))| in_shape(result(taken)?, shape)).collect()
     }
 }
 
-/// Where the elements of a base lie in host memory, if it has them there and is of this dtype and shape.
+/// Where the elements of a base lie in host memory, if it has them there and is of this dtype and of as many elements.
 fn first(current: &Current, dtype: DType, shape: &[usize]) -> Option<HostMemory> {
     let start: NonNull<u8> = match current.held() {
-        Held::Own(own) if own.dtype == dtype && own.shape[..] == *shape => own.start(),
-        Held::Value(value) if value.dtype() == dtype && value.shape() == shape => {
+        Held::Own(own) if own.dtype == dtype && own.len() == size_of(shape) => own.start(),
+        Held::Value(value) if value.dtype() == dtype && value.len() == size_of(shape) => {
             value.host_start(0..value.len())?
         }
         _ => return None,
@@ -382,7 +395,12 @@ impl Plan<'_> {
 /// What the results are, as values recorded anew.
 pub(crate) fn results(recorded: &Recorded, given: &[Value], made: &[Value]) -> Vec<Value> {
     let places = recorded.results().iter();
-    places.map(|place: &Place| recorded.value(*place, given, made).clone()).collect()
+    places.map(|(place, _)| recorded.value(*place, given, made).clone()).collect()
+}
+
+/// A base whose elements are seen in a shape.
+pub(crate) fn in_shape(array: Array, shape: &[usize]) -> Option<Array> {
+    if array.shape() == shape { Some(array) } else { array.reshape(shape) }
 }
 
 /// Whether all elements of these values are in host memory, so that a kernel can read them there.

@@ -158,6 +158,7 @@ pub(crate) fn operation(op: &NodeOp) -> String {
             format!("result {result} of function {}", function.fingerprint())
         }
         NodeOp::Argument => "argument of a function".to_string(),
+        NodeOp::Deferred(deferred) => deferred.over.name().to_string(),
         NodeOp::Index(axis) => format!("index of axis {axis}"),
         NodeOp::Reduce { op, .. } => format!("reduce {}", op.info().name),
         NodeOp::Whole(whole) => whole.op().info().name.to_string(),

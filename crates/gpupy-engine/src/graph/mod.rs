@@ -11,6 +11,7 @@
 //! Imports `memory`. Not here: arrays, which show values (`array/`), how expressions are recorded (`record/`).
 
 pub(crate) mod bounds;
+pub(crate) mod deferred;
 pub(crate) mod function;
 pub(crate) mod intern;
 pub(crate) mod interval;

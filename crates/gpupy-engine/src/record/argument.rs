@@ -60,14 +60,14 @@ impl Array {
         fits && !current.is_pinned()
     }
 
-    /// Puts what another base has in the place of what this one has: elements of the same dtype and shape. They are
+    /// Puts what another base has in the place of what this one has: elements of the same dtype and number. They are
     /// moved, so the other has none afterwards. False, with nothing done, where exports or another base show this
-    /// one's elements.
+    /// one's elements, or the other was made with another shape.
     ///
     /// # Errors
     /// - `Disposed`: the other has none any more.
     pub fn take_elements(&self, from: &Array) -> Result<bool> {
-        if self.shows_another() {
+        if self.shows_another() || self.base_shape()? != from.base_shape()? {
             return Ok(false);
         }
         let mut current = self.current();

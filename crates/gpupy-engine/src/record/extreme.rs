@@ -6,6 +6,7 @@
 //! Not here: the extremes themselves (`reduced.rs`), the search in few elements (`eager/extreme.rs`).
 
 use crate::array::base::{Arg, Array};
+use crate::graph::deferred::Over;
 use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
@@ -29,6 +30,18 @@ impl Recorder {
             return Err(Error::new(ErrorKind::Index, "place")
                 .says("there is no such axis, or it is too long for int32")
                 .with("axis", axis));
+        }
+        let kept = || {
+            let mut kept = Shape::from(array.shape());
+            kept[axis] = 1;
+            kept
+        };
+        if op.reduces(array.dtype())
+            && array.shape()[axis] > 0
+            && let Some(deferred) =
+                self.deferred(|| Over::Place { op, axis }, (DType::I32, kept), &[array])
+        {
+            return deferred;
         }
         let last = rank - 1;
         let there: SmallVec<[usize; 4]> = (0..rank).filter(|a| *a != axis).chain([axis]).collect();

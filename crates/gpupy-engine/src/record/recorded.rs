@@ -10,7 +10,7 @@
 use crate::array::base::Array;
 use crate::graph::value::{Expressions, Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
 use gpupy_core::op_eval;
-use gpupy_core::shape::Shape;
+use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -22,7 +22,8 @@ pub(crate) struct Recorded {
     arguments: Vec<(DType, Shape)>,
     leaves: Vec<Value>,
     steps: Vec<Step>,
-    results: Vec<Place>,
+    /// Each with its shape.
+    results: Vec<(Place, Shape)>,
 }
 
 /// What a step reads, and what a result is.
@@ -63,12 +64,30 @@ impl Recorded {
         let values = arguments.iter().map(Array::value).collect::<Result<Vec<Value>>>()?;
         let mut recording = Recording::default();
         recording.given.extend(values.iter().map(Value::id).zip(0..));
-        let places = results.iter().map(|result| recording.place(&result.value()?));
+        let places = results.iter().map(|result| {
+            let value = result.value()?;
+            Ok((recording.place(&value)?, value.shape().into()))
+        });
         let results = places.collect::<Result<_>>()?;
         let Recording { used, leaves, steps, .. } = recording;
         let taken = used.iter().map(|number| &values[*number]);
         let arguments = taken.map(|value| (value.dtype(), value.shape().into())).collect();
         Ok((Recorded { arguments, leaves, steps, results }, used))
+    }
+
+    /// How these values, each to be seen in a shape, came from all of the arguments.
+    ///
+    /// # Errors
+    /// - `Open`: a value reads another argument.
+    pub(super) fn of_values(arguments: &[Value], results: &[(Value, Shape)]) -> Result<Recorded> {
+        let mut recording = Recording::default();
+        recording.known.extend(arguments.iter().map(Value::id).zip((0..).map(Place::Argument)));
+        let places = results.iter().map(|(value, shape)| Ok((recording.place(value)?, shape.clone())));
+        let results = places.collect::<Result<_>>()?;
+        let Recording { leaves, steps, .. } = recording;
+        let arguments =
+            arguments.iter().map(|value| (value.dtype(), value.shape().into())).collect();
+        Ok(Recorded { arguments, leaves, steps, results })
     }
 
     /// The dtype and the shape of each argument's base.
@@ -84,7 +103,8 @@ impl Recorded {
         &self.steps
     }
 
-    pub fn results(&self) -> &[Place] {
+    /// What it gives, and the shape in which that is seen: its elements are there in C order, perhaps in another one.
+    pub fn results(&self) -> &[(Place, Shape)] {
         &self.results
     }
 
@@ -112,7 +132,7 @@ impl Recorded {
 
     /// An operand, of these arguments and the steps before; what is the same everywhere may be a scalar, as when it is
     /// recorded.
-    fn operand(
+    pub(super) fn operand(
         &self,
         read: &Read,
         given: &[Value],
@@ -141,14 +161,14 @@ impl Recorded {
         }
     }
 
-    /// Refuses values that cannot stand in the arguments' place.
+    /// Refuses values that cannot stand in the arguments' place: they have the elements in C order, in whatever shape.
     ///
     /// # Errors
-    /// - `Shape`, `DType`: they are others than those that were recorded.
+    /// - `Shape`: they are others than those that were recorded.
     pub fn check(&self, given: &[Value]) -> Result<()> {
         let fits = given.len() == self.arguments.len()
             && given.iter().zip(&self.arguments).all(|(value, (dtype, shape))| {
-                value.dtype() == *dtype && value.shape() == &shape[..]
+                value.dtype() == *dtype && value.len() == size_of(shape)
             });
         match fits {
             true => Ok(()),

@@ -53,6 +53,8 @@ pub(crate) struct Recorder {
     pub(crate) expressions: Arc<Expressions>,
     /// Computes steps in place of recording them.
     compute: Option<Box<dyn Compute>>,
+    /// Extents of what is open are known: all steps are recorded.
+    pub(super) is_lowering: bool,
 }
 
 impl Rewrite for Recorder {
@@ -70,7 +72,13 @@ impl Rewrite for Recorder {
 impl Recorder {
     /// A recorder of the same expressions, whose steps are computed where they can be.
     pub fn computing(&self, compute: Box<dyn Compute>) -> Recorder {
-        Recorder { expressions: self.expressions.clone(), compute: Some(compute) }
+        let expressions = self.expressions.clone();
+        Recorder { expressions, compute: Some(compute), is_lowering: false }
+    }
+
+    /// A recorder of expressions of its own, of arguments whose extents are known.
+    pub(super) fn lowering() -> Recorder {
+        Recorder { is_lowering: true, ..Recorder::default() }
     }
 
     /// The value of an operation.
@@ -199,6 +207,12 @@ impl Recorder {
         self.value(dtype, view.shape, op, smallvec![(input, Some(value))])
     }
 
+    /// A value of this shape with the same elements in C order.
+    pub(super) fn reshaped(&self, value: &Value, shape: &[usize]) -> Value {
+        let operands = smallvec![(Input::Whole(value.id()), Some(value.clone()))];
+        self.value(value.dtype(), shape.into(), NodeOp::Apply(Op::Cast), operands)
+    }
+
     /// Integers to a power, by squaring; they wrap.
     ///
     /// # Errors
@@ -269,6 +283,11 @@ impl Recorder {
                 }
                 (_, None) => return old,
             }
+        }
+        // What a write into open elements becomes depends on extents.
+        let is_open = old.is_open() || source.1.as_ref().is_some_and(Value::is_open);
+        if is_open && !self.is_lowering {
+            return self.written(old, dest, source);
         }
         match self.parted(&old, dest.layout(), &source) {
             Some(joined) => joined,

@@ -11,6 +11,7 @@
 
 use crate::array::base::{Arg, Array};
 use crate::array::held::Held;
+use crate::graph::deferred::Over;
 use crate::graph::lanes::{FEW, folded};
 use crate::graph::value::{Input, Kind, NodeOp, Operand};
 use crate::memory::view::View;
@@ -48,6 +49,11 @@ impl Recorder {
             return Err(Error::new(ErrorKind::Shape, "reduce")
                 .says("nothing to reduce")
                 .with("operation", op.info().name));
+        }
+        let over = || Over::Reduce { op, axes: axes.into(), keepdims };
+        let given = || if keepdims { kept_dims(array.shape(), axes) } else { out.clone() };
+        if let Some(deferred) = self.deferred(over, (array.dtype(), given), &[array]) {
+            return deferred;
         }
         // However many equal elements there are, they are combined in few steps.
         if n > 0

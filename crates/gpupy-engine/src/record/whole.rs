@@ -6,6 +6,7 @@
 //! Not here: how the values are evaluated (`whole.rs`).
 
 use crate::array::base::{Arg, Array, checked_size};
+use crate::graph::deferred::Over;
 use crate::graph::lanes::{Products, folded};
 use crate::graph::value::NodeOp;
 use crate::graph::whole::Whole;
@@ -31,7 +32,9 @@ impl Recorder {
                 .with("operation", op.info().name)
                 .with("dtype", dtype)
         })?;
-        self.along("scan", array, axis, |rows| self.scanned(op, rows, &start))
+        self.along(Over::Scan { op, axis }, dtype, array, axis, |rows| {
+            self.scanned(op, rows, &start)
+        })
     }
 
     /// The elements of each row along an axis in ascending order.
@@ -39,7 +42,7 @@ impl Recorder {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        self.along("sort", array, axis, |rows| {
+        self.along(Over::Sort { axis }, array.dtype(), array, axis, |rows| {
             self.whole(rows.dtype(), rows.shape(), Whole::Sort, &[Arg::Array(rows)])
         })
     }
@@ -54,7 +57,7 @@ impl Recorder {
                 .says("the axis is too long for int32")
                 .with("axis", axis));
         }
-        self.along("argsort", array, axis, |rows| {
+        self.along(Over::ArgSort { axis }, DType::I32, array, axis, |rows| {
             self.whole(DType::I32, rows.shape(), Whole::ArgSort, &[Arg::Array(rows)])
         })
     }
@@ -84,6 +87,10 @@ impl Recorder {
         checked_size(&shape)?;
         if shape.len() >= MAX_RANK {
             return Err(wrong(ErrorKind::Shape, "a product has at most 63 axes"));
+        }
+        let product = || shape.clone();
+        if let Some(deferred) = self.deferred(|| Over::MatMul, (dtype, product), &[left, right]) {
+            return deferred;
         }
         if *k == 0 || shape.contains(&0) {
             // A copy: each element of a result can be written by itself.
@@ -130,16 +137,21 @@ impl Recorder {
     /// Records something along the last axis for another one.
     fn along(
         &self,
-        operation: &'static str,
+        over: Over,
+        dtype: DType,
         array: &Array,
         axis: usize,
         record: impl Fn(&Array) -> Result<Array>,
     ) -> Result<Array> {
         let rank = array.ndim();
         if axis >= rank {
-            return Err(Error::new(ErrorKind::Index, operation)
+            return Err(Error::new(ErrorKind::Index, over.name())
                 .says("there is no such axis")
                 .with("axis", axis));
+        }
+        let shape = || array.shape().into();
+        if let Some(deferred) = self.deferred(|| over, (dtype, shape), &[array]) {
+            return deferred;
         }
         // The axis goes behind the others; and comes back.
         let there: SmallVec<[usize; 4]> = (0..rank).filter(|a| *a != axis).chain([axis]).collect();

@@ -202,6 +202,7 @@ pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
         | NodeOp::Scatter(_)
         | NodeOp::WhereTrue
         | NodeOp::Argument
+        | NodeOp::Deferred(_)
         | NodeOp::Join(_) => elements,
     }
 }

@@ -74,7 +74,7 @@ impl Device {
             // A copy, which no driver has to be able to do.
             NodeOp::Apply(Op::Cast | Op::Bitcast) if first == Some(own) => (None, FormKind::Map),
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
-            NodeOp::Argument => return value.check_closed().err(),
+            NodeOp::Argument | NodeOp::Deferred(_) => return value.check_closed().err(),
             NodeOp::Call(called) => match self.way_of(&called.function) {
                 Way::Absent => return Some(self.cannot(operation(op), own)),
                 _ => (None, FormKind::Map),

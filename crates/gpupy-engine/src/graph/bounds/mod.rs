@@ -135,6 +135,7 @@ fn of_expression(
         | NodeOp::Whole(_)
         | NodeOp::WhereTrue
         | NodeOp::Call(_)
+        | NodeOp::Deferred(_)
         | NodeOp::Argument => everything,
     }
 }

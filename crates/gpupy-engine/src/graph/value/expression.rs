@@ -6,6 +6,7 @@
 //! Not here: values, which hold their operands (`mod.rs`).
 
 use super::{Value, ValueId};
+use crate::graph::deferred::Deferred;
 use crate::graph::function::Called;
 use crate::graph::join::Join;
 use crate::graph::whole::Whole;
@@ -28,6 +29,8 @@ pub(crate) enum NodeOp {
     Call(Called),
     /// An argument of a function that is being recorded: it has no elements.
     Argument,
+    /// An operation over whole axes of what is open, which has no elements either.
+    Deferred(Box<Deferred>),
     /// The coordinate along an axis, an int32.
     Index(u32),
     /// One step of the canonical tree (`ir::Form::Reduce`) over the last axis of the operand, which
@@ -68,10 +71,11 @@ impl NodeOp {
     /// Whether what it gives is never computed in a kernel of what reads it.
     pub fn stands_alone(&self) -> bool {
         use NodeOp::{
-            Apply, Argument, Assign, Call, Gather, Index, Join, Reduce, Scatter, WhereTrue, Whole,
+            Apply, Argument, Assign, Call, Deferred, Gather, Index, Join, Reduce, Scatter, WhereTrue,
+            Whole,
         };
         match self {
-            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) | Argument => true,
+            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) | Argument | Deferred(_) => true,
             Apply(_) | Call(_) | Index(_) | Join(_) | Gather => false,
         }
     }

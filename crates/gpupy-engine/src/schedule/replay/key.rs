@@ -51,7 +51,7 @@ fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: boo
     words.extents(value.shape());
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
-        NodeOp::Argument => return None,
+        NodeOp::Argument | NodeOp::Deferred(_) => return None,
         NodeOp::Call(called) => {
             words.push(12 << 32 | u64::from(called.result));
             words.fingerprint(called.function.fingerprint());

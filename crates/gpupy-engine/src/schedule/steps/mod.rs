@@ -186,7 +186,7 @@ impl Step {
             }
             NodeOp::Scatter(_) => prepared(Step::Scatter, missing_operands(device, value)?),
             // That it lacks elements was said.
-            NodeOp::Argument => Ok(Ok(Prepared::ready(Step::Nothing))),
+            NodeOp::Argument | NodeOp::Deferred(_) => Ok(Ok(Prepared::ready(Step::Nothing))),
             NodeOp::WhereTrue => prepared(Step::WhereTrue, missing_operands(device, value)?),
             NodeOp::Reduce { op, n } => {
                 let operand = value.state().operands.first().cloned().flatten();

@@ -360,6 +360,7 @@ impl<'d> Walker<'d> {
                 | NodeOp::Scatter(_)
                 | NodeOp::WhereTrue
                 | NodeOp::Argument
+                | NodeOp::Deferred(_)
                 | NodeOp::Whole(_) => return Ok(()),
             };
             self.nodes[node as usize].role = role;

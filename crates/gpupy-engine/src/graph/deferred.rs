@@ -1,0 +1,58 @@
+//! Deferred operations: what goes over whole axes of arrays that are being recorded.
+//!
+//! Owns [`Deferred`]. Which steps a reduction, a scan or a product takes depends on extents. Of operands that are open it
+//! is one expression, which says what is wanted; its steps are recorded when the extents are known (`record/lowered.rs`).
+//! Invariant: it has no elements and is never evaluated.
+//!
+//! Not here: the steps (`record/reduced.rs`, `record/whole.rs`, `record/extreme.rs`).
+
+use gpupy_core::op::Op;
+use gpupy_core::shape::Shape;
+use smallvec::SmallVec;
+
+/// An operation over whole axes, and the extents of its operands as they are seen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Deferred {
+    pub over: Over,
+    pub shapes: SmallVec<[Shape; 2]>,
+}
+
+/// What is done over whole axes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Over {
+    Reduce {
+        op: Op,
+        axes: SmallVec<[usize; 4]>,
+        keepdims: bool,
+    },
+    Scan {
+        op: Op,
+        axis: usize,
+    },
+    /// Where the least or the greatest element of each row stands.
+    Place {
+        op: Op,
+        axis: usize,
+    },
+    Sort {
+        axis: usize,
+    },
+    ArgSort {
+        axis: usize,
+    },
+    MatMul,
+}
+
+impl Over {
+    /// The operation's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Over::Reduce { .. } => "reduce",
+            Over::Scan { .. } => "scan",
+            Over::Place { .. } => "place",
+            Over::Sort { .. } => "sort",
+            Over::ArgSort { .. } => "argsort",
+            Over::MatMul => "matmul",
+        }
+    }
+}
