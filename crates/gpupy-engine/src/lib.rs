@@ -18,6 +18,7 @@
 //! eager      small work is computed now instead
 //! context    what a front end talks to: reading, writing, choosing drivers, settings, counts
 //! indexing   index arrays and masks
+//! saved      recorded functions in files
 //! ```
 //!
 //! The order is that of imports. A program's data takes the way `context` → `record` → `graph`, and when something
@@ -37,6 +38,7 @@ mod indexing;
 mod memory;
 mod record;
 mod rewrite;
+pub mod saved;
 mod schedule;
 mod thresholds;
 

@@ -56,12 +56,7 @@ impl Context {
     }
 
     /// New bases with these values, which are computed now where that is little work: the next segment would be long.
-    fn given(
-        &self,
-        segment: &Segment,
-        values: Vec<Value>,
-        is_at_once: bool,
-    ) -> Result<Vec<Array>> {
+    fn given(&self, segment: &Segment, values: Vec<Value>, is_at_once: bool) -> Result<Vec<Array>> {
         for (number, value) in values.iter().enumerate() {
             match Demand::first_of(&values[number..]) {
                 Some(demand) if is_at_once && !value.is_computed() && !value.is_open() => {

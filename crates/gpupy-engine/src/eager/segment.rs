@@ -95,6 +95,12 @@ impl Segment {
         self.recorded.arguments()
     }
 
+    /// The dtype of each base that it gives, and how many elements that has.
+    pub(crate) fn results(&self) -> Vec<(DType, usize)> {
+        let results = self.recorded.results().iter();
+        results.map(|(place, shape)| (self.recorded.dtype(*place), size_of(shape))).collect()
+    }
+
     /// How many operations there are.
     pub fn operations(&self) -> usize {
         self.recorded.steps().len()

@@ -139,6 +139,11 @@ impl Function {
         &self.program
     }
 
+    /// The turns of its loop; 0 without one.
+    pub(crate) fn turns(&self) -> u32 {
+        self.turns
+    }
+
     /// The program's fingerprint.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint

@@ -88,7 +88,13 @@ impl Context {
 
 impl Recorder {
     /// The value of a base after writing an operand to positions in it, both of this shape.
-    pub(crate) fn scattered(&self, old: Value, shape: &Shape, positions: Operand, source: Operand) -> Value {
+    pub(crate) fn scattered(
+        &self,
+        old: Value,
+        shape: &Shape,
+        positions: Operand,
+        source: Operand,
+    ) -> Value {
         let (dtype, own) = (old.dtype(), Shape::from(old.shape()));
         let op = NodeOp::Scatter(Box::new(shape.clone()));
         let old = (Input::Whole(old.id()), Some(old));

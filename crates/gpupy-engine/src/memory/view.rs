@@ -68,9 +68,9 @@ impl View {
     pub fn extent(&self) -> Option<(isize, isize)> {
         let (mut low, mut high) = (self.offset, self.offset);
         for (extent, stride) in self.shape.iter().zip(&self.strides) {
-            let reach = (extent.checked_sub(1)?) as isize * stride;
-            low += reach.min(0);
-            high += reach.max(0);
+            let reach = (extent.checked_sub(1)? as isize).saturating_mul(*stride);
+            low = low.saturating_add(reach.min(0));
+            high = high.saturating_add(reach.max(0));
         }
         Some((low, high))
     }

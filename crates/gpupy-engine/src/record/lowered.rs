@@ -12,7 +12,7 @@ use crate::array::base::{Arg, Array};
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use gpupy_core::shape::{Shape, size_of};
-use gpupy_core::{Error, ErrorKind, Result, Scalar};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 
 /// An operand, on its way to an operation.
@@ -102,9 +102,15 @@ impl Recorded {
                 let old = in_shape(recorder, &old, shape)?;
                 let dest = Array::from_value(old.clone()).seen((**view).clone())?;
                 let source = read(1, &view.shape)?.operand(&view.shape)?;
+                is_same(dtype_of(&source), old.dtype(), step.dtype)?;
                 return Ok(recorder.assigned(old, &dest, source));
             }
             NodeOp::Join(join) => {
+                let extent = shape.get(join.axis as usize);
+                let fits = extent.is_some() && extent == join.ends.last();
+                if !fits || join.ends.len() != step.operands.len() {
+                    return Err(wrong("a join has other parts than its extent"));
+                }
                 let part = |part: usize| {
                     let shape = join.shape(part, shape);
                     read(part, &shape)?.into_array(&shape)
@@ -114,14 +120,19 @@ impl Recorded {
             }
             NodeOp::Gather => {
                 let positions = read(0, shape)?.into_array(shape)?;
+                are_positions(positions.dtype())?;
                 let table = self.whole(step.operands.get(1), arguments, made)?;
                 recorder.gather(&table, &positions)?
             }
             NodeOp::Scatter(positions) => {
                 let old = self.whole(step.operands.first(), arguments, made)?.value()?;
                 let old = in_shape(recorder, &old, shape)?;
-                let [places, source] =
-                    [read(1, positions)?.operand(positions)?, read(2, positions)?.operand(positions)?];
+                let [places, source] = [
+                    read(1, positions)?.operand(positions)?,
+                    read(2, positions)?.operand(positions)?,
+                ];
+                are_positions(dtype_of(&places))?;
+                is_same(dtype_of(&source), old.dtype(), step.dtype)?;
                 return Ok(recorder.scattered(old, positions, places, source));
             }
             NodeOp::Deferred(deferred) => {
@@ -207,6 +218,25 @@ fn in_shape(recorder: &Recorder, value: &Value, shape: &[usize]) -> Result<Value
         return Err(wrong("a step has another number of elements"));
     }
     Ok(recorder.reshaped(value, shape))
+}
+
+/// Refuses positions that are none.
+fn are_positions(dtype: DType) -> Result<()> {
+    if dtype == DType::I32 { Ok(()) } else { Err(wrong("positions are int32 numbers")) }
+}
+
+/// Refuses a write of another dtype.
+fn is_same(source: DType, old: DType, new: DType) -> Result<()> {
+    if source == old && old == new { Ok(()) } else { Err(wrong("a write is of another dtype")) }
+}
+
+fn dtype_of((input, value): &Operand) -> DType {
+    match (input, value) {
+        (Input::Scalar(scalar), _) => scalar.dtype,
+        (_, Some(value)) => value.dtype(),
+        // Only a scalar lacks a value.
+        (_, None) => DType::Bool,
+    }
 }
 
 pub(super) fn wrong(words: &str) -> Error {

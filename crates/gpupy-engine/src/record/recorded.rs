@@ -51,7 +51,7 @@ pub(crate) struct Step {
     pub op: NodeOp,
     pub operands: SmallVec<[Read; 3]>,
     /// Each element is a zero of one sign or the other.
-    is_zeros: bool,
+    pub is_zeros: bool,
 }
 
 impl Recorded {
@@ -75,6 +75,16 @@ impl Recorded {
         Ok((Recorded { arguments, leaves, steps, results }, used))
     }
 
+    /// These steps, of which nothing is known.
+    pub fn new(
+        arguments: Vec<(DType, Shape)>,
+        leaves: Vec<Value>,
+        steps: Vec<Step>,
+        results: Vec<(Place, Shape)>,
+    ) -> Recorded {
+        Recorded { arguments, leaves, steps, results }
+    }
+
     /// How these values, each to be seen in a shape, came from all of the arguments.
     ///
     /// # Errors
@@ -82,7 +92,8 @@ impl Recorded {
     pub(super) fn of_values(arguments: &[Value], results: &[(Value, Shape)]) -> Result<Recorded> {
         let mut recording = Recording::default();
         recording.known.extend(arguments.iter().map(Value::id).zip((0..).map(Place::Argument)));
-        let places = results.iter().map(|(value, shape)| Ok((recording.place(value)?, shape.clone())));
+        let places =
+            results.iter().map(|(value, shape)| Ok((recording.place(value)?, shape.clone())));
         let results = places.collect::<Result<_>>()?;
         let Recording { leaves, steps, .. } = recording;
         let arguments =
@@ -106,6 +117,15 @@ impl Recorded {
     /// What it gives, and the shape in which that is seen: its elements are there in C order, perhaps in another one.
     pub fn results(&self) -> &[(Place, Shape)] {
         &self.results
+    }
+
+    /// The dtype of what is in a place.
+    pub fn dtype(&self, place: Place) -> DType {
+        match place {
+            Place::Argument(number) => self.arguments[number as usize].0,
+            Place::Leaf(number) => self.leaves[number as usize].dtype(),
+            Place::Step(number) => self.steps[number as usize].dtype,
+        }
     }
 
     /// The values of all steps on these arguments, recorded anew.

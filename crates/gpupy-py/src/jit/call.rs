@@ -133,6 +133,28 @@ impl Jit {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, object))
     }
 
+    /// A call by what is known alone: whether it could be done, and what it gives, or why not.
+    #[pyo3(signature = (args, kwargs))]
+    fn _replayed<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<(bool, Bound<'py, PyAny>)> {
+        let mut why = "nothing is recorded".to_owned();
+        for variant in self.all() {
+            match variant.replay(args, Some(kwargs))? {
+                Replayed::Done(result) => return Ok((true, result)),
+                Replayed::Otherwise(missed) => why = variant.words(&missed),
+                Replayed::Decided => {
+                    why = "a decision that went another way".to_owned();
+                    break;
+                }
+            }
+        }
+        Ok((false, why.into_pyobject(py)?.into_any()))
+    }
+
     /// How many calls were done again.
     #[getter]
     fn _replays(&self) -> u64 {
@@ -195,6 +217,11 @@ impl Jit {
 }
 
 impl Jit {
+    /// All that is known, what was used last first.
+    pub fn all(&self) -> Vec<Arc<Variant>> {
+        lock(&self.variants).clone()
+    }
+
     fn bring_forward(&self, variant: &Arc<Variant>) {
         let mut variants = lock(&self.variants);
         if let Some(place) = variants.iter().position(|other| Arc::ptr_eq(other, variant)) {

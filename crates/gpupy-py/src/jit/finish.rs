@@ -417,6 +417,7 @@ impl Variant {
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let inner = PyModule::new(module.py(), "jit")?;
     inner.add_class::<Jit>()?;
+    inner.add_class::<super::loading::File>()?;
     inner.add_function(wrap_pyfunction!(begin, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;
     inner.add_function(wrap_pyfunction!(number_in_place_of, &inner)?)?;

@@ -5,6 +5,8 @@
 //! segments that parts where the function decided, and an [`Ending`](ending::Ending): what is written, and what the
 //! call gives. `finish.rs` makes all that of what was recorded (`array/recording/`).
 //!
+//! `saving.rs` and `loading.rs` bring variants into files and back.
+//!
 //! Not here: watching what the function reads, and what is refused (`python/gpupy/_jit`).
 
 pub mod call;
@@ -12,5 +14,7 @@ mod ending;
 pub mod finish;
 mod given;
 mod guard;
+pub mod loading;
 mod path;
+mod saving;
 mod variant;

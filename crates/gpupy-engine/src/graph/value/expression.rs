@@ -71,11 +71,17 @@ impl NodeOp {
     /// Whether what it gives is never computed in a kernel of what reads it.
     pub fn stands_alone(&self) -> bool {
         use NodeOp::{
-            Apply, Argument, Assign, Call, Deferred, Gather, Index, Join, Reduce, Scatter, WhereTrue,
-            Whole,
+            Apply, Argument, Assign, Call, Deferred, Gather, Index, Join, Reduce, Scatter,
+            WhereTrue, Whole,
         };
         match self {
-            Reduce { .. } | Assign(_) | Scatter(_) | WhereTrue | Whole(_) | Argument | Deferred(_) => true,
+            Reduce { .. }
+            | Assign(_)
+            | Scatter(_)
+            | WhereTrue
+            | Whole(_)
+            | Argument
+            | Deferred(_) => true,
             Apply(_) | Call(_) | Index(_) | Join(_) | Gather => false,
         }
     }

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from typing import Any
 
 from .._gpupy import jit as _own
+from . import saved
 from .recording import Memory, record
 
 
@@ -40,6 +42,16 @@ class Jit(_own.Jit):
     def __reduce__(self) -> str:
         # As functions are: by where they stand.
         return str(self.__qualname__)
+
+    def save(self, path: str | os.PathLike[str], *, open: bool = False) -> None:
+        """Writes what was recorded into a file, which ``gpupy.load(path)`` and the command ``gpupy-run`` do again
+        without the source: the operations, and what the function read besides its arguments as it is now.
+
+        With ``open=True`` recordings that differ in extents alone become one for all extents between these; at
+        least three of other extents tell what follows from them.
+
+        Raises ``JitError``: nothing was recorded, or what a file cannot have."""
+        saved.save(self, getattr(self, "__name__", "function"), path, open)
 
     def explain(self) -> str:
         """What was recorded, as text: each variant with its guards, its segments and their kernels."""

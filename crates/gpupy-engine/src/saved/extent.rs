@@ -1,0 +1,229 @@
+//! Integers of a recorded function that may depend on the extents of its arguments.
+//!
+//! Owns [`Extent`], and how one is found from what it was in several recordings.
+//!
+//! Not here: which integers there are (`look.rs`), which extents are open (`joined.rs`).
+
+use gpupy_core::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+
+/// An extent, an offset or a stride.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Extent {
+    /// This one.
+    Known(i64),
+    /// The sum of these terms.
+    Open(Vec<Term>),
+}
+
+/// So many times a product of open extents, which are told by their numbers; of none it is 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Term(pub i64, pub Vec<u8>);
+
+/// The most open extents in a product.
+const DEGREE: usize = 3;
+
+impl Extent {
+    /// What it is where the open extents are these.
+    ///
+    /// # Errors
+    /// - `Shape`: it is beyond 64 bits, or names an extent that is not there.
+    pub fn at(&self, open: &[i64]) -> Result<i64> {
+        let terms = match self {
+            Extent::Known(known) => return Ok(*known),
+            Extent::Open(terms) => terms,
+        };
+        let sum = terms.iter().try_fold(0i64, |sum, Term(times, of)| {
+            let product = of.iter().try_fold(*times, |product, number| {
+                product.checked_mul(*open.get(usize::from(*number))?)
+            });
+            sum.checked_add(product?)
+        });
+        sum.ok_or_else(|| {
+            Error::new(ErrorKind::Shape, "load").says("an extent is beyond 64 bits, or not known")
+        })
+    }
+
+    /// In words; an open extent has the name that its number is given.
+    pub fn words(&self, name: &impl Fn(usize) -> String) -> String {
+        let term = |Term(times, of): &Term| {
+            let names: Vec<String> = of.iter().map(|number| name(usize::from(*number))).collect();
+            match (times, &names[..]) {
+                (times, []) => times.to_string(),
+                (1, names) => names.join("*"),
+                (times, names) => format!("{times}*{}", names.join("*")),
+            }
+        };
+        match self {
+            Extent::Known(known) => known.to_string(),
+            Extent::Open(terms) => terms.iter().map(term).collect::<Vec<String>>().join(" + "),
+        }
+    }
+
+    /// The least sum of products of open extents that is each of these values where those are as in `open`, which has
+    /// a list for each value. `None` where there is none, or none that more values than it has terms tell.
+    pub fn through(values: &[i64], open: &[Vec<i64>]) -> Option<Extent> {
+        let (first, rest) = values.split_first()?;
+        if rest.iter().all(|value| value == first) {
+            return Some(Extent::Known(*first));
+        }
+        let products = products(open);
+        let all = |of: &[&Product]| sum_of(values, of);
+        let numbers = || 0..products.len();
+        // The constant is a term, too; and one value more has to agree.
+        let singles = numbers().find_map(|a| all(&[&products[a]]));
+        let pairs = || {
+            let mut pairs = numbers().flat_map(|b| (0..b).map(move |a| (a, b)));
+            pairs.find_map(|(a, b)| all(&[&products[a], &products[b]]))
+        };
+        let triples = || {
+            let pairs = |c: usize| (0..c).flat_map(move |b| (0..b).map(move |a| (a, b, c)));
+            numbers()
+                .flat_map(pairs)
+                .find_map(|(a, b, c)| all(&[&products[a], &products[b], &products[c]]))
+        };
+        singles.or_else(pairs).or_else(triples)
+    }
+}
+
+/// A product of open extents: which, and what it was each time.
+struct Product {
+    of: Vec<u8>,
+    values: Vec<i128>,
+}
+
+/// All products of at most three open extents, short ones first.
+fn products(open: &[Vec<i64>]) -> Vec<Product> {
+    let count = open.first().map_or(0, Vec::len);
+    let one = Product { of: Vec::new(), values: vec![1; open.len()] };
+    let (mut all, mut last) = (Vec::new(), vec![one]);
+    for _ in 0..DEGREE {
+        let longer = |product: &Product| {
+            let from = product.of.last().map_or(0, |last| usize::from(*last));
+            let times = |number: usize| {
+                let both = product.values.iter().zip(open);
+                let values = both.map(|(value, open)| value.saturating_mul(open[number].into()));
+                let mut of = product.of.clone();
+                of.push(number as u8);
+                Product { of, values: values.collect() }
+            };
+            (from..count).map(times).collect::<Vec<_>>()
+        };
+        let next: Vec<Product> = last.iter().flat_map(longer).collect();
+        all.append(&mut last);
+        last = next;
+    }
+    all.append(&mut last);
+    all.remove(0);
+    all
+}
+
+/// The values as a sum of multiples of these products and a constant.
+fn sum_of(values: &[i64], of: &[&Product]) -> Option<Extent> {
+    let unknown = of.len() + 1;
+    if values.len() <= unknown {
+        return None;
+    }
+    let row = |number: usize| -> Vec<i128> {
+        let products = of.iter().map(|product| product.values[number]);
+        products.chain([1, values[number].into()]).collect()
+    };
+    let rows = (0..values.len()).map(row).collect();
+    let solved = solved(rows, unknown)?;
+    let mut terms = Vec::new();
+    let names = of.iter().map(|product| product.of.clone()).chain([Vec::new()]);
+    for (times, of) in solved.into_iter().zip(names) {
+        match i64::try_from(times).ok()? {
+            0 if !of.is_empty() => return None,
+            0 => {}
+            times => terms.push(Term(times, of)),
+        }
+    }
+    Some(Extent::Open(terms))
+}
+
+/// The integers that solve all equations, each of which has its right side last; `None` where there are none, or others
+/// do, too. By elimination without fractions.
+fn solved(mut rows: Vec<Vec<i128>>, unknown: usize) -> Option<Vec<i128>> {
+    for column in 0..unknown {
+        let pivot = (column..rows.len()).find(|row| rows[*row][column] != 0)?;
+        rows.swap(column, pivot);
+        let with = rows[column].clone();
+        for (number, row) in rows.iter_mut().enumerate() {
+            let factor = row[column];
+            if number == column || factor == 0 {
+                continue;
+            }
+            for (own, other) in row.iter_mut().zip(&with) {
+                let own_part = own.checked_mul(with[column])?;
+                *own = own_part.checked_sub(other.checked_mul(factor)?)?;
+            }
+            let common = row.iter().fold(0, |common, own| divisor(common, *own));
+            row.iter_mut().filter(|_| common > 1).for_each(|own| *own /= common);
+        }
+    }
+    if rows[unknown..].iter().any(|row| row[unknown] != 0) {
+        return None;
+    }
+    let solve = |column: usize| {
+        let (times, right) = (rows[column][column], rows[column][unknown]);
+        (right % times == 0).then(|| right / times)
+    };
+    (0..unknown).map(solve).collect()
+}
+
+/// The greatest common divisor, which is not negative.
+fn divisor(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes of two open extents.
+    fn sizes() -> Vec<Vec<i64>> {
+        [[5, 7], [8, 3], [13, 11], [4, 29], [31, 17]].map(|size| size.to_vec()).to_vec()
+    }
+
+    fn found(rule: impl Fn(i64, i64) -> i64, of: usize) -> Option<Extent> {
+        let sizes = &sizes()[..of];
+        let values: Vec<i64> = sizes.iter().map(|size| rule(size[0], size[1])).collect();
+        let found = Extent::through(&values, sizes)?;
+        assert_eq!(found.at(&[101, 203]).unwrap_or(0), rule(101, 203));
+        Some(found)
+    }
+
+    #[test]
+    fn integers_are_sums_of_products_of_extents() {
+        assert_eq!(found(|_, _| 6, 2), Some(Extent::Known(6)));
+        assert_eq!(
+            found(|h, _| 2 * h - 1, 3),
+            Some(Extent::Open(vec![Term(2, vec![0]), Term(-1, vec![])]))
+        );
+        assert_eq!(found(|h, w| h * w, 3), Some(Extent::Open(vec![Term(1, vec![0, 1])])));
+        for rule in [|h, w| (h - 1) * w, |h, w| h * w * w - 3 * h, |h, w| (h - 1) * (w - 1)] {
+            assert!(found(rule, 5).is_some());
+        }
+    }
+
+    #[test]
+    fn what_too_few_values_tell_is_not_believed() {
+        assert_eq!(found(|h, _| 2 * h - 1, 2), None);
+        assert_eq!(found(|h, w| (h - 1) * w, 3), None);
+        assert_eq!(found(|h, _| h / 2, 5), None);
+        assert_eq!(found(|h, _| h * h * h * h, 5), None);
+    }
+
+    #[test]
+    fn what_is_beyond_64_bits_is_an_error() {
+        let square = Extent::Open(vec![Term(1, vec![0, 0])]);
+        assert!(square.at(&[1 << 40]).is_err());
+        assert!(square.at(&[]).is_err());
+    }
+}

@@ -1,0 +1,435 @@
+//! Looks: what is kept in a file of one way in which a function was called.
+//!
+//! Owns [`Look`] and what it is made of, as it stands in the file. Invariant: all of it is plain data, and nothing of it
+//! is believed before [`Look::check`] went through it; extents and views are checked where they are used (`outline.rs`).
+//!
+//! Not here: the steps of a segment (`outline.rs`), the file (`file.rs`), what a call does (`run.rs`).
+
+use super::extent::Extent;
+use super::outline::{Leaf, Outline};
+use crate::memory::view::View;
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// One way in which a function was called: what its arguments were like, and what it did with them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The extents that are open.
+    pub open: Vec<Symbol>,
+    /// What the positional arguments have to be, in their order.
+    pub arguments: Vec<Given>,
+    /// And the named ones, with their names.
+    pub named: Vec<(String, Given)>,
+    /// How many objects the arguments are: arrays, numbers and containers, in their order.
+    pub objects: u32,
+    /// Arrays that the function read besides: bases with these elements.
+    pub captured: Vec<Captured>,
+    /// Which of all objects, the captured ones last, are one and the same: for each the first that it is.
+    pub pattern: Vec<u32>,
+    /// The arrays and numbers whose elements it read.
+    pub wanted: Vec<Wanted>,
+    /// Elements that are always the same.
+    pub leaves: Vec<Leaf>,
+    /// What is done between two decisions.
+    pub segments: Vec<Outline>,
+    /// The way through the segments, which begins at the first.
+    pub ways: Vec<Way>,
+    /// What calls leave behind and give.
+    pub endings: Vec<Ending>,
+    /// How many registers segments give.
+    pub made: u32,
+}
+
+/// An extent that is open: the one of this axis of an array that is wanted, between these that were seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbol {
+    /// The number of the array among those wanted.
+    pub wanted: u32,
+    /// Its axis, as it is seen.
+    pub axis: u32,
+    /// The least extent that was seen there.
+    pub least: i64,
+    /// The greatest.
+    pub greatest: i64,
+}
+
+/// A constant of the program: what kind of object it is, and its text, which the front end understands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known(pub String, pub String);
+
+/// What an argument has to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Given {
+    /// An array.
+    Array,
+    /// An element that stands for itself.
+    Scalar,
+    /// Any number of this kind.
+    Number(String),
+    /// This constant.
+    Known(Known),
+    /// A tuple of such items.
+    Tuple(Vec<Given>),
+    /// A list of such items.
+    List(Vec<Given>),
+    /// A dictionary with these keys, in this order, and such values.
+    Dict(Vec<(Known, Given)>),
+}
+
+/// An array that was there before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Captured {
+    /// Its base's elements, by their number among the leaves.
+    pub leaf: u32,
+    /// How the array shows them.
+    pub view: Seen,
+    /// Whether the program could write it.
+    pub writable: bool,
+}
+
+/// An array that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Its number among all objects.
+    pub object: u32,
+    /// The number of its base.
+    pub input: u32,
+    /// Its dtype.
+    pub dtype: DType,
+    /// The shape of its base.
+    pub base: Vec<Extent>,
+    /// How it shows that.
+    pub view: Seen,
+    /// Whether the program could write it.
+    pub writable: bool,
+}
+
+/// A view.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The position of the first element in the base's C order.
+    pub offset: Extent,
+    /// Extents.
+    pub shape: Vec<Extent>,
+    /// Elements a step of each axis.
+    pub strides: Vec<Extent>,
+}
+
+/// What stands for a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Register {
+    /// By its number among the inputs.
+    Input(u32),
+    /// By its number among what segments gave.
+    Made(u32),
+}
+
+/// A segment on the way, and what comes after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Way {
+    /// The segment's number.
+    pub segment: u32,
+    /// The registers that it takes.
+    pub takes: Vec<Register>,
+    /// The number of the first register that it gives.
+    pub gives: u32,
+    /// What comes after it.
+    pub then: Then,
+}
+
+/// What comes after a segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Then {
+    /// The ending of this number.
+    End(u32),
+    /// The way of this number, by the truth of the last register that the segment gave, seen so.
+    Decide {
+        /// How the register is seen.
+        seen: Seen,
+        /// The way where it is false, if that was seen.
+        no: Option<u32>,
+        /// The way where it is true.
+        yes: Option<u32>,
+    },
+}
+
+/// What a call leaves behind and gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// The inputs that are written, and what they get.
+    pub writes: Vec<(u32, Base)>,
+    /// The bases of new arrays.
+    pub bases: Vec<Base>,
+    /// The arrays of the result.
+    pub outputs: Vec<Output>,
+    /// The result.
+    pub result: Form,
+}
+
+/// What a base gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Base {
+    /// What is in a register.
+    Register(Register),
+    /// Always the same, by its number among the leaves.
+    Leaf(u32),
+}
+
+/// An array that a call gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// Whose elements it shows.
+    pub from: From,
+    /// How it shows them.
+    pub view: Seen,
+    /// Whether the program can write it.
+    pub writable: bool,
+    /// Whether it is no view of another object.
+    pub owns: bool,
+}
+
+/// Whose elements an array shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum From {
+    /// Those of an object of the call.
+    Object(u32),
+    /// Those of a new base.
+    Base(u32),
+}
+
+/// What a call gives, with places for arrays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// An object of the call.
+    Object(u32),
+    /// An array, by its number.
+    Array(u32),
+    /// The scalar that an array without axes is.
+    Scalar(u32),
+    /// The same as a float of the front end.
+    Float(u32),
+    /// This constant.
+    Known(Known),
+    /// A tuple.
+    Tuple(Vec<Form>),
+    /// A list, by its number among lists and dictionaries.
+    List(u32, Vec<Form>),
+    /// A dictionary.
+    Dict(u32, Vec<(Known, Form)>),
+    /// A list or dictionary that stands elsewhere, too.
+    Again(u32),
+}
+
+impl Seen {
+    /// The view where the open extents are these.
+    ///
+    /// # Errors
+    /// - `Shape`, `Index`: it is none that an array could have.
+    pub fn at(&self, open: &[i64]) -> Result<View> {
+        let all = |extents: &[Extent]| -> Result<SmallVec<[i64; 4]>> {
+            extents.iter().map(|extent| extent.at(open)).collect()
+        };
+        let (offset, shape, strides) =
+            (self.offset.at(open)?, shape_at(&self.shape, open)?, all(&self.strides)?);
+        if shape.len() != strides.len() {
+            return Err(damaged("shape and strides of a view differ in length"));
+        }
+        // Far inside what is computed with later.
+        let reach = shape.iter().zip(&strides).try_fold(offset.unsigned_abs(), |reach, (n, s)| {
+            reach.checked_add((*n as u64).checked_mul(s.unsigned_abs())?)
+        });
+        if reach.is_none_or(|reach| reach > i64::MAX as u64 / 16) {
+            return Err(damaged("a view is too far"));
+        }
+        let strides = strides.iter().map(|stride| *stride as isize).collect();
+        Ok(View { offset: offset as isize, shape, strides })
+    }
+
+    /// The shape in words, in which an open extent has the name that its number is given.
+    pub fn shape_words(&self, name: &impl Fn(usize) -> String) -> String {
+        let words: Vec<String> = self.shape.iter().map(|extent| extent.words(name)).collect();
+        words.join(", ")
+    }
+
+    /// A view whose extents are known.
+    pub fn of(view: &View) -> Seen {
+        let known = |stride: &isize| Extent::Known(*stride as i64);
+        Seen {
+            offset: known(&view.offset),
+            shape: extents_of(&view.shape),
+            strides: view.strides.iter().map(known).collect(),
+        }
+    }
+}
+
+impl Wanted {
+    /// The shape of its base where the open extents are these.
+    ///
+    /// # Errors
+    /// - `Shape`: there is no such shape.
+    pub fn base_at(&self, open: &[i64]) -> Result<Vec<usize>> {
+        Ok(shape_at(&self.base, open)?.to_vec())
+    }
+}
+
+/// A shape where the open extents are these.
+///
+/// # Errors
+/// - `Shape`: an extent is negative, or there would be more elements than positions.
+pub(super) fn shape_at(shape: &[Extent], open: &[i64]) -> Result<gpupy_core::shape::Shape> {
+    let extent = |extent: &Extent| {
+        usize::try_from(extent.at(open)?).map_err(|_| damaged("an extent is negative"))
+    };
+    let shape = shape.iter().map(extent).collect::<Result<gpupy_core::shape::Shape>>()?;
+    crate::array::base::checked_size(&shape)?;
+    Ok(shape)
+}
+
+/// A shape whose extents are known.
+pub fn extents_of(shape: &[usize]) -> Vec<Extent> {
+    shape.iter().map(|extent| Extent::Known(*extent as i64)).collect()
+}
+
+impl Look {
+    /// Refuses a look whose parts name what is not there. Ways lead forward, so each call ends.
+    ///
+    /// # Errors
+    /// - `Invalid`: what is wrong.
+    pub fn check(&self) -> Result<()> {
+        let all = self.objects as usize + self.captured.len();
+        let inputs = self.inputs();
+        let has = |fits: bool, words: &str| if fits { Ok(()) } else { Err(damaged(words)) };
+        let items = self.arguments.iter().chain(self.named.iter().map(|(_, given)| given));
+        has(
+            items.map(Given::objects).sum::<usize>() == self.objects as usize,
+            "the arguments have another number of objects",
+        )?;
+        has(self.pattern.len() == all, "objects are missing in the pattern")?;
+        let is_earlier = |(number, first): (usize, &u32)| *first as usize <= number;
+        has(self.pattern.iter().enumerate().all(is_earlier), "the pattern is none")?;
+        for captured in &self.captured {
+            has((captured.leaf as usize) < self.leaves.len(), "an array has no elements")?;
+        }
+        for (number, wanted) in self.wanted.iter().enumerate() {
+            let before = self.wanted[..number].iter().map(|wanted| wanted.input + 1).max();
+            let is_next = wanted.input <= before.unwrap_or(0);
+            has((wanted.object as usize) < all && is_next, "an array is no object")?;
+        }
+        for symbol in &self.open {
+            let wanted = self.wanted.get(symbol.wanted as usize);
+            let axis = wanted.and_then(|wanted| wanted.view.shape.get(symbol.axis as usize));
+            has(axis.is_some(), "an open extent is of no array")?;
+            has(0 <= symbol.least && symbol.least <= symbol.greatest, "an open extent is empty")?;
+        }
+        has(self.open.len() <= usize::from(u8::MAX), "too many extents are open")?;
+        has(self.made <= MOST && !self.ways.is_empty(), "there is no way")?;
+        let is_register = |register: &Register| match register {
+            Register::Input(number) => *number < inputs,
+            Register::Made(number) => *number < self.made,
+        };
+        for (number, way) in self.ways.iter().enumerate() {
+            let Some(segment) = self.segments.get(way.segment as usize) else {
+                return Err(damaged("a way has no segment"));
+            };
+            has(way.takes.iter().all(is_register), "a segment takes what is not there")?;
+            has(way.takes.len() == segment.arguments.len(), "a segment takes other registers")?;
+            let end = u64::from(way.gives) + segment.results.len() as u64;
+            has(end <= u64::from(self.made), "a segment gives more than there is room for")?;
+            match &way.then {
+                Then::End(ending) => {
+                    has((*ending as usize) < self.endings.len(), "a way does not end")?;
+                }
+                Then::Decide { no, yes, .. } => {
+                    let forward =
+                        |next: &u32| (*next as usize) < self.ways.len() && *next as usize > number;
+                    has([no, yes].into_iter().flatten().all(forward), "a way leads back")?;
+                    has(!segment.results.is_empty(), "a segment decides nothing")?;
+                }
+            }
+        }
+        let is_base = |base: &Base| match base {
+            Base::Register(register) => is_register(register),
+            Base::Leaf(leaf) => (*leaf as usize) < self.leaves.len(),
+        };
+        for ending in &self.endings {
+            let writes = |(input, base): &(u32, Base)| *input < inputs && is_base(base);
+            has(ending.writes.iter().all(writes), "a write is of no array")?;
+            has(ending.bases.iter().all(is_base), "a result has no elements")?;
+            let has_from = |output: &Output| match output.from {
+                From::Object(object) => object < self.objects,
+                From::Base(base) => (base as usize) < ending.bases.len(),
+            };
+            has(ending.outputs.iter().all(has_from), "a result is of no array")?;
+            let count = ending.outputs.len() as u32;
+            has(ending.result.is_in(self.objects, count), "a result is not there")?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of the objects whose elements are written.
+    pub fn written(&self) -> Vec<u32> {
+        let is_written = |wanted: &&Wanted| {
+            let mut writes = self.endings.iter().flat_map(|ending| &ending.writes);
+            writes.any(|(input, _)| *input == wanted.input)
+        };
+        self.wanted.iter().filter(is_written).map(|wanted| wanted.object).collect()
+    }
+
+    /// How many bases the wanted arrays have.
+    pub fn inputs(&self) -> u32 {
+        self.wanted.iter().map(|wanted| wanted.input + 1).max().unwrap_or(0)
+    }
+}
+
+/// The most registers and places in a tree: so many are never recorded.
+const MOST: u32 = 1 << 24;
+
+impl Given {
+    /// How many objects an argument is.
+    fn objects(&self) -> usize {
+        match self {
+            Given::Array | Given::Scalar | Given::Number(_) => 1,
+            Given::Known(_) => 0,
+            Given::Tuple(items) | Given::List(items) => {
+                1 + items.iter().map(Given::objects).sum::<usize>()
+            }
+            Given::Dict(items) => 1 + items.iter().map(|(_, item)| item.objects()).sum::<usize>(),
+        }
+    }
+}
+
+impl Form {
+    /// Whether it names an object from this number on.
+    pub fn names(&self, first: u32) -> bool {
+        match self {
+            Form::Object(object) => *object >= first,
+            Form::Tuple(items) | Form::List(_, items) => items.iter().any(|item| item.names(first)),
+            Form::Dict(_, items) => items.iter().any(|(_, item)| item.names(first)),
+            _ => false,
+        }
+    }
+
+    /// Whether it names only so many objects and arrays.
+    fn is_in(&self, objects: u32, arrays: u32) -> bool {
+        match self {
+            Form::Object(object) => *object < objects,
+            Form::Array(array) | Form::Scalar(array) | Form::Float(array) => *array < arrays,
+            Form::Known(_) | Form::Again(_) => true,
+            Form::Tuple(items) | Form::List(_, items) => {
+                items.iter().all(|item| item.is_in(objects, arrays))
+            }
+            Form::Dict(_, items) => items.iter().all(|(_, item)| item.is_in(objects, arrays)),
+        }
+    }
+}
+
+pub(super) fn damaged(words: &str) -> Error {
+    Error::new(ErrorKind::Invalid, "load").says(words)
+}

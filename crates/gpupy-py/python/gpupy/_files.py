@@ -1,0 +1,38 @@
+"""Files: NumPy's, and those of recorded functions.
+
+Owns ``load``. Not here: what a file of a function is (``_jit/saved.py``).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _fallback
+
+_MAGIC = b"\x93GPUPYF\n"
+
+
+def _is_function(file: Any) -> bool:
+    """Whether a path is that of a recorded function's file."""
+    if not isinstance(file, (str, os.PathLike)):
+        return False
+    try:
+        with open(file, "rb") as source:
+            return source.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """As NumPy's; of a file that ``gpupy.jit`` saved, the function."""
+    if not args and not kwargs and _is_function(file):
+        from ._jit import saved
+
+        return saved.load(file)
+    return _fallback.call("load", np.load, (file, *args), kwargs)
+
+
+FUNCTIONS = {"load": load}

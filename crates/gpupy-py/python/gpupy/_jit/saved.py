@@ -1,0 +1,221 @@
+"""Recorded functions in files: ``f.save(path)`` writes one, ``gpupy.load(path)`` reads it.
+
+Owns ``Loaded``. What is in a file, and that nothing of it is believed, is the engine's
+(``crates/gpupy-engine/src/saved``). Not here: recording, and what a variant is (``gpupy._gpupy.jit``).
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+
+import gpupy
+
+from .._gpupy import jit as _own
+
+# What a number that stood open may be.
+_NUMBERS = {"float": float} | {
+    name: getattr(np, name)
+    for name in "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+}
+# Constants whose text is a literal of Python.
+_LITERALS = (type(None), bool, int, str, bytes)
+
+
+class FileError(ValueError):
+    """What is wrong with the file of a recorded function."""
+
+
+def told(value: Any) -> tuple[str, str] | None:
+    """A constant's kind and text, by which a file knows it; nothing for other objects."""
+    kind = type(value)
+    if kind in _LITERALS or (kind is slice and all(type(part) in (int, type(None)) for part in _parts(value))):
+        return (kind.__name__, repr(_parts(value) if kind is slice else value))
+    if kind is float:
+        return ("float", value.hex())
+    if kind is complex:
+        return ("complex", f"{value.real.hex()} {value.imag.hex()}")
+    if kind is range:
+        return ("range", repr(_parts(value)))
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+        return ("number", f"{value.dtype.str} {value.tobytes().hex()}")
+    if isinstance(value, np.dtype) and value.kind in "biufc":
+        return ("dtype", value.str)
+    if isinstance(value, type) and issubclass(value, np.generic) and np.dtype(value).kind in "biufc":
+        return ("type", np.dtype(value).str)
+    return None
+
+
+def _parts(value: slice | range) -> tuple[Any, Any, Any]:
+    return (value.start, value.stop, value.step)
+
+
+def known(kind: str, text: str) -> Any:
+    """The constant of a kind and a text; ``("class", name)`` is the class of a number."""
+    try:
+        return _known(kind, text)
+    except (ValueError, TypeError, SyntaxError, KeyError, MemoryError, RecursionError):
+        raise ValueError(f"the file has a constant that cannot be read: {kind} {text[:40]!r}") from None
+
+
+def _known(kind: str, text: str) -> Any:
+    match kind:
+        case "class":
+            return _NUMBERS[text]
+        case "float":
+            return float.fromhex(text)
+        case "complex":
+            return complex(*map(float.fromhex, text.split()))
+        case "slice":
+            return slice(*ast.literal_eval(text))
+        case "range":
+            return range(*ast.literal_eval(text))
+        case "number":
+            dtype, data = text.split()
+            (value,) = np.frombuffer(bytes.fromhex(data), _plain(dtype))
+            return value
+        case "dtype":
+            return _plain(text)
+        case "type":
+            return _plain(text).type
+    value = ast.literal_eval(text)
+    if type(value).__name__ != kind:
+        raise ValueError(kind)
+    return value
+
+
+def _plain(name: str) -> np.dtype[Any]:
+    dtype = np.dtype(name)
+    if dtype.kind not in "biufc":
+        raise ValueError(name)
+    return dtype
+
+
+def save(jit: Any, name: str, path: Any, is_open: bool) -> None:
+    """Writes what a function recorded into a file, which is whole or is not there."""
+    try:
+        data, looks, opened, why = jit._saved(name, is_open, told)
+    except ValueError as error:
+        raise gpupy.JitError(f"`{name}` cannot be saved: {error}") from None
+    if is_open and not opened:
+        raise gpupy.JitError(f"`{name}` cannot be saved with open extents: {why}")
+    path = os.fspath(path)
+    folder, file = os.path.split(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{file}.", dir=folder or ".")
+    try:
+        with os.fdopen(handle, "wb") as target:
+            target.write(data)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+class Loaded(_own.Jit):
+    """A recorded function of a file: ``gpupy.load`` makes it.
+
+    It is called as the function was, with arguments that look as they did: ``takes()`` tells which. Arrays of
+    NumPy's are copied, and so are arrays that lie in memory otherwise; those that the function writes have to be
+    gpupy's, and to lie as they did. Otherwise it raises ``TypeError``."""
+
+    def __new__(cls, data: bytes, path: str) -> Loaded:
+        return super().__new__(cls, _absent)
+
+    def __init__(self, data: bytes, path: str) -> None:
+        try:
+            self._file = _own.File(data, known)
+        except ValueError as error:
+            raise FileError(f"{path}: {error}") from None
+        self.__name__ = self.__qualname__ = self._file.name
+        self._path = path
+
+    def takes(self) -> list[str]:
+        """The arguments for which it was recorded, in words."""
+        return list(self._file.takes())
+
+    def explain(self) -> str:
+        """What was recorded for the calls so far, as text: segments and their kernels."""
+        return self._explain() or "nothing was called\n"
+
+    def stats(self) -> dict[str, Any]:
+        """How often it was called, and for how many looks of its arguments."""
+        return self._stats()
+
+    def __repr__(self) -> str:
+        return f"<function '{self.__name__}' of {self._path}>"
+
+    def __reduce__(self) -> Any:
+        return (load, (self._path,))
+
+    def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        copied: dict[int, Any] = {}
+        args, kwargs = _replaced(args, copied), _replaced(kwargs or {}, copied)
+        fit = self._file.fit(args, kwargs)
+        if fit is None:
+            raise TypeError(f"{self!r} was recorded for {' or '.join(self.takes())}, not for {_words(args, kwargs)}")
+        look, extents, objects, moved, written = fit
+        theirs = {id(copy) for copy in copied.values()}
+        if any(number in moved or id(objects[number]) in theirs for number in written):
+            raise TypeError(
+                f"{self!r} writes an argument: give it an array of gpupy's that shares its memory with no other, in the"
+                " order in which it was recorded"
+            )
+        for number in moved:
+            copied[id(objects[number])] = np.array(objects[number], order="C", copy=True)
+        args, kwargs = _replaced(args, copied), _replaced(kwargs, copied)
+        done, result = self._replayed(args, kwargs)
+        if not done:
+            self._file.admit(self, look, extents)
+            done, result = self._replayed(args, kwargs)
+        if not done:
+            raise TypeError(f"{self!r} was not recorded for such a call: {result}")
+        return result
+
+
+def _absent(*_args: Any, **_kwargs: Any) -> Any:
+    raise TypeError("a function of a file has no source that could run")
+
+
+def _replaced(value: Any, copied: dict[int, Any]) -> Any:
+    """Arguments with arrays of ours in the place of NumPy's, and with copies that are known by the originals'
+    identities."""
+    if id(value) in copied:
+        return copied[id(value)]
+    kind = type(value)
+    if kind in (tuple, list):
+        return kind(_replaced(item, copied) for item in value)
+    if kind is dict:
+        return {key: _replaced(item, copied) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and not isinstance(value, gpupy.ndarray):
+        return copied.setdefault(id(value), gpupy.array(value))
+    return value
+
+
+def _words(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    return f"({', '.join([*map(_one, args), *(f'{name}={_one(value)}' for name, value in kwargs.items())])})"
+
+
+def _one(value: Any) -> str:
+    if isinstance(value, gpupy.ndarray):
+        return f"{value.dtype}{list(value.shape)}"
+    if type(value) in (tuple, list):
+        return f"{type(value).__name__} of {', '.join(map(_one, value))}"
+    return type(value).__name__ if told(value) is None else repr(value)
+
+
+def load(path: Any) -> Loaded:
+    """The recorded function in a file."""
+    with open(path, "rb") as file:
+        return Loaded(file.read(), os.fspath(path))
+

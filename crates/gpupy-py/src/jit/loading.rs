@@ -1,0 +1,396 @@
+//! Looks of a file become variants.
+//!
+//! Owns the class [`File`], which Python reads by `gpupy.load`. Invariant: what comes of a file was checked by
+//! `gpupy_engine::saved`, so a variant of it is done again as any other.
+//!
+//! Not here: the way into a file (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
+
+use super::call::Jit;
+use super::ending::{Base, Ending, From, Output, Template};
+use super::given::{Given, Objects, all_fit, entries_fit};
+use super::path::{Path, Then};
+use super::variant::{Variant, Wanted};
+use crate::array::ndarray::NdArray;
+use crate::array::recording::Register;
+use crate::array::scalar::LazyScalar;
+use crate::session::context::{opening, ready};
+use crate::session::errors::to_py;
+use gpupy_core::Result as CoreResult;
+use gpupy_engine::saved::file::{Instance, Saved};
+use gpupy_engine::saved::look::{self, Form, Known, Look};
+use gpupy_engine::{Array, View};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// A recorded function of a file.
+#[pyclass(module = "gpupy._gpupy.jit", frozen)]
+pub struct File {
+    saved: Saved,
+    /// What the arguments of each look have to be.
+    given: Vec<Taken>,
+    /// What a constant's kind and text stand for.
+    known: Py<PyAny>,
+}
+
+struct Taken {
+    arguments: Vec<Given>,
+    named: Vec<(Py<PyAny>, Given)>,
+}
+
+/// A look's number, its open extents, and a call's objects; the numbers of those that have to lie in memory otherwise,
+/// and of those that are written.
+type Fit<'py> = (usize, Vec<i64>, Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>);
+
+#[pymethods]
+impl File {
+    /// The function in these bytes; `known` makes a constant of its kind and text.
+    ///
+    /// # Errors
+    /// - `ValueError`: the bytes are no such file, or a damaged one.
+    #[new]
+    fn new(py: Python<'_>, bytes: &[u8], known: Py<PyAny>) -> PyResult<File> {
+        let saved = Saved::read(bytes).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let make = Make { py, known: known.bind(py) };
+        let given = saved.looks().iter().map(|look| {
+            let arguments = look.arguments.iter().map(|given| make.given(given));
+            let named = look.named.iter().map(|(name, given)| {
+                Ok((name.into_pyobject(py)?.into_any().unbind(), make.given(given)?))
+            });
+            Ok(Taken {
+                arguments: arguments.collect::<PyResult<_>>()?,
+                named: named.collect::<PyResult<_>>()?,
+            })
+        });
+        let given = given.collect::<PyResult<_>>()?;
+        Ok(File { saved, given, known })
+    }
+
+    /// What the function was called.
+    #[getter]
+    fn name(&self) -> &str {
+        self.saved.name()
+    }
+
+    /// Each look in words.
+    fn takes(&self) -> Vec<String> {
+        self.saved.looks().iter().map(words).collect()
+    }
+
+    /// How many arrays and numbers the arguments of the first look are.
+    #[getter]
+    fn arrays(&self) -> usize {
+        self.saved.looks().first().map_or(0, |look| look.arrays().len())
+    }
+
+    /// The look that fits a call: its number, its open extents, and the call's objects.
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<Fit<'py>>> {
+        for (number, (look, taken)) in self.saved.looks().iter().zip(&self.given).enumerate() {
+            let mut objects = Objects::new();
+            if !all_fit(&taken.arguments, args.len(), args.iter(), &mut objects)?
+                || !entries_fit(&taken.named, kwargs, &mut objects)?
+            {
+                continue;
+            }
+            let Some((open, arrays)) = extents(py, look, &objects)? else { continue };
+            let is_seen = |(symbol, extent): (&look::Symbol, &i64)| {
+                (symbol.least..=symbol.greatest).contains(extent)
+            };
+            if !look.open.iter().zip(&open).all(is_seen) {
+                continue;
+            }
+            let (mut fits, mut moved) = (true, Vec::new());
+            for (wanted, array) in look.wanted.iter().zip(&arrays) {
+                let Some(array) = array else { continue };
+                let view = wanted.view.at(&open).map_err(to_py)?;
+                let base = wanted.base_at(&open).map_err(to_py)?;
+                fits &= array.dtype() == wanted.dtype && *array.shape() == view.shape[..];
+                if *array.layout() != view || !array.has_alone(&base) {
+                    moved.push(wanted.object);
+                    fits &= view == View::contiguous(&base);
+                }
+            }
+            if fits {
+                let written = look.written();
+                return Ok(Some((number, open, objects.to_vec(), moved, written)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the variant of a look with these extents.
+    ///
+    /// # Errors
+    /// Those of its steps.
+    fn admit(
+        &self,
+        py: Python<'_>,
+        jit: &Bound<'_, Jit>,
+        look: usize,
+        open: Vec<i64>,
+    ) -> PyResult<()> {
+        let instance = self.saved.instance(look, &open).map_err(to_py)?;
+        let known = &self.saved.looks()[look];
+        jit.get().keep(py, self.variant(py, known, look, &open, &instance)?);
+        Ok(())
+    }
+}
+
+/// The open extents of a look in a call with these objects, and the arrays that it wants of the arguments; `None` where
+/// an array is not there.
+fn extents(
+    py: Python<'_>,
+    look: &Look,
+    objects: &Objects<'_>,
+) -> PyResult<Option<(Vec<i64>, Vec<Option<Array>>)>> {
+    let array = |wanted: &look::Wanted| -> PyResult<Option<Array>> {
+        let Some(object) = objects.get(wanted.object as usize) else { return Ok(None) };
+        if let Ok(array) = object.cast_exact::<NdArray>() {
+            return Ok(array.get().read(py).as_lazy().cloned());
+        }
+        if let Ok(scalar) = object.cast_exact::<LazyScalar>() {
+            return Ok(Some(scalar.get().as_array().clone()));
+        }
+        crate::array::recording::asked::number_of(object)
+    };
+    let arrays = look.wanted.iter().map(array).collect::<PyResult<Vec<_>>>()?;
+    let open = look.extents(|number| Some(arrays.get(number)?.as_ref()?.shape()));
+    Ok(open.map(|open| (open, arrays)))
+}
+
+impl File {
+    fn variant(
+        &self,
+        py: Python<'_>,
+        look: &Look,
+        number: usize,
+        open: &[i64],
+        instance: &Instance,
+    ) -> PyResult<Variant> {
+        let make = Make { py, known: self.known.bind(py) };
+        let taken = &self.given[number];
+        let captured = look.captured.iter().map(|captured| {
+            let base = instance.leaf(captured.leaf).map_err(to_py)?;
+            let base = ready(py)?.copy(&base).map_err(to_py)?;
+            let seen = captured.view.at(open).and_then(|view| base.seen(view)).map_err(to_py)?;
+            let object = NdArray::lazy(seen);
+            object.set_writable(captured.writable);
+            Ok(Bound::new(py, object)?.into_any().unbind())
+        });
+        let captured = captured.collect::<PyResult<Vec<_>>>()?;
+        let wanted = look.wanted.iter().map(|wanted| {
+            Ok(Wanted {
+                object: wanted.object as usize,
+                input: wanted.input,
+                dtype: wanted.dtype,
+                base: wanted.base_at(open)?,
+                view: wanted.view.at(open)?,
+                writable: wanted.writable,
+            })
+        });
+        let endings = look.endings.iter().map(|ending| make.ending(ending, open, instance));
+        let endings: Vec<Arc<Ending>> = endings.collect::<PyResult<_>>()?;
+        // Ways lead forward, so the last ones are made first.
+        let mut paths: Vec<Option<Arc<Path>>> = vec![None; look.ways.len()];
+        for (place, way) in look.ways.iter().enumerate().rev() {
+            let next = |way: &Option<u32>| way.and_then(|way| paths[way as usize].clone());
+            let then = match &way.then {
+                look::Then::End(ending) => Then::End(endings[*ending as usize].clone()),
+                look::Then::Decide { seen, no, yes } => Then::Decide {
+                    seen: seen.at(open).map_err(to_py)?,
+                    no: next(no),
+                    yes: next(yes),
+                },
+            };
+            paths[place] = Some(Arc::new(Path {
+                segment: instance.segments[way.segment as usize].clone(),
+                takes: way.takes.iter().map(|register| recorded(*register)).collect(),
+                gives: way.gives,
+                then,
+            }));
+        }
+        let path = paths.swap_remove(0);
+        Ok(Variant {
+            arguments: taken.arguments.iter().map(|given| given.again(py)).collect(),
+            named: taken
+                .named
+                .iter()
+                .map(|(name, given)| (name.clone_ref(py), given.again(py)))
+                .collect(),
+            guards: Vec::new(),
+            captured,
+            pattern: look.pattern.iter().map(|first| *first as usize).collect(),
+            wanted: wanted.collect::<CoreResult<_>>().map_err(to_py)?,
+            inputs: look.inputs(),
+            opening: opening(),
+            made: look.made,
+            path: path.ok_or_else(|| PyValueError::new_err("the file has no way"))?,
+            replays: AtomicU64::new(0),
+        })
+    }
+}
+
+fn recorded(register: look::Register) -> Register {
+    match register {
+        look::Register::Input(number) => Register::Input(number),
+        look::Register::Made(number) => Register::Made(number),
+    }
+}
+
+/// Makes objects of Python.
+struct Make<'m, 'py> {
+    py: Python<'py>,
+    known: &'m Bound<'py, PyAny>,
+}
+
+impl Make<'_, '_> {
+    fn known(&self, Known(kind, text): &Known) -> PyResult<Py<PyAny>> {
+        Ok(self.known.call1((kind, text))?.unbind())
+    }
+
+    fn given(&self, given: &look::Given) -> PyResult<Given> {
+        let all = |items: &[look::Given]| {
+            items.iter().map(|item| self.given(item)).collect::<PyResult<Vec<_>>>()
+        };
+        let py = self.py;
+        Ok(match given {
+            look::Given::Array => Given::Array,
+            look::Given::Scalar => Given::Scalar,
+            look::Given::Number(kind) => {
+                let class = self.known.call1(("class", kind))?.cast_into::<PyType>()?;
+                Given::Number(class.unbind())
+            }
+            look::Given::Known(known) => {
+                let object = self.known(known)?;
+                let is_one =
+                    object.is_none(py) || object.bind(py).is_instance_of::<pyo3::types::PyBool>();
+                if is_one { Given::Same(object) } else { Given::Equal(object) }
+            }
+            look::Given::Tuple(items) => {
+                Given::Items(py.get_type::<PyTuple>().unbind(), all(items)?)
+            }
+            look::Given::List(items) => Given::Items(py.get_type::<PyList>().unbind(), all(items)?),
+            look::Given::Dict(entries) => {
+                let entry = |(key, given): &(Known, look::Given)| {
+                    Ok((self.known(key)?, self.given(given)?))
+                };
+                Given::Entries(entries.iter().map(entry).collect::<PyResult<_>>()?)
+            }
+        })
+    }
+
+    fn ending(
+        &self,
+        ending: &look::Ending,
+        open: &[i64],
+        instance: &Instance,
+    ) -> PyResult<Arc<Ending>> {
+        let base = |base: &look::Base| match base {
+            look::Base::Register(register) => Ok(Base::Register(recorded(*register))),
+            look::Base::Leaf(number) => instance.leaf(*number).map(Base::Constant).map_err(to_py),
+        };
+        let output = |output: &look::Output| {
+            Ok::<_, PyErr>(Output {
+                from: match output.from {
+                    look::From::Object(place) => From::Object(place as usize),
+                    look::From::Base(number) => From::Base(number as usize),
+                },
+                view: output.view.at(open).map_err(to_py)?,
+                writable: output.writable,
+                owns: output.owns,
+            })
+        };
+        let write = |(input, from): &(u32, look::Base)| Ok::<_, PyErr>((*input, base(from)?));
+        Ok(Arc::new(Ending {
+            writes: ending.writes.iter().map(write).collect::<PyResult<_>>()?,
+            bases: ending.bases.iter().map(base).collect::<PyResult<_>>()?,
+            outputs: ending.outputs.iter().map(output).collect::<PyResult<_>>()?,
+            result: self.form(&ending.result)?,
+        }))
+    }
+
+    fn form(&self, form: &Form) -> PyResult<Template> {
+        let all =
+            |items: &[Form]| items.iter().map(|item| self.form(item)).collect::<PyResult<Vec<_>>>();
+        Ok(match form {
+            Form::Object(place) => Template::Object(*place as usize),
+            Form::Array(number) => Template::Array(*number as usize),
+            Form::Scalar(number) => Template::Scalar(*number as usize),
+            Form::Float(number) => Template::Float(*number as usize),
+            Form::Known(known) => Template::Same(self.known(known)?),
+            Form::Tuple(items) => Template::Tuple(all(items)?),
+            Form::List(number, items) => Template::List(*number as usize, all(items)?),
+            Form::Dict(number, entries) => {
+                let entry = |(key, item): &(Known, Form)| Ok((self.known(key)?, self.form(item)?));
+                Template::Dict(
+                    *number as usize,
+                    entries.iter().map(entry).collect::<PyResult<_>>()?,
+                )
+            }
+            Form::Again(number) => Template::Again(*number as usize),
+        })
+    }
+}
+
+/// What arguments a look takes, in words.
+fn words(look: &Look) -> String {
+    let mut object = 0;
+    let mut all: Vec<String> =
+        look.arguments.iter().map(|given| one(look, given, &mut object)).collect();
+    let named =
+        look.named.iter().map(|(name, given)| format!("{name}={}", one(look, given, &mut object)));
+    all.extend(named);
+    let open = look.open.iter().enumerate().map(|(number, symbol)| {
+        format!("{} from {} to {}", letter(number), symbol.least, symbol.greatest)
+    });
+    let open: Vec<String> = open.collect();
+    let tail = if open.is_empty() { String::new() } else { format!(" with {}", open.join(", ")) };
+    format!("({}){tail}", all.join(", "))
+}
+
+/// The name of an open extent.
+fn letter(number: usize) -> String {
+    let name = [b'n', b'm', b'k', b'l'].get(number).map(|byte| char::from(*byte).to_string());
+    name.unwrap_or_else(|| format!("n{number}"))
+}
+
+fn one(look: &Look, given: &look::Given, object: &mut u32) -> String {
+    let own = *object;
+    if !matches!(given, look::Given::Known(_)) {
+        *object += 1;
+    }
+    let mut all = |items: &[look::Given]| -> String {
+        let items: Vec<String> = items.iter().map(|item| one(look, item, object)).collect();
+        items.join(", ")
+    };
+    match given {
+        look::Given::Array | look::Given::Scalar => {
+            let wanted = look.wanted.iter().find(|wanted| wanted.object == own);
+            wanted.map_or_else(
+                || "array".to_owned(),
+                |wanted| {
+                    let name = |number: usize| letter(number);
+                    format!("{}[{}]", wanted.dtype, wanted.view.shape_words(&name))
+                },
+            )
+        }
+        look::Given::Number(kind) => kind.clone(),
+        look::Given::Known(Known(_, text)) => text.clone(),
+        look::Given::Tuple(items) => format!("({})", all(items)),
+        look::Given::List(items) => format!("[{}]", all(items)),
+        look::Given::Dict(entries) => {
+            let entry = |(Known(_, key), item): &(Known, look::Given)| {
+                format!("{key}: {}", one(look, item, object))
+            };
+            let entries: Vec<String> = entries.iter().map(entry).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Variants become looks of a file.
+//!
+//! Not here: the file (`gpupy_engine::saved`), its way back (`loading.rs`).
+
+use super::call::Jit;
+use super::ending::{self, Ending, Template};
+use super::given::Given;
+use super::path::{Path, Then};
+use super::variant::{Variant, Wanted};
+use crate::array::ndarray::NdArray;
+use crate::array::recording::{self, whole_base};
+use crate::session::context::ready;
+use crate::session::errors::to_py;
+use gpupy_engine::Segment;
+use gpupy_engine::saved::look::{self, Form, Known, Look, Seen, Way, extents_of};
+use gpupy_engine::saved::outline::{Leaf, Outline};
+use gpupy_engine::saved::writer::Writer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::sync::Arc;
+
+#[pymethods]
+impl Jit {
+    /// The bytes of a file with what was recorded: how many looks it has, how many of them have open extents, and why
+    /// others are not there or not open. `told` gives a constant's kind and text, or nothing.
+    ///
+    /// # Errors
+    /// - `ValueError`: nothing can be saved, and why. Any of an evaluation.
+    fn _saved<'py>(
+        &self,
+        py: Python<'py>,
+        name: String,
+        is_open: bool,
+        told: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyBytes>, usize, usize, Option<String>)> {
+        let context = ready(py)?;
+        let mut saving = Saving { writer: Writer::new(&context), told };
+        let (mut count, mut refused) = (0, None);
+        for variant in self.all().iter().rev() {
+            match saving.look(py, variant)? {
+                Ok(look) => {
+                    saving.writer.look(look);
+                    count += 1;
+                }
+                Err(why) => {
+                    refused.get_or_insert(why);
+                }
+            }
+        }
+        if count == 0 {
+            let why = refused.unwrap_or_else(|| "nothing is recorded: call it before".to_owned());
+            return Err(PyValueError::new_err(why));
+        }
+        let (saved, opened, why) = saving.writer.finish(name, is_open).map_err(to_py)?;
+        let bytes = saved.to_bytes().map_err(to_py)?;
+        Ok((PyBytes::new(py, &bytes), saved.looks().len(), opened, refused.or(why)))
+    }
+}
+
+/// A file on its way.
+struct Saving<'s, 'py> {
+    writer: Writer<'s>,
+    told: &'s Bound<'py, PyAny>,
+}
+
+/// What is to be written, or why it cannot be.
+type Perhaps<T> = PyResult<Result<T, String>>;
+
+/// What a result gives, or the end of the function with the reason.
+macro_rules! or_why {
+    ($perhaps:expr) => {
+        match $perhaps? {
+            Ok(found) => found,
+            Err(why) => return Ok(Err(why)),
+        }
+    };
+}
+
+impl Saving<'_, '_> {
+    fn look(&mut self, py: Python<'_>, variant: &Variant) -> Perhaps<Look> {
+        let mut arguments = Vec::new();
+        for given in &variant.arguments {
+            arguments.push(or_why!(self.given(py, given)));
+        }
+        let mut named = Vec::new();
+        for (name, given) in &variant.named {
+            named.push((name.extract::<String>(py)?, or_why!(self.given(py, given))));
+        }
+        let objects = variant.pattern.len() - variant.captured.len();
+        let mut leaves = Vec::new();
+        let mut captured = Vec::new();
+        for object in &variant.captured {
+            let Ok(object) = object.bind(py).cast_exact::<NdArray>() else {
+                return Ok(
+                    Err("it reads a number from outside, which a file does not have".into()),
+                );
+            };
+            let reading = object.get().read(py);
+            let Some(array) = reading.as_lazy() else {
+                return Ok(Err("it reads an array from outside whose dtype is NumPy's own".into()));
+            };
+            let leaf = self.writer.leaf(&whole_base(array).map_err(to_py)?, &mut leaves);
+            captured.push(look::Captured {
+                leaf: leaf.map_err(to_py)?,
+                view: Seen::of(array.layout()),
+                writable: object.get().is_writable(),
+            });
+        }
+        let mut flat = Flat::default();
+        or_why!(self.ways(py, &variant.path, &mut flat, &mut leaves));
+        let outside = |input: u32| {
+            let mut wanted = variant.wanted.iter();
+            wanted.any(|wanted| wanted.input == input && wanted.object >= objects)
+        };
+        let is_outside = |ending: &look::Ending| {
+            let writes = ending.writes.iter().any(|(input, _)| outside(*input));
+            let gives = |output: &look::Output| matches!(output.from, look::From::Object(object) if object as usize >= objects);
+            writes || ending.outputs.iter().any(gives) || ending.result.names(objects as u32)
+        };
+        if flat.endings.iter().any(is_outside) {
+            let why = "it writes or gives an array from outside: make it an argument";
+            return Ok(Err(why.into()));
+        }
+        let ways = flat.ways.into_iter().collect::<Option<Vec<Way>>>();
+        Ok(Ok(Look {
+            open: Vec::new(),
+            arguments,
+            named,
+            objects: objects as u32,
+            captured,
+            pattern: variant.pattern.iter().map(|first| *first as u32).collect(),
+            wanted: variant.wanted.iter().map(Wanted::saved).collect(),
+            leaves,
+            segments: flat.segments,
+            ways: ways.unwrap_or_default(),
+            endings: flat.endings,
+            made: variant.made,
+        }))
+    }
+
+    /// A constant's kind and text.
+    fn known(&self, py: Python<'_>, object: &Py<PyAny>, what: &str) -> Perhaps<Known> {
+        let told: Option<(String, String)> = self.told.call1((object.bind(py),))?.extract()?;
+        Ok(told.map(|(kind, text)| Known(kind, text)).ok_or_else(|| {
+            let class = object.bind(py).get_type().name().map(|name| name.to_string());
+            format!("{what} of class {} is nothing that a file has", class.unwrap_or_default())
+        }))
+    }
+
+    fn given(&self, py: Python<'_>, given: &Given) -> Perhaps<look::Given> {
+        const WHAT: &str = "an argument";
+        Ok(Ok(match given {
+            Given::Array => look::Given::Array,
+            Given::Scalar => look::Given::Scalar,
+            Given::Number(class) => look::Given::Number(class.bind(py).name()?.to_string()),
+            Given::Same(object) | Given::Equal(object) => {
+                look::Given::Known(or_why!(self.known(py, object, WHAT)))
+            }
+            Given::Items(class, items) => {
+                let mut all = Vec::new();
+                for item in items {
+                    all.push(or_why!(self.given(py, item)));
+                }
+                match class.bind(py).name()?.to_string().as_str() {
+                    "tuple" => look::Given::Tuple(all),
+                    "list" => look::Given::List(all),
+                    name => {
+                        return Ok(Err(format!(
+                            "an argument of class {name} is nothing that a file has"
+                        )));
+                    }
+                }
+            }
+            Given::Entries(entries) => {
+                let mut all = Vec::new();
+                for (key, item) in entries {
+                    all.push((
+                        or_why!(self.known(py, key, "a key")),
+                        or_why!(self.given(py, item)),
+                    ));
+                }
+                look::Given::Dict(all)
+            }
+        }))
+    }
+
+    /// The ways from a path on, that one first; their number.
+    fn ways(
+        &mut self,
+        py: Python<'_>,
+        first: &Arc<Path>,
+        flat: &mut Flat,
+        leaves: &mut Vec<Leaf>,
+    ) -> Perhaps<()> {
+        // Without recursion: paths may be long.
+        let mut open = vec![(flat.room(), first.clone())];
+        while let Some((place, path)) = open.pop() {
+            let segment =
+                match flat.known.iter().position(|known| Arc::ptr_eq(known, &path.segment)) {
+                    Some(known) => known,
+                    None => {
+                        let outline = match self.writer.segment(&path.segment, leaves) {
+                            Ok(outline) => outline,
+                            Err(error) if error.kind() == gpupy_core::ErrorKind::Unsupported => {
+                                return Ok(Err(error.to_string()));
+                            }
+                            Err(error) => return Err(to_py(error)),
+                        };
+                        flat.known.push(path.segment.clone());
+                        flat.segments.push(outline);
+                        flat.segments.len() - 1
+                    }
+                };
+            let then = match &path.then {
+                Then::End(ending) => {
+                    let ending = or_why!(self.ending(py, ending, leaves));
+                    flat.endings.push(ending);
+                    look::Then::End(flat.endings.len() as u32 - 1)
+                }
+                Then::Decide { seen, no, yes } => {
+                    let mut next = |path: &Option<Arc<Path>>| {
+                        path.as_ref().map(|path| {
+                            let place = flat.room();
+                            open.push((place, path.clone()));
+                            place as u32
+                        })
+                    };
+                    let (yes, no) = (next(yes), next(no));
+                    look::Then::Decide { seen: Seen::of(seen), no, yes }
+                }
+            };
+            let takes = path.takes.iter().map(|register| saved(*register)).collect();
+            flat.ways[place] =
+                Some(Way { segment: segment as u32, takes, gives: path.gives, then });
+        }
+        Ok(Ok(()))
+    }
+
+    fn ending(
+        &mut self,
+        py: Python<'_>,
+        ending: &Ending,
+        leaves: &mut Vec<Leaf>,
+    ) -> Perhaps<look::Ending> {
+        let mut writes = Vec::new();
+        for (input, base) in &ending.writes {
+            writes.push((*input, or_why!(self.base(base, leaves))));
+        }
+        let mut bases = Vec::new();
+        for base in &ending.bases {
+            bases.push(or_why!(self.base(base, leaves)));
+        }
+        let output = |output: &ending::Output| look::Output {
+            from: match output.from {
+                ending::From::Object(place) => look::From::Object(place as u32),
+                ending::From::Base(number) => look::From::Base(number as u32),
+            },
+            view: Seen::of(&output.view),
+            writable: output.writable,
+            owns: output.owns,
+        };
+        let outputs = ending.outputs.iter().map(output).collect();
+        let result = or_why!(self.form(py, &ending.result));
+        Ok(Ok(look::Ending { writes, bases, outputs, result }))
+    }
+
+    fn base(&mut self, base: &ending::Base, leaves: &mut Vec<Leaf>) -> Perhaps<look::Base> {
+        Ok(match base {
+            ending::Base::Register(register) => Ok(look::Base::Register(saved(*register))),
+            ending::Base::Constant(array) => {
+                Ok(look::Base::Leaf(self.writer.leaf(array, leaves).map_err(to_py)?))
+            }
+            ending::Base::Shared(_) => {
+                Err("it gives an array from outside: make it an argument".to_owned())
+            }
+        })
+    }
+
+    fn form(&self, py: Python<'_>, template: &Template) -> Perhaps<Form> {
+        let all = |items: &[Template]| -> Perhaps<Vec<Form>> {
+            let mut all = Vec::new();
+            for item in items {
+                all.push(or_why!(self.form(py, item)));
+            }
+            Ok(Ok(all))
+        };
+        Ok(Ok(match template {
+            Template::Object(place) => Form::Object(*place as u32),
+            Template::Array(number) => Form::Array(*number as u32),
+            Template::Scalar(number) => Form::Scalar(*number as u32),
+            Template::Float(number) => Form::Float(*number as u32),
+            Template::Same(object) => Form::Known(or_why!(self.known(py, object, "a result"))),
+            Template::Tuple(items) => Form::Tuple(or_why!(all(items))),
+            Template::Named(class, _) => {
+                let name = class.bind(py).getattr("__name__")?;
+                return Ok(Err(format!("a result of class {name} is nothing that a file has")));
+            }
+            Template::List(number, items) => Form::List(*number as u32, or_why!(all(items))),
+            Template::Dict(number, entries) => {
+                let mut pairs = Vec::new();
+                for (key, item) in entries {
+                    pairs.push((
+                        or_why!(self.known(py, key, "a key")),
+                        or_why!(self.form(py, item)),
+                    ));
+                }
+                Form::Dict(*number as u32, pairs)
+            }
+            Template::Again(number) => Form::Again(*number as u32),
+        }))
+    }
+}
+
+/// Ways in one list.
+#[derive(Default)]
+struct Flat {
+    ways: Vec<Option<Way>>,
+    segments: Vec<Outline>,
+    known: Vec<Arc<Segment>>,
+    endings: Vec<look::Ending>,
+}
+
+impl Flat {
+    /// The number of a way that is still to come.
+    fn room(&mut self) -> usize {
+        self.ways.push(None);
+        self.ways.len() - 1
+    }
+}
+
+fn saved(register: recording::Register) -> look::Register {
+    match register {
+        recording::Register::Input(number) => look::Register::Input(number),
+        recording::Register::Made(number) => look::Register::Made(number),
+    }
+}
+
+impl Wanted {
+    fn saved(&self) -> look::Wanted {
+        look::Wanted {
+            object: self.object as u32,
+            input: self.input,
+            dtype: self.dtype,
+            base: extents_of(&self.base),
+            view: Seen::of(&self.view),
+            writable: self.writable,
+        }
+    }
+}
