@@ -1,4 +1,5 @@
-//! Fuzzing of what gpupy reads from outside: programs in their three forms, and plug-ins.
+//! Fuzzing of what gpupy reads from outside: programs in their three forms, plug-ins, and files of
+//! recorded functions.
 //!
 //! Owns [`TARGETS`]. A target is a plain function of bytes that panics when a promise is broken, so
 //! any fuzzer can call it; the engine here is small, and runs on stable Rust:
@@ -12,7 +13,7 @@
 //!
 //! | file | what it owns |
 //! |---|---|
-//! | `text.rs`, `json.rs`, `memory_form.rs`, `answers.rs` | a target each |
+//! | `text.rs`, `json.rs`, `memory_form.rs`, `answers.rs`, `saved.rs` | a target each |
 //! | `table.rs` | a driver's table that answers what bytes say, for `answers` |
 //! | `exported.rs` | the table's functions of a library in Rust, called by `memory_form` |
 //! | `follow.rs` | what has to go well with every program that verifies |
@@ -33,6 +34,7 @@ mod follow;
 mod json;
 mod memory_form;
 mod programs;
+mod saved;
 mod table;
 mod text;
 
@@ -104,6 +106,13 @@ pub const TARGETS: &[Target] = &[
         run: answers::run,
         seeds: answers::seeds,
         is_text: false,
+    },
+    Target {
+        name: "saved",
+        does: "files of recorded functions: what is read is written, and called if it is little work",
+        run: saved::run,
+        seeds: saved::seeds,
+        is_text: true,
     },
 ];
 

@@ -98,7 +98,9 @@ impl Saved {
         for (number, look) in saved.document.looks.iter().enumerate() {
             look.check()?;
             let least: Vec<i64> = look.open.iter().map(|symbol| symbol.least).collect();
-            saved.checked(look, &least).map_err(|error| error.with("look", number))?;
+            saved
+                .checked(look, &look.with_parts(&least)?)
+                .map_err(|error| error.with("look", number))?;
         }
         Ok(saved)
     }
@@ -148,7 +150,7 @@ impl Saved {
                 .says("the function was not recorded for such extents")
                 .with("extents", format!("{open:?}")));
         }
-        self.checked(look, open)
+        self.checked(look, &look.with_parts(open)?)
     }
 
     /// A look for these extents, all of whose parts are as they have to be.

@@ -7,13 +7,16 @@
 //! Not here: what an open extent may be between (`file.rs`).
 
 use super::extent::Extent;
-use super::look::{Look, Seen, Symbol, Then};
+use super::look::{Look, Quotient, Seen, Symbol, Then};
 use super::outline::{Does, Elements, Number, Outline, Reads, number};
+use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashMap;
 
 /// Fewer looks do not tell how anything follows from extents.
 const FEWEST: usize = 3;
+/// The most parts that an open extent is divided into.
+const MOST_PARTS: i64 = 8;
 
 /// An integer of a look, or a number of its program.
 enum Slot<'l> {
@@ -21,10 +24,12 @@ enum Slot<'l> {
     Number(&'l mut Number),
 }
 
-/// The looks, of which those that differ in extents alone are one; how many became open ones, and why others did not.
-pub(super) fn joined(looks: Vec<Look>) -> (Vec<Look>, usize, Option<String>) {
+/// The looks of single ways, of which those that differ in extents alone are one; how many became open ones, and why
+/// others did not.
+pub(super) fn joined(looks: &[Look]) -> (Vec<Look>, usize, Option<String>) {
     let mut groups: Vec<(Look, Vec<Look>)> = Vec::new();
-    for look in looks {
+    for mut look in looks.iter().flat_map(Look::single) {
+        look.divide();
         let bare = bare(&look);
         match groups.iter_mut().find(|(known, _)| *known == bare) {
             Some((_, group)) => group.push(look),
@@ -68,14 +73,7 @@ fn open(group: &[Look]) -> Result<Look, String> {
     }
     let mut group: Vec<Look> = group.to_vec();
     let Some(mut look) = group.first().cloned() else { return Err(String::new()) };
-    let open = symbols(&mut look, &group);
-    let sizes = |number: usize| -> Vec<i64> {
-        let of = |symbol: &Symbol| {
-            known(&group[number].wanted[symbol.wanted as usize].view.shape[symbol.axis as usize])
-        };
-        open.iter().map(of).collect()
-    };
-    let sizes: Vec<Vec<i64>> = (0..group.len()).map(sizes).collect();
+    let mut following = Following::of(&group);
     // What stands in each slot, in the order in which a look is gone through.
     let mut values: Vec<Vec<i64>> = Vec::new();
     let mut scalars: Vec<Vec<Scalar>> = Vec::new();
@@ -87,41 +85,23 @@ fn open(group: &[Look]) -> Result<Look, String> {
             Slot::Number(_) => {}
         });
     }
-    let mut found: FxHashMap<Vec<i64>, Option<Extent>> = FxHashMap::default();
-    let mut through = |values: &[i64]| -> Result<Extent, String> {
-        let extent = match found.get(values) {
-            Some(extent) => extent.clone(),
-            None => {
-                let extent = Extent::through(values, &sizes);
-                found.insert(values.to_vec(), extent.clone());
-                extent
-            }
-        };
-        extent.ok_or_else(|| {
-            format!(
-                "what was {} in {} recordings does not follow from the extents, or more recordings are needed to tell",
-                words(values),
-                values.len()
-            )
-        })
-    };
     let (mut extents, mut scalars) = (values.iter(), scalars.iter());
     let mut refused = None;
     look.slots(&mut |slot| {
         let put = match slot {
-            Slot::Extent(extent) => {
-                extents.next().map_or(Ok(()), |values| through(values).map(|it| *extent = it))
-            }
+            Slot::Extent(extent) => extents
+                .next()
+                .map_or(Ok(()), |values| following.through(values).map(|it| *extent = it)),
             Slot::Number(own @ Number::Bits(_)) => scalars
                 .next()
-                .map_or(Ok(()), |scalars| open_number(scalars, &mut through).map(|it| *own = it)),
+                .map_or(Ok(()), |scalars| following.number(scalars).map(|it| *own = it)),
             Slot::Number(_) => Ok(()),
         };
         if let Err(why) = put {
             refused.get_or_insert(why);
         }
     });
-    look.open = open;
+    (look.open, look.parts) = (following.open, following.parts);
     refused.map_or(Ok(look), Err)
 }
 
@@ -134,49 +114,105 @@ fn put<T>(all: &mut Vec<Vec<T>>, next: &mut usize, value: T) {
     *next += 1;
 }
 
-/// The extents of arguments from which those of all follow.
-fn symbols(look: &mut Look, group: &[Look]) -> Vec<Symbol> {
-    let mut open: Vec<Symbol> = Vec::new();
-    let mut sizes: Vec<Vec<i64>> = vec![Vec::new(); group.len()];
-    for (number, wanted) in look.wanted.iter().enumerate() {
-        for axis in 0..wanted.view.shape.len() {
-            let of = |look: &Look| known(&look.wanted[number].view.shape[axis]);
-            let values: Vec<i64> = group.iter().map(of).collect();
-            if Extent::through(&values, &sizes).is_some() {
-                continue;
-            }
-            sizes.iter_mut().zip(&values).for_each(|(size, value)| size.push(*value));
-            let (least, greatest) = (values.iter().min(), values.iter().max());
-            open.push(Symbol {
-                wanted: number as u32,
-                axis: axis as u32,
-                least: least.copied().unwrap_or(0),
-                greatest: greatest.copied().unwrap_or(0),
-            });
-        }
-    }
-    open
+/// The extents from which all others follow.
+struct Following {
+    open: Vec<Symbol>,
+    parts: Vec<Quotient>,
+    /// What they were in each recording, parts behind the open ones.
+    sizes: Vec<Vec<i64>>,
+    found: FxHashMap<Vec<i64>, Option<Extent>>,
 }
 
-/// A number that differs between looks.
-fn open_number(
-    scalars: &[Scalar],
-    through: &mut impl FnMut(&[i64]) -> Result<Extent, String>,
-) -> Result<Number, String> {
-    let Some((first, rest)) = scalars.split_first() else { return Err(String::new()) };
-    if rest.iter().all(|scalar| scalar == first) {
-        return Ok(Number::Bits(*first));
+impl Following {
+    /// Those of the arguments of a group of looks.
+    fn of(group: &[Look]) -> Following {
+        let sizes = vec![Vec::new(); group.len()];
+        let mut all =
+            Following { open: Vec::new(), parts: Vec::new(), sizes, found: FxHashMap::default() };
+        let wanted = group.first().map_or(&[][..], |look| &look.wanted);
+        for (number, wanted) in wanted.iter().enumerate() {
+            for axis in 0..wanted.view.shape.len() {
+                let of = |look: &Look| known(&look.wanted[number].view.shape[axis]);
+                let values: Vec<i64> = group.iter().map(of).collect();
+                if Extent::through(&values, &all.sizes).is_some() {
+                    continue;
+                }
+                all.add(&values);
+                let (least, greatest) = (values.iter().min(), values.iter().max());
+                all.open.push(Symbol {
+                    wanted: number as u32,
+                    axis: axis as u32,
+                    least: least.copied().unwrap_or(0),
+                    greatest: greatest.copied().unwrap_or(0),
+                });
+            }
+        }
+        all
     }
-    let of = |is_inverse: bool| -> Option<Vec<i64>> {
-        scalars.iter().map(|scalar| integer(*scalar, is_inverse)).collect()
-    };
-    let same = rest.iter().all(|scalar| scalar.dtype == first.dtype);
-    match (same, of(false), of(true)) {
-        (true, Some(values), _) => through(&values).map(|of| Number::Of(first.dtype, of)),
-        (true, None, Some(values)) => through(&values).map(|of| Number::By(first.dtype, of)),
-        _ => {
-            Err("a number differs between recordings, and is no integer or one by an integer"
-                .into())
+
+    fn add(&mut self, values: &[i64]) {
+        self.sizes.iter_mut().zip(values).for_each(|(size, value)| size.push(*value));
+    }
+
+    /// What was these values in the recordings.
+    fn through(&mut self, values: &[i64]) -> Result<Extent, String> {
+        if let Some(Some(known)) = self.found.get(values) {
+            return Ok(known.clone());
+        }
+        let found = Extent::through(values, &self.sizes).or_else(|| self.divided(values));
+        self.found.insert(values.to_vec(), found.clone());
+        found.ok_or_else(|| {
+            let values: Vec<String> = values.iter().map(i64::to_string).collect();
+            format!(
+                "what was {} in {} recordings does not follow from the extents, or more recordings are needed to tell",
+                values.join(", "),
+                values.len()
+            )
+        })
+    }
+
+    /// The same by a part of an open extent, which more recordings have to tell.
+    fn divided(&mut self, values: &[i64]) -> Option<Extent> {
+        if self.sizes.len() <= FEWEST {
+            return None;
+        }
+        for by in 2..=MOST_PARTS {
+            for (of, plus) in
+                (0..self.open.len()).flat_map(|of| (1 - by..by).map(move |plus| (of, plus)))
+            {
+                let part = Quotient { of: of as u8, plus, by };
+                let parts = self.sizes.iter().map(|size| part.at(size[of]));
+                let Some(parts) = parts.collect::<Option<Vec<i64>>>() else { continue };
+                // Alone, or a multiple of it: what more it could be, other numbers would be, too.
+                let one: Vec<Vec<i64>> = parts.iter().map(|part| vec![*part]).collect();
+                if Extent::through(values, &one).is_none() {
+                    continue;
+                }
+                self.add(&parts);
+                self.parts.push(part);
+                return Extent::through(values, &self.sizes);
+            }
+        }
+        None
+    }
+
+    /// A number that was these in the recordings.
+    fn number(&mut self, scalars: &[Scalar]) -> Result<Number, String> {
+        let Some((first, rest)) = scalars.split_first() else { return Err(String::new()) };
+        if rest.iter().all(|scalar| scalar == first) {
+            return Ok(Number::Bits(*first));
+        }
+        let of = |is_inverse: bool| -> Option<Vec<i64>> {
+            scalars.iter().map(|scalar| integer(*scalar, is_inverse)).collect()
+        };
+        let same = rest.iter().all(|scalar| scalar.dtype == first.dtype);
+        match (same, of(false), of(true)) {
+            (true, Some(values), _) => self.through(&values).map(|of| Number::Of(first.dtype, of)),
+            (true, None, Some(values)) => {
+                self.through(&values).map(|of| Number::By(first.dtype, of))
+            }
+            _ => Err("a number differs between recordings, and is no integer or one by an integer"
+                .into()),
         }
     }
 }
@@ -212,12 +248,30 @@ fn known(extent: &Extent) -> i64 {
     }
 }
 
-fn words(values: &[i64]) -> String {
-    let values: Vec<String> = values.iter().map(i64::to_string).collect();
-    values.join(", ")
-}
-
 impl Look {
+    /// Products with numbers below 1 that are powers of two are divisions, as they are for other numbers: the engine
+    /// records them as products again.
+    fn divide(&mut self) {
+        for step in self.segments.iter_mut().flat_map(|segment| &mut segment.steps) {
+            let (Does::Apply(does @ Op::Mul), [_, Reads::Number(Number::Bits(scalar))]) =
+                (&mut step.does, &mut step.reads[..])
+            else {
+                continue;
+            };
+            let inverse =
+                match scalar.dtype {
+                    DType::F32 => exponent(f64::from(scalar.as_f32()))
+                        .map(|n| Scalar::f32((1u64 << n) as f32)),
+                    DType::F64 => exponent(f64::from_bits(scalar.bits))
+                        .map(|n| Scalar::f64((1u64 << n) as f64)),
+                    _ => None,
+                };
+            if let Some(inverse) = inverse {
+                (*does, *scalar) = (Op::Div, inverse);
+            }
+        }
+    }
+
     /// Goes through all integers and numbers, in one order.
     fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
         for captured in &mut self.captured {
@@ -243,6 +297,11 @@ impl Look {
             ending.outputs.iter_mut().for_each(|output| output.view.slots(seen));
         }
     }
+}
+
+/// By which power of two a number below 1 is one, if it is.
+fn exponent(value: f64) -> Option<u32> {
+    (1..60).find(|n| value == 1.0 / (1u64 << n) as f64)
 }
 
 fn all(extents: &mut [Extent], seen: &mut impl FnMut(Slot<'_>)) {

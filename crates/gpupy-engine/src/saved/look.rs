@@ -17,6 +17,8 @@ use smallvec::SmallVec;
 pub struct Look {
     /// The extents that are open.
     pub open: Vec<Symbol>,
+    /// What follows from them by division: in products they are numbered behind the open ones.
+    pub parts: Vec<Quotient>,
     /// What the positional arguments have to be, in their order.
     pub arguments: Vec<Given>,
     /// And the named ones, with their names.
@@ -52,6 +54,24 @@ pub struct Symbol {
     pub least: i64,
     /// The greatest.
     pub greatest: i64,
+}
+
+/// An open extent and a number, divided and rounded down: as a slice has it whose step is not 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quotient {
+    /// The open extent's number.
+    pub of: u8,
+    /// What is added before.
+    pub plus: i64,
+    /// The divisor.
+    pub by: i64,
+}
+
+impl Quotient {
+    /// What it is of this extent.
+    pub fn at(self, extent: i64) -> Option<i64> {
+        extent.checked_add(self.plus)?.checked_div_euclid(self.by)
+    }
 }
 
 /// A constant of the program: what kind of object it is, and its text, which the front end understands.
@@ -328,7 +348,10 @@ impl Look {
             has(axis.is_some(), "an open extent is of no array")?;
             has(0 <= symbol.least && symbol.least <= symbol.greatest, "an open extent is empty")?;
         }
-        has(self.open.len() <= usize::from(u8::MAX), "too many extents are open")?;
+        let open = self.open.len();
+        has(open + self.parts.len() <= usize::from(u8::MAX), "too many extents are open")?;
+        let is_part = |part: &Quotient| usize::from(part.of) < open && part.by > 0;
+        has(self.parts.iter().all(is_part), "a part is of no open extent")?;
         has(self.made <= MOST && !self.ways.is_empty(), "there is no way")?;
         let is_register = |register: &Register| match register {
             Register::Input(number) => *number < inputs,

@@ -31,6 +31,19 @@ impl Look {
         self.open.iter().map(extent).collect()
     }
 
+    /// The open extents with what follows from them by division.
+    ///
+    /// # Errors
+    /// - `Shape`: one is beyond 64 bits.
+    pub fn with_parts(&self, open: &[i64]) -> Result<Vec<i64>> {
+        let mut all = open.to_vec();
+        for part in &self.parts {
+            let extent = open.get(usize::from(part.of)).and_then(|extent| part.at(*extent));
+            all.push(extent.ok_or_else(|| damaged("a part of an extent is beyond 64 bits"))?);
+        }
+        Ok(all)
+    }
+
     /// The numbers among all objects of the arrays and numbers of arguments, which containers are not.
     pub fn arrays(&self) -> Vec<usize> {
         let mut next = 0;
@@ -72,7 +85,13 @@ impl Saved {
                 Ok((open, instance, inputs)) => {
                     let made = vec![None; look.made as usize];
                     let (instance, open) = (&instance, &open[..]);
-                    return Call { look, instance, open, arrays, inputs, made }.run(context);
+                    match (Call { look, instance, open, arrays, inputs, made }).run(context)? {
+                        Some(results) => return Ok(results),
+                        None => {
+                            let words = "the function decides otherwise than when it was recorded";
+                            why = Some(Error::new(ErrorKind::Shape, "run").says(words));
+                        }
+                    }
                 }
                 Err(error) => {
                     why.get_or_insert(error);
@@ -106,6 +125,7 @@ impl Saved {
         let open = look.extents(|wanted| array(wanted).map(Array::shape));
         let open = open.ok_or_else(|| damaged("an array has too few axes"))?;
         let instance = self.instance(number, &open)?;
+        let open = look.with_parts(&open)?;
         let mut inputs: Vec<Array> = Vec::new();
         for (number, wanted) in look.wanted.iter().enumerate() {
             let view = wanted.view.at(&open)?;
@@ -145,7 +165,8 @@ impl Saved {
 }
 
 impl Call<'_> {
-    fn run(mut self, context: &Context) -> Result<Vec<Array>> {
+    /// Goes all the way; `None` where it decides otherwise.
+    fn run(mut self, context: &Context) -> Result<Option<Vec<Array>>> {
         let mut way = &self.look.ways[0];
         loop {
             let segment = &self.instance.segments[way.segment as usize];
@@ -158,7 +179,7 @@ impl Call<'_> {
             }
             match &way.then {
                 Then::End(ending) => {
-                    return self.end(context, &self.look.endings[*ending as usize]);
+                    return self.end(context, &self.look.endings[*ending as usize]).map(Some);
                 }
                 Then::Decide { seen, no, yes } => {
                     let last = last.ok_or_else(|| damaged("a segment decides nothing"))?;
@@ -167,10 +188,7 @@ impl Call<'_> {
                     let next = if is_true { yes } else { no };
                     way = match next {
                         Some(next) => &self.look.ways[*next as usize],
-                        None => {
-                            return Err(Error::new(ErrorKind::Shape, "run")
-                                .says("the function decides otherwise than when it was recorded"));
-                        }
+                        None => return Ok(None),
                     };
                 }
             }

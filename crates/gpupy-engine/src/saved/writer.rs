@@ -80,7 +80,7 @@ impl<'c> Writer<'c> {
             functions.map(|function| (function.program().clone(), function.turns())).collect();
         let functions: Vec<(Program, u32)> = functions;
         if is_open {
-            let (looks, opened, why) = joined(self.looks.clone());
+            let (looks, opened, why) = joined(&self.looks);
             let document = Document { name: name.clone(), looks, functions: functions.clone() };
             match Saved::of(document, self.data.clone()) {
                 Ok(saved) => return Ok((saved, opened, why)),

@@ -15,6 +15,7 @@ import gpupy
 
 from . import _running, _script
 from ._bench import command
+from ._jit import command as calls
 
 PROGRAMS = """\
 A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
@@ -51,6 +52,8 @@ def main() -> int | None:
     info = commands.add_parser("info", help="the drivers: device, dtypes, limits, or why one does not start")
     info.set_defaults(run=lambda _: print(gpupy.info()))
     command.add(commands)
+    function = commands.add_parser("run", help="calls the recorded function of a file", epilog=calls.USE)
+    calls.add(function)
     options = parser.parse_args()
     return options.run(options)
 

@@ -15,6 +15,7 @@ use crate::array::recording::Register;
 use crate::array::scalar::LazyScalar;
 use crate::session::context::{opening, ready};
 use crate::session::errors::to_py;
+use crate::session::waiting::wait;
 use gpupy_core::Result as CoreResult;
 use gpupy_engine::saved::file::{Instance, Saved};
 use gpupy_engine::saved::look::{self, Form, Known, Look};
@@ -79,20 +80,50 @@ impl File {
         self.saved.looks().iter().map(words).collect()
     }
 
-    /// How many arrays and numbers the arguments of the first look are.
-    #[getter]
-    fn arrays(&self) -> usize {
-        self.saved.looks().first().map_or(0, |look| look.arrays().len())
+    /// The arrays and numbers of the arguments of each look: the dtype of each that is read, and whether it is written.
+    fn arrays(&self) -> Vec<Vec<(Option<&'static str>, bool)>> {
+        let of = |look: &Look| {
+            let written = look.written();
+            let array = |object: usize| {
+                let mut wanted = look.wanted.iter();
+                let wanted = wanted.find(|wanted| wanted.object as usize == object);
+                (wanted.map(|wanted| wanted.dtype.name()), written.contains(&(object as u32)))
+            };
+            look.arrays().into_iter().map(array).collect()
+        };
+        self.saved.looks().iter().map(of).collect()
     }
 
-    /// The look that fits a call: its number, its open extents, and the call's objects.
+    /// The arrays of the result for these arrays and numbers of the arguments.
+    ///
+    /// # Errors
+    /// - `ValueError`: the function was not recorded for such arrays. Any of an evaluation.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        given: Vec<Bound<'py, NdArray>>,
+    ) -> PyResult<Vec<Bound<'py, NdArray>>> {
+        let given = given.iter().map(|array| {
+            let reading = array.get().read(py);
+            let array = reading.as_lazy().cloned();
+            array.ok_or_else(|| PyValueError::new_err("an array's dtype is NumPy's own"))
+        });
+        let given = given.collect::<PyResult<Vec<Array>>>()?;
+        let context = ready(py)?;
+        let results = wait(py, || self.saved.run(&context, &given)).map_err(to_py)?;
+        results.into_iter().map(|array| Bound::new(py, NdArray::lazy(array))).collect()
+    }
+
+    /// The next look from this number on that fits a call: its number, its open extents, and the call's objects.
     fn fit<'py>(
         &self,
         py: Python<'py>,
+        from_look: usize,
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Option<Fit<'py>>> {
-        for (number, (look, taken)) in self.saved.looks().iter().zip(&self.given).enumerate() {
+        let looks = self.saved.looks().iter().zip(&self.given).enumerate();
+        for (number, (look, taken)) in looks.skip(from_look) {
             let mut objects = Objects::new();
             if !all_fit(&taken.arguments, args.len(), args.iter(), &mut objects)?
                 || !entries_fit(&taken.named, kwargs, &mut objects)?
@@ -106,11 +137,12 @@ impl File {
             if !look.open.iter().zip(&open).all(is_seen) {
                 continue;
             }
+            let all = look.with_parts(&open).map_err(to_py)?;
             let (mut fits, mut moved) = (true, Vec::new());
             for (wanted, array) in look.wanted.iter().zip(&arrays) {
                 let Some(array) = array else { continue };
-                let view = wanted.view.at(&open).map_err(to_py)?;
-                let base = wanted.base_at(&open).map_err(to_py)?;
+                let view = wanted.view.at(&all).map_err(to_py)?;
+                let base = wanted.base_at(&all).map_err(to_py)?;
                 fits &= array.dtype() == wanted.dtype && *array.shape() == view.shape[..];
                 if *array.layout() != view || !array.has_alone(&base) {
                     moved.push(wanted.object);
@@ -138,7 +170,8 @@ impl File {
     ) -> PyResult<()> {
         let instance = self.saved.instance(look, &open).map_err(to_py)?;
         let known = &self.saved.looks()[look];
-        jit.get().keep(py, self.variant(py, known, look, &open, &instance)?);
+        let all = known.with_parts(&open).map_err(to_py)?;
+        jit.get().keep(py, self.variant(py, known, look, &all, &instance)?);
         Ok(())
     }
 }
@@ -355,6 +388,16 @@ fn words(look: &Look) -> String {
     format!("({}){tail}", all.join(", "))
 }
 
+/// The name of an open extent, or of a part of one.
+fn name(look: &Look, number: usize) -> String {
+    match number.checked_sub(look.open.len()).and_then(|part| look.parts.get(part)) {
+        None => letter(number),
+        Some(look::Quotient { of, plus, by }) => {
+            format!("(({} + {plus}) // {by})", letter(usize::from(*of)))
+        }
+    }
+}
+
 /// The name of an open extent.
 fn letter(number: usize) -> String {
     let name = [b'n', b'm', b'k', b'l'].get(number).map(|byte| char::from(*byte).to_string());
@@ -376,7 +419,7 @@ fn one(look: &Look, given: &look::Given, object: &mut u32) -> String {
             wanted.map_or_else(
                 || "array".to_owned(),
                 |wanted| {
-                    let name = |number: usize| letter(number);
+                    let name = |number: usize| name(look, number);
                     format!("{}[{}]", wanted.dtype, wanted.view.shape_words(&name))
                 },
             )

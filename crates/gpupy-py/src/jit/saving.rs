@@ -125,6 +125,7 @@ impl Saving<'_, '_> {
         let ways = flat.ways.into_iter().collect::<Option<Vec<Way>>>();
         Ok(Ok(Look {
             open: Vec::new(),
+            parts: Vec::new(),
             arguments,
             named,
             objects: objects as u32,

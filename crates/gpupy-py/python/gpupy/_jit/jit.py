@@ -36,6 +36,12 @@ class Jit(_own.Jit):
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         return record(self, self.__wrapped__, args, kwargs or {})
 
+    def clear(self) -> None:
+        """Forgets all that was recorded, and what calls before were like."""
+        super().clear()
+        self._memory = Memory()
+        self._rest(0, "")
+
     def __repr__(self) -> str:
         return f"<jit '{getattr(self, '__name__', 'function')}'>"
 

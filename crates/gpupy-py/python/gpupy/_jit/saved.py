@@ -35,14 +35,17 @@ def told(value: Any) -> tuple[str, str] | None:
     kind = type(value)
     if kind in _LITERALS or (kind is slice and all(type(part) in (int, type(None)) for part in _parts(value))):
         return (kind.__name__, repr(_parts(value) if kind is slice else value))
-    if kind is float:
-        return ("float", value.hex())
-    if kind is complex:
-        return ("complex", f"{value.real.hex()} {value.imag.hex()}")
+    if kind is float and value == value:
+        return ("float", repr(value))
+    if kind in (float, complex):
+        # To the bit, NaNs too.
+        return (kind.__name__ + " bits", np.array(value).tobytes().hex())
     if kind is range:
         return ("range", repr(_parts(value)))
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-        return ("number", f"{value.dtype.str} {value.tobytes().hex()}")
+        is_told = value.dtype.kind != "c" and value == value
+        text = repr(value.item()) if is_told else value.tobytes().hex()
+        return ("number" if is_told else "number bits", f"{value.dtype.name} {text}")
     if isinstance(value, np.dtype) and value.kind in "biufc":
         return ("dtype", value.str)
     if isinstance(value, type) and issubclass(value, np.generic) and np.dtype(value).kind in "biufc":
@@ -67,14 +70,19 @@ def _known(kind: str, text: str) -> Any:
         case "class":
             return _NUMBERS[text]
         case "float":
-            return float.fromhex(text)
-        case "complex":
-            return complex(*map(float.fromhex, text.split()))
+            return float(text)
+        case "float bits":
+            return np.frombuffer(bytes.fromhex(text), np.float64)[0].item()
+        case "complex bits":
+            return np.frombuffer(bytes.fromhex(text), np.complex128)[0].item()
         case "slice":
             return slice(*ast.literal_eval(text))
         case "range":
             return range(*ast.literal_eval(text))
         case "number":
+            dtype, data = text.split()
+            return _plain(dtype).type(ast.literal_eval(data) if data not in ("inf", "-inf") else float(data))
+        case "number bits":
             dtype, data = text.split()
             (value,) = np.frombuffer(bytes.fromhex(data), _plain(dtype))
             return value
@@ -142,7 +150,7 @@ class Loaded(_own.Jit):
 
     def takes(self) -> list[str]:
         """The arguments for which it was recorded, in words."""
-        return list(self._file.takes())
+        return list(dict.fromkeys(self._file.takes()))
 
     def explain(self) -> str:
         """What was recorded for the calls so far, as text: segments and their kernels."""
@@ -161,26 +169,28 @@ class Loaded(_own.Jit):
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         copied: dict[int, Any] = {}
         args, kwargs = _replaced(args, copied), _replaced(kwargs or {}, copied)
-        fit = self._file.fit(args, kwargs)
-        if fit is None:
-            raise TypeError(f"{self!r} was recorded for {' or '.join(self.takes())}, not for {_words(args, kwargs)}")
-        look, extents, objects, moved, written = fit
         theirs = {id(copy) for copy in copied.values()}
-        if any(number in moved or id(objects[number]) in theirs for number in written):
-            raise TypeError(
-                f"{self!r} writes an argument: give it an array of gpupy's that shares its memory with no other, in the"
-                " order in which it was recorded"
-            )
-        for number in moved:
-            copied[id(objects[number])] = np.array(objects[number], order="C", copy=True)
-        args, kwargs = _replaced(args, copied), _replaced(kwargs, copied)
-        done, result = self._replayed(args, kwargs)
-        if not done:
-            self._file.admit(self, look, extents)
+        why, look = "", -1
+        while (fit := self._file.fit(look + 1, args, kwargs)) is not None:
+            look, extents, objects, moved, written = fit
+            if any(number in moved or id(objects[number]) in theirs for number in written):
+                raise TypeError(
+                    f"{self!r} writes an argument: give it an array of gpupy's that shares its memory with no other, in"
+                    " the order in which it was recorded"
+                )
+            for number in moved:
+                copied[id(objects[number])] = gpupy.array(objects[number], order="C")
+            args, kwargs = _replaced(args, copied), _replaced(kwargs, copied)
             done, result = self._replayed(args, kwargs)
-        if not done:
-            raise TypeError(f"{self!r} was not recorded for such a call: {result}")
-        return result
+            if not done:
+                self._file.admit(self, look, extents)
+                done, result = self._replayed(args, kwargs)
+            if done:
+                return result
+            why = result
+        if why:
+            raise TypeError(f"{self!r} was not recorded for such a call: {why}")
+        raise TypeError(f"{self!r} was recorded for {' or '.join(self.takes())}, not for {_words(args, kwargs)}")
 
 
 def _absent(*_args: Any, **_kwargs: Any) -> Any:

@@ -1,0 +1,303 @@
+"""Files of recorded functions: what was saved is done again, in another process too, and damaged files are errors."""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import gpupy as gp
+import numpy as np
+import pytest
+
+DATA = pathlib.Path(__file__).parents[3] / "tests" / "data" / "functions"
+
+
+@gp.jit
+def heat(u, rate):
+    inner = u[1:-1, 1:-1]
+    around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+    u[1:-1, 1:-1] = inner + rate * (around - 4 * inner)
+    return u.mean(), u.max(axis=0)
+
+
+@gp.jit
+def decides(x, y):
+    if x.sum() > 0:
+        y[::2] -= x[::2]
+        if y.min() < 0:
+            return {"low": y + 1, "of": (x, 3)}
+        return {"high": y[::-1] * x}
+    while y.max() > 1:
+        y *= 0.5
+    return [y, x.max()]
+
+
+@gp.jit
+def operations(x, y, m):
+    rows = gp.sort(m, axis=1) + gp.cumsum(m, axis=0)
+    picked = gp.where(x > 0, x, y)
+    both = gp.concatenate([x, y[::-1]])
+    out = gp.zeros(x.shape, x.dtype)
+    out[1:] = gp.roll(picked, 1)[1:]
+    return rows, gp.argsort(y), m @ m.T, both.reshape(2, -1).sum(axis=1), out, gp.arange(4) * 2 + x[:4]
+
+
+def floats(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+CALLS = {
+    "heat": (heat, lambda n: (floats(n, n, n + 3), np.float32(0.01 * n))),
+    "decides": (decides, lambda n: (floats(n, n), floats(n + 1, n))),
+    "operations": (operations, lambda n: (floats(n, n), floats(n + 1, n), floats(n + 2, n, n + 1))),
+}
+
+
+def called(function, arguments, sizes, shifts=(0,)):
+    """Records calls of these sizes, of which numbers and what decides are others each time."""
+    function.clear()
+    for n in sizes:
+        for shift in shifts:
+            function(*ours(shifted(arguments(n), shift)))
+
+
+def shifted(args, shift):
+    return [arg + np.float32(shift) if arg.ndim == 1 else arg for arg in args]
+
+
+def ours(args):
+    return [gp.array(arg) if isinstance(arg, np.ndarray) and arg.ndim else arg for arg in args]
+
+
+def compared(found, wanted):
+    """Whether two results are the same, of the same kinds."""
+    if isinstance(wanted, (tuple, list)):
+        assert type(found) is type(wanted)
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            compared(one, other)
+    elif isinstance(wanted, dict):
+        assert list(found) == list(wanted)
+        compared(list(found.values()), list(wanted.values()))
+    else:
+        found, wanted = np.asarray(found), np.asarray(wanted)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+def check(loaded, function, args):
+    """A call of what was loaded gives and writes what the function does."""
+    theirs, own = ours(args), ours(args)
+    wanted = function.__wrapped__(*theirs)
+    found = loaded(*own)
+    compared(found, wanted)
+    compared(own, theirs)
+
+
+SHIFTS = (-3, 0, 3)
+
+
+@pytest.mark.parametrize("name", ["heat", "decides"])
+def test_a_saved_function_gives_what_the_function_gives(driver, name, tmp_path):
+    check_saved(name, tmp_path)
+
+
+def test_operations_over_axes_are_saved(auto, tmp_path):
+    check_saved("operations", tmp_path)
+
+
+def check_saved(name, tmp_path):
+    function, arguments = CALLS[name]
+    called(function, arguments, (6, 9, 10), SHIFTS)
+    path = tmp_path / "function.gpupy"
+    function.save(path)
+    loaded = gp.load(path)
+    assert loaded.__name__ == name
+    for n in (9, 10):
+        for shift in SHIFTS * 2:
+            check(loaded, function, shifted(arguments(n), shift))
+    assert loaded.stats()["replays"] > 0
+
+
+@pytest.mark.parametrize("name", ["heat", "decides"])
+def test_extents_that_follow_from_the_arguments_are_open(driver, name, tmp_path):
+    function, arguments = CALLS[name]
+    called(function, arguments, (4, 5, 7, 12, 33, 150), SHIFTS)
+    path = tmp_path / "function.gpupy"
+    function.save(path, open=True)
+    loaded = gp.load(path)
+    done = 0
+    for n in (6, 8, 29, 31, 33, 64, 100, 149):
+        for shift in SHIFTS:
+            try:
+                check(loaded, function, shifted(arguments(n), shift))
+                done += 1
+            except TypeError as error:
+                assert "a decision that went another way" in str(error)
+    assert done > 12
+    with pytest.raises(TypeError, match="from . to 150"):
+        loaded(*ours(arguments(151)))
+
+
+def test_means_and_products_have_open_extents(auto, tmp_path):
+    @gp.jit
+    def scaled(x, w):
+        centred = x - x.mean(axis=0)
+        return (centred @ w) / x.shape[0], centred.std(), np.cumsum(centred, axis=0)[-1], x.T.copy()
+
+    for n, m in [(3, 5), (8, 4), (20, 7), (33, 12), (90, 31)]:
+        scaled(gp.array(floats(n, n, m)), gp.array(floats(m, m, 3)))
+    scaled.save(tmp_path / "f", open=True)
+    loaded = gp.load(tmp_path / "f")
+    (takes,) = loaded.takes()
+    assert takes == "(float32[n, m], float32[m, 3]) with n from 3 to 90, m from 4 to 31"
+    for n, m in [(50, 6), (3, 31), (90, 4), (17, 17)]:
+        args = gp.array(floats(n, n, m)), gp.array(floats(m, m, 3))
+        compared(loaded(*args), scaled.__wrapped__(*args))
+
+
+def test_a_file_is_called_in_a_process_without_the_source(tmp_path):
+    function, arguments = CALLS["heat"]
+    called(function, arguments, (5, 9))
+    args = arguments(9)
+    wanted = function(*ours(args))
+    function.save(tmp_path / "heat.gpupy")
+    np.save(tmp_path / "u.npy", args[0])
+    program = [sys.executable, "-m", "gpupy", "run", "heat.gpupy", "u.npy", "0.09", "mean.npy", "most.npy", "after.npy"]
+    found = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")
+    compared(np.load(tmp_path / "mean.npy"), wanted[0])
+    compared(np.load(tmp_path / "most.npy"), wanted[1])
+    own = ours(args)
+    function.__wrapped__(*own)
+    compared(np.load(tmp_path / "after.npy"), own[0])
+    for words in (["none.gpupy"], ["u.npy", "u.npy"], ["heat.gpupy", "u.npy"], ["heat.gpupy", "u.npy", "x"]):
+        found = subprocess.run(
+            [sys.executable, "-m", "gpupy", "run", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert found.returncode == 1
+        assert found.stderr.startswith("gpupy-run: ")
+        assert found.stderr.count("\n") == 1
+
+
+def test_what_was_read_outside_is_in_the_file_as_it_was(auto, tmp_path):
+    table = gp.array(floats(1, 7))
+
+    @gp.jit
+    def plus(x):
+        return x + table
+
+    x = gp.array(floats(2, 7))
+    wanted = np.asarray(plus(x)).copy()
+    plus.save(tmp_path / "f")
+    table += 1
+    compared(gp.load(tmp_path / "f")(x), wanted)
+
+    @gp.jit
+    def writes(x):
+        table[:] = x
+        return x
+
+    writes(x)
+    with pytest.raises(gp.JitError, match="writes or gives an array from outside"):
+        writes.save(tmp_path / "g")
+    assert not (tmp_path / "g").exists()
+
+
+def test_arguments_of_other_looks_are_copied_or_refused(auto, tmp_path):
+    @gp.jit
+    def double(x, y):
+        y *= 2
+        return x + y
+
+    double(gp.array(floats(1, 5, 4)), gp.array(floats(2, 5, 4)))
+    double.save(tmp_path / "f")
+    loaded = gp.load(tmp_path / "f")
+    x, y = floats(3, 5, 4), gp.array(floats(4, 5, 4))
+    before = np.array(y)
+    for other in (x, gp.array(x.T.copy()).T, gp.array(np.repeat(x, 2, 0))[::2]):
+        y[:] = before
+        compared(loaded(other, y), x + 2 * before)
+    with pytest.raises(TypeError, match="writes an argument"):
+        loaded(y, x)
+    with pytest.raises(TypeError, match="was recorded for"):
+        loaded(y, y.astype(np.float64))
+    with pytest.raises(TypeError, match="was not recorded for such a call"):
+        loaded(y, y)
+
+
+def test_what_a_file_cannot_have_is_said(auto, tmp_path):
+    @gp.jit
+    def of(x, what):
+        return what(x)
+
+    with pytest.raises(gp.JitError, match="nothing is recorded"):
+        of.save(tmp_path / "f")
+    of(gp.array(floats(1, 5)), np.sin)
+    with pytest.raises(gp.JitError, match="an argument of class ufunc"):
+        of.save(tmp_path / "f")
+    heat.clear()
+    heat(*ours(CALLS["heat"][1](5)))
+    with pytest.raises(gp.JitError, match="at least 3"):
+        heat.save(tmp_path / "f", open=True)
+    with pytest.raises(FileNotFoundError):
+        heat.save(tmp_path / "none" / "f")
+
+
+def test_numbers_and_constants_come_back_as_they_were(auto, tmp_path):
+    constants = [None, True, 3, -(10**30), 2.5, float("nan"), -0.0, 1 + 2j, "a'b", b"\x00\xff", np.int8(3), np.float64(0.1)]
+    constants += [slice(1, None, -2), range(3, 9, 2), np.dtype("float32"), np.float32]
+
+    @gp.jit
+    def echo(x, items, *, key):
+        return [*items, key, x + 1, x.sum()]
+
+    x = gp.array(floats(1, 5))
+    echo(x, tuple(constants), key={"a": 1.5})
+    echo.save(tmp_path / "f")
+    found = gp.load(tmp_path / "f")(x, tuple(constants), key={"a": 1.5})
+    for one, other in zip(found, constants, strict=False):
+        assert type(one) is type(other)
+        assert repr(one) == repr(other)
+
+
+def test_damaged_files_are_errors(tmp_path):
+    source = (DATA / "operations.gpupy").read_bytes()
+    path = tmp_path / "f"
+
+    def load(data):
+        path.write_bytes(data)
+        return gp.load(path)
+
+    assert load(source).__name__ == "operations"
+    chance = random.Random(1)
+    for cut in sorted(chance.sample(range(8, len(source)), 60)):
+        with pytest.raises(ValueError, match="f: "):
+            load(source[:cut])
+    loaded = 0
+    for _ in range(300):
+        data = bytearray(source)
+        for _ in range(chance.randrange(1, 4)):
+            data[chance.randrange(8, len(data))] = chance.randrange(256)
+        try:
+            load(bytes(data))
+            loaded += 1
+        except ValueError as error:
+            assert "\n" not in str(error)
+    assert loaded < 300
+    with pytest.raises(ValueError, match="version"):
+        load(source[:8] + (2).to_bytes(4, "little") + source[12:])
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_files_of_before_are_read(auto, name):
+    """Of the version that is written; `GPUPY_BLESS=1` writes them again."""
+    function, arguments = CALLS[name]
+    if os.environ.get("GPUPY_BLESS"):
+        called(function, arguments, (4, 5), SHIFTS)
+        DATA.mkdir(exist_ok=True)
+        function.save(DATA / f"{name}.gpupy")
+    loaded = gp.load(DATA / f"{name}.gpupy")
+    for shift in SHIFTS:
+        check(loaded, function, shifted(arguments(5), shift))
