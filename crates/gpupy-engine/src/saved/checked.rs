@@ -6,7 +6,8 @@
 //!
 //! Not here: numbers of what is not there (`look.rs`), steps of a segment (`outline.rs`).
 
-use super::look::{Base, Ending, From, Look, Register, Seen, Then, damaged};
+use super::look::{Base, Ending, From, Look, Register, Then};
+use super::seen::{Seen, damaged};
 use crate::array::base::Array;
 use crate::eager::segment::Segment;
 use crate::graph::value::Value;

@@ -8,8 +8,9 @@
 //! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are one (`joined.rs`).
 
 use super::checked::Checked;
-use super::look::{Look, Seen, damaged, shape_at};
+use super::look::Look;
 use super::outline::{Elements, Leaf, Parts};
+use super::seen::{Seen, damaged, shape_at};
 use crate::array::base::Array;
 use crate::eager::segment::Segment;
 use crate::graph::function::Function;

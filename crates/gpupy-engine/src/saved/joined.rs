@@ -7,8 +7,9 @@
 //! Not here: what an open extent may be between (`file.rs`).
 
 use super::extent::Extent;
-use super::look::{Look, Quotient, Seen, Symbol, Then};
+use super::look::{Look, Quotient, Symbol, Then};
 use super::outline::{Does, Elements, Number, Outline, Reads, number};
+use super::seen::Seen;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashMap;

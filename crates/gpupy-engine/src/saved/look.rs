@@ -7,10 +7,9 @@
 
 use super::extent::Extent;
 use super::outline::{Leaf, Outline};
-use crate::memory::view::View;
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use super::seen::{Seen, damaged, shape_at};
+use gpupy_core::{DType, Result};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 /// One way in which a function was called: what its arguments were like, and what it did with them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,17 +125,6 @@ pub struct Wanted {
     pub writable: bool,
 }
 
-/// A view.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
-    /// The position of the first element in the base's C order.
-    pub offset: Extent,
-    /// Extents.
-    pub shape: Vec<Extent>,
-    /// Elements a step of each axis.
-    pub strides: Vec<Extent>,
-}
-
 /// What stands for a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -247,48 +235,6 @@ pub enum Form {
     Again(u32),
 }
 
-impl Seen {
-    /// The view where the open extents are these.
-    ///
-    /// # Errors
-    /// - `Shape`, `Index`: it is none that an array could have.
-    pub fn at(&self, open: &[i64]) -> Result<View> {
-        let all = |extents: &[Extent]| -> Result<SmallVec<[i64; 4]>> {
-            extents.iter().map(|extent| extent.at(open)).collect()
-        };
-        let (offset, shape, strides) =
-            (self.offset.at(open)?, shape_at(&self.shape, open)?, all(&self.strides)?);
-        if shape.len() != strides.len() {
-            return Err(damaged("shape and strides of a view differ in length"));
-        }
-        // Far inside what is computed with later.
-        let reach = shape.iter().zip(&strides).try_fold(offset.unsigned_abs(), |reach, (n, s)| {
-            reach.checked_add((*n as u64).checked_mul(s.unsigned_abs())?)
-        });
-        if reach.is_none_or(|reach| reach > i64::MAX as u64 / 16) {
-            return Err(damaged("a view is too far"));
-        }
-        let strides = strides.iter().map(|stride| *stride as isize).collect();
-        Ok(View { offset: offset as isize, shape, strides })
-    }
-
-    /// The shape in words, in which an open extent has the name that its number is given.
-    pub fn shape_words(&self, name: &impl Fn(usize) -> String) -> String {
-        let words: Vec<String> = self.shape.iter().map(|extent| extent.words(name)).collect();
-        words.join(", ")
-    }
-
-    /// A view whose extents are known.
-    pub fn of(view: &View) -> Seen {
-        let known = |stride: &isize| Extent::Known(*stride as i64);
-        Seen {
-            offset: known(&view.offset),
-            shape: extents_of(&view.shape),
-            strides: view.strides.iter().map(known).collect(),
-        }
-    }
-}
-
 impl Wanted {
     /// The shape of its base where the open extents are these.
     ///
@@ -297,24 +243,6 @@ impl Wanted {
     pub fn base_at(&self, open: &[i64]) -> Result<Vec<usize>> {
         Ok(shape_at(&self.base, open)?.to_vec())
     }
-}
-
-/// A shape where the open extents are these.
-///
-/// # Errors
-/// - `Shape`: an extent is negative, or there would be more elements than positions.
-pub(super) fn shape_at(shape: &[Extent], open: &[i64]) -> Result<gpupy_core::shape::Shape> {
-    let extent = |extent: &Extent| {
-        usize::try_from(extent.at(open)?).map_err(|_| damaged("an extent is negative"))
-    };
-    let shape = shape.iter().map(extent).collect::<Result<gpupy_core::shape::Shape>>()?;
-    crate::array::base::checked_size(&shape)?;
-    Ok(shape)
-}
-
-/// A shape whose extents are known.
-pub fn extents_of(shape: &[usize]) -> Vec<Extent> {
-    shape.iter().map(|extent| Extent::Known(*extent as i64)).collect()
 }
 
 impl Look {
@@ -451,8 +379,4 @@ impl Form {
             Form::Dict(_, items) => items.iter().all(|(_, item)| item.is_in(objects, arrays)),
         }
     }
-}
-
-pub(super) fn damaged(words: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "load").says(words)
 }

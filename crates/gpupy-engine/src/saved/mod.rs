@@ -15,6 +15,7 @@ pub mod joined;
 pub mod look;
 pub mod outline;
 mod run;
+pub mod seen;
 mod single;
 pub mod writer;
 

@@ -7,7 +7,7 @@
 //! Not here: which segments follow each other (`look.rs`).
 
 use super::extent::Extent;
-use super::look::{Seen, damaged, extents_of, shape_at};
+use super::seen::{Seen, damaged, extents_of, shape_at};
 use crate::graph::deferred::{Deferred, Over};
 use crate::graph::function::{Called, Function};
 use crate::graph::join::Join;

@@ -5,7 +5,8 @@
 //! Not here: arguments that are objects of the front end, which calls segments by itself.
 
 use super::file::{Instance, Saved};
-use super::look::{Base, Ending, From, Look, Register, Then, damaged};
+use super::look::{Base, Ending, From, Look, Register, Then};
+use super::seen::damaged;
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::memory::view::View;

@@ -7,8 +7,9 @@
 use super::extent::Extent;
 use super::file::{Document, Saved};
 use super::joined::joined;
-use super::look::{Look, extents_of};
+use super::look::Look;
 use super::outline::{Elements, Leaf, Number, Outline};
+use super::seen::extents_of;
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::eager::segment::Segment;

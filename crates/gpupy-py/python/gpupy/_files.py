@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _fallback
-
-_MAGIC = b"\x93GPUPYF\n"
+from ._gpupy import jit as _own
 
 
 def _is_function(file: Any) -> bool:
@@ -21,7 +20,7 @@ def _is_function(file: Any) -> bool:
         return False
     try:
         with open(file, "rb") as source:
-            return source.read(len(_MAGIC)) == _MAGIC
+            return source.read(len(_own.MAGIC)) == _own.MAGIC
     except OSError:
         return False
 

@@ -258,6 +258,8 @@ def zeros(
 class jit:
     """A module of its own, which stubs of one file cannot say."""
 
+    MAGIC: bytes
+
     class Jit:
         __wrapped__: Callable[..., Any]
         __qualname__: str

@@ -21,7 +21,7 @@ use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyList};
+use pyo3::types::{PyBytes, PyFloat, PyList};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -418,6 +418,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let inner = PyModule::new(module.py(), "jit")?;
     inner.add_class::<Jit>()?;
     inner.add_class::<super::loading::File>()?;
+    inner.add("MAGIC", PyBytes::new(module.py(), &gpupy_engine::saved::file::MAGIC))?;
     inner.add_function(wrap_pyfunction!(begin, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;
     inner.add_function(wrap_pyfunction!(number_in_place_of, &inner)?)?;

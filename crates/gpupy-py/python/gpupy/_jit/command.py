@@ -24,7 +24,7 @@ named.
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Says what the command takes."""
-    parser.add_argument("file", metavar="FILE", help="a file that `f.save` of a function of gpupy.jit has written")
+    parser.add_argument("file", metavar="FILE", help="a file that `f.save` has written")
     parser.add_argument("words", metavar="in.npy … out.npy", nargs="*", help="arguments, then results")
     parser.add_argument("--driver", help="the driver, as of `gpupy.use`")
     parser.set_defaults(run=run)
@@ -32,7 +32,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def main() -> int:
     """The command of its own."""
-    parser = argparse.ArgumentParser(prog="gpupy-run", description=(__doc__ or "").splitlines()[0], epilog=USE)
+    parser = argparse.ArgumentParser(
+        prog="gpupy-run", description=(__doc__ or "").splitlines()[0], epilog=USE
+    )
     add(parser)
     options = parser.parse_args()
     return int(options.run(options))

@@ -50,11 +50,12 @@ class Jit(_own.Jit):
         return str(self.__qualname__)
 
     def save(self, path: str | os.PathLike[str], *, open: bool = False) -> None:
-        """Writes what was recorded into a file, which ``gpupy.load(path)`` and the command ``gpupy-run`` do again
-        without the source: the operations, and what the function read besides its arguments as it is now.
+        """Writes what was recorded into a file, which ``gpupy.load(path)`` and the command ``gpupy-run`` do
+        again without the source: the operations, and what the function read besides its arguments, as that
+        is now.
 
-        With ``open=True`` recordings that differ in extents alone become one for all extents between these; at
-        least three of other extents tell what follows from them.
+        With ``open=True`` recordings that differ in extents alone become one for all extents between these;
+        at least three of other extents tell what follows from them.
 
         Raises ``JitError``: nothing was recorded, or what a file cannot have."""
         saved.save(self, getattr(self, "__name__", "function"), path, open)

@@ -7,6 +7,7 @@ Owns ``Loaded``. What is in a file, and that nothing of it is believed, is the e
 from __future__ import annotations
 
 import ast
+import math
 import os
 import tempfile
 from typing import Any
@@ -33,9 +34,11 @@ class FileError(ValueError):
 def told(value: Any) -> tuple[str, str] | None:
     """A constant's kind and text, by which a file knows it; nothing for other objects."""
     kind = type(value)
-    if kind in _LITERALS or (kind is slice and all(type(part) in (int, type(None)) for part in _parts(value))):
-        return (kind.__name__, repr(_parts(value) if kind is slice else value))
-    if kind is float and value == value:
+    if kind in _LITERALS:
+        return (kind.__name__, repr(value))
+    if kind is slice and all(part is None or type(part) is int for part in _parts(value)):
+        return ("slice", repr(_parts(value)))
+    if kind is float and not math.isnan(value):
         return ("float", repr(value))
     if kind in (float, complex):
         # To the bit, NaNs too.
@@ -43,7 +46,7 @@ def told(value: Any) -> tuple[str, str] | None:
     if kind is range:
         return ("range", repr(_parts(value)))
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
-        is_told = value.dtype.kind != "c" and value == value
+        is_told = value.dtype.kind != "c" and not np.isnan(value)
         text = repr(value.item()) if is_told else value.tobytes().hex()
         return ("number" if is_told else "number bits", f"{value.dtype.name} {text}")
     if isinstance(value, np.dtype) and value.kind in "biufc":
@@ -106,7 +109,7 @@ def _plain(name: str) -> np.dtype[Any]:
 def save(jit: Any, name: str, path: Any, is_open: bool) -> None:
     """Writes what a function recorded into a file, which is whole or is not there."""
     try:
-        data, looks, opened, why = jit._saved(name, is_open, told)
+        data, _, opened, why = jit._saved(name, is_open, told)
     except ValueError as error:
         raise gpupy.JitError(f"`{name}` cannot be saved: {error}") from None
     if is_open and not opened:
@@ -134,8 +137,8 @@ class Loaded(_own.Jit):
     """A recorded function of a file: ``gpupy.load`` makes it.
 
     It is called as the function was, with arguments that look as they did: ``takes()`` tells which. Arrays of
-    NumPy's are copied, and so are arrays that lie in memory otherwise; those that the function writes have to be
-    gpupy's, and to lie as they did. Otherwise it raises ``TypeError``."""
+    NumPy's are copied, and so are arrays that lie in memory otherwise; those that the function writes have to
+    be gpupy's, and to lie as they did. Otherwise it raises ``TypeError``."""
 
     def __new__(cls, data: bytes, path: str) -> Loaded:
         return super().__new__(cls, _absent)
@@ -175,8 +178,8 @@ class Loaded(_own.Jit):
             look, extents, objects, moved, written = fit
             if any(number in moved or id(objects[number]) in theirs for number in written):
                 raise TypeError(
-                    f"{self!r} writes an argument: give it an array of gpupy's that shares its memory with no other, in"
-                    " the order in which it was recorded"
+                    f"{self!r} writes an argument: give it an array of gpupy's that shares its memory with no"
+                    " other, in the order in which it was recorded"
                 )
             for number in moved:
                 copied[id(objects[number])] = gpupy.array(objects[number], order="C")
@@ -190,7 +193,9 @@ class Loaded(_own.Jit):
             why = result
         if why:
             raise TypeError(f"{self!r} was not recorded for such a call: {why}")
-        raise TypeError(f"{self!r} was recorded for {' or '.join(self.takes())}, not for {_words(args, kwargs)}")
+        raise TypeError(
+            f"{self!r} was recorded for {' or '.join(self.takes())}, not for {_words(args, kwargs)}"
+        )
 
 
 def _absent(*_args: Any, **_kwargs: Any) -> Any:
@@ -228,4 +233,3 @@ def load(path: Any) -> Loaded:
     """The recorded function in a file."""
     with open(path, "rb") as file:
         return Loaded(file.read(), os.fspath(path))
-
