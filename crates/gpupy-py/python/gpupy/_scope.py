@@ -17,13 +17,14 @@ import inspect
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 import gpupy
 
+from ._gpupy import jit as _own
 from ._shared_memory import Swap
 
 _LOCK = threading.RLock()
@@ -48,7 +49,8 @@ class accelerator:
     ``immutable``: arrays that were there before refuse writes, with a ``ValueError`` at the line that tries.
 
     As a decorator it does so for a function: its arguments, its cells, its module's globals, and what it
-    returns, or the items of a tuple that it returns.
+    returns, or the items of a tuple that it returns. Of a function of `gpupy.jit`, calls that were recorded are
+    done again, and swap no more than the arguments.
     """
 
     def __init__(self, *, immutable: bool = False) -> None:
@@ -86,9 +88,9 @@ class accelerator:
         @functools.wraps(function)
         def accelerated(*args: Any, **kwargs: Any) -> Any:
             with _LOCK:
-                called = _Called(function, immutable, (*args, *kwargs.values()))
+                called = _Called(function, immutable, args, kwargs)
             try:
-                return called.result(function, args, kwargs)
+                return called.result()
             finally:
                 with _LOCK:
                     called.leave()
@@ -141,29 +143,49 @@ class _Scope:
 class _Called:
     """A call of a function whose arguments, cells and result are swapped."""
 
-    def __init__(self, function: Callable[..., Any], immutable: bool, values: Iterable[Any]) -> None:
-        self.swap = Swap(immutable)
+    def __init__(
+        self, function: Callable[..., Any], immutable: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.function, self.swap = function, Swap(immutable)
+        self.module: _Module | None = None
+        self.cells: list[types.CellType] = []
+        self.before = {f"argument {k}": value for k, value in enumerate((*args, *kwargs.values()))}
+        self.swap.enter(self.before)
+        self.args = tuple(self.swap.ours(value) for value in args)
+        self.kwargs = {name: self.swap.ours(value) for name, value in kwargs.items()}
+
+    def result(self) -> Any:
+        """What the function gives, as NumPy's."""
+        frame = sys._getframe()
+        if isinstance(self.function, _own.Jit):
+            # What was recorded reads no names.
+            done, result = self.function._replayed(self.args, self.kwargs, True)
+            if done:
+                return self._theirs(result, frame)
+        with _LOCK:
+            self._swap_names()
+            _inside[id(frame)] = 1
+        try:
+            result = self.function(*self.args, **self.kwargs)
+        finally:
+            with _LOCK:
+                del _inside[id(frame)]
+        return self._theirs(result, frame)
+
+    def _swap_names(self) -> None:
+        """Swaps what the function reads besides its arguments."""
+        function = inspect.unwrap(self.function) if isinstance(self.function, _own.Jit) else self.function
         self.module = _Module.entered(getattr(function, "__globals__", {}))
         self.cells = [cell for cell in getattr(function, "__closure__", None) or () if _filled(cell)]
-        self.before = {f"cell {k}": cell.cell_contents for k, cell in enumerate(self.cells)}
-        self.before |= {f"argument {k}": value for k, value in enumerate(values)}
-        swapped = self.swap.enter(self.before)
+        cells = {f"cell {k}": cell.cell_contents for k, cell in enumerate(self.cells)}
+        self.before |= cells
+        swapped = self.swap.enter(cells)
         for k, cell in enumerate(self.cells):
             given = _STAND_IN if cell.cell_contents is np else swapped.get(f"cell {k}")
             if given is not None:
                 cell.cell_contents = given
 
-    def result(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the function gives, as NumPy's."""
-        frame = sys._getframe()
-        with _LOCK:
-            _inside[id(frame)] = 1
-        try:
-            given = [self.swap.ours(value) for value in args]
-            result = function(*given, **{name: self.swap.ours(value) for name, value in kwargs.items()})
-        finally:
-            with _LOCK:
-                del _inside[id(frame)]
+    def _theirs(self, result: Any, frame: types.FrameType) -> Any:
         parts = result if isinstance(result, tuple) else (result,)
         with _LOCK:
             named = {str(k): part for k, part in enumerate(parts)}
@@ -185,7 +207,8 @@ class _Called:
                     cell.cell_contents = back[f"cell {k}"]
                 elif now.get(f"cell {k}") is _STAND_IN:
                     cell.cell_contents = np
-            self.module.left()
+            if self.module is not None:
+                self.module.left()
 
 
 def _filled(cell: types.CellType) -> bool:
@@ -254,3 +277,8 @@ class _StandIn(types.ModuleType):
 
 
 _STAND_IN: Any = _StandIn("numpy")
+
+
+def actual(module: Any) -> Any:
+    """NumPy in the place of what stands for it."""
+    return np if module is _STAND_IN else module

@@ -32,6 +32,9 @@ class _Base:
 
     def view(self, array: np.ndarray[Any, Any]) -> Any:
         """The view of our base that shows what an array shows; None where there is none."""
+        if array.flags.c_contiguous and array.size == self.flat.size and array.dtype == self.flat.dtype:
+            if array.flags.writeable == self.flat.flags.writeable:
+                return self.ours.reshape(array.shape)
         start = array.__array_interface__["data"][0] - self.flat.__array_interface__["data"][0]
         size, ours = array.itemsize, self.ours
         if start % size or any(stride % size for stride in array.strides):
@@ -125,11 +128,12 @@ class Swap:
         for values in together.values():
             self._take(values)
         if self.immutable:
-            self.fixed = [
+            fixed = [
                 value for value in names.values() if type(value) is gpupy.ndarray and value.flags.writeable
             ]
-            for value in self.fixed:
+            for value in fixed:
                 value.flags.writeable = False
+            self.fixed += fixed
         return {name: self.given[id(value)][1] for name, value in names.items() if id(value) in self.given}
 
     def ours(self, value: Any) -> Any:
@@ -182,7 +186,8 @@ class Swap:
         }
         arrays = [value for value in found.values() if isinstance(value, gpupy.ndarray)]
         used, self.used = self.used, []
-        for value in self.fixed:
+        fixed, self.fixed = self.fixed, []
+        for value in fixed:
             value.flags.writeable = True
         try:
             gpupy.evaluate(*(base.ours for base in used), *arrays)

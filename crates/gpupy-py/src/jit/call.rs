@@ -133,18 +133,24 @@ impl Jit {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, object))
     }
 
-    /// A call by what is known alone: whether it could be done, and what it gives, or why not.
-    #[pyo3(signature = (args, kwargs))]
+    /// A call by what is known alone: whether it could be done, and what it gives, or why not. One that is not part
+    /// of another counts.
+    #[pyo3(signature = (args, kwargs, counts = false))]
     fn _replayed<'py>(
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
+        counts: bool,
     ) -> PyResult<(bool, Bound<'py, PyAny>)> {
         let mut why = "nothing is recorded".to_owned();
         for variant in self.all() {
             match variant.replay(args, Some(kwargs))? {
-                Replayed::Done(result) => return Ok((true, result)),
+                Replayed::Done(result) => {
+                    self.calls.fetch_add(u64::from(counts), Ordering::Relaxed);
+                    self.replays.fetch_add(1, Ordering::Relaxed);
+                    return Ok((true, result));
+                }
                 Replayed::Otherwise(missed) => why = variant.words(&missed),
                 Replayed::Decided => {
                     why = "a decision that went another way".to_owned();

@@ -25,6 +25,7 @@ import gpupy
 from .._gpupy import FormatError
 from .._gpupy import jit as _own
 from .._proxy import Proxy
+from .._scope import actual
 from .forms import Array, Refused, Scalar
 from .reads import Chain, reads_of
 
@@ -128,7 +129,7 @@ class Watch:
             if kind not in ("entry", "attribute"):
                 continue
             now = owner.get(key, _MISSING) if kind == "entry" else getattr(owner, key, _MISSING)
-            if now is not (known[0] if known else _MISSING):
+            if actual(now) is not (known[0] if known else _MISSING):
                 name = words.rpartition("`")[0].rpartition("`")[2].rpartition(".")[2]
                 code, line = self._stores.get(name, (None, 0))
                 where = f"{code.co_filename}:{line}: `{code.co_name}` " if code is not None else "it "
@@ -267,7 +268,7 @@ class Watch:
 
     def _cell_of(self, cell: types.CellType, name: str) -> Any:
         value = getattr(cell, "cell_contents", _MISSING)
-        self._guard("attribute", cell, "cell_contents", value, f"variable `{name}`")
+        self._guard("attribute", cell, "cell_contents", actual(value), f"variable `{name}`")
         if value is not _MISSING:
             self._know(value, f"variable `{name}`")
         return value
@@ -276,7 +277,7 @@ class Watch:
         name = chain.name
         for names in (frame.f_globals, frame.f_builtins):
             value = names.get(name, _MISSING)
-            self._guard("entry", names, name, value, f"global `{name}`")
+            self._guard("entry", names, name, actual(value), f"global `{name}`")
             if value is not _MISSING:
                 return value
         return _MISSING
@@ -284,6 +285,8 @@ class Watch:
     def _attribute(self, owner: Any, attribute: str, name: str) -> Any:
         """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
         if issubclass(type(owner), types.ModuleType):
+            # What stands for NumPy in a scope is gpupy here.
+            owner = owner if actual(owner) is owner else gpupy
             if owner.__name__.split(".")[-1] == "random" and owner.__name__.split(".")[0] in _OURS:
                 self._refuse(f"it draws random numbers by `{owner.__name__}.{attribute}`", has_effects=True)
             value = owner.__dict__.get(attribute, _MISSING)
