@@ -49,8 +49,8 @@ class accelerator:
     ``immutable``: arrays that were there before refuse writes, with a ``ValueError`` at the line that tries.
 
     As a decorator it does so for a function: its arguments, its cells, its module's globals, and what it
-    returns, or the items of a tuple that it returns. Of a function of `gpupy.jit`, calls that were recorded are
-    done again, and swap no more than the arguments.
+    returns, or the items of a tuple that it returns. Of a function of `gpupy.jit`, calls that were recorded
+    are done again, and swap no more than the arguments.
     """
 
     def __init__(self, *, immutable: bool = False) -> None:
