@@ -43,7 +43,7 @@ mod thresholds;
 pub use array::base::{Arg, Array, WeakArray};
 pub use context::faces::{LastFace, steps as face_steps};
 pub use context::pin::Pin;
-pub use context::read::HostArray;
+pub use context::read::{HostArray, Unread};
 pub use context::settings::{Placement, Settings};
 pub use context::{Context, Interrupt, Opener, Waiter};
 pub use drivers::registry::{Constructor, Registry};

@@ -102,6 +102,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wrap::hold, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::wrap, module)?)?;
+    module.add_function(wrap_pyfunction!(wrap::wrap_constant, module)?)?;
     module.add_function(wrap_pyfunction!(view_methods::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::full, module)?)?;

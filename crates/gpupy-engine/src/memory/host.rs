@@ -18,7 +18,7 @@ use gpupy_core::memory;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes that the pool keeps for reuse.
 pub const POOL_BYTES: usize = 512 << 20;
@@ -89,7 +89,28 @@ impl HostBuffer {
         len: usize,
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
-        HostBuffer { memory, owned: Some(Owned::Lent { memory, _owner: owner }), len }
+        let owned = Owned::Lent { memory, constant: false, _owner: owner };
+        HostBuffer { memory, owned: Some(owned), len }
+    }
+
+    /// The same of memory that is only read: [`HostBuffer::is_sole`] is false of it.
+    ///
+    /// # Safety
+    /// From `memory` on, `len` bytes are initialised, and the same ones as long as `owner` lives.
+    pub(crate) unsafe fn constant(
+        memory: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        let owned = Owned::Lent { memory, constant: true, _owner: owner };
+        HostBuffer { memory, owned: Some(owned), len }
+    }
+
+    /// Whether the memory may be written by whoever has this handle: there is no other, and no owner whose memory is
+    /// only read.
+    pub(crate) fn is_sole(this: &Arc<HostBuffer>) -> bool {
+        let is_constant = matches!(this.owned, Some(Owned::Lent { constant: true, .. }));
+        !is_constant && Arc::strong_count(this) == 1
     }
 
     /// A copy of these bytes.
