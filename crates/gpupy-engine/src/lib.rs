@@ -55,5 +55,5 @@ pub use explain::stats::Stats;
 pub use explain::trace;
 pub use graph::function::Function;
 pub use graph::value::Value;
-pub use memory::host::HostBuffer;
+pub use memory::host::{HostBuffer, set_pool_bytes};
 pub use memory::view::View;

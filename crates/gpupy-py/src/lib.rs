@@ -74,6 +74,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(context::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(context::threads, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(context::set_pool_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(context::trim, module)?)?;
     module.add_function(wrap_pyfunction!(context::_fail_allocation, module)?)?;
     module.add_function(wrap_pyfunction!(dtypes::is_lazy, module)?)?;

@@ -16,10 +16,11 @@ use crate::suites::parts::MODULE;
 const TESTS: &str = "crates/gpupy-py/tests/libraries";
 
 /// What is installed. Left out as too heavy: PyTorch, TensorFlow and CuPy, which are gigabytes.
-const LIBRARIES: [&str; 17] = [
+const LIBRARIES: [&str; 19] = [
     "awkward",
     "cubed",
     "dask",
+    "distributed",
     "einops",
     "h5py",
     "ipython",
@@ -34,6 +35,7 @@ const LIBRARIES: [&str; 17] = [
     "scikit-learn",
     "scipy",
     "xarray",
+    "zarr",
 ];
 
 /// The step.
