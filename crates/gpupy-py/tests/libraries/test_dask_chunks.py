@@ -1,13 +1,11 @@
 """What Dask is told of our chunks: sizes, names, when they are computed, how they go between processes."""
 
-import os
-import pathlib
 import pickle
 import subprocess
 import sys
-import tomllib
 
 import numpy
+import programs
 import pytest
 
 import gpupy
@@ -176,14 +174,6 @@ with dask.config.set({{"array.backend": "gpupy"}}):
 
 
 def test_the_wheels_entry_point_finds_the_back_end_of_who_does_not_import_gpupy(tmp_path):
-    # What an installed distribution has of it.
-    root = next(p for p in pathlib.Path(__file__).parents if (p / "pyproject.toml").exists())
-    entries = tomllib.loads((root / "pyproject.toml").read_text())["project"]["entry-points"]
-    folder = tmp_path / "gpupy_array-0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: gpupy-array\nVersion: 0\n")
-    lines = [f"[{group}]\n{name} = {value}" for group in entries for name, value in entries[group].items()]
-    (folder / "entry_points.txt").write_text("\n".join(lines))
     code = """
 import sys
 import dask, dask.array as da
@@ -191,10 +181,7 @@ assert "gpupy" not in sys.modules
 with dask.config.set({"array.backend": "gpupy"}):
     print(type(da.ones(3)._meta).__module__)
 """
-    path = os.pathsep.join([str(tmp_path), *(p for p in sys.path if p)])
-    env = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("gpupy\n", "")
+    assert programs.run(tmp_path, "-c", code) == "gpupy\n"
 
 
 # Files.

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 
+import programs
 import pytest
 
 import gpupy
@@ -99,6 +100,34 @@ def test_chunks_go_from_worker_to_worker(tmp_path):
     kind, there, is_other = found["there"]
     assert (kind, is_other) == ("gpupy", True) and there == pytest.approx(total, rel=1e-12)
     assert found["back"] == [0, 1, 2**0.5] and found["given"] == [0, 2, 4, 6, 8]
+
+
+def test_what_arrives_is_read_where_the_socket_put_it(tmp_path):
+    code = """
+    one, other = client.scheduler_info()["workers"]
+
+    def watch():
+        theirs = gpupy._methods.from_buffer
+
+        def from_buffer(buffer, *rest):
+            array = theirs(buffer, *rest)
+            there = numpy.frombuffer(buffer).ctypes.data
+            watched.append((len(memoryview(buffer).cast("B")), array._host().ctypes.data == there))
+            return array
+
+        gpupy.watched = watched = []
+        gpupy._methods.from_buffer = from_buffer
+
+    client.run(watch, workers=[other])
+    sizes = [20_000 + 1001 * n for n in range(12)]
+    for n in sizes:
+        # Names of other lengths make headers of other lengths.
+        made = client.submit(gpupy.arange, float(n), workers=one, key="x" * (n % 7) + str(n))
+        assert float(client.submit(lambda a: a[-1], made, workers=other, pure=False).result()) == n - 1
+    says(seen=client.run(lambda: gpupy.watched, workers=[other])[other], sizes=sizes)
+    """
+    found = run(code, tmp_path)
+    assert found["seen"] == [[8 * n, True] for n in found["sizes"]]
 
 
 def test_functions_that_name_submodules_reach_workers(tmp_path):
@@ -227,6 +256,12 @@ def test_a_limit_of_threadpoolctl_holds_in_a_task(tmp_path):
     says(inside=client.submit(limited).result(), outside=client.submit(gpupy._gpupy.threads).result())
     """
     assert run(code, tmp_path, workers=1, GPUPY_THREADS="2") == {"inside": 1, "outside": 2}
+
+
+def test_the_programs_of_the_benchmark_give_the_same_on_both_back_ends(tmp_path):
+    small = ["--rounds", "1", "--factor", "0.01", "--workers", "2"]
+    programs.run(tmp_path, str(programs.ROOT / "benches/scale.py"), *small)
+    assert (tmp_path / "out/scale.md").read_text().count("| 2 ×") == 4
 
 
 # Each worker has an environment of its own.

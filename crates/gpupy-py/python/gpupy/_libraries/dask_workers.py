@@ -26,14 +26,20 @@ def computed(result: Any) -> Any:
     return result
 
 
+# What is looked into, or for.
+_CONTAINERS = (ndarray, scalar, tuple, list, dict)
+
+
 def _ours(result: Any) -> Iterator[Any]:
     """The arrays and scalars of ours in what a task gives, also inside tuples, lists and dictionaries."""
     kind = type(result)
     if kind in (ndarray, scalar):
         yield result
     elif kind in (tuple, list):
-        for item in result:
-            yield from _ours(item)
+        # Long ones are numbers, or all alike.
+        if len(result) <= calls.SHORT or type(result[0]) in _CONTAINERS:
+            for item in result:
+                yield from _ours(item)
     elif kind is dict:
         for item in result.values():
             yield from _ours(item)
@@ -117,17 +123,18 @@ def _serializers() -> None:
             host = np.ascontiguousarray(host)
         header = {"dtype": host.dtype.str, "once": host.shape, "shape": shape}
         header["order"] = "F" if host.flags.fnc else "C"
-        return header, [host.ravel(order="K").data]
+        # The first frame that is no bytes object is received behind headers, at any address; the others are
+        # each received into memory of their own.
+        return header, [memoryview(bytearray()), host.ravel(order="K").data]
 
     @protocol.dask_deserialize.register(ndarray)
     def deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
         if header.get("pickle"):
             return protocol.pickle.loads(frames[0], buffers=frames[1:])
         once, shape = tuple(header["once"]), tuple(header["shape"])
-        # Frames of no bytes do not arrive.
-        elements = frames[0] if frames else b""
-        array = sys.modules["gpupy"]._methods.from_buffer(elements, header["dtype"], once, header["order"])
-        return array if once == shape else sys.modules["gpupy"].broadcast_to(array, shape)
+        gpupy: Any = sys.modules["gpupy"]
+        array = gpupy._methods.from_buffer(frames[-1], header["dtype"], once, header["order"])
+        return array if once == shape else gpupy.broadcast_to(array, shape)
 
 
 def _schedulers() -> None:
