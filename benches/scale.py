@@ -2,11 +2,14 @@
 
 Owns the programs and their sizes. Both back ends take turns on the same workers, from data that lies there. A
 time is the median of some rounds; bytes are those that workers sent in a round, to each other and to the
-client; memory is a worker's peak above what it had before the round. Invariant: both back ends end with the
-same values, or the status is 1. Not here: operations on one process (`python -m gpupy bench`).
+client; memory is a worker's peak in a last round, above what it had when all free memory was given back.
+Invariant: both back ends end with the same values, or the status is 1. Not here: operations on one process
+(`python -m gpupy bench`).
 """
 
 import argparse
+import ctypes
+import gc
 import pathlib
 import statistics
 import sys
@@ -18,8 +21,7 @@ import numpy
 from dask.system import CPU_COUNT
 from distributed import Client, LocalCluster, wait
 
-# The client's own gpupy, which registers the back end.
-import gpupy  # noqa: F401
+import gpupy
 
 BACK_ENDS = ("numpy", "gpupy")
 MEGA = 1e6
@@ -95,7 +97,10 @@ PROGRAMS = {
 
 
 def forget_peak():
-    """Has Linux measure the peak of this process's memory anew; gives what it has now."""
+    """Gives free memory back, and has Linux measure the peak of this process anew; gives what it has now."""
+    gc.collect()
+    gpupy.trim()
+    ctypes.CDLL(None).malloc_trim(0)
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     return memory("VmRSS")
 
@@ -121,17 +126,28 @@ class Round:
         with dask.config.set({"array.backend": back_end}):
             self.data = [array.persist() for array in start(size)]
         wait(self.data)
-        self.seconds, self.bytes, self.peak, self.result = [], [], [], None
+        self.seconds, self.bytes, self.peak, self.result = [], [], 0, None
 
-    def run(self):
-        before, held = self.client.run(sent), self.client.run(forget_peak)
+    def compute(self):
+        """The result; gives the seconds that it took."""
         with dask.config.set({"array.backend": self.back_end}):
             began = time.perf_counter()
             self.result = numpy.asarray(self.program(*self.data).compute())
-            self.seconds.append(time.perf_counter() - began)
-        after, peak = self.client.run(sent), self.client.run(memory, "VmHWM")
+            return time.perf_counter() - began
+
+    def run(self):
+        """A round that is timed."""
+        before = self.client.run(sent)
+        self.seconds.append(self.compute())
+        after = self.client.run(sent)
         self.bytes.append(sum(after[w] - before[w] for w in before))
-        self.peak.append(max(peak[w] - held[w] for w in held))
+
+    def run_for_memory(self):
+        """A round that says how much memory a worker took at most."""
+        held = self.client.run(forget_peak)
+        self.compute()
+        peak = self.client.run(memory, "VmHWM")
+        self.peak = max(peak[w] - held[w] for w in held)
 
 
 def measured(workers, names, rounds, factor):
@@ -148,7 +164,9 @@ def measured(workers, names, rounds, factor):
                 for side in sides:
                     side.run()
                     if count == 0:
-                        del side.seconds[:], side.bytes[:], side.peak[:]
+                        del side.seconds[:], side.bytes[:]
+            for side in sides:
+                side.run_for_memory()
             theirs, ours = sides
             same = numpy.allclose(theirs.result, ours.result, rtol=1e-9)
             agree &= same
@@ -166,8 +184,8 @@ def table(rows):
         median = [statistics.median(side.seconds) for side in (theirs, ours)]
         cells = [name, f"{workers} × {threads}", *(f"{1e3 * seconds:.0f}" for seconds in median)]
         cells.append(f"{median[0] / median[1]:.2f}" + ("" if same else " (VALUES DIFFER)"))
-        for what in ("bytes", "peak"):
-            cells += [f"{statistics.median(getattr(s, what)) / MEGA:.1f}" for s in (theirs, ours)]
+        cells += [f"{statistics.median(side.bytes) / MEGA:.1f}" for side in (theirs, ours)]
+        cells += [f"{side.peak / MEGA:.1f}" for side in (theirs, ours)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

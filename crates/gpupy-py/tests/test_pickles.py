@@ -28,7 +28,7 @@ def test_every_dtype_comes_back_with_its_elements(driver, dtype):
     wanted = numbers(dtype)
     for given in [gpupy.asarray(wanted), gpupy.asarray(wanted).T, gpupy.asarray(wanted)[1:, ::2]]:
         pickled, buffers = beside(given)
-        if given._lazy:
+        if given._lazy and given.flags.forc:
             assert len(pickled) < 1000 and sum(len(b.raw()) for b in buffers) == given.nbytes
         for found in [pickle.loads(pickled, buffers=buffers), pickle.loads(pickle.dumps(given, 5))]:
             assert type(found) is gpupy.ndarray and found.dtype == given.dtype

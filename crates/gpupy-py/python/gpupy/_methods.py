@@ -248,10 +248,10 @@ def reduce_ex(self, protocol, /):
     if protocol < OUT_OF_BAND or not self._lazy:
         return reduce(self)
     host = self._constant()
-    order = "F" if host.flags.fnc else "C"
     if not host.flags.forc:
-        # What lies between the elements stays here.
-        host = np.ascontiguousarray(host)
+        # As NumPy's: they follow each other in the pickle.
+        return _rebuild, (host,)
+    order = "F" if host.flags.fnc else "C"
     return from_buffer, (pickle.PickleBuffer(host.ravel(order="K")), host.dtype, host.shape, order)
 
 

@@ -130,6 +130,17 @@ def test_what_arrives_is_read_where_the_socket_put_it(tmp_path):
     assert found["seen"] == [[8 * n, True] for n in found["sizes"]]
 
 
+@pytest.mark.parametrize("method", ["tasks", "p2p"])
+def test_other_chunks_are_ours_too(method, tmp_path):
+    code = f"""
+    x = da.random.default_rng(1).random((600, 400), chunks=(100, 400)).persist()
+    y = x.rechunk((600, 70), method={method!r})
+    kinds = {{type(chunk).__module__ for chunk in dask.compute(*y.to_delayed().ravel().tolist())}}
+    says(meta=type(y._meta).__module__, kinds=sorted(kinds), same=bool((y.compute() == x.compute()).all()))
+    """
+    assert run(code, tmp_path) == {"meta": "gpupy", "kinds": ["gpupy"], "same": True}
+
+
 def test_functions_that_name_submodules_reach_workers(tmp_path):
     code = """
     def inverse(n):
