@@ -9,8 +9,9 @@ import pytest
 
 import gpupy
 
-# Larger than what is copied sooner than shared.
+# Columns of four rows of float32: many, which are recorded, and the fewest that are not copied.
 LARGE = 1 << 14
+SMALL = 1 << 10
 
 
 def beside(array):
@@ -19,8 +20,8 @@ def beside(array):
     return pickle.dumps(array, 5, buffer_callback=buffers.append), buffers
 
 
-def numbers(dtype="f4"):
-    return (numpy.arange(4 * LARGE) % 100).astype(dtype).reshape(4, LARGE)
+def numbers(dtype="f4", columns=LARGE):
+    return (numpy.arange(4 * columns) % 100).astype(dtype).reshape(4, columns)
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "i8", "f2", "f4", "f8", "c8", "c16"])
@@ -81,7 +82,7 @@ def test_a_pinned_array_is_copied(driver):
 WRITES = {
     "an element": lambda a: a.__setitem__((0, 3), -1),
     "a slice": lambda a: a.__setitem__((slice(1, 3), slice(None, None, 2)), -1),
-    "a row of an array": lambda a: a.__setitem__(0, gpupy.arange(LARGE)),
+    "a row of an array": lambda a: a.__setitem__(0, a[1] * 2),
     "all": lambda a: a.__setitem__(..., 7),
     "by a mask": lambda a: a.__setitem__(a > 50, 0),
     "by an index array": lambda a: a.__setitem__((slice(None), [5, 1]), 9),
@@ -94,20 +95,49 @@ WRITES = {
 }
 
 
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_what_may_not_be_written_is_not(limited, write, tmp_path):
+def check_that_a_write_is_elsewhere(write, columns, folder):
     # A write to these pages would end the process.
-    path = tmp_path / "elements"
-    path.write_bytes(numbers().tobytes())
+    path = folder / "elements"
+    path.write_bytes(numbers(columns=columns).tobytes())
     with open(path, "rb") as file:
         memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    pickled, _ = beside(gpupy.asarray(numbers()))
-    found, wanted = pickle.loads(pickled, buffers=[memory]), numbers()
+    pickled, _ = beside(gpupy.asarray(numbers(columns=columns)))
+    found, wanted = pickle.loads(pickled, buffers=[memory]), numbers(columns=columns)
     assert found.flags.writeable
     write(found)
     write(wanted)
     numpy.testing.assert_array_equal(found, wanted)
-    numpy.testing.assert_array_equal(pickle.loads(pickled, buffers=[memory]), numbers())
+    again = pickle.loads(pickled, buffers=[memory])
+    numpy.testing.assert_array_equal(again, numbers(columns=columns))
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("columns", [LARGE, SMALL])
+def test_what_may_not_be_written_is_not(limited, write, columns, tmp_path):
+    check_that_a_write_is_elsewhere(write, columns, tmp_path)
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_few_elements_that_may_not_be_written_are_not(auto, write, tmp_path):
+    # They are computed at once.
+    check_that_a_write_is_elsewhere(write, SMALL, tmp_path)
+
+
+@pytest.mark.parametrize("columns", [LARGE, SMALL])
+def test_a_loop_of_updates_in_place_leaves_the_buffer(limited, columns):
+    pickled, buffers = beside(gpupy.asarray(numbers(columns=columns)))
+    memory = bytearray(buffers[0].raw())
+    found, wanted = pickle.loads(pickled, buffers=[memory]), numbers(columns=columns)
+
+    def update(array):
+        for step in range(5):
+            array *= 0.5
+            array[1:3, 1:-1] += array[1:3, 2:] * step
+
+    update(found)
+    update(wanted)
+    numpy.testing.assert_array_equal(found, wanted)
+    assert memory == numbers(columns=columns).tobytes()
 
 
 def test_the_memory_is_kept_by_what_is_pending(driver):
