@@ -118,9 +118,13 @@ def test_what_a_task_gives_is_computed_by_the_task():
 
 
 def test_what_a_task_gives_is_computed_inside_of_tuples_lists_and_dictionaries():
-    task = dask.delayed(lambda: {"a": [pending(), (pending() * 2, 3)], "b": pending().sum()})()
-    found = task.compute()
+    def give():
+        many = [pending() + n for n in range(50)]
+        return {"a": [pending(), (pending() * 2, 3)], "b": pending().sum(), "many": many}
+
+    found = dask.delayed(give)().compute()
     before = launches()
+    assert [float(array[0]) for array in found["many"]] == [n + 1 for n in range(50)]
     assert float(found["a"][0][-1]) * 2 == float(found["a"][1][0][-1])
     assert float(found["b"]) > 0
     assert launches() == before
