@@ -7,6 +7,8 @@ use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
 use gpupy_engine::{Arg, Array, Context, Settings};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// A driver in host memory that writes in place, beside the reference driver.
@@ -285,4 +287,68 @@ fn what_is_written_around_is_all_that_is_copied() {
 #[test]
 fn little_that_is_written_around_is_copied_by_what_writes() {
     assert_eq!(written_inside(200, 1), (0, 1));
+}
+
+/// Elements of another owner, who notes when they are let go of.
+struct Owner {
+    elements: Vec<f32>,
+    gone: Arc<AtomicBool>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn memory_of_another_owner_is_only_read_and_kept_as_long_as_it_is() {
+    type Write = fn(&Context, &mut Array);
+    fn fill(context: &Context, x: &mut Array) {
+        context.assign(&x.slice_axis(0, 1, 2, 1), Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+    }
+    let copy_in: Write = |context, x| {
+        let source = floats(&[-1.0, -1.0]);
+        context.assign(&x.slice_axis(0, 1, 2, 1), Arg::Array(&source)).unwrap();
+    };
+    let element: Write = |context, x| {
+        for position in 1..3 {
+            if !context.write_element(x, position, Scalar::f32(-1.0)) {
+                let view = x.slice_axis(0, position as usize, 1, 1);
+                context.assign(&view, Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+            }
+        }
+    };
+    let export: Write = |context, x| {
+        let pin = context.pin(x, false).unwrap();
+        // SAFETY: an export may be written to, and there are four elements.
+        unsafe { std::slice::from_raw_parts_mut(pin.as_ptr().cast::<f32>(), 4)[1..3].fill(-1.0) };
+    };
+    let compute: Write = |context, x| {
+        *x = with(context, Op::Mul, x, 1.0);
+        context.evaluate(&[x]).unwrap();
+        fill(context, x);
+    };
+    for write in [fill as Write, copy_in, element, export, compute] {
+        let (context, _) = context(usize::MAX);
+        let gone = Arc::new(AtomicBool::new(false));
+        let owner = Box::new(Owner { elements: vec![1.0, 2.0, 3.0, 4.0], gone: gone.clone() });
+        let first = owner.elements.as_ptr();
+        let place = NonNull::new(first.cast_mut().cast()).unwrap();
+        // SAFETY: the vector has four floats, which stay as they are while there is the owner.
+        let mut x = unsafe { Array::of_constant(DType::F32, &[4], place, owner) };
+        let before = with(&context, Op::Add, &x, 1.0);
+        let same = x.slice_axis(0, 0, 4, 1);
+        write(&context, &mut x);
+        assert_eq!(read(&context, &x), [1.0, -1.0, -1.0, 4.0]);
+        assert_eq!(read(&context, &before), [2.0, 3.0, 4.0, 5.0]);
+        if !gone.load(Ordering::Relaxed) {
+            // SAFETY: the owner has not gone.
+            let elements = unsafe { std::slice::from_raw_parts(first, 4) };
+            assert_eq!(elements, [1.0, 2.0, 3.0, 4.0]);
+        }
+        drop((x, before, same));
+        context.evaluate(&[&floats(&[1.0])]).unwrap();
+        assert!(gone.load(Ordering::Relaxed), "the memory's owner is kept for nothing");
+    }
 }

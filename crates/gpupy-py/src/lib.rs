@@ -74,6 +74,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(context::reset_counters, module)?)?;
     module.add_function(wrap_pyfunction!(context::threads, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(context::set_pool_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(context::trim, module)?)?;
     module.add_function(wrap_pyfunction!(context::_fail_allocation, module)?)?;
     module.add_function(wrap_pyfunction!(dtypes::is_lazy, module)?)?;
@@ -102,6 +103,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wrap::hold, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::wrap, module)?)?;
+    module.add_function(wrap_pyfunction!(wrap::wrap_constant, module)?)?;
     module.add_function(wrap_pyfunction!(view_methods::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::full, module)?)?;

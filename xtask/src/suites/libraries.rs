@@ -4,7 +4,7 @@
 //! library that cannot be installed is named, and its steps skip, which pytest counts; that is no failure. Not here:
 //! the steps (`crates/gpupy-py/tests/libraries`), the environments (`venv`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::machine::failure::Result;
 use crate::machine::process::{command, run as start};
@@ -16,10 +16,11 @@ use crate::suites::parts::MODULE;
 const TESTS: &str = "crates/gpupy-py/tests/libraries";
 
 /// What is installed. Left out as too heavy: PyTorch, TensorFlow and CuPy, which are gigabytes.
-const LIBRARIES: [&str; 17] = [
+const LIBRARIES: [&str; 19] = [
     "awkward",
     "cubed",
     "dask",
+    "distributed",
     "einops",
     "h5py",
     "ipython",
@@ -34,6 +35,7 @@ const LIBRARIES: [&str; 17] = [
     "scikit-learn",
     "scipy",
     "xarray",
+    "zarr",
 ];
 
 /// The step.
@@ -42,9 +44,15 @@ pub fn step() -> Step<'static> {
 }
 
 fn run() -> Result<()> {
+    let python = environment()?;
+    start(command(&python).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]))
+}
+
+/// Makes the environment with the libraries; gives its interpreter.
+pub fn environment() -> Result<PathBuf> {
     let python = venv::apart(&workspace::python(), "-libraries", "numpy>=2")?;
     install(&python);
-    start(command(&python).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]))
+    Ok(python)
 }
 
 /// Installs all at once, so that their versions fit together; where that fails, those that can be.

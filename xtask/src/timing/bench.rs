@@ -1,12 +1,13 @@
 //! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
 //! the examples' own loops, with `--small` what a call costs, with `--accelerator` the programs of an article, with
-//! `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with `--shaders` the drivers of GPUs against shaders by hand, with
+//! `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with `--scale` Dask's
+//! workers with NumPy's chunks and with ours, with `--shaders` the drivers of GPUs against shaders by hand, with
 //! `--second` the first run of a program in a second process against a warm one, and with `--record` it keeps how many
 //! instructions small operations need.
 //!
 //! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`), but for the recording of an operation in
-//! the core (`benches/src/main.rs`). Invariant: times are printed and written, never judged; counts of instructions,
+//! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`, `benches/scale.py`), but for the recording of
+//! an operation in the core (`benches/src/main.rs`). Invariant: times are printed and written, never judged; counts of instructions,
 //! which hardly change from run to run, are (`benches/instructions.py`).
 //! Not here: the peers' environment and library (`peers`), what the article's programs need (`accelerator`).
 
@@ -14,6 +15,7 @@ use std::fs;
 
 use crate::machine::failure::{Failure, Result};
 use crate::machine::{features, process, workspace};
+use crate::suites::libraries;
 use crate::timing::{accelerator, peers};
 use crate::{demo, develop};
 
@@ -45,6 +47,15 @@ pub fn run(arguments: &[String]) -> Result<()> {
         others.remove(place);
         demo::check(&others, &["--rounds", "--size"], &[])?;
         return peers::functions(&others);
+    }
+    if let Some(place) = arguments.iter().position(|word| word == "--scale") {
+        let mut others = arguments.to_vec();
+        others.remove(place);
+        demo::check(&others, &["--factor", "--programs", "--rounds", "--workers"], &[])?;
+        develop::prepare()?;
+        let python = libraries::environment()?;
+        process::announce("workers of Dask");
+        return process::run(process::command(python).arg("benches/scale.py").args(&others));
     }
     if arguments == ["--record"] {
         return script("counts of instructions", &[INSTRUCTIONS], arguments);
@@ -78,6 +89,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
             "--functions",
             "--peers",
             "--quick",
+            "--scale",
             "--second",
             "--shaders",
             "--simulations",

@@ -10,6 +10,7 @@
 use crate::array::held::{Current, Held};
 use crate::array::own::Own;
 use crate::graph::value::{Input, Kind, Operand, Origin, Value};
+use crate::memory::host::HostBuffer;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{MAX_RANK, size_of};
@@ -189,6 +190,24 @@ impl Array {
         }
         let refused = || of_array(refused(bytes.len()), shape, dtype);
         Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(refused)
+    }
+
+    /// An array of elements that lie in the memory of another owner, in C order. They are only read there: a write
+    /// gives the array memory of its own first.
+    ///
+    /// # Safety
+    /// From `memory` on, the elements of the shape are aligned for the dtype, initialised, and the same ones as
+    /// long as `owner` lives.
+    pub unsafe fn of_constant(
+        dtype: DType,
+        shape: &[usize],
+        memory: NonNull<u8>,
+        owner: Box<dyn Send + Sync>,
+    ) -> Array {
+        let bytes = size_of(shape) * dtype.size();
+        // SAFETY: the caller's promise.
+        let buffer = unsafe { HostBuffer::constant(memory, bytes, owner) };
+        Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
     }
 
     /// An array whose elements are all `scalar`; it takes no memory.

@@ -1,6 +1,6 @@
 //! Reading: elements in host memory, evaluated as far as they are needed.
 //!
-//! Owns [`HostArray`]. Invariant: what a read gives is never written again while somebody holds it.
+//! Owns [`HostArray`] and [`Unread`]. Invariant: what a read gives is never written again while somebody holds it.
 //!
 //! Not here: how elements get there (`transfer.rs`).
 
@@ -10,7 +10,7 @@ use crate::array::order;
 use crate::context::Context;
 use crate::eager::lent::{Lent, Loan};
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Kind, Value, ValueId};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
 use crate::memory::seen;
@@ -21,6 +21,15 @@ use gpupy_core::memory::{self, of_array, refused};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Elements that are not in host memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unread {
+    /// They are all this one.
+    Constant(Scalar),
+    /// They are those that a view shows of a value, whose name no other value has.
+    Value(ValueId),
+}
 
 /// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
 #[derive(Clone)]
@@ -100,6 +109,18 @@ impl Array {
         }
         let buffer = state.host.clone()?;
         Some(HostArray { buffer, dtype, view: self.layout().clone() })
+    }
+
+    /// What the elements are known by where they are not in host memory; `None` where they are. Waits for nobody.
+    pub fn unread(&self) -> Option<Unread> {
+        let current = self.current();
+        let Held::Value(value) = current.held() else { return None };
+        if let Kind::Constant(scalar) = value.0.kind {
+            return Some(Unread::Constant(scalar));
+        }
+        let (low, high) = self.layout().extent()?;
+        let is_there = value.state().on_host.covers(low as usize..high as usize + 1);
+        (!is_there).then(|| Unread::Value(value.id()))
     }
 
     /// The bytes of few elements in C order, if they are in host memory already; waits for nobody.

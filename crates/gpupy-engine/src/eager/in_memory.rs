@@ -84,7 +84,7 @@ fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
     let mut state = value.state();
     let nowhere_else = anywhere || state.watchers.is_empty();
     let complete = state.on_host.covers(0..value.len()) && nowhere_else;
-    if !complete || state.host.as_ref().is_none_or(|host| Arc::strong_count(host) != 1) {
+    if !complete || !state.host.as_ref().is_some_and(HostBuffer::is_sole) {
         return None;
     }
     state.host.take()

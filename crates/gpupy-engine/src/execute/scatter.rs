@@ -176,7 +176,7 @@ fn take_memory(value: &Value) -> Option<Arc<HostBuffer>> {
     let old = old.clone();
     drop(state);
     let mut state = old.state();
-    let memory = state.host.take_if(|host| Arc::strong_count(host) == 1)?;
+    let memory = state.host.take_if(|host| HostBuffer::is_sole(host))?;
     state.on_host = Ranges::default();
     drop(state);
     old.mark_lost(0..old.len());

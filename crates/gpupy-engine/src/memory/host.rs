@@ -3,8 +3,8 @@
 //! Owns [`HostBuffer`] and the pool behind it. A page's first touch costs more than the arithmetic
 //! on it, so buffers go back to a bounded pool instead of to the system. Small ones stay with their thread
 //! for a while.
-//! Invariants: a buffer's bytes are always initialised; the pool never keeps more than
-//! [`POOL_BYTES`], and gives all of it back before a buffer is refused.
+//! Invariants: a buffer's bytes are always initialised; the pool never keeps more than it may, and gives all of it
+//! back before a buffer is refused.
 //!
 //! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
 //! buffer (`value/`).
@@ -18,10 +18,10 @@ use gpupy_core::memory;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes that the pool keeps for reuse.
-pub const POOL_BYTES: usize = 512 << 20;
+/// The most bytes that the pool keeps for reuse, unless it is told another number.
+const POOL_BYTES: usize = 512 << 20;
 
 /// A buffer of bytes, aligned for every dtype (and to pages when it is large).
 ///
@@ -44,9 +44,11 @@ unsafe impl Sync for HostBuffer {}
 struct Pool {
     free: Option<FxHashMap<usize, Vec<Owned>>>,
     bytes: usize,
+    /// The most bytes that it keeps.
+    most: usize,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { free: None, bytes: 0 });
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: None, bytes: 0, most: POOL_BYTES });
 
 impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
@@ -89,7 +91,28 @@ impl HostBuffer {
         len: usize,
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
-        HostBuffer { memory, owned: Some(Owned::Lent { memory, _owner: owner }), len }
+        let owned = Owned::Lent { memory, constant: false, _owner: owner };
+        HostBuffer { memory, owned: Some(owned), len }
+    }
+
+    /// The same of memory that is only read: [`HostBuffer::is_sole`] is false of it.
+    ///
+    /// # Safety
+    /// From `memory` on, `len` bytes are initialised, and the same ones as long as `owner` lives.
+    pub(crate) unsafe fn constant(
+        memory: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        let owned = Owned::Lent { memory, constant: true, _owner: owner };
+        HostBuffer { memory, owned: Some(owned), len }
+    }
+
+    /// Whether the memory may be written by whoever has this handle: there is no other, and no owner whose memory is
+    /// only read.
+    pub(crate) fn is_sole(this: &Arc<HostBuffer>) -> bool {
+        let is_constant = matches!(this.owned, Some(Owned::Lent { constant: true, .. }));
+        !is_constant && Arc::strong_count(this) == 1
     }
 
     /// A copy of these bytes.
@@ -185,7 +208,7 @@ impl Drop for HostBuffer {
         let capacity = owned.capacity();
         if capacity >= T.pooled_from {
             let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-            if pool.bytes + capacity <= POOL_BYTES {
+            if pool.bytes + capacity <= pool.most {
                 pool.bytes += capacity;
                 let free = pool.free.get_or_insert_with(|| {
                     memory::before_refusals(trim);
@@ -194,6 +217,18 @@ impl Drop for HostBuffer {
                 free.entry(capacity).or_default().push(owned);
             }
         }
+    }
+}
+
+/// Says how many bytes of memory that nothing uses the process keeps at most for reuse. Of more that it has now, all goes
+/// back to the system.
+pub fn set_pool_bytes(most: usize) {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.most = most;
+    let is_beyond = pool.bytes > most;
+    drop(pool);
+    if is_beyond {
+        trim();
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) enum Owned {
     /// Memory of another owner, which this keeps alive.
     Lent {
         memory: NonNull<u8>,
+        /// Whether it is only read here.
+        constant: bool,
         _owner: Box<dyn Send + Sync>,
     },
 }

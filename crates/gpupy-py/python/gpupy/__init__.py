@@ -80,7 +80,6 @@ _OURS += _LATER
 __all__ = [*_numpy.__all__, "gpufloat32"]
 
 _submodules.install(__name__)
-_libraries.install()
 _variables.tell_of_unknown()
 
 
@@ -100,3 +99,7 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*_OURS, *dir(_numpy)})
+
+
+# Libraries that are there already are told at once, for which every name has to be found here.
+_libraries.install()

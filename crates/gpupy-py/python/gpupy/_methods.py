@@ -5,6 +5,7 @@ Importing this module completes the class. Not here: what is fast or basic enoug
 
 import abc
 import operator
+import pickle
 import types
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
-from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap
+from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap, wrap_constant
 
 
 def _described(function: Any, theirs: Any) -> types.FunctionType:
@@ -231,8 +232,27 @@ def contains(self, value):
     return bool((self == value).any())
 
 
+# The first protocol of pickle whose buffers may go beside the pickle.
+OUT_OF_BAND = 5
+
+
 def reduce(self):
-    return _rebuild, (self._host(),)
+    return _rebuild, (self._constant() if self._lazy else self._host(),)
+
+
+def reduce_ex(self, protocol, /):
+    """For pickle: from protocol 5 on the elements are a buffer, which may go beside it without a copy.
+
+    A pending array is evaluated. What is written to it later does not reach the buffer.
+    """
+    if protocol < OUT_OF_BAND or not self._lazy:
+        return reduce(self)
+    host = self._constant()
+    if not host.flags.forc:
+        # As NumPy's: they follow each other in the pickle.
+        return _rebuild, (host,)
+    order = "F" if host.flags.fnc else "C"
+    return from_buffer, (pickle.PickleBuffer(host.ravel(order="K")), host.dtype, host.shape, order)
 
 
 def setstate(self, state, /):
@@ -243,7 +263,15 @@ def setstate(self, state, /):
 
 
 def _rebuild(array: np.ndarray[Any, Any]) -> Any:
-    return wrap(array)
+    return wrap_constant(array)
+
+
+def from_buffer(buffer: Any, dtype: Any, shape: tuple[int, ...], order: Any) -> Any:
+    """An array whose elements are read where the buffer has them: it is given up."""
+    if 0 in shape:
+        return wrap_constant(np.empty(shape, dtype, order))
+    # What `frombuffer` gives keeps the buffer from moving.
+    return wrap_constant(np.frombuffer(buffer, dtype).reshape(shape, order=order))
 
 
 def shallow_copy(self, /):
@@ -338,7 +366,7 @@ _OWN = {
     "__jax_array__": jax_array,
     "__reduce__": reduce,
     "__setstate__": setstate,
-    "__reduce_ex__": lambda self, protocol: reduce(self),
+    "__reduce_ex__": reduce_ex,
     "_place": _place,
     "all": _reduce.all_method,
     "any": _reduce.any_method,

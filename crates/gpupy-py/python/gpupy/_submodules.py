@@ -37,6 +37,10 @@ class _Module(types.ModuleType):
         self.__dict__[name] = value
         return value
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Other processes import it; functions that are sent there name it.
+        return importlib.import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         return dir(_source(self))
 

@@ -64,6 +64,18 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     module(py)?.call_method1("wrap_inside", (object,))
 }
 
+/// An array of ours with the elements of one of NumPy's, whose memory nobody writes any more: they are read where they
+/// lie. What unpickled memory is, and received memory.
+#[pyfunction]
+pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: the callers in Python give memory that they alone have.
+    let array = match unsafe { host::of_constant(object) }? {
+        Some(array) => NdArray::lazy(array),
+        None => NdArray::numpy(object),
+    };
+    Ok(Bound::new(object.py(), array)?.into_any())
+}
+
 /// What NumPy made of an array that is its own: a view of the same memory, or a result.
 pub fn wrap_of<'py>(
     owner: &Bound<'py, NdArray>,

@@ -1,7 +1,7 @@
 //! From NumPy to us: arrays copied, index arrays, the memory of ndarrays; and elements as NumPy's scalars.
 //!
-//! Owns [`from_numpy`], [`over`] and [`bytes`]. Invariant: what is taken is a copy, so nobody writes to memory of
-//! the core, or it is a base that is pinned for its life.
+//! Owns [`from_numpy`], [`over`], [`of_constant`] and [`bytes`]. Invariant: what is taken is a copy, so nobody writes
+//! to memory of the core, or memory that is written no more, or it is a base that is pinned for its life.
 //!
 //! Not here: the way to NumPy (`lend.rs`); what NumPy functions do with the arrays (`plain.rs`).
 
@@ -96,22 +96,74 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 
 /// A lazy array over the memory of an ndarray, which it keeps; `None` where there cannot be one.
 pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
-    let Some(dtype) = dtypes::from_numpy(&array.dtype())? else { return Ok(None) };
-    let (size, Some(span)) = (dtype.size() as isize, span(array)) else { return Ok(None) };
-    let is_multiple = array.strides().iter().all(|stride| stride % size == 0);
-    if !holds(dtype)? || !is_multiple || span.start % size != 0 {
-        return Ok(None);
-    }
-    let away = address(array) as isize - span.start;
-    let Some(first) = NonNull::new(address(array).cast_mut().wrapping_offset(-away)) else {
-        return Ok(None);
-    };
-    let len = ((span.end - span.start) / size) as usize;
+    let Some(place) = Place::of(array)? else { return Ok(None) };
+    let (dtype, len) = (place.dtype, place.len);
     // SAFETY: the ndarray's elements lie there, aligned, as long as it lives. Python's lock orders who reads and
     // writes them, as it does for NumPy; an array that is not to be written to is not by the caller.
-    let whole = unsafe { Array::over(dtype, &[len], first, Box::new(array.clone().unbind())) };
-    let strides: SmallVec<[isize; 4]> = array.strides().iter().map(|s| s / size).collect();
-    whole.view(array.shape(), &strides, away / size).map(Some).map_err(to_py)
+    let whole =
+        unsafe { Array::over(dtype, &[len], place.first, Box::new(array.clone().unbind())) };
+    whole.view(array.shape(), &place.strides, place.offset).map(Some).map_err(to_py)
+}
+
+/// The fewest bytes that are read where they lie; fewer are copied sooner than the memory's owner is kept.
+const READ_THERE: usize = 1 << 14;
+
+/// A lazy array that reads the memory of an ndarray, which it keeps and nothing writes any more; copied where it
+/// cannot be read there. `None` when its dtype is NumPy's own, or no driver in use holds it.
+///
+/// # Safety
+/// The elements in the ndarray's memory stay the same ones as long as it lives.
+pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let object = array;
+    let array = ndarray(array)?;
+    let is_order = array.is_c_contiguous() || array.is_fortran_contiguous();
+    let few = array.len() * array.dtype().itemsize() < READ_THERE;
+    let place = if is_order && !few { Place::of(&array)? } else { None };
+    let Some(place) = place.filter(|place| place.dtype != DType::Bool) else {
+        // Of bools each byte would have to be looked at.
+        return from_numpy(object);
+    };
+    let mut extents: SmallVec<[usize; 4]> = SmallVec::from_slice(array.shape());
+    let is_row_major = array.is_c_contiguous();
+    if !is_row_major {
+        extents.reverse();
+    }
+    let owner = Box::new(array.clone().unbind());
+    // SAFETY: the ndarray's elements lie there, aligned and one behind the other, as long as it lives; the caller says
+    // that they stay the same.
+    let whole = unsafe { Array::of_constant(place.dtype, &extents, place.first, owner) };
+    let back: SmallVec<[usize; 4]> = (0..extents.len()).rev().collect();
+    Ok(Some(if is_row_major { whole } else { whole.transpose(&back) }))
+}
+
+/// Where the elements of an ndarray lie, for the core: in elements.
+struct Place {
+    dtype: DType,
+    first: NonNull<u8>,
+    len: usize,
+    strides: SmallVec<[isize; 4]>,
+    /// From the first that lies there to the first that is shown.
+    offset: isize,
+}
+
+impl Place {
+    /// `None` for a dtype that no driver in use holds, for no elements, and for those that do not lie at multiples of
+    /// their size.
+    fn of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Place>> {
+        let Some(dtype) = dtypes::from_numpy(&array.dtype())? else { return Ok(None) };
+        let (size, Some(span)) = (dtype.size() as isize, span(array)) else { return Ok(None) };
+        let is_multiple = array.strides().iter().all(|stride| stride % size == 0);
+        if !holds(dtype)? || !is_multiple || span.start % size != 0 {
+            return Ok(None);
+        }
+        let away = address(array) as isize - span.start;
+        let Some(first) = NonNull::new(address(array).cast_mut().wrapping_offset(-away)) else {
+            return Ok(None);
+        };
+        let len = ((span.end - span.start) / size) as usize;
+        let strides = array.strides().iter().map(|s| s / size).collect();
+        Ok(Some(Place { dtype, first, len, strides, offset: away / size }))
+    }
 }
 
 /// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.

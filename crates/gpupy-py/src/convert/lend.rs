@@ -38,6 +38,12 @@ pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAn
     exported.into_numpy(py)
 }
 
+/// The elements of a lazy array as a read-only `numpy.ndarray` whose memory nobody writes, evaluated if need be; of a
+/// pinned base a copy.
+pub fn to_numpy_constant<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    Exported::of(py, array)?.into_numpy(py)
+}
+
 /// The elements of a lazy array as a `numpy.ndarray` over the very memory that its base has, evaluated if need
 /// be. The base stays pinned as long as somebody has the ndarray, or for its life.
 pub fn to_numpy_pinned<'py>(

@@ -1,7 +1,7 @@
 //! What Python and NumPy call of arrays and scalars.
 //!
 //! The methods of `ndarray`: `attributes.rs`, `conversion.rs`, `copies.rs`, `indexing.rs`, `lifetime.rs`,
-//! `reductions.rs`, `views.rs`; those of scalars: `scalar.rs`. `dispatch.rs` has NumPy's dispatch protocols,
+//! `reductions.rs`, `transport.rs`, `views.rs`; those of scalars: `scalar.rs`. `dispatch.rs` has NumPy's dispatch protocols,
 //! `evaluate.rs` and `explain.rs` the functions of these names.
 //!
 //! Imports all other folders, and no other imports it. Not here: number slots (`compute/operators.rs`), methods
@@ -17,4 +17,5 @@ mod indexing;
 mod lifetime;
 mod reductions;
 mod scalar;
+mod transport;
 pub mod views;

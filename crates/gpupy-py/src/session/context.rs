@@ -370,6 +370,12 @@ pub fn set_threads(count: i64) -> PyResult<()> {
     Ok(())
 }
 
+/// Sets how many bytes of host memory that nothing uses the process keeps at most for reuse.
+#[pyfunction]
+pub fn set_pool_bytes(most: usize) {
+    gpupy_engine::set_pool_bytes(most);
+}
+
 /// Gives memory that is kept for reuse back to the drivers and to the system.
 #[pyfunction]
 pub fn trim(py: Python<'_>) -> PyResult<()> {

@@ -9,9 +9,10 @@ import numpy
 import pytest
 
 import gpupy
-from gpupy._libraries import calls, chunks, compilers, namespaces, pools
+from gpupy import _libraries
+from gpupy._libraries import calls
 
-ROWS = [*dict(calls.rows()), *chunks.ROWS, *compilers.ROWS, *namespaces.ROWS, *pools.ROWS]
+ROWS = [*dict(calls.rows()), *(name for table in _libraries._TABLES for name in table.ROWS)]
 
 
 def imported(module):

@@ -258,7 +258,7 @@ impl Blocks {
             };
         }
         let whole = tile.range.len() == from.len();
-        whole && from.state().host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1)
+        whole && from.state().host.as_ref().is_some_and(HostBuffer::is_sole)
     }
 
     /// Whether a launch may write into a block that it reads.

@@ -97,8 +97,8 @@ impl Value {
     pub(crate) fn renew(&mut self) -> Option<Arc<HostBuffer>> {
         let node = Arc::get_mut(&mut self.0)?;
         let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let alone = state.watchers.is_empty()
-            && state.host.as_ref().is_some_and(|host| Arc::strong_count(host) == 1);
+        let alone =
+            state.watchers.is_empty() && state.host.as_ref().is_some_and(HostBuffer::is_sole);
         if !alone || !matches!(node.kind, Kind::Host(_)) {
             return None;
         }

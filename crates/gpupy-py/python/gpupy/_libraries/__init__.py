@@ -2,8 +2,8 @@
 
 Owns ``install`` and the finder that sees the imports. Invariants: no library is imported from here; one
 that has changed so that it cannot be told is imported all the same. Not here: whose functions take NumPy's
-arrays in the place of ours (``calls.py``), what libraries register (``chunks.py``, ``compilers.py``,
-``pools.py``), which namespace they find (``namespaces.py``).
+arrays in the place of ours (``calls.py``), what libraries register (``compilers.py``, ``dask_arrays.py``,
+``dask_workers.py``, ``einops_backend.py``, ``pools.py``), which namespace they find (``namespaces.py``).
 """
 
 import importlib.machinery
@@ -13,16 +13,18 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import calls, chunks, compilers, namespaces, pools
+from . import calls, compilers, dask_arrays, dask_workers, einops_backend, namespaces, pools
 
-# By the name of a module: what is done once it is there.
+# What has rows: by the name of a module, what is done once it is there.
+_TABLES = (compilers, dask_arrays, dask_workers, einops_backend, namespaces, pools)
+
+# The same of all that is not there yet.
 _TOLD: dict[str, list[Callable[[], None]]] = {}
 
 
 def install() -> None:
     """From here on, libraries are told when they are imported, and those that are there at once."""
-    tables = (chunks.ROWS, compilers.ROWS, namespaces.ROWS, pools.ROWS)
-    for tell in (*calls.rows(), *(row for table in tables for row in table.items())):
+    for tell in (*calls.rows(), *(row for table in _TABLES for row in table.ROWS.items())):
         _TOLD.setdefault(tell[0], []).append(tell[1])
     for name in [name for name in _TOLD if name in sys.modules]:
         _tell(name)

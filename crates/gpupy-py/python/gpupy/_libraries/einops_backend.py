@@ -1,4 +1,4 @@
-"""Libraries that hold or move arrays of any class, once they are told of it: einops and Dask.
+"""A library that moves elements of arrays of any class, once it is told of it: einops.
 
 Owns ``ROWS``: by the name of a module, what registers our class there. Not here: when this is done
 (``__init__.py``), libraries that compile functions (``compilers.py``).
@@ -28,18 +28,6 @@ def _einops() -> None:
     backends._type2backend[ndarray] = Backend()
 
 
-def _dask_chunks() -> None:
-    sys.modules["dask.array.chunk_types"].register_chunk_type(ndarray)
-
-
-def _dask_functions() -> None:
-    from dask.array.backends import percentile
-
-    sys.modules["dask.array.dispatch"].percentile_lookup.register(ndarray, percentile)
-
-
 ROWS: dict[str, Callable[[], None]] = {
-    "dask.array.backends": _dask_functions,
-    "dask.array.chunk_types": _dask_chunks,
     "einops._backends": _einops,
 }
