@@ -19,7 +19,7 @@ import numpy as np
 import gpupy
 
 from .._gpupy import operation
-from .kinds import Weak, common, computed, dtype_of, is_array, number_kind
+from .kinds import Weak, computed, dtype_of, is_array
 
 _Does: TypeAlias = Callable[[Any, list[Any]], Any]
 
@@ -72,7 +72,7 @@ def math_value(of: Any, name: str, values: list[Any]) -> Any:
     found = of.ufunc(ufunc_of_math(name), floats)
     if name in _TO_INT:
         return of.to(int, found)
-    return found if found.dtype == np.bool_ else Weak(float, found)
+    return of.as_bool(found) if found.dtype == np.bool_ else Weak(float, found)
 
 
 def _extreme(op: Callable[..., Any], ufunc: np.ufunc) -> _Does:
@@ -95,7 +95,7 @@ def _where(of: Any, values: list[Any]) -> Any:
     if len(values) != 3:
         of.place.refuse("`where` takes a condition and two values in a kernel")
     condition, value, other = values
-    kind = common(number_kind(value), number_kind(other))
+    kind = of.kinds.common(of.kinds.of(value), of.kinds.of(other))
     dtype = dtype_of(kind)
     return of.choose(of.truth(condition), lambda: computed(value, dtype), lambda: computed(other, dtype))
 
@@ -136,7 +136,7 @@ _BUILTINS: dict[Any, _Does] = {
     pow: _power,
     np.where: _where,
     np.clip: _clip,
-    bool: lambda of, values: of.truth(values[0]),
+    bool: lambda of, values: of.as_bool(of.truth(values[0])),
     float: lambda of, values: of.to(float, values[0]),
     int: lambda of, values: of.to(int, values[0]),
     complex: lambda of, values: of.to(complex, values[0]) if len(values) == 1 else _complex(of, values),
