@@ -15,7 +15,6 @@ import ast
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,8 +53,6 @@ _UNARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
     ast.UAdd: (operator.pos, np.positive),
     ast.Invert: (operator.invert, np.invert),
 }
-# Modules of which a name is what it is.
-_LIBRARIES = ("numpy", "math", "gpupy")
 
 
 class Expressions:
@@ -136,6 +133,10 @@ class Expressions:
     def where(self, mask: Any, value: Callable[[], Any]) -> Any:
         """A value that is wanted where a mask holds alone."""
         return value()
+
+    def as_float(self, found: Any) -> Any:
+        """A float of Python's."""
+        return Weak(float, found)
 
     def error_where(self, mask: Any) -> None:
         """Notes that Python raises an error for these points: NumPy's numbers raise none."""
@@ -219,6 +220,9 @@ class Expressions:
     def _compare(self, node: ast.Compare) -> Any:
         left, result = self.value(node.left), None
         for op, right in zip(node.ops, node.comparators, strict=True):
+            if isinstance(op, (ast.In, ast.NotIn)) and len(node.ops) == 1:
+                is_one = self._is_one_of(left, right)
+                return self.as_bool(is_one if isinstance(op, ast.In) else self._not(is_one))
             value = self.value(right)
             if isinstance(op, (ast.Is, ast.IsNot)) and not is_array(left) and not is_array(value):
                 found: Any = (left is value) == isinstance(op, ast.Is)
@@ -228,6 +232,21 @@ class Expressions:
                 self._refuse(f"`{_text(node)}` is no comparison of a kernel")
             left, result = value, found if result is None else self._both(result, found)
         return result
+
+    def _is_one_of(self, value: Any, items: ast.expr) -> Any:
+        """Where a number is one of several that are known."""
+        if isinstance(items, (ast.Tuple, ast.List, ast.Set)):
+            known: Any = [self.value(item) for item in items.elts]
+        else:
+            known = self.value(items)
+        # NaN is in a tuple that it is an item of, and equal to nothing.
+        if not isinstance(known, (tuple, list)) or any(is_array(item) or np.isnan(item) for item in known):
+            self._refuse(f"`{_text(items)}` is no tuple of numbers that are known")
+        found: Any = False
+        for item in known:
+            one = self.truth(self.operation(operator.eq, np.equal, [value, item]))
+            found = one if found is False else found if one is False else found | one
+        return found
 
     def _both(self, one: Any, other: Any) -> Any:
         for fixed, rest in ((one, other), (other, one)):
@@ -251,9 +270,7 @@ class Expressions:
     def _attribute(self, value: Any, name: str) -> Any:
         if not is_array(value):
             found = getattr(value, name)
-            # What a module of the libraries has, nobody changes.
-            if not isinstance(value, ModuleType) or value.__name__.split(".")[0] not in _LIBRARIES:
-                self._guards.append(Guard(value, name, found))
+            self._guards.append(Guard(value, name, found))
             return found
         if name in ("real", "imag"):
             return self._part(value, name)

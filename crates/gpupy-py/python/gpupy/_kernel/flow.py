@@ -18,6 +18,7 @@ from typing import Any
 
 from . import source as sources
 from .source import Guard, Place, Source, copied
+from .written import power
 
 RESULT = ".result"
 
@@ -166,9 +167,8 @@ class Flow:
                 block.steps.append(Assign(self._target(target, inside), value, place))
                 return block
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                block, value = self._expression(value, block, inside)
-                own = _loaded(inside.prefix + name)
-                result = ast.copy_location(ast.BinOp(own, op, value), node)
+                new = ast.copy_location(ast.BinOp(_loaded(name), op, value), node)
+                block, result = self._expression(new, block, inside)
                 block.steps.append(Assign(_stored(inside.prefix + name), result, place))
                 return block
             case ast.Return(value=value):
@@ -198,6 +198,11 @@ class Flow:
             case ast.Pass():
                 return block
             case ast.Expr(value=ast.Constant(value=str())):
+                return block
+            case ast.Expr(value=ast.Call() as value):
+                # For its errors.
+                block, value = self._expression(value, block, inside)
+                block.steps.append(Assign(_stored(self.hidden("value")), value, place))
                 return block
         return place.refuse(f"`{_words(node)}` is no statement of a kernel")
 
@@ -341,6 +346,17 @@ class _Calls(ast.NodeTransformer):
             return node
         self.block, result = self.flow.inline(node, function, self.block, self.inside)
         return result
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        is_known = isinstance(
+            node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right, ast.Constant
+        )
+        if not isinstance(node.op, ast.Pow) or is_known:
+            self.generic_visit(node)
+            return node
+        called: Any = power
+        call = ast.Call(ast.Constant(called), [node.left, node.right], [])
+        return self.visit_Call(ast.copy_location(call, node))
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if not any(map(self._inlines, (node.body, node.orelse))):

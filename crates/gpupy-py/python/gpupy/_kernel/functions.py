@@ -19,7 +19,8 @@ import numpy as np
 import gpupy
 
 from .._gpupy import operation
-from .kinds import Weak, computed, dtype_of, is_array
+from . import written
+from .kinds import Weak, computed, dtype_of, is_array, is_number
 
 _Does: TypeAlias = Callable[[Any, list[Any]], Any]
 
@@ -127,13 +128,71 @@ def _length(of: Any, values: list[Any]) -> Any:
     return len(values[0])
 
 
+def _rounded(of: Any, values: list[Any]) -> Any:
+    [value] = values
+    if not is_array(value):
+        return of.operation(round, np.rint, values)
+    is_whole = dtype_of(of.kinds.of(value)).kind in "iub"
+    return of.to(int, value if is_whole else of.ufunc(np.rint, [of.to(float, value)]))
+
+
+def _index(of: Any, values: list[Any]) -> Any:
+    [value] = values
+    if not is_number(value) or dtype_of(of.kinds.of(value)).kind not in "iub":
+        of.place.refuse(f"an int is wanted, not {type(value).__name__}")
+    return of.to(int, value)
+
+
+def _outside(of: Any, values: list[Any]) -> None:
+    of.error_where(of.truth(values[0]))
+
+
+def _polynomial(of: Any, values: list[Any]) -> Any:
+    x, coefficients = values
+    if not is_array(x):
+        return written.polynomial(x, coefficients)
+    array = computed(of.to(float, x), float)
+    return of.as_float(written.polynomial(array, coefficients))
+
+
+def _is_by_squaring(of: Any, values: list[Any]) -> bool:
+    is_of_ints = all(is_number(one) and dtype_of(of.kinds.of(one)).kind in "iu" for one in values)
+    return is_of_ints and is_array(values[1])
+
+
+def _numpys_ints(of: Any, values: list[Any]) -> Any:
+    kinds = [of.kinds.of(one) for one in values]
+    kinds = list(map(dtype_of, kinds)) if all(isinstance(kind, type) for kind in kinds) else kinds
+    *_, dtype = np.power.resolve_dtypes((*kinds, None))
+    if dtype.kind not in "iu":
+        of.place.refuse(f"ints are wanted, not {dtype}")
+    return tuple(computed(one, dtype) for one in values)
+
+
+def _same_ints(of: Any, values: list[Any]) -> Any:
+    is_weak = all(isinstance(of.kinds.of(one), type) for one in values)
+    return tuple(values) if is_weak else _numpys_ints(of, values)
+
+
+def _plain_numpys_power(of: Any, values: list[Any]) -> Any:
+    return of.numpys(np.power, values) if any(map(is_array, values)) else np.power(*values)
+
+
 _BUILTINS: dict[Any, _Does] = {
     abs: _absolute,
     divmod: _divmod,
     len: _length,
     max: _extreme(operator.gt, np.greater),
     min: _extreme(operator.lt, np.less),
-    pow: _power,
+    round: _rounded,
+    operator.index: _index,
+    written.is_by_squaring: _is_by_squaring,
+    written.numpys_ints: _numpys_ints,
+    written.outside: _outside,
+    written.plain_numpys_power: _plain_numpys_power,
+    written.plain_power: _power,
+    written.polynomial: _polynomial,
+    written.same_ints: _same_ints,
     np.where: _where,
     np.clip: _clip,
     bool: lambda of, values: of.as_bool(of.truth(values[0])),
@@ -148,7 +207,8 @@ _ARITY: dict[Any, tuple[int, int]] = {
     abs: (1, 1),
     divmod: (2, 2),
     len: (1, 1),
-    pow: (2, 2),
+    round: (1, 1),
+    operator.index: (1, 1),
     complex: (1, 2),
     max: (1, 255),
     min: (1, 255),

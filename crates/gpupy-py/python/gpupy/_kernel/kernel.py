@@ -25,6 +25,7 @@ from .flow import Flow
 from .kinds import Fixed, Kind, key, leaves, unknown
 from .segments import Compiled, compiled
 from .source import Guard, KernelError, Source, read
+from .written import NUMPYS, WRITTEN
 
 _COMPILING = threading.RLock()
 # Variants in which an int that was given is a constant.
@@ -151,7 +152,10 @@ class Kernel:
     @staticmethod
     def inlined(called: Any) -> FunctionType | None:
         """The Python function that stands in the place of its calls."""
-        return called.__wrapped__ if isinstance(called, Kernel) else of_programs(called)
+        if isinstance(called, Kernel):
+            return called.__wrapped__
+        ufunc = getattr(np, called.__name__) if isinstance(called, gpupy.ufunc) else called
+        return _kept(ufunc, NUMPYS) or of_programs(called)
 
     def traced(self, kinds: tuple[Kind, ...]) -> Compiled:
         """A function without source, by what it does with arguments that have no elements."""
@@ -276,10 +280,18 @@ class Variant:
         return self._going_on[turns]
 
 
-def of_programs(called: Any) -> FunctionType | None:
-    """A Python function that is no library's of ours and none of NumPy's."""
-    if not isinstance(called, FunctionType):
+def _kept(called: Any, of: dict[Any, FunctionType]) -> FunctionType | None:
+    try:
+        return of.get(called)
+    except TypeError:
         return None
+
+
+def of_programs(called: Any) -> FunctionType | None:
+    """The Python function that is called: a program's own, or one that is written for one of Python's."""
+    found = _kept(called, WRITTEN)
+    if found is not None or not isinstance(called, FunctionType):
+        return found
     return None if str(called.__module__).split(".")[0] in ("gpupy", "numpy") else called
 
 

@@ -138,6 +138,10 @@ class PythonExpressions(Expressions):
         self.warn_where(found)
         return found if any(is_numpys(self.kinds.of(value)) for value in values) else Weak(float, found)
 
+    def as_float(self, found: Any) -> Any:
+        """A float of Python's."""
+        return self.reals(found, [])
+
     def warn_where(self, found: Any) -> None:
         """Notes where what is computed is no finite number: there NumPy may warn, of Python's floats too.
 

@@ -363,10 +363,12 @@ class _Compiler:
             trips = self.trips.get(loop.range) if loop.range is not None else None
             if loop.header not in self.reached:
                 # No turn comes back to it, but what was peeled off it may have loops.
-                trips = 1
-            if trips is None or inner is None:
+                turns = inner
+            else:
+                turns = None if trips is None or inner is None else trips * (1 + inner) + 1
+            if turns is None:
                 return None
-            total += trips * (1 + inner) + 1
+            total += turns
         return total
 
 

@@ -15,8 +15,11 @@ import copy
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, NoReturn
+
+# Modules of which a name is what it is.
+LIBRARIES = ("numpy", "math", "gpupy")
 
 
 class KernelError(TypeError):
@@ -193,6 +196,17 @@ class _Foreign(ast.NodeTransformer):
         if node.id in self.own:
             return node
         return ast.copy_location(ast.Constant(self._found(node)), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value: Any = self.visit(node.value)
+        module = value.value if isinstance(value, ast.Constant) else None
+        if not isinstance(module, ModuleType) or not hasattr(module, node.attr):
+            return ast.copy_location(ast.Attribute(value, node.attr, node.ctx), node)
+        found = getattr(module, node.attr)
+        # What a module of the libraries has, nobody changes.
+        if module.__name__.split(".")[0] not in LIBRARIES:
+            self.source.guards.append(Guard(module, node.attr, found))
+        return ast.copy_location(ast.Constant(found), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         # What an annotation says is not computed.
