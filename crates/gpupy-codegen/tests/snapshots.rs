@@ -246,6 +246,34 @@ fn regions_and_gathers_run_element_by_element() {
 }
 
 #[test]
+fn a_point_that_leaves_its_loop_takes_no_other_branch() {
+    let mut b = Builder::new(Form::Map, 1);
+    let (all, x) = (b.access(AccessKind::Contiguous), b.operand(DType::I32));
+    let x = b.load(x, all);
+    let (count, one) = (b.constant(Scalar::i32(100)), b.constant(Scalar::i32(1)));
+    let region = b.begin_loop(count, &[x, count]);
+    let carried = [b.carry(region, 0), b.carry(region, 1)];
+    let is_above = b.op(Op::Gt, &[carried[0], one]);
+    let choice = b.begin_if(is_above);
+    let half = b.op(Op::Shr, &[carried[0], one]);
+    b.begin_else(choice, &[half, carried[0]]);
+    b.end(choice, &carried);
+    let next = [b.result(choice, 0, DType::I32), b.result(choice, 1, DType::I32)];
+    b.end(region, &next);
+    let last = b.result(region, 1, DType::I32);
+    b.store(last);
+    let case = Case {
+        program: b.finish(),
+        shape: vec![1000],
+        accesses: vec![access(0, &[1])],
+        operands: vec![square(1000)],
+        target: (square(1000), access(0, &[1]), true),
+        specialise: false,
+    };
+    check("leaving", &case);
+}
+
+#[test]
 fn reductions_keep_sixteen_lanes() {
     for (name, op, dtype) in
         [("reduce_add", Op::Add, DType::F32), ("reduce_min_bool", Op::Min, DType::Bool)]

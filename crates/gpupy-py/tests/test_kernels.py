@@ -1,6 +1,7 @@
 """Compiled functions: at each point what the function gives for NumPy's scalars.
 
-Not here: random functions (``test_random_kernels.py``), what is refused (``test_refused_kernels.py``).
+Not here: names behind loops, ends of ranges, arguments by name (``test_kernel_names.py``), random functions
+(``test_random_kernels.py``), what is refused (``test_refused_kernels.py``).
 """
 
 import functools

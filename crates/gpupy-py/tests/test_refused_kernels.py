@@ -55,8 +55,9 @@ def tries(x):
 
 
 def in_a_loop(x):
-    for _ in range(3):
+    while x > 2:
         y = x
+        x -= 1
     return y
 
 

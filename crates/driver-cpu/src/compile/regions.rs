@@ -8,7 +8,7 @@
 //! Not here: everything else of a program (`compiler.rs`).
 
 use crate::compile::compiler::{Compiler, Value};
-use crate::compile::plan::{Choice, Loop, Step, Turns};
+use crate::compile::plan::{Carried, Choice, Known, Loop, Step, TOGETHER, Turns};
 use crate::compile::turns::{Around, Code};
 use crate::errors::NAME;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
@@ -73,19 +73,20 @@ impl Compiler<'_> {
         let mut rows = Vec::new();
         let mut results = Vec::new();
         for (start, dtype) in listed {
-            let (own, other) =
-                (self.slots.row(dtype.size(), until), self.slots.row(dtype.size(), until));
-            self.copy(start, own, dtype.size());
-            rows.push((own, other, dtype.size()));
+            let size = dtype.size();
+            let [own, one, other] = [(); 3].map(|()| self.slots.row(size, until));
+            self.copy(start, own, size);
+            rows.push(Carried { size, own, changing: [one, other] });
             results.push(Value { slot: own, scalar: false });
         }
         self.results.insert(region, results);
         let known = known.into_iter().map(|at| {
             let Value { slot, scalar } = self.values[at];
-            let size = self.program.insts[at].dtype.size() as isize;
-            (slot, if scalar { 0 } else { size })
+            let size = self.program.insts[at].dtype.size();
+            Known { size, slot, left: (!scalar).then(|| self.slots.row(size, until)) }
         });
         let known = known.collect();
+        self.slots.at_least(TOGETHER);
         let open = self.slots.row(DType::Bool.size(), until);
         let count = count.slot;
         let turns = Turns { count, carried: rows, known, open, several, one };

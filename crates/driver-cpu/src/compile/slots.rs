@@ -26,6 +26,8 @@ pub struct Slots {
     scalars: Vec<Slot>,
     /// Rows that are free, by the logarithm of an element's size.
     free: [Vec<Slot>; 5],
+    /// The least elements of a row.
+    least: usize,
     /// Rows in use: until which instruction, and the logarithm of an element's size.
     used: Vec<(usize, usize, Slot)>,
 }
@@ -92,11 +94,16 @@ impl Slots {
         });
     }
 
+    /// Asks for rows of so many elements, a power of 2, or more.
+    pub fn at_least(&mut self, elements: usize) {
+        self.least = self.least.max(elements);
+    }
+
     /// The layout; `near` bytes of each element come from elsewhere.
     pub fn layout(mut self, near: usize) -> Layout {
         let fit = NEAR / (self.bytes + near).max(1);
         let tile = (fit.max(1).ilog2().min(LONGEST.ilog2())).max(REDUCE_CHUNK.ilog2());
-        let tile = 1 << tile;
+        let tile = (1 << tile).max(self.least);
         let scalars = (self.scalars.len() * SCALAR).next_multiple_of(64);
         for (k, slot) in self.scalars.iter().enumerate() {
             self.places[*slot as usize] = Place::Scratch(k * SCALAR);

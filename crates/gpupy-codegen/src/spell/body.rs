@@ -40,6 +40,8 @@ pub struct Body<'a> {
     live: &'a [bool],
     names: Vec<String>,
     kinds: Vec<Kinds>,
+    /// The choices by whose second branch a point leaves its loop.
+    ways_out: Vec<usize>,
     /// The text so far.
     pub text: String,
     /// How deep the next statement is indented.
@@ -64,6 +66,7 @@ impl<'a> Body<'a> {
             live,
             names,
             kinds,
+            ways_out: program.leaving().map(|leaving| leaving.choice).collect(),
             text: String::new(),
             depth: 1,
             steps: Steps::default(),
@@ -195,19 +198,35 @@ impl<'a> Body<'a> {
                 let line = Each::below(&counter, &count, 0).head(self.dialect);
                 self.open(&line);
             }
+            // A point that does not leave its loop here goes on with the first branch, whose values need no variables.
+            Op::If if self.is_way_out(at) => {
+                let condition = self.name(inst.args[0]).to_owned();
+                self.line(&format!("if (!({condition})) {{ break; }}"));
+            }
+            Op::Else if self.is_way_out(inst.args[0] as usize) => {
+                for (k, value) in values.iter().enumerate() {
+                    let dtype = self.program.insts[*value as usize].dtype;
+                    let name = format!("r{}_{k}", inst.args[0]);
+                    let line = self.dialect.declare(dtype, Width::One, &name, self.name(*value));
+                    self.line(&format!("{line};"));
+                }
+            }
+            Op::End if self.is_way_out(inst.args[0] as usize) => {}
             Op::If => {
                 for (k, dtype) in self.branch_dtypes(at).into_iter().enumerate() {
                     let line = self.dialect.variable(dtype, Width::One, &format!("r{at}_{k}"));
                     self.line(&format!("{line};"));
                 }
                 let condition = self.name(inst.args[0]).to_owned();
-                if self.program.leaving().any(|leaving| leaving.choice == at) {
-                    self.line(&format!("if (!({condition})) {{ break; }}"));
-                }
                 self.open(&format!("if ({condition}) {{"));
             }
             _ => self.assign(inst.args[0], &values, inst.op == Op::Else),
         }
+    }
+
+    /// Whether a choice is all that an iteration does, and leaves the loop by its second branch.
+    fn is_way_out(&self, choice: usize) -> bool {
+        self.ways_out.contains(&choice)
     }
 
     /// Writes a control instruction of a choice between fours.

@@ -4,6 +4,7 @@ Owns the policy (``GPUPY_FALLBACK``), and the longer way of arguments to NumPy a
 ``call``, which is in Rust, finds not plain. Not here: which calls fall back (the modules that call ``call``).
 """
 
+import contextvars
 import operator
 import os
 import sys
@@ -101,11 +102,32 @@ def reset() -> None:
 def _tell(site: tuple[str, str, int], seen: Sequence[ndarray], frame: types.FrameType | None) -> None:
     """Warns of a call to NumPy with these arrays, or forbids it."""
     name, file, line = site
-    words = f"`{name}` runs in NumPy: {_reason(seen)} ({file}:{line})"
+    for_name, why = _because.get()
+    words = f"`{name}` runs in NumPy: {why if name == for_name else _reason(seen)} ({file}:{line})"
     if _mode == "error":
         raise FallbackError(words)
     module = "?" if frame is None else frame.f_globals.get("__name__", "?")
     warnings.warn_explicit(words, FallbackWarning, file, line, module)
+
+
+def is_allowed() -> bool:
+    """Whether calls may go to NumPy without a word."""
+    return _mode == "allow"
+
+
+# A function whose calls go to NumPy now, and the reason, where that is no dtype's.
+_because: contextvars.ContextVar[tuple[str, str]] = contextvars.ContextVar("_because", default=("", ""))
+
+
+def call_because(
+    why: str, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``call`` for a reason of its own."""
+    before = _because.set((name, why))
+    try:
+        return call(name, function, args, kwargs)
+    finally:
+        _because.reset(before)
 
 
 def _reason(seen: Sequence[ndarray]) -> str:

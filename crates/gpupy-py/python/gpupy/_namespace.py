@@ -268,9 +268,7 @@ def override(function: Any) -> Any:
 
 
 def _vectorize() -> type[np.vectorize]:
-    class vectorize(np.vectorize):
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            return _fallback.call("vectorize", super().__call__, args, kwargs)
+    from ._kernel.vectorize import vectorize
 
     return vectorize
 

@@ -5,17 +5,16 @@ Owns ``Expressions``. What is known is computed by Python and NumPy themselves; 
 gpupy's own ufuncs, with NumPy's dtypes. Functions of ``math`` give Python's floats, as in Python, and NumPy's
 result where ``math`` raises an error.
 
-Not here: statements (``segments.py``), which functions are inlined (``flow.py``).
+Not here: statements (``segments.py``), which functions are inlined (``flow.py``), Python's own numbers and
+errors (``python.py``).
 """
 
 from __future__ import annotations
 
 import ast
-import copy
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,18 +23,8 @@ import gpupy
 
 from .._gpupy import DriverError, operation
 from .functions import arity, known, math_value, of_math, ufunc_of_math
-from .kinds import (
-    Weak,
-    chosen,
-    computed,
-    dtype_of,
-    is_array,
-    is_number,
-    is_outside,
-    number_kind,
-    of_kind,
-)
-from .source import Guard, KernelError, Place, own_name
+from .kinds import NUMPYS, Kinds, Weak, computed, dtype_of, is_array, is_number, is_outside, of_kind
+from .source import Guard, KernelError, Place, copied, own_name
 
 _BINARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
     ast.Add: (operator.add, np.add),
@@ -64,12 +53,14 @@ _UNARY: dict[type, tuple[Callable[..., Any], np.ufunc]] = {
     ast.UAdd: (operator.pos, np.positive),
     ast.Invert: (operator.invert, np.invert),
 }
-# Modules of which a name is what it is.
-_LIBRARIES = ("numpy", "math", "gpupy")
 
 
 class Expressions:
     """Expressions of one function, over the values of names."""
+
+    kinds: Kinds = NUMPYS
+    # Names that have a value all the way through a function, besides those in its text.
+    hidden: frozenset[str] = frozenset()
 
     def __init__(self, names: dict[str, Any], place: Place, guards: list[Guard]) -> None:
         self.names, self.place, self._guards = names, place, guards
@@ -103,13 +94,13 @@ class Expressions:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return self.operation(*_BINARY[type(op)], [self.value(left), self.value(right)])
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return self._not(self.truth(self.value(operand)))
+                return self.as_bool(self._not(self.truth(self.value(operand))))
             case ast.UnaryOp(op=op, operand=operand):
                 return self.operation(*_UNARY[type(op)], [self.value(operand)])
             case ast.Compare():
                 return self._compare(node)
-            case ast.BoolOp():
-                return self._bool(node)
+            case ast.BoolOp(op=op, values=operands):
+                return self._bool(op, operands)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.choose(
                     self.truth(self.value(test)), lambda: self.value(body), lambda: self.value(orelse)
@@ -126,21 +117,35 @@ class Expressions:
         """Whether a value is true: a bool of Python's where it is known, else an array of bools."""
         if not is_array(value):
             return bool(value)
-        if number_kind(value) == np.bool_:
-            return value
-        return self.ufunc(np.not_equal, [value, 0])
+        array = value.array if isinstance(value, Weak) else value
+        return array if array.dtype == np.bool_ else self.ufunc(np.not_equal, [array, array.dtype.type(0)])
+
+    def as_bool(self, mask: Any) -> Any:
+        """What an expression gives that is true where a mask holds."""
+        return mask
 
     def choose(self, mask: Any, value: Callable[[], Any], other: Callable[[], Any]) -> Any:
         """One of two values."""
         if isinstance(mask, bool):
             return value() if mask else other()
-        return self.chosen(mask, value(), other())
+        return self.chosen(mask, self.where(mask, value), self.where(self._not(mask), other))
+
+    def where(self, mask: Any, value: Callable[[], Any]) -> Any:
+        """A value that is wanted where a mask holds alone."""
+        return value()
+
+    def as_float(self, found: Any) -> Any:
+        """A float of Python's."""
+        return Weak(float, found)
+
+    def error_where(self, mask: Any) -> None:
+        """Notes that Python raises an error for these points: NumPy's numbers raise none."""
 
     def chosen(self, mask: Any, value: Any, other: Any) -> Any:
         """One of two values that are there."""
         if isinstance(mask, bool):
             return value if mask else other
-        found = chosen(mask, value, other)
+        found = self.kinds.chosen(mask, value, other)
         if found is None:
             self._refuse("these values have no kind in common")
         return found
@@ -155,7 +160,7 @@ class Expressions:
                 return self._by_numpy(ufunc, values, error)
             except Exception as error:
                 self._refuse(str(error))
-        is_weak = all(isinstance(number_kind(value), type) for value in values if is_number(value))
+        is_weak = all(isinstance(self.kinds.of(value), type) for value in values if is_number(value))
         result = self.ufunc(ufunc, values)
         if is_weak and is_array(result) and result.dtype != np.bool_:
             return Weak(_python_kind(result.dtype), result)
@@ -175,7 +180,7 @@ class Expressions:
         for value in values:
             if not is_number(value):
                 self._refuse(f"`{ufunc.__name__}` takes numbers, not {type(value).__name__}")
-        kinds = [number_kind(value) for value in values]
+        kinds = [self.kinds.of(value) for value in values]
         if len(values) != ufunc.nin or ufunc.nout != 1 or ufunc.signature is not None:
             self._refuse(f"`{ufunc.__name__}` with {len(values)} arguments is no function of a kernel")
         if all(isinstance(kind, type) for kind in kinds):
@@ -210,11 +215,14 @@ class Expressions:
         return value.array if is_exact else computed(value, dtype)
 
     def _not(self, truth: Any) -> Any:
-        return not truth if isinstance(truth, bool) else self.ufunc(np.logical_not, [truth])
+        return not truth if isinstance(truth, bool) else gpupy.logical_not(truth)
 
     def _compare(self, node: ast.Compare) -> Any:
         left, result = self.value(node.left), None
         for op, right in zip(node.ops, node.comparators, strict=True):
+            if isinstance(op, (ast.In, ast.NotIn)) and len(node.ops) == 1:
+                is_one = self._is_one_of(left, right)
+                return self.as_bool(is_one if isinstance(op, ast.In) else self._not(is_one))
             value = self.value(right)
             if isinstance(op, (ast.Is, ast.IsNot)) and not is_array(left) and not is_array(value):
                 found: Any = (left is value) == isinstance(op, ast.Is)
@@ -225,29 +233,44 @@ class Expressions:
             left, result = value, found if result is None else self._both(result, found)
         return result
 
+    def _is_one_of(self, value: Any, items: ast.expr) -> Any:
+        """Where a number is one of several that are known."""
+        if isinstance(items, (ast.Tuple, ast.List, ast.Set)):
+            known: Any = [self.value(item) for item in items.elts]
+        else:
+            known = self.value(items)
+        # NaN is in a tuple that it is an item of, and equal to nothing.
+        if not isinstance(known, (tuple, list)) or any(is_array(item) or np.isnan(item) for item in known):
+            self._refuse(f"`{_text(items)}` is no tuple of numbers that are known")
+        found: Any = False
+        for item in known:
+            one = self.truth(self.operation(operator.eq, np.equal, [value, item]))
+            found = one if found is False else found if one is False else found | one
+        return found
+
     def _both(self, one: Any, other: Any) -> Any:
         for fixed, rest in ((one, other), (other, one)):
             if not is_array(fixed):
                 return rest if fixed else fixed
+        return self.both(one, other)
+
+    def both(self, one: Any, other: Any) -> Any:
+        """Whether two comparisons hold that are not known."""
         return self.ufunc(np.logical_and, [one, other])
 
-    def _bool(self, node: ast.BoolOp) -> Any:
-        *before, last = node.values
-        result = self.value(last)
+    def _bool(self, op: ast.boolop, operands: list[ast.expr]) -> Any:
+        first, *rest = operands
+        value = self.value(first)
+        if not rest:
+            return value
         # `a and b` is `b` where `a` is true, else `a`; `or` the other way round.
-        for operand in reversed(before):
-            value = self.value(operand)
-            truth = self.truth(value)
-            both = (result, value) if isinstance(node.op, ast.And) else (value, result)
-            result = self.chosen(truth, *both)
-        return result
+        both: tuple[Callable[[], Any], ...] = (lambda: self._bool(op, rest), lambda: value)
+        return self.choose(self.truth(value), *(both if isinstance(op, ast.And) else both[::-1]))
 
     def _attribute(self, value: Any, name: str) -> Any:
         if not is_array(value):
             found = getattr(value, name)
-            # What a module of the libraries has, nobody changes.
-            if not isinstance(value, ModuleType) or value.__name__.split(".")[0] not in _LIBRARIES:
-                self._guards.append(Guard(value, name, found))
+            self._guards.append(Guard(value, name, found))
             return found
         if name in ("real", "imag"):
             return self._part(value, name)
@@ -293,15 +316,23 @@ class Expressions:
         if not any(map(_holds_array, values)) and (name is not None or isinstance(called, type)):
             return self.operation(called, np.add if name is None else ufunc_of_math(name), values)
         if name is not None:
-            return math_value(self, name, values)
+            return self.math(name, values)
         ufunc = getattr(np, called.__name__) if isinstance(called, gpupy.ufunc) else called
         if isinstance(ufunc, np.ufunc):
             if ufunc is np.conjugate and any(map(is_array, values)):
                 return self._conjugate(values[0])
             if not any(map(is_array, values)):
                 return self.operation(ufunc, ufunc, values)
-            return self.ufunc(ufunc, values)
+            return self.numpys(ufunc, values)
         return self._refuse(f"`{words}` calls what is no function of a kernel")
+
+    def numpys(self, ufunc: np.ufunc, values: list[Any]) -> Any:
+        """A ufunc that the function itself calls."""
+        return self.ufunc(ufunc, values)
+
+    def math(self, name: str, values: list[Any]) -> Any:
+        """A function of ``math``."""
+        return math_value(self, name, values)
 
     def _conjugate(self, value: Any) -> Any:
         array = value.array if isinstance(value, Weak) else value
@@ -322,7 +353,7 @@ class Expressions:
             self._refuse("only numbers become numbers of another kind")
         if not is_array(value):
             return self.operation(kind if isinstance(kind, type) else kind.type, np.add, [value])
-        own = dtype_of(number_kind(value))
+        own = dtype_of(self.kinds.of(value))
         if own.kind == "c" and dtype_of(kind).kind != "c":
             self._refuse("a complex number is no real one: take its `.real`")
         return of_kind(computed(value, kind), kind)
@@ -333,7 +364,7 @@ class Expressions:
 
 def _text(node: ast.expr) -> str:
     """An expression as it was written, where what names stood for stands in the place of the names."""
-    shown = _copied(node)
+    shown = copied(node)
     for found in ast.walk(shown):
         if isinstance(found, ast.Constant) and not isinstance(
             found.value, (bool, int, float, complex, str, type(None))
@@ -343,18 +374,6 @@ def _text(node: ast.expr) -> str:
         if isinstance(found, ast.Name):
             found.id = found.id.split(".")[-1]
     return ast.unparse(shown)
-
-
-def _copied(node: Any) -> Any:
-    """A tree without the things that its constants are."""
-    if isinstance(node, list):
-        return [_copied(one) for one in node]
-    if not isinstance(node, ast.AST):
-        return node
-    new = copy.copy(node)
-    for name, value in ast.iter_fields(node):
-        setattr(new, name, _copied(value))
-    return new
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The ways through a function: its statements as blocks, with other functions in the place of their calls.
 
 Owns ``Flow``: blocks of simple statements, each with where it goes on. A block that a loop comes back to is
-its *header*; between headers no way comes by a block twice. A call of another function stands for that
-function's own blocks, whose names get a prefix. Hidden names begin with a dot.
+its *header*; between headers no way comes by a block twice. A loop that is *peeled* has its first turn before
+it. A call of another function stands for that function's own blocks, whose names get a prefix. Hidden names
+begin with a dot.
 
 Not here: what blocks compute (``segments.py``), the source (``source.py``).
 """
@@ -16,7 +17,8 @@ from types import FunctionType
 from typing import Any
 
 from . import source as sources
-from .source import Guard, Place, Source
+from .source import Guard, Place, Source, copied
+from .written import power
 
 RESULT = ".result"
 
@@ -32,7 +34,7 @@ class Assign:
 
 @dataclass
 class Begin:
-    """A loop over a range begins: its number, its end and its step get their values."""
+    """A loop over a range begins: its number, its step, and how many numbers are left get their values."""
 
     loop: str
     arguments: list[ast.expr]
@@ -50,7 +52,7 @@ class Next:
 
 @dataclass
 class Branch:
-    """Where a block goes on: by an expression, or by whether a range has another number (its loop's name)."""
+    """Where a block goes on: by an expression, or by whether a range (its loop's name) has numbers left."""
 
     test: ast.expr | str
     then: Block
@@ -104,8 +106,14 @@ class _Inside:
 class Flow:
     """The blocks of a function and of those that it calls."""
 
-    def __init__(self, source: Source, inlined: Callable[[Any], Any]) -> None:
-        self.source, self._inlined = source, inlined
+    def __init__(
+        self,
+        source: Source,
+        inlined: Callable[[Any], Any],
+        results: frozenset[str] = frozenset(),
+        is_peeled: bool = False,
+    ) -> None:
+        self.source, self._inlined, self._is_peeled = source, inlined, is_peeled
         self.guards: list[Guard] = [
             *source.guards,
             Guard(source.function, "__code__", source.function.__code__),
@@ -113,19 +121,20 @@ class Flow:
         self.loops: list[Loop] = []
         self._number = 0
         self.entry, self.exit = Block(), Block()
-        self.exit.live = {RESULT}
+        self.exit.live = {RESULT, *results}
         inside = _Inside(source, "", RESULT, self.exit, (source.function,), loops=self.loops)
         last = self._statements(source.tree.body, self.entry, inside)
         if last is not None:
             source.at(source.tree).refuse(f"kernel `{source.tree.name}` ends without `return` on some way")
-        self.blocks = list(_reachable(self.entry))
+        everything = list(_reachable([self.entry]))
+        # The headers of loops, outer ones first.
+        self.headers = [block for block in everything if block.is_header]
+        # All blocks; between headers ways lead forwards.
+        self.blocks = list(_reachable([self.entry, *self.headers], to_headers=False))
         self._find_live()
 
-    def headers(self) -> list[Block]:
-        """The headers of loops, outer ones first."""
-        return [block for block in self.blocks if block.is_header]
-
-    def _new(self, what: str) -> str:
+    def hidden(self, what: str) -> str:
+        """A name that is no other."""
         self._number += 1
         return f".{what}{self._number}"
 
@@ -144,7 +153,7 @@ class Flow:
                 block, value = self._expression(value, block, inside)
                 # All targets get one value.
                 if len(targets) > 1 or not isinstance(targets[0], ast.Name):
-                    whole = self._new("value")
+                    whole = self.hidden("value")
                     block.steps.append(Assign(_stored(whole), value, place))
                     value = _loaded(whole)
                 for target in targets:
@@ -158,9 +167,8 @@ class Flow:
                 block.steps.append(Assign(self._target(target, inside), value, place))
                 return block
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                block, value = self._expression(value, block, inside)
-                own = _loaded(inside.prefix + name)
-                result = ast.copy_location(ast.BinOp(own, op, value), node)
+                new = ast.copy_location(ast.BinOp(_loaded(name), op, value), node)
+                block, result = self._expression(new, block, inside)
                 block.steps.append(Assign(_stored(inside.prefix + name), result, place))
                 return block
             case ast.Return(value=value):
@@ -191,6 +199,11 @@ class Flow:
                 return block
             case ast.Expr(value=ast.Constant(value=str())):
                 return block
+            case ast.Expr(value=ast.Call() as value):
+                # For its errors.
+                block, value = self._expression(value, block, inside)
+                block.steps.append(Assign(_stored(self.hidden("value")), value, place))
+                return block
         return place.refuse(f"`{_words(node)}` is no statement of a kernel")
 
     def _for(self, node: ast.For, block: Block, inside: _Inside, place: Place) -> Block | None:
@@ -203,7 +216,7 @@ class Flow:
         for argument in arguments:
             block, taken = self._expression(argument, block, inside)
             given.append(taken)
-        loop = self._new("range")
+        loop = self.hidden("range")
         block.steps.append(Begin(loop, given, place))
         return self._loop(node, block, inside, place, loop)
 
@@ -211,7 +224,6 @@ class Flow:
         self, node: ast.For | ast.While, block: Block, inside: _Inside, place: Place, loop: str | None
     ) -> Block | None:
         header, body, behind, leave = Block(is_header=True), Block(), Block(), Block()
-        block.way = header
         known = Loop(header, loop)
         inside.loops.append(known)
         within = _Inside(
@@ -224,16 +236,23 @@ class Flow:
             leave,
             known.inner,
         )
-        tested = header
-        test: ast.expr | str
+        is_endless = False
+        # With the first turn before the loop, what its body binds has a value behind it.
+        for before in (block, header) if self._is_peeled else (header,):
+            tested = before
+            test: ast.expr | str
+            if isinstance(node, ast.For):
+                assert loop is not None
+                test = loop
+            else:
+                tested, test = self._expression(node.test, before, inside)
+                is_endless = isinstance(test, ast.Constant) and bool(test.value)
+            tested.way = body if is_endless else Branch(test, body, behind, place)
+        if not self._is_peeled:
+            block.way = header
         if isinstance(node, ast.For):
             assert loop is not None
-            test = loop
             body.steps.append(Next(loop, self._target(node.target, inside), place))
-        else:
-            tested, test = self._expression(node.test, header, within)
-        is_endless = isinstance(test, ast.Constant) and bool(test.value)
-        tested.way = body if is_endless else Branch(test, body, behind, place)
         last = self._statements(node.body, body, within)
         if last is not None:
             last.way = header
@@ -255,7 +274,7 @@ class Flow:
     def _expression(self, node: ast.expr, block: Block, inside: _Inside) -> tuple[Block, ast.expr]:
         """An expression without calls of functions that have statements, and the block in which it stands."""
         calls = _Calls(self, block, inside)
-        renamed = calls.visit(node)
+        renamed = calls.visit(copied(node))
         return calls.block, renamed
 
     def inline(
@@ -268,18 +287,11 @@ class Flow:
         found = sources.read(function)
         if found is None:
             place.refuse(f"the source of `{function.__name__}` is not to be had")
-        self.guards += [*found.guards, Guard(function, "__defaults__", function.__defaults__)]
-        self.guards.append(Guard(function, "__code__", function.__code__))
-        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-            place.refuse(f"arguments of `{function.__name__}` are given by position in a kernel")
-        given = list(node.args)
-        missing = len(found.parameters) - len(given)
-        defaults = function.__defaults__ or ()
-        if missing < 0 or missing > len(defaults):
-            place.refuse(f"`{function.__name__}` takes {len(found.parameters)} arguments, not {len(given)}")
-        given += [ast.Constant(value) for value in defaults[len(defaults) - missing :]]
-        prefix, behind = self._new("call") + ".", Block()
-        for name, value in zip(found.parameters, given, strict=True):
+        self.guards += [*found.guards, Guard(function, "__code__", function.__code__)]
+        self.guards.append(Guard(function, "__defaults__", function.__defaults__))
+        self.guards.append(Guard(function, "__kwdefaults__", function.__kwdefaults__))
+        prefix, behind = self.hidden("call") + ".", Block()
+        for name, value in _bound_arguments(found, function, node, place):
             block.steps.append(Assign(_stored(prefix + name), value, place))
         within = _Inside(
             found, prefix, prefix + "result", behind, (*inside.functions, function), loops=inside.loops
@@ -302,8 +314,9 @@ class Flow:
                 live = set().union(*(below.live for below in block.successors()))
                 live |= _read_by_way(block)
                 for step in reversed(block.steps):
+                    read = _read(step, live)
                     live -= _bound(step)
-                    live |= _read(step)
+                    live |= read
                 changed |= not live <= block.live
                 block.live |= live
 
@@ -333,6 +346,65 @@ class _Calls(ast.NodeTransformer):
             return node
         self.block, result = self.flow.inline(node, function, self.block, self.inside)
         return result
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        is_known = isinstance(
+            node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right, ast.Constant
+        )
+        if not isinstance(node.op, ast.Pow) or is_known:
+            self.generic_visit(node)
+            return node
+        called: Any = power
+        call = ast.Call(ast.Constant(called), [node.left, node.right], [])
+        return self.visit_Call(ast.copy_location(call, node))
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if not any(map(self._inlines, (node.body, node.orelse))):
+            self.generic_visit(node)
+            return node
+        # What is called in one of the two is computed there alone.
+        test, place = self.visit(node.test), self.inside.source.at(node)
+        then, otherwise, behind = Block(), Block(), Block()
+        self.block.way = Branch(test, then, otherwise, place)
+        name = self.flow.hidden("value")
+        for self.block, chosen in ((then, node.body), (otherwise, node.orelse)):
+            value = self.visit(chosen)
+            self.block.steps.append(Assign(_stored(name), value, place))
+            self.block.way = behind
+        self.block = behind
+        return ast.copy_location(_loaded(name), node)
+
+    def _inlines(self, node: ast.expr) -> bool:
+        calls = (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
+        return any(
+            isinstance(called, ast.Constant) and self.flow.function_of(called.value) is not None
+            for called in calls
+        )
+
+
+def _bound_arguments(
+    found: Source, function: FunctionType, call: ast.Call, place: Place
+) -> list[tuple[str, ast.expr]]:
+    """The values of a called function's parameters, in their order."""
+    name = function.__name__
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        place.refuse(f"arguments of `{name}` with a star are no known tuple")
+    if len(call.args) > len(found.positional):
+        place.refuse(f"`{name}` takes {len(found.positional)} arguments by position, not {len(call.args)}")
+    given = dict(zip(found.positional, call.args, strict=False))
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            place.refuse(f"arguments of `{name}` are given one by one in a kernel")
+        if keyword.arg in given or keyword.arg not in found.parameters[found.by_position_alone :]:
+            place.refuse(f"`{name}` takes no such argument, or twice: `{keyword.arg}`")
+        given[keyword.arg] = keyword.value
+    defaults = found.defaults()
+    for parameter in found.parameters:
+        if parameter not in given:
+            if parameter not in defaults:
+                place.refuse(f"`{name}` is called without its argument `{parameter}`")
+            given[parameter] = ast.Constant(defaults[parameter])
+    return [(parameter, given[parameter]) for parameter in found.parameters]
 
 
 def _apart(argument: ast.expr) -> list[ast.expr]:
@@ -371,21 +443,26 @@ def _joined(ends: list[Block]) -> Block | None:
     return behind
 
 
-def _reachable(entry: Block) -> Iterator[Block]:
-    """All blocks that a way leads to, in an order in which ways that do not go back lead forwards."""
+def _reachable(starts: list[Block], *, to_headers: bool = True) -> Iterator[Block]:
+    """All blocks that a way leads to, in an order in which ways that do not go back lead forwards.
+
+    Not ``to_headers``: ways end before these.
+    """
     order: list[Block] = []
     seen: set[Block] = set()
-    stack: list[tuple[Block, Iterator[Block]]] = [(entry, iter(entry.successors()))]
-    seen.add(entry)
-    while stack:
-        block, below = stack[-1]
-        found = next((one for one in below if one not in seen), None)
-        if found is None:
-            order.append(block)
-            stack.pop()
-        else:
-            seen.add(found)
-            stack.append((found, iter(found.successors())))
+    for start in starts:
+        stack = [] if start in seen else [(start, iter(start.successors()))]
+        seen.add(start)
+        while stack:
+            block, below = stack[-1]
+            wanted = (one for one in below if one not in seen and (to_headers or not one.is_header))
+            found = next(wanted, None)
+            if found is None:
+                order.append(block)
+                stack.pop()
+            else:
+                seen.add(found)
+                stack.append((found, iter(found.successors())))
     return reversed(order)
 
 
@@ -394,17 +471,21 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def of_range(loop: str) -> list[str]:
-    """The hidden names of a loop over a range: its next number, its end, and its step."""
-    return [f"{loop}.next", f"{loop}.stop", f"{loop}.step"]
+    """The hidden names of a loop over a range: its next number, its step, and how many numbers are left."""
+    return [f"{loop}.next", f"{loop}.step", f"{loop}.left"]
 
 
-def _read(step: Assign | Begin | Next) -> set[str]:
+def _read(step: Assign | Begin | Next, live: set[str]) -> set[str]:
+    """The names that a step reads, behind which these are live."""
     match step:
         case Assign(value=value):
             return _names(value)
         case Begin(arguments=arguments):
             return set().union(*map(_names, arguments))
-    return set(of_range(step.loop))
+    number, by, left = of_range(step.loop)
+    # Nothing counts numbers that are not read.
+    is_read = not live.isdisjoint({number, *_names(step.target)})
+    return {number, by, left} if is_read else {left}
 
 
 def _bound(step: Assign | Begin | Next) -> set[str]:
@@ -413,7 +494,8 @@ def _bound(step: Assign | Begin | Next) -> set[str]:
             return _names(target)
         case Begin(loop=loop):
             return set(of_range(loop))
-    return _names(step.target) | {of_range(step.loop)[0]}
+    number, _, left = of_range(step.loop)
+    return _names(step.target) | {number, left}
 
 
 def bound(block: Block) -> set[str]:
@@ -424,5 +506,5 @@ def bound(block: Block) -> set[str]:
 def _read_by_way(block: Block) -> set[str]:
     match block.way:
         case Branch(test=test):
-            return set(of_range(test)) if isinstance(test, str) else _names(test)
+            return {of_range(test)[-1]} if isinstance(test, str) else _names(test)
     return set()

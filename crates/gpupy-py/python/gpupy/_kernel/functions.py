@@ -19,7 +19,8 @@ import numpy as np
 import gpupy
 
 from .._gpupy import operation
-from .kinds import Weak, common, computed, dtype_of, is_array, number_kind
+from . import written
+from .kinds import Weak, computed, dtype_of, is_array, is_number
 
 _Does: TypeAlias = Callable[[Any, list[Any]], Any]
 
@@ -72,7 +73,7 @@ def math_value(of: Any, name: str, values: list[Any]) -> Any:
     found = of.ufunc(ufunc_of_math(name), floats)
     if name in _TO_INT:
         return of.to(int, found)
-    return found if found.dtype == np.bool_ else Weak(float, found)
+    return of.as_bool(found) if found.dtype == np.bool_ else Weak(float, found)
 
 
 def _extreme(op: Callable[..., Any], ufunc: np.ufunc) -> _Does:
@@ -95,7 +96,7 @@ def _where(of: Any, values: list[Any]) -> Any:
     if len(values) != 3:
         of.place.refuse("`where` takes a condition and two values in a kernel")
     condition, value, other = values
-    kind = common(number_kind(value), number_kind(other))
+    kind = of.kinds.common(of.kinds.of(value), of.kinds.of(other))
     dtype = dtype_of(kind)
     return of.choose(of.truth(condition), lambda: computed(value, dtype), lambda: computed(other, dtype))
 
@@ -127,16 +128,74 @@ def _length(of: Any, values: list[Any]) -> Any:
     return len(values[0])
 
 
+def _rounded(of: Any, values: list[Any]) -> Any:
+    [value] = values
+    if not is_array(value):
+        return of.operation(round, np.rint, values)
+    is_whole = dtype_of(of.kinds.of(value)).kind in "iub"
+    return of.to(int, value if is_whole else of.ufunc(np.rint, [of.to(float, value)]))
+
+
+def _index(of: Any, values: list[Any]) -> Any:
+    [value] = values
+    if not is_number(value) or dtype_of(of.kinds.of(value)).kind not in "iub":
+        of.place.refuse(f"an int is wanted, not {type(value).__name__}")
+    return of.to(int, value)
+
+
+def _outside(of: Any, values: list[Any]) -> None:
+    of.error_where(of.truth(values[0]))
+
+
+def _polynomial(of: Any, values: list[Any]) -> Any:
+    x, coefficients = values
+    if not is_array(x):
+        return written.polynomial(x, coefficients)
+    array = computed(of.to(float, x), float)
+    return of.as_float(written.polynomial(array, coefficients))
+
+
+def _is_by_squaring(of: Any, values: list[Any]) -> bool:
+    is_of_ints = all(is_number(one) and dtype_of(of.kinds.of(one)).kind in "iu" for one in values)
+    return is_of_ints and is_array(values[1])
+
+
+def _numpys_ints(of: Any, values: list[Any]) -> Any:
+    kinds = [of.kinds.of(one) for one in values]
+    kinds = list(map(dtype_of, kinds)) if all(isinstance(kind, type) for kind in kinds) else kinds
+    *_, dtype = np.power.resolve_dtypes((*kinds, None))
+    if dtype.kind not in "iu":
+        of.place.refuse(f"ints are wanted, not {dtype}")
+    return tuple(computed(one, dtype) for one in values)
+
+
+def _same_ints(of: Any, values: list[Any]) -> Any:
+    is_weak = all(isinstance(of.kinds.of(one), type) for one in values)
+    return tuple(values) if is_weak else _numpys_ints(of, values)
+
+
+def _plain_numpys_power(of: Any, values: list[Any]) -> Any:
+    return of.numpys(np.power, values) if any(map(is_array, values)) else np.power(*values)
+
+
 _BUILTINS: dict[Any, _Does] = {
     abs: _absolute,
     divmod: _divmod,
     len: _length,
     max: _extreme(operator.gt, np.greater),
     min: _extreme(operator.lt, np.less),
-    pow: _power,
+    round: _rounded,
+    operator.index: _index,
+    written.is_by_squaring: _is_by_squaring,
+    written.numpys_ints: _numpys_ints,
+    written.outside: _outside,
+    written.plain_numpys_power: _plain_numpys_power,
+    written.plain_power: _power,
+    written.polynomial: _polynomial,
+    written.same_ints: _same_ints,
     np.where: _where,
     np.clip: _clip,
-    bool: lambda of, values: of.truth(values[0]),
+    bool: lambda of, values: of.as_bool(of.truth(values[0])),
     float: lambda of, values: of.to(float, values[0]),
     int: lambda of, values: of.to(int, values[0]),
     complex: lambda of, values: of.to(complex, values[0]) if len(values) == 1 else _complex(of, values),
@@ -148,7 +207,8 @@ _ARITY: dict[Any, tuple[int, int]] = {
     abs: (1, 1),
     divmod: (2, 2),
     len: (1, 1),
-    pow: (2, 2),
+    round: (1, 1),
+    operator.index: (1, 1),
     complex: (1, 2),
     max: (1, 255),
     min: (1, 255),

@@ -20,10 +20,12 @@ import numpy as np
 import gpupy
 
 from .._gpupy import Function, is_lazy
+from .expressions import Expressions
 from .flow import Flow
 from .kinds import Fixed, Kind, key, leaves, unknown
 from .segments import Compiled, compiled
-from .source import Guard, KernelError, read
+from .source import Guard, KernelError, Source, read
+from .written import NUMPYS, WRITTEN
 
 _COMPILING = threading.RLock()
 # Variants in which an int that was given is a constant.
@@ -42,6 +44,8 @@ class Kernel:
 
     __name__: str
     __qualname__: str
+    # The rules of its numbers.
+    expressions: type[Expressions] = Expressions
 
     def __init__(self, function: Callable[..., Any], identity: Any, most_turns: int) -> None:
         if not isinstance(function, FunctionType):
@@ -51,7 +55,9 @@ class Kernel:
         self.identity = identity
         self.most_turns = most_turns
         self._signature = inspect.signature(function)
-        self._variants: dict[Any, _Variant] = {}
+        parameters = self._signature.parameters.values()
+        self._has_named = any(one.kind is one.KEYWORD_ONLY for one in parameters)
+        self._variants: dict[Any, Variant] = {}
 
     @property
     def nin(self) -> int:
@@ -75,10 +81,10 @@ class Kernel:
         what no kernel does, ``ValueError`` for shapes that do not broadcast, ``RuntimeError`` where a loop
         takes more than ``most_turns`` turns.
         """
-        if named or len(args) != self.nin:
+        if named or len(args) != self.nin or self._has_named:
             bound = self._signature.bind(*args, **named)
             bound.apply_defaults()
-            args = bound.args
+            args = tuple(bound.arguments.values())
         given, kinds = [], []
         for value in args:
             taken, kind = _taken(value)
@@ -86,11 +92,11 @@ class Kernel:
                 taken, kind = _as_dtype(taken, np.dtype(dtype))
             given.append(taken)
             kinds.append(kind)
-        variant = self._variant(kinds, given)
+        variant = self.variant(kinds, given)
         used = [
             value for value, kind in zip(given, variant.kinds, strict=True) if not isinstance(kind, Fixed)
         ]
-        results = self._results(variant, used)
+        results, _ = self.results(variant, used)
         if not any(isinstance(value, gpupy.ndarray) for value in given):
             results = [result[()] for result in results]
         if dtype is not None:
@@ -143,11 +149,41 @@ class Kernel:
             raise ValueError(f"`{self.__name__}` has no identity, and there is nothing to reduce")
         return gpupy.full(array.shape[1:], self.identity, array.dtype)[()]
 
-    def _results(self, variant: _Variant, given: list[Any]) -> list[Any]:
+    @staticmethod
+    def inlined(called: Any) -> FunctionType | None:
+        """The Python function that stands in the place of its calls."""
+        if isinstance(called, Kernel):
+            return called.__wrapped__
+        ufunc = getattr(np, called.__name__) if isinstance(called, gpupy.ufunc) else called
+        return _kept(ufunc, NUMPYS) or of_programs(called)
+
+    def traced(self, kinds: tuple[Kind, ...]) -> Compiled:
+        """A function without source, by what it does with arguments that have no elements."""
+        values, given = [], []
+        for kind in kinds:
+            value, own = unknown(kind)
+            values.append(own[0] if own else value)
+            given += own
+        try:
+            results = self.__wrapped__(*values)
+            whole = results if isinstance(results, tuple) else (results,)
+            whole = tuple(one if isinstance(one, gpupy.ndarray) else np.asarray(one)[()] for one in whole)
+            function = Function.recorded(given, list(whole))
+        except Exception as error:
+            raise KernelError(
+                f"`{self.__name__}` has no source, and cannot be compiled by what it does: {error}"
+            ) from error
+        dtypes = tuple(result.dtype for result in whole)
+        return Compiled(function, 0, dtypes if isinstance(results, tuple) else dtypes[0])
+
+    def results(self, variant: Variant, given: list[Any]) -> tuple[list[Any], Any]:
+        """The numbers of a call, and where they are not known; None where they are all known."""
         own = variant.compiled
-        wanted = range(own.first, own.first + len(leaves(own.result)))
+        places = range(own.first, own.first + len(leaves(own.result)))
+        wanted = [*places] if own.error is None else [*places, own.error]
         if own.go_on is None:
-            return list(own.function.call(given, list(wanted)))
+            found = own.function.call(given, wanted)
+            return found[: len(places)], None if own.error is None else found[-1]
         everything = list(range(own.state))
         state = own.function.call(given, everything)
         turns, total = _FIRST_TURNS, 0
@@ -160,12 +196,18 @@ class Kernel:
             turns = min(turns, self.most_turns - total)
             state = variant.going_on(turns).call([*given, *state], everything)
             gpupy.evaluate(*state)
+            if own.error is not None and state[own.error].any():
+                break
             total += turns
             turns = min(2 * turns, _MOST_TURNS)
-        return [state[place] for place in wanted]
+        return [state[place] for place in places], None if own.error is None else state[own.error]
 
-    def _variant(self, kinds: list[Kind], given: list[Any]) -> _Variant:
-        fixed = tuple(Fixed(value) if kind is int else kind for kind, value in zip(kinds, given, strict=True))
+    def variant(self, kinds: list[Kind], given: list[Any]) -> Variant:
+        """The function for arguments of these kinds; ints are constants of it, as long as they are few."""
+        fixed = tuple(
+            Fixed(value) if kind is int and type(value) is int else kind
+            for kind, value in zip(kinds, given, strict=True)
+        )
         found = self._found(fixed, kinds)
         if found is not None:
             return found
@@ -177,37 +219,53 @@ class Kernel:
                 self._variants[key(taken)] = found
         return found
 
-    def _found(self, fixed: tuple[Kind, ...], kinds: list[Kind]) -> _Variant | None:
+    def _found(self, fixed: tuple[Kind, ...], kinds: list[Kind]) -> Variant | None:
         """The variant for these kinds, if what it found outside is still so."""
         found = self._variants.get(key(fixed)) or self._variants.get(key(tuple(kinds)))
         return found if found is not None and found.is_valid() else None
 
-    def _made(self, fixed: tuple[Kind, ...], kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], _Variant]:
+    def _made(self, fixed: tuple[Kind, ...], kinds: tuple[Kind, ...]) -> tuple[tuple[Kind, ...], Variant]:
         known = [of for of, variant in self._variants.items() if variant.knows_ints]
         if len(known) < _KNOWN_INTS:
-            return fixed, _Variant.of(self, fixed)
+            return fixed, Variant.of(self, fixed)
         try:
-            return kinds, _Variant.of(self, kinds)
+            return kinds, Variant.of(self, kinds)
         except KernelError:
             # It needs to know the ints; the oldest variant makes room.
             self._variants.pop(known[0], None)
-            return fixed, _Variant.of(self, fixed)
+            return fixed, Variant.of(self, fixed)
 
 
-class _Variant:
+class Variant:
+    """A kernel's function for arguments of certain kinds."""
+
     def __init__(self, kinds: tuple[Kind, ...], made: Compiled, guards: list[Guard]) -> None:
         self.kinds, self.compiled, self.guards = kinds, made, guards
         self.knows_ints = any(isinstance(kind, Fixed) for kind in kinds)
         self._going_on: dict[int, Any] = {}
 
     @staticmethod
-    def of(kernel: Kernel, kinds: tuple[Kind, ...]) -> _Variant:
+    def of(kernel: Kernel, kinds: tuple[Kind, ...]) -> Variant:
+        """Compiles it; raises ``KernelError`` for what no kernel does."""
         source = read(kernel.__wrapped__)
         if source is None:
-            return _Variant(kinds, _traced(kernel, kinds), [])
+            return Variant(kinds, kernel.traced(kinds), [])
         try:
-            flow = Flow(source, _inlined)
-            return _Variant(kinds, compiled(flow, list(kinds), kernel.__name__), flow.guards)
+            return Variant._of_source(kernel, kinds, source, is_peeled=False)
+        except KernelError:
+            # What a loop binds that goes round at least once has a value behind it.
+            try:
+                return Variant._of_source(kernel, kinds, source, is_peeled=True)
+            except KernelError:
+                pass
+            raise
+
+    @staticmethod
+    def _of_source(kernel: Kernel, kinds: tuple[Kind, ...], source: Source, *, is_peeled: bool) -> Variant:
+        rules = kernel.expressions
+        try:
+            flow = Flow(source, kernel.inlined, rules.hidden, is_peeled)
+            return Variant(kinds, compiled(flow, list(kinds), kernel.__name__, rules), flow.guards)
         except (OverflowError, ValueError) as error:
             source.at(source.tree).refuse(f"kernel `{kernel.__name__}`: {error}")
 
@@ -222,32 +280,19 @@ class _Variant:
         return self._going_on[turns]
 
 
-def _inlined(called: Any) -> Any:
-    """The Python function that stands in the place of its calls."""
-    if isinstance(called, Kernel):
-        return called.__wrapped__
-    is_own = isinstance(called, FunctionType) and called.__module__.split(".")[0] not in ("gpupy", "numpy")
-    return called if is_own else None
-
-
-def _traced(kernel: Kernel, kinds: tuple[Kind, ...]) -> Compiled:
-    """A function without source, by what it does with arguments that have no elements."""
-    values, given = [], []
-    for kind in kinds:
-        value, own = unknown(kind)
-        values.append(own[0] if own else value)
-        given += own
+def _kept(called: Any, of: dict[Any, FunctionType]) -> FunctionType | None:
     try:
-        results = kernel.__wrapped__(*values)
-        whole = results if isinstance(results, tuple) else (results,)
-        whole = tuple(one if isinstance(one, gpupy.ndarray) else np.asarray(one)[()] for one in whole)
-        function = Function.recorded(given, list(whole))
-    except Exception as error:
-        raise KernelError(
-            f"`{kernel.__name__}` has no source, and cannot be compiled by what it does: {error}"
-        ) from error
-    dtypes = tuple(result.dtype for result in whole)
-    return Compiled(function, 0, dtypes if isinstance(results, tuple) else dtypes[0])
+        return of.get(called)
+    except TypeError:
+        return None
+
+
+def of_programs(called: Any) -> FunctionType | None:
+    """The Python function that is called: a program's own, or one that is written for one of Python's."""
+    found = _kept(called, WRITTEN)
+    if found is not None or not isinstance(called, FunctionType):
+        return found
+    return None if str(called.__module__).split(".")[0] in ("gpupy", "numpy") else called
 
 
 def _taken(value: Any) -> tuple[Any, Kind]:

@@ -2,13 +2,12 @@
 
 A *value* is a constant of Python's or NumPy's, an array of gpupy's that stands for a number (its dtype is the
 number's), a ``Weak`` number, or a tuple of values. A *kind* says what is known of a value without its number:
-a dtype; ``int``, ``float`` or ``complex`` for Python's own numbers, which take the other operand's dtype (NEP
-50); ``Fixed`` for what is known in full; or a tuple of kinds. Python's bools are NumPy's, and its ints are
+a dtype; a class for Python's own numbers (``int``, ``float``, ``complex``); ``Fixed`` for what is known in
+full; or a tuple of kinds. ``Kinds`` says which kind a number has, and what two of them promote to: NEP 50's
+rules, by which Python's numbers take the other operand's dtype, its bools are NumPy's, and its ints are
 computed as int64.
 
-Where two ways meet with numbers of different kinds, the number has the kind to which both promote.
-
-Not here: which ways meet (``segments.py``).
+Not here: which ways meet (``segments.py``), the rules of Python's own numbers (``python.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import gpupy
 from .._gpupy import argument
 
 # As which dtype Python's own numbers are computed.
-_COMPUTED = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+_COMPUTED = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
 _RANK = {int: 0, float: 1, complex: 2}
 
 
@@ -70,67 +69,79 @@ def is_number(value: Any) -> bool:
 
 def dtype_of(kind: Kind) -> np.dtype[Any]:
     """As which dtype numbers of a kind are computed."""
-    return _COMPUTED[kind] if isinstance(kind, type) else kind
-
-
-def number_kind(value: Any) -> Kind:
-    """The kind of a number, as if it were not known."""
-    if isinstance(value, Weak):
-        return value.kind
-    if isinstance(value, (bool, np.bool_)):
-        return np.dtype(np.bool_)
-    if isinstance(value, (np.generic, gpupy.ndarray)):
-        return value.dtype
-    return type(value)
+    if not isinstance(kind, type):
+        return kind
+    return np.dtype(next(_COMPUTED[base] for base in kind.__mro__ if base in _COMPUTED))
 
 
 def kind_of(value: Any) -> Kind:
     """The kind of a value."""
     if isinstance(value, tuple):
         return tuple(kind_of(part) for part in value)
-    return number_kind(value) if is_array(value) else Fixed(value)
+    if isinstance(value, Weak):
+        return value.kind
+    return value.dtype if is_array(value) else Fixed(value)
 
 
-def open_kind(kind: Kind) -> Kind:
-    """The kind of numbers of which it is not known which they are."""
-    if isinstance(kind, tuple):
-        return tuple(map(open_kind, kind))
-    if not isinstance(kind, Fixed):
-        return kind
-    if isinstance(kind.value, tuple):
-        return tuple(open_kind(Fixed(part)) for part in kind.value)
-    return number_kind(kind.value) if is_number(kind.value) else kind
+class Kinds:
+    """The kinds of NumPy's rules."""
+
+    def of(self, value: Any) -> Kind:
+        """The kind of a number, as if it were not known."""
+        if isinstance(value, Weak):
+            return value.kind
+        if isinstance(value, (bool, np.bool_)):
+            return np.dtype(np.bool_)
+        if isinstance(value, (np.generic, gpupy.ndarray)):
+            return value.dtype
+        return type(value)
+
+    def opened(self, kind: Kind) -> Kind:
+        """The kind of numbers of which it is not known which they are."""
+        if isinstance(kind, tuple):
+            return tuple(map(self.opened, kind))
+        if not isinstance(kind, Fixed):
+            return kind
+        if isinstance(kind.value, tuple):
+            return tuple(self.opened(Fixed(part)) for part in kind.value)
+        return self.of(kind.value) if is_number(kind.value) else kind
+
+    def common(self, one: Kind, other: Kind) -> Kind | None:
+        """The kind to which numbers of both kinds promote; None where there is none."""
+        if isinstance(one, type) and isinstance(other, type):
+            return max(one, other, key=_RANK.__getitem__)
+        if isinstance(one, type):
+            one, other = other, one
+        try:
+            return np.result_type(one, other(0) if isinstance(other, type) else other)
+        except TypeError:
+            return None
+
+    def meet(self, one: Kind, other: Kind) -> Kind | None:
+        """The kind of a value that comes with either kind; None where a value cannot."""
+        if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+            parts = tuple(self.meet(*both) for both in zip(one, other, strict=True))
+            return None if any(part is None for part in parts) else parts
+        if key(one) == key(other):
+            return one
+        if isinstance(one, tuple) or isinstance(other, tuple):
+            return None
+        both = [self.opened(kind) for kind in (one, other)]
+        if any(isinstance(kind, (Fixed, tuple)) for kind in both):
+            return None
+        met = self.common(*both)
+        # NumPy refuses an int that the other's dtype does not hold; where ways meet, there is room for both.
+        known = [kind.value for kind in (one, other) if isinstance(kind, Fixed)]
+        is_too_narrow = isinstance(met, np.dtype) and any(is_outside(value, met) for value in known)
+        return np.result_type(met, np.int64) if is_too_narrow else met
+
+    def chosen(self, mask: Any, value: Any, other: Any) -> Any:
+        """The first value where the mask holds, and the other elsewhere; None where no kind has both."""
+        kind = self.meet(kind_of(value), kind_of(other))
+        return None if kind is None else _chosen(mask, value, other, kind)
 
 
-def common(one: Kind, other: Kind) -> Kind | None:
-    """The kind to which numbers of both kinds promote; None where there is none."""
-    if isinstance(one, type) and isinstance(other, type):
-        return max(one, other, key=_RANK.__getitem__)
-    if isinstance(one, type):
-        one, other = other, one
-    try:
-        return np.result_type(one, other(0) if isinstance(other, type) else other)
-    except TypeError:
-        return None
-
-
-def meet(one: Kind, other: Kind) -> Kind | None:
-    """The kind of a value that comes with either kind; None where a value cannot."""
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
-        parts = tuple(meet(*both) for both in zip(one, other, strict=True))
-        return None if any(part is None for part in parts) else parts
-    if key(one) == key(other):
-        return one
-    if isinstance(one, tuple) or isinstance(other, tuple):
-        return None
-    both = [open_kind(kind) for kind in (one, other)]
-    if any(isinstance(kind, (Fixed, tuple)) for kind in both):
-        return None
-    met = common(*both)
-    # Of an int that the other's dtype does not hold, NumPy says so; where ways meet, there is room for both.
-    known = [kind.value for kind in (one, other) if isinstance(kind, Fixed)]
-    is_too_narrow = isinstance(met, np.dtype) and any(is_outside(value, met) for value in known)
-    return np.result_type(met, np.int64) if is_too_narrow else met
+NUMPYS = Kinds()
 
 
 def is_outside(value: Any, dtype: np.dtype[Any]) -> bool:
@@ -164,12 +175,6 @@ def cast(value: Any, kind: Kind) -> Any:
     if isinstance(kind, tuple):
         return tuple(cast(*both) for both in zip(value, kind, strict=True))
     return value if isinstance(kind, Fixed) else of_kind(computed(value, kind), kind)
-
-
-def chosen(mask: Any, value: Any, other: Any) -> Any:
-    """The first value where the mask holds, and the other elsewhere; None where no kind has both."""
-    kind = meet(kind_of(value), kind_of(other))
-    return None if kind is None else _chosen(mask, value, other, kind)
 
 
 def _chosen(mask: Any, value: Any, other: Any, kind: Kind) -> Any:

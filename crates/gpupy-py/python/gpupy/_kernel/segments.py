@@ -12,7 +12,6 @@ Not here: blocks (``flow.py``), kinds (``kinds.py``), the loop around segments (
 from __future__ import annotations
 
 import ast
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,15 +25,16 @@ from .flow import RESULT, Assign, Begin, Block, Branch, Flow, Loop, Next, bound,
 from .kinds import (
     Fixed,
     Kind,
+    Weak,
     cast,
-    chosen,
+    computed,
+    dtype_of,
     is_array,
+    is_number,
     key,
     kind_of,
     leaves,
-    meet,
     numbers,
-    open_kind,
     unknown,
 )
 from .source import Place, own_name
@@ -53,18 +53,22 @@ class Compiled:
     function: Any
     first: int
     result: Kind
+    # Which of its results says that a point is not known, where there are such points.
+    error: int | None = None
     # Where its loops may go on for longer than one launch: how many of its results are the state.
     state: int = 0
     # The same, for some turns from a state.
     go_on: Any = None
 
 
-def compiled(flow: Flow, arguments: list[Kind], name: str) -> Compiled:
-    """The function of a flow for arguments of these kinds.
+def compiled(
+    flow: Flow, arguments: list[Kind], name: str, expressions: type[Expressions] = Expressions
+) -> Compiled:
+    """The function of a flow for arguments of these kinds; ``expressions`` has the rules of numbers.
 
     Raises ``KernelError`` for what no kernel does.
     """
-    return _Compiler(flow, arguments, name).compiled()
+    return _Compiler(flow, arguments, name, expressions).compiled()
 
 
 @dataclass
@@ -76,9 +80,10 @@ class _Way:
 
 
 class _Compiler:
-    def __init__(self, flow: Flow, arguments: list[Kind], name: str) -> None:
+    def __init__(self, flow: Flow, arguments: list[Kind], name: str, expressions: type[Expressions]) -> None:
         self.flow, self.arguments, self.name = flow, arguments, name
-        self.headers = flow.headers()
+        self.expressions, self.rules = expressions, expressions.kinds
+        self.headers = list(flow.headers)
         self.kinds: dict[str, Kind] = {}
         self.has_learnt = False
         # The headers that a way leads to.
@@ -86,7 +91,8 @@ class _Compiler:
         # How often each range goes round, where that is known.
         self.trips: dict[str, int | None] = {}
         self.place = flow.source.at(flow.source.tree)
-        self.bound = {name for block in flow.blocks for name in bound(block)}
+        self.hidden = sorted(expressions.hidden)
+        self.bound = {name for block in flow.blocks for name in bound(block)} | expressions.hidden
         # What loops bind, or what comes behind them, is not what it was when they began; results are numbers.
         self.varying = {RESULT} | {name for block in _behind(self.headers) for name in bound(block)}
 
@@ -102,11 +108,11 @@ class _Compiler:
             self.place.refuse(f"kernel `{self.name}` never returns")
         if not _gives_numbers(result):
             self.place.refuse(f"kernel `{self.name}` returns what is no number")
+        if any(isinstance(self.kinds[name], Fixed) and self.kinds[name].value for name in self.hidden):
+            self.place.refuse(f"`{self.name}` raises an error, whatever it is given")
         self.headers = [header for header in self.headers if header in self.reached]
         self.number = {block: number for number, block in enumerate(self.headers, 1)} | {self.flow.exit: 0}
-        if not self.headers:
-            return Compiled(self._straight(), 0, result)
-        return self._looping(result)
+        return self._looping(result) if self.headers else self._straight(result)
 
     # Segments.
 
@@ -118,7 +124,7 @@ class _Compiler:
             names[parameter], own = unknown(kind)
             given += own
         if header is None:
-            return names, given, []
+            return names | dict.fromkeys(self.hidden, False), given, []
         state: list[Any] = []
         values: _Names = {}
         for name in self._state():
@@ -162,7 +168,7 @@ class _Compiler:
         mask, names = first.mask, {name: first.names[name] for name in first.names if name in block.live}
         for way in others:
             for name in list(names):
-                met = chosen(way.mask, way.names[name], names[name]) if name in way.names else None
+                met = self.rules.chosen(way.mask, way.names[name], names[name]) if name in way.names else None
                 if met is None:
                     # It has no value on some way, or values that are none of numbers: reading it is refused.
                     del names[name]
@@ -176,7 +182,7 @@ class _Compiler:
             case Block():
                 return [(block.way, here)]
             case Branch(test=test, then=then, otherwise=otherwise, place=place):
-                of = Expressions(here.names, place, self.flow.guards)
+                of = self.expressions(here.names, place, self.flow.guards)
                 truth = self._has_next(test, of) if isinstance(test, str) else of.truth(of.value(test))
                 if isinstance(truth, bool):
                     return [(then if truth else otherwise, here)]
@@ -188,48 +194,46 @@ class _Compiler:
         return []
 
     def _step(self, step: Assign | Begin | Next, names: _Names) -> None:
-        of = Expressions(names, step.place, self.flow.guards)
+        of = self.expressions(names, step.place, self.flow.guards)
         match step:
             case Assign(target=target, value=value):
                 _bind(target, of.value(value), names, step.place)
             case Begin(loop=loop, arguments=arguments):
                 self._begin(loop, [of.value(one) for one in arguments], names, step.place)
             case Next(loop=loop, target=target):
-                number, _, by = (names[name] for name in of_range(loop))
-                _bind(target, number, names, step.place)
-                names[of_range(loop)[0]] = of.operation(operator.add, np.add, [number, by])
+                number, by, left = of_range(loop)
+                names[left] = _below(names[left])
+                if number in names:
+                    _bind(target, names[number], names, step.place)
+                    names[number] = _sum(names[number], names[by])
 
     def _begin(self, loop: str, values: list[Any], names: _Names, place: Place) -> None:
         if not 1 <= len(values) <= 3:
             place.refuse("`range` takes one to three numbers")
         for value in values:
-            if kind_of(value) is not int and np.dtype(getattr(value, "dtype", type(value))).kind not in "iu":
+            if not is_number(value) or dtype_of(self.rules.of(value)).kind not in "iu":
                 place.refuse("`range` takes integers")
         start, stop, by = (0, values[0], 1) if len(values) == 1 else (*values, 1)[:3]
-        if not is_array(by) and by == 0:
+        of = self.expressions(names, place, self.flow.guards)
+        ints = [of.to(int, value) if is_array(value) else int(value) for value in (start, stop, by)]
+        if ints[2] == 0 and not is_array(ints[2]):
             place.refuse("the step of a `range` is not 0")
-        if all(not is_array(value) for value in (start, stop, by)):
-            start, stop, by = (int(value) for value in (start, stop, by))
-            trips = len(range(start, stop, by))
+        if is_array(ints[2]):
+            of.error_where(gpupy.logical_not(of.truth(ints[2])))
+        if any(map(is_array, ints)):
+            self.trips[loop], left = None, _trips(*(computed(one, int) for one in ints))
+        else:
+            trips = len(range(*ints))
             known = self.trips.get(loop, 0)
             self.trips[loop] = None if known is None else max(known, trips)
-        else:
-            self.trips[loop] = None
-        of = Expressions(names, place, self.flow.guards)
-        ints = [value if isinstance(value, int) else of.to(int, value) for value in (start, stop, by)]
-        names.update(zip(of_range(loop), ints, strict=True))
+            # A counter of 64 bits is more than devices like.
+            left = (np.int32 if trips < 2**31 else np.int64)(min(trips, 2**63 - 1))
+        names.update(zip(of_range(loop), (ints[0], ints[2], left), strict=True))
 
     @staticmethod
     def _has_next(loop: str, of: Expressions) -> Any:
-        number, stop, by = (of.names[name] for name in of_range(loop))
-        up = of.operation(operator.lt, np.less, [number, stop])
-        if isinstance(by, int) and by > 0:
-            return of.truth(up)
-        down = of.truth(of.operation(operator.gt, np.greater, [number, stop]))
-        if isinstance(by, int):
-            return down
-        rises = of.truth(of.operation(operator.gt, np.greater, [by, 0]))
-        return of.choose(rises, lambda: of.truth(up), lambda: down)
+        left = of.names[of_range(loop)[-1]]
+        return left > 0 if is_array(left) else bool(left > 0)
 
     # Kinds.
 
@@ -246,11 +250,11 @@ class _Compiler:
                     if name not in way.names:
                         self._refuse_unbound(name)
                     kind = kind_of(way.names[name])
-                    self._learn_kind(name, open_kind(kind) if name in self.varying else kind)
+                    self._learn_kind(name, self.rules.opened(kind) if name in self.varying else kind)
 
     def _learn_kind(self, name: str, kind: Kind) -> None:
         known = self.kinds.get(name, kind)
-        met = meet(known, kind)
+        met = self.rules.meet(known, kind)
         self.has_learnt |= name not in self.kinds or key(met) != key(known)
         if met is None and name == RESULT:
             self._refuse_unbound(name)
@@ -273,31 +277,38 @@ class _Compiler:
 
     # Functions.
 
-    def _straight(self) -> Any:
+    def _straight(self, result: Kind) -> Compiled:
         names, given, _ = self._start(None)
         ways = self._segment(None, names)[self.flow.exit]
-        kind = self.kinds[RESULT]
-        value = self._met(self.flow.exit, [self._cast(way, [RESULT]) for way in ways]).names[RESULT]
-        return self._function(given, numbers(value, kind))
+        wanted = [*self.hidden, RESULT]
+        found = self._met(self.flow.exit, [self._cast(way, wanted) for way in ways]).names
+        results = [one for name in wanted for one in numbers(found[name], self.kinds[name])]
+        return Compiled(self._function(given, results), *self._places(wanted, result))
+
+    def _places(self, names: list[str], result: Kind) -> tuple[int, Kind, int | None]:
+        """Where the kernel's own results are among those of names, their kind, and where errors are."""
+        counts = [len(leaves(self.kinds[name])) for name in names]
+        firsts = {name: sum(counts[:place]) for place, name in enumerate(names) if counts[place]}
+        return firsts[RESULT], result, next((firsts.get(name) for name in self.hidden), None)
 
     def _looping(self, result: Kind) -> Compiled:
         functions = [self._recorded(header) for header in [None, *self.headers]]
         entry, *segments = functions
         arguments = sum(len(leaves(kind)) for kind in self.arguments)
         names = self._state()
-        first = sum(len(leaves(self.kinds[name])) for name in names[: names.index(RESULT)])
+        places = self._places(names, result)
         size = sum(len(leaves(self.kinds[name])) for name in names) + 1
         turns = self._turns(self.flow.loops)
         most = Function.MOST_TURNS
         if turns is not None and turns <= most:
             function = Function.of_segments(arguments, entry, segments, turns)
-            return Compiled(function, first, result)
+            return Compiled(function, *places)
         begin = Function.of_segments(arguments, entry, segments, 0)
 
         def go_on(turns: int) -> Any:
             return Function.of_segments(arguments, None, segments, min(turns, most))
 
-        return Compiled(begin, first, result, size, go_on)
+        return Compiled(begin, *places, size, go_on)
 
     def _recorded(self, header: Block | None) -> Any:
         """A segment as a function from arguments and state to the state and the number of what comes next."""
@@ -348,13 +359,16 @@ class _Compiler:
         """The most turns that points take through loops one behind the other; None where it is not known."""
         total = 0
         for loop in loops:
-            if loop.header not in self.reached:
-                continue
-            trips = self.trips.get(loop.range) if loop.range is not None else None
             inner = self._turns(loop.inner)
-            if trips is None or inner is None:
+            trips = self.trips.get(loop.range) if loop.range is not None else None
+            if loop.header not in self.reached:
+                # No turn comes back to it, but what was peeled off it may have loops.
+                turns = inner
+            else:
+                turns = None if trips is None or inner is None else trips * (1 + inner) + 1
+            if turns is None:
                 return None
-            total += trips * (1 + inner) + 1
+            total += turns
         return total
 
 
@@ -367,6 +381,43 @@ def _bind(target: ast.expr, value: Any, names: _Names, place: Place) -> None:
                 place.refuse("what is taken apart is a tuple of as many values")
             for part, own in zip(parts, value, strict=True):
                 _bind(part, own, names, place)
+
+
+def _below(left: Any) -> Any:
+    return left - left.dtype.type(1)
+
+
+def _sum(number: Any, by: Any) -> Any:
+    """The next number of a range: behind the last one it is none, and may wrap."""
+    if not is_array(number) and not is_array(by):
+        return number + by
+    return Weak(int, gpupy.add(computed(number, int), computed(by, int)))
+
+
+def _trips(start: Any, stop: Any, by: Any) -> Any:
+    """How many numbers a range has, as an int64: as many as that has where there are more."""
+    up, down = (start, stop), (stop, start)
+    if is_array(by):
+        rises = gpupy.greater(by, 0)
+        far = gpupy.where(rises, _of_both(np.subtract, *down), _of_both(np.subtract, *up))
+        some = gpupy.where(rises, _of_both(np.less, *up), _of_both(np.less, *down) & gpupy.not_equal(by, 0))
+        width = gpupy.where(rises, by, gpupy.negative(by)).astype(np.uint64)
+    else:
+        low, high = up if by > 0 else down
+        far, some = gpupy.subtract(high, low), gpupy.less(low, high)
+        width = np.uint64(abs(int(by)))
+    steps = far
+    if is_array(by) or width != 1:
+        # The distance of two ints has 64 bits without a sign.
+        steps = (far.astype(np.uint64) - np.uint64(1)) // width
+        steps = (steps + np.uint64(1)).astype(np.int64)
+    return gpupy.where(some, gpupy.where(steps < 0, np.int64(2**63 - 1), steps), np.int64(0))
+
+
+def _of_both(ufunc: np.ufunc, one: Any, other: Any) -> Any:
+    found = gpupy if is_array(one) or is_array(other) else np
+    with np.errstate(all="ignore"):
+        return getattr(found, ufunc.__name__)(one, other)
 
 
 def _and(mask: Any, truth: Any) -> Any:

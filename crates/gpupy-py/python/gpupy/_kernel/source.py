@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, NoReturn
+
+# Modules of which a name is what it is.
+LIBRARIES = ("numpy", "math", "gpupy")
 
 
 class KernelError(TypeError):
@@ -84,10 +88,26 @@ class Source:
         return Place(self.file, getattr(node, "lineno", self.tree.lineno))
 
     @property
-    def parameters(self) -> list[str]:
-        """The names of the arguments."""
+    def positional(self) -> list[str]:
+        """The names of the arguments that may be given by position."""
         arguments = self.tree.args
         return [argument.arg for argument in arguments.posonlyargs + arguments.args]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of all arguments."""
+        return self.positional + [argument.arg for argument in self.tree.args.kwonlyargs]
+
+    @property
+    def by_position_alone(self) -> int:
+        """How many arguments, the first ones, have no name for callers."""
+        return len(self.tree.args.posonlyargs)
+
+    def defaults(self) -> dict[str, Any]:
+        """The values of arguments that are not given."""
+        last = self.function.__defaults__ or ()
+        first = len(self.positional) - len(last)
+        return dict(zip(self.positional[first:], last, strict=True)) | (self.function.__kwdefaults__ or {})
 
 
 def read(function: Callable[..., Any]) -> Source | None:
@@ -145,16 +165,14 @@ def _holds(body: ast.expr, function: FunctionType) -> bool:
 
 def _check_arguments(source: Source) -> None:
     arguments = source.tree.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        source.at(source.tree).refuse(
-            "a kernel takes named numbers by position, no `*`, `**` or keyword-only ones"
-        )
+    if arguments.vararg or arguments.kwarg:
+        source.at(source.tree).refuse("a kernel takes arguments that have names, no `*` or `**`")
 
 
 def _own_names(tree: ast.FunctionDef) -> set[str]:
     """The names that a function binds itself."""
     arguments = tree.args
-    own = {argument.arg for argument in arguments.posonlyargs + arguments.args}
+    own = {argument.arg for argument in arguments.posonlyargs + arguments.args + arguments.kwonlyargs}
     for statement in tree.body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -179,6 +197,17 @@ class _Foreign(ast.NodeTransformer):
             return node
         return ast.copy_location(ast.Constant(self._found(node)), node)
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value: Any = self.visit(node.value)
+        module = value.value if isinstance(value, ast.Constant) else None
+        if not isinstance(module, ModuleType) or not hasattr(module, node.attr):
+            return ast.copy_location(ast.Attribute(value, node.attr, node.ctx), node)
+        found = getattr(module, node.attr)
+        # What a module of the libraries has, nobody changes.
+        if module.__name__.split(".")[0] not in LIBRARIES:
+            self.source.guards.append(Guard(module, node.attr, found))
+        return ast.copy_location(ast.Constant(found), node)
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         # What an annotation says is not computed.
         if node.value is not None:
@@ -202,3 +231,15 @@ class _Foreign(ast.NodeTransformer):
             self.source.at(node).refuse(f"name `{node.id}` has no value yet")
         self.source.guards.append(Guard(names, node.id, found))
         return found
+
+
+def copied(node: Any) -> Any:
+    """A tree without copies of the things that its constants are."""
+    if isinstance(node, list):
+        return [copied(one) for one in node]
+    if not isinstance(node, ast.AST):
+        return node
+    new = copy.copy(node)
+    for name, value in ast.iter_fields(node):
+        setattr(new, name, copied(value))
+    return new
