@@ -25,7 +25,7 @@ impl Array {
     /// - `Disposed`: the array has no elements any more.
     pub fn argument_of(&self) -> Result<Array> {
         let shape = self.current().shape()?;
-        Ok(Array::with_view(Value::argument(self.dtype(), &shape), self.layout().clone()))
+        Ok(Array::with_view(Value::outlined(self.dtype(), &shape), self.layout().clone()))
     }
 
     /// True where the base reads arguments of what is being recorded, and has no elements.

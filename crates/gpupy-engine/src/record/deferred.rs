@@ -4,6 +4,7 @@
 
 use super::recorder::Recorder;
 use crate::array::base::{Arg, Array};
+use crate::array::held::Held;
 use crate::graph::deferred::{Deferred, Over};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use gpupy_core::op::Op;
@@ -22,7 +23,11 @@ impl Recorder {
         (dtype, shape): (DType, impl FnOnce() -> Shape),
         operands: &[&Array],
     ) -> Option<Result<Array>> {
-        if self.is_lowering || !operands.iter().any(|operand| operand.is_open()) {
+        let is_outlined = |operand: &&Array| match operand.current().held() {
+            Held::Value(value) => value.is_outlined(),
+            Held::Own(_) | Held::Nothing => false,
+        };
+        if !operands.iter().any(is_outlined) {
             return None;
         }
         let shapes = operands.iter().map(|operand| operand.shape().into()).collect();

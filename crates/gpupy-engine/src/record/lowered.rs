@@ -52,7 +52,7 @@ impl Recorded {
     /// # Errors
     /// Those of the operations.
     pub fn lowered(&self) -> Result<Recorded> {
-        let recorder = Recorder::lowering();
+        let recorder = Recorder::default();
         let arguments = self.arguments().iter();
         let arguments: Vec<Value> =
             arguments.map(|(dtype, shape)| Value::argument(*dtype, shape)).collect();
@@ -88,6 +88,9 @@ impl Recorded {
         let array = match &step.op {
             NodeOp::Apply(op) => {
                 let operands = all(shape)?;
+                if operands.len() != op.info().arity as usize {
+                    return Err(wrong("an operation has other operands than it takes"));
+                }
                 let args: SmallVec<[Arg<'_>; 3]> = operands.iter().map(Given::as_arg).collect();
                 recorder.convert(*op, &args, step.dtype)?
             }
@@ -120,8 +123,11 @@ impl Recorded {
             }
             NodeOp::Gather => {
                 let positions = read(0, shape)?.into_array(shape)?;
-                are_positions(positions.dtype())?;
                 let table = self.whole(step.operands.get(1), arguments, made)?;
+                are_positions(positions.dtype())?;
+                if table.size() == 0 && positions.size() > 0 {
+                    return Err(wrong("an array without elements has none at a position"));
+                }
                 recorder.gather(&table, &positions)?
             }
             NodeOp::Scatter(positions) => {

@@ -53,8 +53,6 @@ pub(crate) struct Recorder {
     pub(crate) expressions: Arc<Expressions>,
     /// Computes steps in place of recording them.
     compute: Option<Box<dyn Compute>>,
-    /// Extents of what is open are known: all steps are recorded.
-    pub(super) is_lowering: bool,
 }
 
 impl Rewrite for Recorder {
@@ -73,12 +71,7 @@ impl Recorder {
     /// A recorder of the same expressions, whose steps are computed where they can be.
     pub fn computing(&self, compute: Box<dyn Compute>) -> Recorder {
         let expressions = self.expressions.clone();
-        Recorder { expressions, compute: Some(compute), is_lowering: false }
-    }
-
-    /// A recorder of expressions of its own, of arguments whose extents are known.
-    pub(super) fn lowering() -> Recorder {
-        Recorder { is_lowering: true, ..Recorder::default() }
+        Recorder { expressions, compute: Some(compute) }
     }
 
     /// The value of an operation.
@@ -257,7 +250,13 @@ impl Recorder {
                 .with("dtypes", format!("{dtypes:?}"))
         })?;
         let (shape, operands) = broadcast(args)?;
-        match self.simplest(op, dtype, &shape, operands) {
+        let is_outlined = |(_, value): &Operand| value.as_ref().is_some_and(Value::is_outlined);
+        // What is simpler depends on numbers, which may depend on extents.
+        let made = match operands.iter().any(is_outlined) {
+            true => self.recorded(op, dtype, shape.clone(), operands),
+            false => self.simplest(op, dtype, &shape, operands),
+        };
+        match made {
             (Input::Scalar(scalar), _) => Array::full(&shape, scalar),
             (Input::Whole(_), Some(value)) if value.len() == size_of(&shape) => {
                 Ok(Array::with_view(value, View::contiguous(&shape)))
@@ -285,8 +284,7 @@ impl Recorder {
             }
         }
         // What a write into open elements becomes depends on extents.
-        let is_open = old.is_open() || source.1.as_ref().is_some_and(Value::is_open);
-        if is_open && !self.is_lowering {
+        if old.is_outlined() || source.1.as_ref().is_some_and(Value::is_outlined) {
             return self.written(old, dest, source);
         }
         match self.parted(&old, dest.layout(), &source) {

@@ -61,29 +61,44 @@ impl Extent {
         }
     }
 
-    /// The least sum of products of open extents that is each of these values where those are as in `open`, which has
-    /// a list for each value. `None` where there is none, or none that more values than it has terms tell.
-    pub fn through(values: &[i64], open: &[Vec<i64>]) -> Option<Extent> {
+    /// The sum of products of open extents that is each of these values where those are as in `open`, which has a list
+    /// for each value; of these the first `whole` are extents, and parts of extents stand behind them, which are in sums
+    /// of no more than one product. `None` where there is none, where there are several, or where the values are too few
+    /// to tell: a product and a constant take three, two products five, three six.
+    pub fn through(values: &[i64], open: &[Vec<i64>], whole: usize) -> Option<Extent> {
         let (first, rest) = values.split_first()?;
         if rest.iter().all(|value| value == first) {
             return Some(Extent::Known(*first));
         }
         let products = products(open);
-        let all = |of: &[&Product]| sum_of(values, of);
-        let numbers = || 0..products.len();
-        // The constant is a term, too; and one value more has to agree.
-        let singles = numbers().find_map(|a| all(&[&products[a]]));
-        let pairs = || {
-            let mut pairs = numbers().flat_map(|b| (0..b).map(move |a| (a, b)));
-            pairs.find_map(|(a, b)| all(&[&products[a], &products[b]]))
-        };
-        let triples = || {
-            let pairs = |c: usize| (0..c).flat_map(move |b| (0..b).map(move |a| (a, b, c)));
-            numbers()
-                .flat_map(pairs)
-                .find_map(|(a, b, c)| all(&[&products[a], &products[b], &products[c]]))
-        };
-        singles.or_else(pairs).or_else(triples)
+        if values.len() > 2
+            && let Some(found) = products.iter().find_map(|product| sum_of(values, &[product]))
+        {
+            let others = products.iter().filter_map(|product| sum_of(values, &[product]));
+            return Some(found).filter(|_| others.count() == 1);
+        }
+        let wholes: Vec<&Product> = products
+            .iter()
+            .filter(|product| product.of.iter().all(|number| usize::from(*number) < whole))
+            .collect();
+        let only = |mut found: Vec<Extent>| if found.len() == 1 { found.pop() } else { None };
+        let below = |count: usize| (0..count).flat_map(|b| (0..b).map(move |a| (a, b)));
+        if values.len() > 4 {
+            let pairs = below(wholes.len());
+            let found: Vec<Extent> =
+                pairs.filter_map(|(a, b)| sum_of(values, &[wholes[a], wholes[b]])).collect();
+            if !found.is_empty() {
+                return only(found);
+            }
+        }
+        if values.len() > 5 {
+            let triples = (0..wholes.len()).flat_map(|c| below(c).map(move |(a, b)| (a, b, c)));
+            let sum = |(a, b, c): (usize, usize, usize)| {
+                sum_of(values, &[wholes[a], wholes[b], wholes[c]])
+            };
+            return only(triples.filter_map(sum).collect());
+        }
+        None
     }
 }
 
@@ -122,9 +137,6 @@ fn products(open: &[Vec<i64>]) -> Vec<Product> {
 /// The values as a sum of multiples of these products and a constant.
 fn sum_of(values: &[i64], of: &[&Product]) -> Option<Extent> {
     let unknown = of.len() + 1;
-    if values.len() <= unknown {
-        return None;
-    }
     let row = |number: usize| -> Vec<i128> {
         let products = of.iter().map(|product| product.values[number]);
         products.chain([1, values[number].into()]).collect()
@@ -187,37 +199,40 @@ mod tests {
     use super::*;
 
     /// Sizes of two open extents.
-    fn sizes() -> Vec<Vec<i64>> {
-        [[5, 7], [8, 3], [13, 11], [4, 29], [31, 17]].map(|size| size.to_vec()).to_vec()
-    }
+    const SIZES: [[i64; 2]; 7] = [[5, 7], [8, 3], [13, 11], [4, 29], [31, 17], [10, 10], [22, 9]];
 
     fn found(rule: impl Fn(i64, i64) -> i64, of: usize) -> Option<Extent> {
-        let sizes = &sizes()[..of];
+        let sizes: Vec<Vec<i64>> = SIZES[..of].iter().map(|size| size.to_vec()).collect();
         let values: Vec<i64> = sizes.iter().map(|size| rule(size[0], size[1])).collect();
-        let found = Extent::through(&values, sizes)?;
+        let found = Extent::through(&values, &sizes, 2)?;
         assert_eq!(found.at(&[101, 203]).unwrap_or(0), rule(101, 203));
         Some(found)
     }
 
     #[test]
     fn integers_are_sums_of_products_of_extents() {
+        let affine = Extent::Open(vec![Term(2, vec![0]), Term(-1, vec![])]);
         assert_eq!(found(|_, _| 6, 2), Some(Extent::Known(6)));
-        assert_eq!(
-            found(|h, _| 2 * h - 1, 3),
-            Some(Extent::Open(vec![Term(2, vec![0]), Term(-1, vec![])]))
-        );
+        assert_eq!(found(|h, _| 2 * h - 1, 3), Some(affine));
         assert_eq!(found(|h, w| h * w, 3), Some(Extent::Open(vec![Term(1, vec![0, 1])])));
         for rule in [|h, w| (h - 1) * w, |h, w| h * w * w - 3 * h, |h, w| (h - 1) * (w - 1)] {
-            assert!(found(rule, 5).is_some());
+            assert!(found(rule, 7).is_some());
         }
     }
 
     #[test]
     fn what_too_few_values_tell_is_not_believed() {
         assert_eq!(found(|h, _| 2 * h - 1, 2), None);
-        assert_eq!(found(|h, w| (h - 1) * w, 3), None);
-        assert_eq!(found(|h, _| h / 2, 5), None);
-        assert_eq!(found(|h, _| h * h * h * h, 5), None);
+        assert_eq!(found(|h, w| (h - 1) * w, 4), None);
+        assert_eq!(found(|h, w| (h - 1) * (w - 1), 5), None);
+        assert_eq!(found(|h, _| h / 2, 7), None);
+        assert_eq!(found(|h, _| h * h * h * h, 7), None);
+    }
+
+    #[test]
+    fn what_several_sums_would_be_is_not_believed() {
+        let sizes: Vec<Vec<i64>> = [[2, 4], [3, 9], [5, 25]].map(|size| size.to_vec()).to_vec();
+        assert_eq!(Extent::through(&[4, 9, 25], &sizes, 2), None);
     }
 
     #[test]

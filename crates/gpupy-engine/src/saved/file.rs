@@ -96,6 +96,9 @@ impl Saved {
         });
         let functions = functions.collect::<Result<_>>()?;
         let saved = Saved { document, functions, data };
+        if saved.document.looks.is_empty() {
+            return Err(damaged("it has no recording"));
+        }
         for (number, look) in saved.document.looks.iter().enumerate() {
             look.check()?;
             let least: Vec<i64> = look.open.iter().map(|symbol| symbol.least).collect();
@@ -119,6 +122,8 @@ impl Saved {
         bytes.extend(head);
         bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
         bytes.extend(&self.data);
+        // What is nested too deeply is found here, not when it is needed.
+        Saved::read(&bytes)?;
         Ok(bytes)
     }
 
@@ -140,13 +145,7 @@ impl Saved {
         let look = self.looks().get(look).ok_or_else(|| {
             Error::new(ErrorKind::Index, "load").says("there is no such look").with("look", look)
         })?;
-        let fits = look.open.len() == open.len()
-            && look
-                .open
-                .iter()
-                .zip(open)
-                .all(|(symbol, extent)| (symbol.least..=symbol.greatest).contains(extent));
-        if !fits {
+        if !look.has_extents(open) {
             return Err(Error::new(ErrorKind::Shape, "load")
                 .says("the function was not recorded for such extents")
                 .with("extents", format!("{open:?}")));

@@ -6,18 +6,22 @@
 //!
 //! Not here: what an open extent may be between (`file.rs`).
 
+use super::among;
 use super::extent::Extent;
-use super::look::{Look, Quotient, Symbol, Then};
+use super::look::{Look, Order, Quotient, Symbol, Then};
 use super::outline::{Does, Elements, Number, Outline, Reads, number};
 use super::seen::Seen;
-use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fewer looks do not tell how anything follows from extents.
 const FEWEST: usize = 3;
 /// The most parts that an open extent is divided into.
 const MOST_PARTS: i64 = 8;
+/// Divisors that are looked at, so that a part is told from others.
+const DIVISORS: i64 = 16;
+/// So many extents are looked at for that.
+const FARTHEST: i64 = 1 << 14;
 
 /// An integer of a look, or a number of its program.
 enum Slot<'l> {
@@ -29,28 +33,32 @@ enum Slot<'l> {
 /// others did not.
 pub(super) fn joined(looks: &[Look]) -> (Vec<Look>, usize, Option<String>) {
     let mut groups: Vec<(Look, Vec<Look>)> = Vec::new();
-    for mut look in looks.iter().flat_map(Look::single) {
-        look.divide();
+    for look in looks.iter().flat_map(Look::single) {
         let bare = bare(&look);
         match groups.iter_mut().find(|(known, _)| *known == bare) {
             Some((_, group)) => group.push(look),
             None => groups.push((bare, vec![look])),
         }
     }
-    let (mut all, mut opened, mut why) = (Vec::new(), 0, None);
+    let mut why = None;
+    let mut found: Vec<(Option<Look>, Vec<Look>)> = Vec::new();
     for (_, group) in groups {
-        match open(&group) {
-            Ok(look) => {
-                opened += 1;
-                all.push(look);
-            }
-            Err(reason) => {
-                why.get_or_insert(reason);
-                all.extend(group);
-            }
-        }
+        let look = open(&group).map_err(|reason| why.get_or_insert(reason)).ok();
+        found.push((look, group));
     }
-    (all, opened, why)
+    while let Some(number) = among::unclear(&found) {
+        found[number].0 = None;
+        why.get_or_insert_with(|| {
+            "what it does differs between extents, and no decision by elements tells for which"
+                .to_owned()
+        });
+    }
+    let opened = found.iter().filter(|(look, _)| look.is_some()).count();
+    let all = found.into_iter().flat_map(|(look, group)| match look {
+        Some(look) => vec![look],
+        None => group,
+    });
+    (all.collect(), opened, why)
 }
 
 /// A look without its integers.
@@ -102,6 +110,7 @@ fn open(group: &[Look]) -> Result<Look, String> {
             refused.get_or_insert(why);
         }
     });
+    look.order = following.order();
     (look.open, look.parts) = (following.open, following.parts);
     refused.map_or(Ok(look), Err)
 }
@@ -135,7 +144,7 @@ impl Following {
             for axis in 0..wanted.view.shape.len() {
                 let of = |look: &Look| known(&look.wanted[number].view.shape[axis]);
                 let values: Vec<i64> = group.iter().map(of).collect();
-                if Extent::through(&values, &all.sizes).is_some() {
+                if Extent::through(&values, &all.sizes, all.open.len()).is_some() {
                     continue;
                 }
                 all.add(&values);
@@ -160,41 +169,58 @@ impl Following {
         if let Some(Some(known)) = self.found.get(values) {
             return Ok(known.clone());
         }
-        let found = Extent::through(values, &self.sizes).or_else(|| self.divided(values));
+        let found = Extent::through(values, &self.sizes, self.open.len());
+        let found = found.or_else(|| self.divided(values));
         self.found.insert(values.to_vec(), found.clone());
-        found.ok_or_else(|| {
-            let values: Vec<String> = values.iter().map(i64::to_string).collect();
-            format!(
-                "what was {} in {} recordings does not follow from the extents, or more recordings are needed to tell",
-                values.join(", "),
-                values.len()
-            )
-        })
+        found.ok_or_else(|| untold(values))
     }
 
-    /// The same by a part of an open extent, which more recordings have to tell.
+    /// The same by a part of an open extent: the recordings tell each remainder, and that no other part would be the
+    /// same for them and another one between.
     fn divided(&mut self, values: &[i64]) -> Option<Extent> {
-        if self.sizes.len() <= FEWEST {
-            return None;
-        }
-        for by in 2..=MOST_PARTS {
-            for (of, plus) in
-                (0..self.open.len()).flat_map(|of| (1 - by..by).map(move |plus| (of, plus)))
-            {
+        let mut fits: Vec<(Quotient, Extent)> = Vec::new();
+        for (of, by) in (0..self.open.len()).flat_map(|of| (2..=DIVISORS).map(move |by| (of, by))) {
+            for plus in 1 - by..by {
                 let part = Quotient { of: of as u8, plus, by };
-                let parts = self.sizes.iter().map(|size| part.at(size[of]));
-                let Some(parts) = parts.collect::<Option<Vec<i64>>>() else { continue };
-                // Alone, or a multiple of it: what more it could be, other numbers would be, too.
-                let one: Vec<Vec<i64>> = parts.iter().map(|part| vec![*part]).collect();
-                if Extent::through(values, &one).is_none() {
-                    continue;
+                let parts = self.sizes.iter().map(|size| Some(vec![part.at(size[of])?]));
+                let Some(parts) = parts.collect::<Option<Vec<Vec<i64>>>>() else { continue };
+                if let Some(extent) = Extent::through(values, &parts, 1) {
+                    fits.push((part, extent));
                 }
-                self.add(&parts);
-                self.parts.push(part);
-                return Extent::through(values, &self.sizes);
             }
         }
-        None
+        let (part, extent) = fits.first()?.clone();
+        let symbol = &self.open[usize::from(part.of)];
+        let remainders =
+            self.sizes.iter().map(|size| size[usize::from(part.of)].rem_euclid(part.by));
+        let remainders: FxHashSet<i64> = remainders.collect();
+        let (least, greatest) = (symbol.least, symbol.greatest.min(symbol.least + FARTHEST));
+        let is_same = |(other, as_other): &(Quotient, Extent)| {
+            other.of == part.of
+                && (least..=greatest).all(|size| {
+                    let at = |part: &Quotient, extent: &Extent| extent.at(&[part.at(size)?]).ok();
+                    at(&part, &extent) == at(other, as_other)
+                })
+        };
+        let is_told = remainders.len() as i64 == part.by && fits.iter().all(is_same);
+        if !is_told || part.by > MOST_PARTS {
+            return None;
+        }
+        let parts = self.sizes.iter().map(|size| part.at(size[usize::from(part.of)]));
+        let parts = parts.collect::<Option<Vec<i64>>>()?;
+        self.add(&parts);
+        self.parts.push(part);
+        Extent::through(values, &self.sizes, self.open.len())
+    }
+
+    /// How the open extents stood to each other in all recordings.
+    fn order(&self) -> Vec<Order> {
+        let pairs = (0..self.open.len()).flat_map(|a| (0..self.open.len()).map(move |b| (a, b)));
+        let least = |(a, b): (usize, usize)| {
+            let least = self.sizes.iter().map(|size| size[a] - size[b]).min()?;
+            (a != b && least >= 0).then_some(Order(a as u8, b as u8, least))
+        };
+        pairs.filter_map(least).collect()
     }
 
     /// A number that was these in the recordings.
@@ -206,16 +232,36 @@ impl Following {
         let of = |is_inverse: bool| -> Option<Vec<i64>> {
             scalars.iter().map(|scalar| integer(*scalar, is_inverse)).collect()
         };
-        let same = rest.iter().all(|scalar| scalar.dtype == first.dtype);
-        match (same, of(false), of(true)) {
-            (true, Some(values), _) => self.through(&values).map(|of| Number::Of(first.dtype, of)),
-            (true, None, Some(values)) => {
-                self.through(&values).map(|of| Number::By(first.dtype, of))
+        let whole = self.open.len();
+        let sizes: Vec<Vec<i64>> = self.sizes.iter().map(|size| size[..whole].to_vec()).collect();
+        // Numbers of a program are not rounded down.
+        let through =
+            |values: &[i64]| Extent::through(values, &sizes, whole).ok_or_else(|| untold(values));
+        if rest.iter().any(|scalar| scalar.dtype != first.dtype) {
+            return Err("a number is of another dtype in another recording".to_owned());
+        }
+        if let Some(values) = of(false) {
+            return through(&values).map(|of| Number::Of(first.dtype, of));
+        }
+        match of(true) {
+            // One by a power of two is exact, however it was computed.
+            Some(values) if values.iter().any(|value| value.count_ones() > 1) => {
+                through(&values).map(|of| Number::By(first.dtype, of))
             }
             _ => Err("a number differs between recordings, and is no integer or one by an integer"
                 .into()),
         }
     }
+}
+
+/// That integers of recordings do not follow from extents.
+fn untold(values: &[i64]) -> String {
+    let words: Vec<String> = values.iter().map(i64::to_string).collect();
+    format!(
+        "what was {} in {} recordings does not follow from the extents, or more recordings are needed to tell",
+        words.join(", "),
+        values.len()
+    )
 }
 
 /// The integer that a scalar is, or that it is one by.
@@ -250,29 +296,6 @@ fn known(extent: &Extent) -> i64 {
 }
 
 impl Look {
-    /// Products with numbers below 1 that are powers of two are divisions, as they are for other numbers: the engine
-    /// records them as products again.
-    fn divide(&mut self) {
-        for step in self.segments.iter_mut().flat_map(|segment| &mut segment.steps) {
-            let (Does::Apply(does @ Op::Mul), [_, Reads::Number(Number::Bits(scalar))]) =
-                (&mut step.does, &mut step.reads[..])
-            else {
-                continue;
-            };
-            let inverse =
-                match scalar.dtype {
-                    DType::F32 => exponent(f64::from(scalar.as_f32()))
-                        .map(|n| Scalar::f32((1u64 << n) as f32)),
-                    DType::F64 => exponent(f64::from_bits(scalar.bits))
-                        .map(|n| Scalar::f64((1u64 << n) as f64)),
-                    _ => None,
-                };
-            if let Some(inverse) = inverse {
-                (*does, *scalar) = (Op::Div, inverse);
-            }
-        }
-    }
-
     /// Goes through all integers and numbers, in one order.
     fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
         for captured in &mut self.captured {
@@ -298,11 +321,6 @@ impl Look {
             ending.outputs.iter_mut().for_each(|output| output.view.slots(seen));
         }
     }
-}
-
-/// By which power of two a number below 1 is one, if it is.
-fn exponent(value: f64) -> Option<u32> {
-    (1..60).find(|n| value == 1.0 / (1u64 << n) as f64)
 }
 
 fn all(extents: &mut [Extent], seen: &mut impl FnMut(Slot<'_>)) {

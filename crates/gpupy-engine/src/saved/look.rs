@@ -18,6 +18,9 @@ pub struct Look {
     pub open: Vec<Symbol>,
     /// What follows from them by division: in products they are numbered behind the open ones.
     pub parts: Vec<Quotient>,
+    /// By how much at least an open extent is greater than another one: what a program does with both, as slices that
+    /// end at the other's extent, may depend on it.
+    pub order: Vec<Order>,
     /// What the positional arguments have to be, in their order.
     pub arguments: Vec<Given>,
     /// And the named ones, with their names.
@@ -54,6 +57,10 @@ pub struct Symbol {
     /// The greatest.
     pub greatest: i64,
 }
+
+/// Open extents of these numbers: the first is greater than the second by so much or more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order(pub u8, pub u8, pub i64);
 
 /// An open extent and a number, divided and rounded down: as a slice has it whose step is not 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,6 +287,8 @@ impl Look {
         has(open + self.parts.len() <= usize::from(u8::MAX), "too many extents are open")?;
         let is_part = |part: &Quotient| usize::from(part.of) < open && part.by > 0;
         has(self.parts.iter().all(is_part), "a part is of no open extent")?;
+        let is_order = |order: &Order| order.0.max(order.1) < open as u8;
+        has(self.order.iter().all(is_order), "an order is of no open extents")?;
         has(self.made <= MOST && !self.ways.is_empty(), "there is no way")?;
         let is_register = |register: &Register| match register {
             Register::Input(number) => *number < inputs,
@@ -319,7 +328,8 @@ impl Look {
             };
             has(ending.outputs.iter().all(has_from), "a result is of no array")?;
             let count = ending.outputs.len() as u32;
-            has(ending.result.is_in(self.objects, count), "a result is not there")?;
+            let mut known = Vec::new();
+            has(ending.result.is_in(self.objects, count, &mut known), "a result is not there")?;
         }
         Ok(())
     }
@@ -367,16 +377,27 @@ impl Form {
         }
     }
 
-    /// Whether it names only so many objects and arrays.
-    fn is_in(&self, objects: u32, arrays: u32) -> bool {
+    /// Whether it names only so many objects and arrays, and containers that are known before.
+    fn is_in(&self, objects: u32, arrays: u32, known: &mut Vec<u32>) -> bool {
+        let all = |known: &mut Vec<u32>, mut items: Box<dyn Iterator<Item = &Form> + '_>| {
+            items.by_ref().all(|item| item.is_in(objects, arrays, known))
+        };
         match self {
             Form::Object(object) => *object < objects,
             Form::Array(array) | Form::Scalar(array) | Form::Float(array) => *array < arrays,
-            Form::Known(_) | Form::Again(_) => true,
-            Form::Tuple(items) | Form::List(_, items) => {
-                items.iter().all(|item| item.is_in(objects, arrays))
+            Form::Known(_) => true,
+            Form::Again(number) => known.contains(number),
+            Form::Tuple(items) => all(known, Box::new(items.iter())),
+            Form::List(number, items) => {
+                let is_in = all(known, Box::new(items.iter()));
+                known.push(*number);
+                is_in
             }
-            Form::Dict(_, items) => items.iter().all(|(_, item)| item.is_in(objects, arrays)),
+            Form::Dict(number, items) => {
+                let is_in = all(known, Box::new(items.iter().map(|(_, item)| item)));
+                known.push(*number);
+                is_in
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Not here: arguments that are objects of the front end, which calls segments by itself.
 
 use super::file::{Instance, Saved};
-use super::look::{Base, Ending, From, Look, Register, Then};
+use super::look::{Base, Ending, From, Look, Order, Register, Then};
 use super::seen::damaged;
 use crate::array::base::Array;
 use crate::context::Context;
@@ -30,6 +30,18 @@ impl Look {
             i64::try_from(*extent).ok()
         };
         self.open.iter().map(extent).collect()
+    }
+
+    /// Whether the look was recorded for such open extents: none is beyond those that were seen, and they stand to each
+    /// other as they did.
+    pub fn has_extents(&self, open: &[i64]) -> bool {
+        let is_seen = |(symbol, extent): (&super::look::Symbol, &i64)| {
+            (symbol.least..=symbol.greatest).contains(extent)
+        };
+        let at = |number: u8| open.get(usize::from(number)).copied().unwrap_or(0);
+        self.open.len() == open.len()
+            && self.open.iter().zip(open).all(is_seen)
+            && self.order.iter().all(|Order(a, b, least)| at(*a).saturating_sub(at(*b)) >= *least)
     }
 
     /// The open extents with what follows from them by division.

@@ -5,7 +5,7 @@
 //!
 //! Not here: which of them are alike.
 
-use super::look::{Base, Ending, From, Look, Register, Then, Way};
+use super::look::{Base, Ending, Look, Then, Way};
 
 /// Lists that are renumbered in the order in which they are used.
 #[derive(Default)]
@@ -79,10 +79,8 @@ impl Look {
         let made =
             ways.iter().map(|way| way.gives + segments[way.segment as usize].results.len() as u32);
         let made = made.max().unwrap_or(0);
-        let wanted = self.wanted[..self.needed(&ways, ending)].to_vec();
-        let last = wanted.iter().map(|wanted| wanted.object + 1).max().unwrap_or(0);
-        let kept = last.saturating_sub(self.objects) as usize;
-        let mut captured = self.captured[..kept.min(self.captured.len())].to_vec();
+        // What was looked at on other ways is looked at, too: it may have been asked for its shape alone.
+        let mut captured = self.captured.clone();
         captured.iter_mut().for_each(|captured| captured.leaf = leaves.number(captured.leaf));
         for segment in &mut segments {
             segment.leaves.iter_mut().for_each(|leaf| *leaf = leaves.number(*leaf));
@@ -94,11 +92,11 @@ impl Look {
                 *leaf = leaves.number(*leaf);
             }
         }
-        let objects = self.objects as usize + captured.len();
         Look {
-            pattern: self.pattern[..objects].to_vec(),
             captured,
-            wanted,
+            pattern: self.pattern.clone(),
+            wanted: self.wanted.clone(),
+            order: self.order.clone(),
             leaves: leaves.of(&self.leaves),
             segments,
             ways,
@@ -110,29 +108,5 @@ impl Look {
             named: self.named.clone(),
             objects: self.objects,
         }
-    }
-
-    /// How many of the wanted arrays these ways and this ending need, in the order in which they were looked at.
-    fn needed(&self, ways: &[Way], ending: &Ending) -> usize {
-        let mut inputs: Vec<u32> = ending.writes.iter().map(|(input, _)| *input).collect();
-        let bases = ending.writes.iter().map(|(_, base)| base).chain(&ending.bases);
-        let from = bases.filter_map(|base| match base {
-            Base::Register(register) => Some(*register),
-            Base::Leaf(_) => None,
-        });
-        let taken = ways.iter().flat_map(|way| way.takes.iter().copied()).chain(from);
-        inputs.extend(taken.filter_map(|register| match register {
-            Register::Input(input) => Some(input),
-            Register::Made(_) => None,
-        }));
-        let shown = |object: u32| {
-            let mut outputs = ending.outputs.iter();
-            outputs.any(|output| matches!(output.from, From::Object(shown) if shown == object))
-        };
-        let needed = self
-            .wanted
-            .iter()
-            .rposition(|wanted| inputs.contains(&wanted.input) || shown(wanted.object));
-        needed.map_or(0, |last| last + 1)
     }
 }

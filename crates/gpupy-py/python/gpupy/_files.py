@@ -18,6 +18,8 @@ def _is_function(file: Any) -> bool:
     """Whether a path is that of a recorded function's file."""
     if not isinstance(file, (str, os.PathLike)):
         return False
+    if not os.path.isfile(file):
+        return False
     try:
         with open(file, "rb") as source:
             return source.read(len(_own.MAGIC)) == _own.MAGIC

@@ -66,6 +66,10 @@ impl File {
             })
         });
         let given = given.collect::<PyResult<_>>()?;
+        // Constants of results are read now, too, so that a damaged file is known as one.
+        for ending in saved.looks().iter().flat_map(|look| &look.endings) {
+            make.form(&ending.result)?;
+        }
         Ok(File { saved, given, known })
     }
 
@@ -131,20 +135,21 @@ impl File {
                 continue;
             }
             let Some((open, arrays)) = extents(py, look, &objects)? else { continue };
-            let is_seen = |(symbol, extent): (&look::Symbol, &i64)| {
-                (symbol.least..=symbol.greatest).contains(extent)
-            };
-            if !look.open.iter().zip(&open).all(is_seen) {
+            if !look.has_extents(&open) {
                 continue;
             }
             let all = look.with_parts(&open).map_err(to_py)?;
             let (mut fits, mut moved) = (true, Vec::new());
             for (wanted, array) in look.wanted.iter().zip(&arrays) {
                 let Some(array) = array else { continue };
+                let object = objects.get(wanted.object as usize);
+                let is_as_writable = object.and_then(|object| object.cast_exact::<NdArray>().ok());
+                let is_as_writable =
+                    is_as_writable.is_none_or(|array| array.get().is_writable() == wanted.writable);
                 let view = wanted.view.at(&all).map_err(to_py)?;
                 let base = wanted.base_at(&all).map_err(to_py)?;
                 fits &= array.dtype() == wanted.dtype && *array.shape() == view.shape[..];
-                if *array.layout() != view || !array.has_alone(&base) {
+                if *array.layout() != view || !array.has_alone(&base) || !is_as_writable {
                     moved.push(wanted.object);
                     fits &= view == View::contiguous(&base);
                 }

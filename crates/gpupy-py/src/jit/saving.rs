@@ -38,7 +38,18 @@ impl Jit {
         let context = ready(py)?;
         let mut saving = Saving { writer: Writer::new(&context), told };
         let (mut count, mut refused) = (0, None);
-        for variant in self.all().iter().rev() {
+        for variant in &self.all() {
+            // What was recorded while other things were read is not what the function does now.
+            let mut holds = true;
+            for guard in &variant.guards {
+                holds = holds && guard.holds(py)?;
+            }
+            if !holds {
+                refused.get_or_insert_with(|| {
+                    "what it reads has changed since it was recorded".into()
+                });
+                continue;
+            }
             match saving.look(py, variant)? {
                 Ok(look) => {
                     saving.writer.look(look);
@@ -127,6 +138,7 @@ impl Saving<'_, '_> {
         Ok(Ok(Look {
             open: Vec::new(),
             parts: Vec::new(),
+            order: Vec::new(),
             arguments,
             named,
             objects: objects as u32,

@@ -84,6 +84,8 @@ pub(crate) struct Node {
     pub linear: bool,
     /// It is an argument, or reads one on some way: it has no elements.
     pub open: bool,
+    /// It is open, and its extents may be others when it is recorded again: operations on it stay what they are.
+    pub outlined: bool,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Expressions>>,
     /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
@@ -140,6 +142,7 @@ struct Pending {
     held: u64,
     linear: bool,
     open: bool,
+    outlined: bool,
     hash: Option<u64>,
     interner: Option<Arc<Expressions>>,
     order: Option<Order>,
@@ -149,7 +152,7 @@ impl Pending {
     /// What an expression over a shape begins with.
     fn of(shape: &[usize], op: NodeOp, operands: SmallVec<[Operand; 3]>) -> (Kind, Pending, State) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
-        let mut open = op == NodeOp::Argument;
+        let (mut open, mut outlined) = (op == NodeOp::Argument, false);
         let touched = match (&op, operands.first()) {
             (NodeOp::Assign(view), Some((_, Some(old)))) if is_little(view.size(), old.len()) => {
                 old.0.touched.saturating_add(1)
@@ -162,6 +165,7 @@ impl Pending {
         let mut values = SmallVec::new();
         for (input, value) in operands {
             open |= value.as_ref().is_some_and(Value::is_open);
+            outlined |= value.as_ref().is_some_and(Value::is_outlined);
             match &value {
                 Some(value) if value.is_computed() => {
                     held = held.saturating_add(value.byte_len());
@@ -180,7 +184,8 @@ impl Pending {
             values.push(value);
         }
         let depth = depth + 1;
-        let pending = Pending { weight, depth, touched, held, linear, open, ..Pending::default() };
+        let pending =
+            Pending { weight, depth, touched, held, linear, open, outlined, ..Pending::default() };
         let state = State { operands: values, ..State::default() };
         (Kind::Expr { op, inputs }, pending, state)
     }
@@ -230,6 +235,13 @@ impl Value {
     /// An argument of what is being recorded.
     pub(crate) fn argument(dtype: DType, shape: &[usize]) -> Value {
         let (kind, pending, state) = Pending::of(shape, NodeOp::Argument, SmallVec::new());
+        Value(Node::share(dtype, shape.into(), kind, pending, state))
+    }
+
+    /// An argument in the place of an array, whose extents may be others when what it is in is recorded again.
+    pub(crate) fn outlined(dtype: DType, shape: &[usize]) -> Value {
+        let (kind, pending, state) = Pending::of(shape, NodeOp::Argument, SmallVec::new());
+        let pending = Pending { outlined: true, ..pending };
         Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
@@ -362,6 +374,11 @@ impl Value {
         self.0.open
     }
 
+    /// True for an argument in the place of an array, and for what reads one.
+    pub(crate) fn is_outlined(&self) -> bool {
+        self.0.outlined
+    }
+
     /// A value with the elements of this open one, where it was given some.
     pub(crate) fn in_own_memory(&self) -> Option<Value> {
         let host = self.state().host.clone().filter(|_| self.is_computed())?;
@@ -462,6 +479,7 @@ impl Node {
             held: AtomicU64::new(pending.held),
             linear: pending.linear,
             open: pending.open,
+            outlined: pending.outlined,
             interner: pending.interner,
             memory,
             pending: AtomicBool::new(is_pending),

@@ -56,8 +56,8 @@ def _call(path: str, words: list[str]) -> None:
     function = saved.load(path)
     file = function._file
     error: Exception | None = None
-    # Each way in which the arguments may be arrays and numbers.
-    for wanted in dict.fromkeys(map(tuple, file.arrays())):
+    # Each way in which the arguments may be arrays and numbers: of several, the one that takes most.
+    for wanted in sorted(dict.fromkeys(map(tuple, file.arrays())), key=len, reverse=True):
         if len(words) < len(wanted):
             continue
         try:
@@ -72,6 +72,9 @@ def _call(path: str, words: list[str]) -> None:
 
 
 def _write(path: str, files: list[str], results: list[Any]) -> None:
+    strange = next((file for file in files if not file.endswith(".npy")), None)
+    if strange is not None:
+        raise ValueError(f"{path} was not recorded for `{strange}`, and no file for a result is called so: `….npy`")
     if len(files) > len(results):
         raise ValueError(f"{path} gives {len(results)} arrays, and {len(files)} files are named for them")
     for file, result in zip(files, results, strict=False):

@@ -10,12 +10,14 @@ import ast
 import math
 import os
 import tempfile
+import warnings
 from typing import Any
 
 import numpy as np
 
 import gpupy
 
+from .._gpupy import eager
 from .._gpupy import jit as _own
 
 # What a number that stood open may be.
@@ -45,15 +47,23 @@ def told(value: Any) -> tuple[str, str] | None:
         return (kind.__name__ + " bits", np.array(value).tobytes().hex())
     if kind is range:
         return ("range", repr(_parts(value)))
-    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
+    if isinstance(value, np.generic) and _is_plain(value.dtype):
         is_told = value.dtype.kind != "c" and not np.isnan(value)
         text = repr(value.item()) if is_told else value.tobytes().hex()
         return ("number" if is_told else "number bits", f"{value.dtype.name} {text}")
-    if isinstance(value, np.dtype) and value.kind in "biufc":
+    if isinstance(value, np.dtype) and _is_plain(value):
         return ("dtype", value.str)
-    if isinstance(value, type) and issubclass(value, np.generic) and np.dtype(value).kind in "biufc":
+    if isinstance(value, type) and issubclass(value, np.generic) and not _is_abstract(value):
         return ("type", np.dtype(value).str)
     return None
+
+
+def _is_abstract(kind: type) -> bool:
+    """Whether a class is one of several dtypes, or of one that a file does not have."""
+    try:
+        return np.dtype(kind).type is not kind or not _is_plain(np.dtype(kind))
+    except TypeError:
+        return True
 
 
 def _parts(value: slice | range) -> tuple[Any, Any, Any]:
@@ -64,8 +74,8 @@ def known(kind: str, text: str) -> Any:
     """The constant of a kind and a text; ``("class", name)`` is the class of a number."""
     try:
         return _known(kind, text)
-    except (ValueError, TypeError, SyntaxError, KeyError, MemoryError, RecursionError):
-        raise ValueError(f"the file has a constant that cannot be read: {kind} {text[:40]!r}") from None
+    except (ArithmeticError, ValueError, TypeError, SyntaxError, KeyError, MemoryError, RecursionError):
+        raise ValueError(f"the file has a constant that cannot be read: {kind[:20]} {text[:40]!r}") from None
 
 
 def _known(kind: str, text: str) -> Any:
@@ -79,12 +89,15 @@ def _known(kind: str, text: str) -> Any:
         case "complex bits":
             return np.frombuffer(bytes.fromhex(text), np.complex128)[0].item()
         case "slice":
-            return slice(*ast.literal_eval(text))
+            return slice(*_integers(text))
         case "range":
-            return range(*ast.literal_eval(text))
+            return range(*_integers(text))
         case "number":
             dtype, data = text.split()
-            return _plain(dtype).type(ast.literal_eval(data) if data not in ("inf", "-inf") else float(data))
+            value = float(data) if data in ("inf", "-inf") else ast.literal_eval(data)
+            if type(value) not in (int, float, bool):
+                raise ValueError(data)
+            return _plain(dtype).type(value)
         case "number bits":
             dtype, data = text.split()
             (value,) = np.frombuffer(bytes.fromhex(data), _plain(dtype))
@@ -94,16 +107,28 @@ def _known(kind: str, text: str) -> Any:
         case "type":
             return _plain(text).type
     value = ast.literal_eval(text)
-    if type(value).__name__ != kind:
+    if type(value) not in _LITERALS or type(value).__name__ != kind:
         raise ValueError(kind)
     return value
 
 
+def _integers(text: str) -> Any:
+    parts = ast.literal_eval(text)
+    if not isinstance(parts, tuple) or any(part is not None and type(part) is not int for part in parts):
+        raise ValueError(text)
+    return parts
+
+
 def _plain(name: str) -> np.dtype[Any]:
     dtype = np.dtype(name)
-    if dtype.kind not in "biufc":
+    if not _is_plain(dtype):
         raise ValueError(name)
     return dtype
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    """Whether its numbers are the same on every machine."""
+    return dtype.kind in "biufc" and dtype.char not in "gG"
 
 
 def save(jit: Any, name: str, path: Any, is_open: bool) -> None:
@@ -114,7 +139,9 @@ def save(jit: Any, name: str, path: Any, is_open: bool) -> None:
         raise gpupy.JitError(f"`{name}` cannot be saved: {error}") from None
     if is_open and not opened:
         raise gpupy.JitError(f"`{name}` cannot be saved with open extents: {why}")
-    path = os.fspath(path)
+    if is_open and why is not None:
+        warnings.warn(f"`{name}`: some recordings are for their own extents alone: {why}", stacklevel=3)
+    path = os.fsdecode(path)
     folder, file = os.path.split(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{file}.", dir=folder or ".")
     try:
@@ -170,6 +197,8 @@ class Loaded(_own.Jit):
         return (load, (self._path,))
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        if eager():
+            raise TypeError(f"{self!r} does not handle errors of arithmetic at their line: call it outside of np.errstate")
         copied: dict[int, Any] = {}
         args, kwargs = _replaced(args, copied), _replaced(kwargs or {}, copied)
         theirs = {id(copy) for copy in copied.values()}
@@ -199,7 +228,7 @@ class Loaded(_own.Jit):
 
 
 def _absent(*_args: Any, **_kwargs: Any) -> Any:
-    raise TypeError("a function of a file has no source that could run")
+    raise TypeError("a function of a file has no source that could run, so gpupy.jit cannot record it inside another")
 
 
 def _replaced(value: Any, copied: dict[int, Any]) -> Any:
@@ -212,7 +241,7 @@ def _replaced(value: Any, copied: dict[int, Any]) -> Any:
         return kind(_replaced(item, copied) for item in value)
     if kind is dict:
         return {key: _replaced(item, copied) for key, item in value.items()}
-    if isinstance(value, np.ndarray) and not isinstance(value, gpupy.ndarray):
+    if kind is np.ndarray:
         return copied.setdefault(id(value), gpupy.array(value))
     return value
 
@@ -232,4 +261,4 @@ def _one(value: Any) -> str:
 def load(path: Any) -> Loaded:
     """The recorded function in a file."""
     with open(path, "rb") as file:
-        return Loaded(file.read(), os.fspath(path))
+        return Loaded(file.read(), os.path.abspath(os.fsdecode(path)))

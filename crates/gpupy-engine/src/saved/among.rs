@@ -1,0 +1,122 @@
+//! Looks beside each other: which of them could take the same call, and do other things then.
+//!
+//! What a program decides by a size that it asks for is in no look. Where two looks could take one call, the elements have
+//! to decide between them; else neither is for all extents between those that were seen.
+//!
+//! Not here: which looks are one (`joined.rs`).
+
+use super::extent::Extent;
+use super::look::{Look, Order, Then};
+
+/// The number of an open look that could take a call of another one, where no decision tells them apart.
+pub(super) fn unclear(found: &[(Option<Look>, Vec<Look>)]) -> Option<usize> {
+    found.iter().enumerate().find_map(|(number, (look, _))| {
+        let look = look.as_ref()?;
+        let mut others = found.iter().enumerate().filter(|(other, _)| *other != number);
+        let is_unclear = others.any(|(_, (other, group))| match other {
+            Some(other) => overlap(look, other) && !are_told_apart(look, other),
+            None => group.iter().any(|other| overlap(look, other) && !are_told_apart(look, other)),
+        });
+        is_unclear.then_some(number)
+    })
+}
+
+/// Whether a call may fit both, an open look and another one.
+fn overlap(look: &Look, other: &Look) -> bool {
+    if look.arguments != other.arguments || look.named != other.named {
+        return false;
+    }
+    for wanted in &look.wanted {
+        let Some(same) = other.wanted.iter().find(|same| same.object == wanted.object) else {
+            continue;
+        };
+        let (shape, others) = (&wanted.view.shape, &same.view.shape);
+        let apart = |(one, two): (&Extent, &Extent)| {
+            let ((a, b), (c, d)) = (look.range(one), other.range(two));
+            b < c || d < a
+        };
+        if wanted.dtype != same.dtype
+            || wanted.writable != same.writable
+            || shape.len() != others.len()
+            || shape.iter().zip(others).any(apart)
+        {
+            return false;
+        }
+    }
+    if other.open.is_empty() {
+        let views = |number: usize| -> Option<Vec<i64>> {
+            let wanted = other.wanted.get(number)?;
+            wanted.view.shape.iter().map(|extent| extent.at(&[]).ok()).collect()
+        };
+        let open: Option<Vec<i64>> = look
+            .open
+            .iter()
+            .map(|symbol| views(symbol.wanted as usize)?.get(symbol.axis as usize).copied())
+            .collect();
+        return open.is_none_or(|open| look.has_extents(&open));
+    }
+    // Extents that always stood in one order in the one, and in the other one in the other.
+    let name = |look: &Look, number: u8| {
+        look.open.get(usize::from(number)).map(|symbol| (symbol.wanted, symbol.axis))
+    };
+    let is_against = |Order(a, b, least): &Order| {
+        other.order.iter().any(|Order(c, d, others)| {
+            name(look, *a) == name(other, *d)
+                && name(look, *b) == name(other, *c)
+                && *least > -others
+        })
+    };
+    !look.order.iter().any(is_against)
+}
+
+/// Whether both do the same up to a decision that came out otherwise.
+fn are_told_apart(look: &Look, other: &Look) -> bool {
+    let symbols = |look: &Look| -> Vec<(u32, u32)> {
+        look.open.iter().map(|symbol| (symbol.wanted, symbol.axis)).collect()
+    };
+    // Parts are numbered as they are come upon: what both have before a decision is the same in both.
+    let have_parts = look.parts.iter().zip(&other.parts).all(|(one, two)| one == two);
+    if symbols(look) != symbols(other) || !have_parts {
+        return false;
+    }
+    for (one, two) in look.ways.iter().zip(&other.ways) {
+        let segments =
+            (look.segments.get(one.segment as usize), other.segments.get(two.segment as usize));
+        let leaves = |look: &Look, number: u32| look.leaves.get(number as usize).cloned();
+        let has_leaves = segments.0.is_some_and(|segment| {
+            let mut numbers = segment.leaves.iter();
+            numbers.all(|number| leaves(look, *number) == leaves(other, *number))
+        });
+        let is_same = has_leaves
+            && segments.0 == segments.1
+            && one.takes == two.takes
+            && one.gives == two.gives;
+        match (&one.then, &two.then) {
+            (Then::Decide { seen, yes, .. }, Then::Decide { seen: s, yes: y, .. })
+                if is_same && seen == s =>
+            {
+                if yes.is_some() != y.is_some() {
+                    return true;
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+impl Look {
+    /// Between which numbers an extent is.
+    fn range(&self, extent: &Extent) -> (i64, i64) {
+        match extent {
+            Extent::Known(known) => (*known, *known),
+            Extent::Open(terms) => match &terms[..] {
+                [super::extent::Term(1, of)] if of.len() == 1 => self
+                    .open
+                    .get(usize::from(of[0]))
+                    .map_or((0, i64::MAX), |symbol| (symbol.least, symbol.greatest)),
+                _ => (0, i64::MAX),
+            },
+        }
+    }
+}
