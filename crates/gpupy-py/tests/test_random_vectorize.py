@@ -58,18 +58,30 @@ CALLS = ["min", "max", "math.copysign", "np.maximum", "np.add", "np.multiply", "
 NUMBERS = ["0", "1", "2", "-1", "3", "0.0", "0.5", "-2.0", "1e9", "True", "2**40", "7"]
 
 
+HEAD = [
+    "import math",
+    "import numpy as np",
+    "",
+    "def g(x, k=2):",
+    "    if x > k:",
+    "        return x - k",
+    "    return x",
+    "",
+]
+
+
 class Writer:
     """Writes one function of two numbers."""
 
     def __init__(self, r):
-        self.r, self.lines, self.loops = r, ["import math", "import numpy as np", "", "def f(a, b):"], 0
+        self.r, self.lines, self.loops = r, [*HEAD, "def f(a, b):"], 0
         self.names = ["a", "b"]
 
     def line(self, text, indent):
         self.lines.append("    " * indent + text)
 
     def value(self, depth=2):
-        kind = self.r.randrange(10)
+        kind = self.r.randrange(11)
         if depth == 0 or kind == 0:
             return self.r.choice(self.names) if self.r.random() < 0.7 else self.r.choice(NUMBERS)
         if kind < 6:
@@ -80,6 +92,8 @@ class Writer:
             return f"{self.r.choice(CALLS)}({self.value(depth - 1)}, {self.value(depth - 1)})"
         if kind == 8:
             return f"({self.value(depth - 1)} {self.r.choice(['and', 'or'])} {self.value(depth - 1)})"
+        if kind == 9:
+            return f"g({self.value(depth - 1)}{self.r.choice(['', ', 1', f', k={self.value(0)}'])})"
         return f"({self.value(depth - 1)} if {self.test()} else {self.value(depth - 1)})"
 
     def test(self):
@@ -99,6 +113,13 @@ class Writer:
             elif kind == 6:
                 self.line(f"if {self.test()}:", indent)
                 self.line(f"return {self.result()}", indent + 1)
+            elif self.loops < 2 and kind == 7:
+                self.loops += 1
+                counter = f"m{self.loops}"
+                self.line(f"{counter} = 0", indent)
+                self.line(f"while {counter} < 3 and {self.test()}:", indent)
+                self.line(f"{counter} += 1", indent + 1)
+                self.block(indent + 1, 1)
             elif self.loops < 2:
                 self.loops += 1
                 self.line(f"for n in range({self.r.choice(['3', '2, 9, 3', '4, 0, -1'])}):", indent)

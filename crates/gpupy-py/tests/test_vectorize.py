@@ -362,3 +362,31 @@ def test_sizes_around_thresholds(auto, size):
     x = np.linspace(-1, 1, size)
     for _ in range(3):
         np.testing.assert_array_equal(compiled(gp.asarray(x)), np.vectorize(rectified)(x))
+
+
+def test_what_changes_without_a_trace_is_read_each_time(auto):
+    class Options:
+        scale = 2.0
+
+        @property
+        def counted(self):
+            return 1.0
+
+    options, flags = Options(), []
+    scaled = gp.vectorize(lambda x: x * options.scale)
+    with gp.fallback("error"):
+        assert scaled(gp.ones(3))[0] == 2
+        options.scale = 5.0
+        assert scaled(gp.ones(3))[0] == 5
+    refused("may do something", lambda x: x * options.counted, SOME)
+    refused("is true is not known", lambda x: x if flags else -x, SOME)
+    refused("no numbers", lambda x: x if flags == () else -x, SOME)
+
+
+def test_a_source_that_is_not_the_functions_is_not_compiled(auto, tmp_path):
+    path = tmp_path / "edited.py"
+    path.write_text("def f(x):\n    return x + 1\n")
+    names = {}
+    exec(compile(path.read_text(), path, "exec"), names)
+    path.write_text("def f(x):\n    return x + 2\n")
+    refused("not to be had", names["f"], SOME)

@@ -14,6 +14,7 @@ Not here: what becomes of the points (``vectorize.py``), NumPy's rules (``expres
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -104,6 +105,8 @@ class PythonExpressions(Expressions):
 
     def _known(self, python: Callable[..., Any], values: list[Any]) -> Any:
         """What Python gives of numbers that are known; its warnings and errors it has to say itself."""
+        if not all(map(_is_plain, values)):
+            self._refuse("what is done with things that are no numbers is not known")
         is_bool = any(isinstance(value, (bool, np.bool_)) for value in values)
         if is_bool and python is operator.invert:
             self._refuse("`~` of a bool is Python's own")
@@ -223,10 +226,27 @@ class PythonExpressions(Expressions):
             self._refuse("`where` gives arrays, whatever is chosen")
         return super().call(called, values, words)
 
+    def truth(self, value: Any) -> Any:
+        """Whether a value is true: of others than numbers and words, that changes without a trace."""
+        if not _is_plain(value):
+            self._refuse(f"whether a {type(value).__name__} is true is not known")
+        return super().truth(value)
+
     def _attribute(self, value: Any, name: str) -> Any:
         if is_array(value):
             self._refuse(f"`.{name}` of a number is not known to be Python's")
+        # Where looking it up calls nothing, it is what lies there.
+        found = inspect.getattr_static(value, name, self)
+        if found is self or hasattr(type(found), "__get__"):
+            self._refuse(f"`.{name}` of a {type(value).__name__} may do something")
         return super()._attribute(value, name)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number, a word or nothing, or a tuple of such: these never change."""
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return value is None or is_number(value) or type(value) in (str, bytes)
 
 
 def _said(value: Any) -> str:

@@ -12,10 +12,11 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import functools
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 # Modules of which a name is what it is.
@@ -129,27 +130,48 @@ def read(function: Callable[..., Any]) -> Source | None:
 
 def _definition(function: FunctionType, file: str) -> ast.FunctionDef | None:
     """A function's definition in its file; a lambda as one that returns its expression."""
-    text = "".join(linecache.getlines(file, function.__globals__))
-    try:
-        parsed = ast.parse(text)
-    except (SyntaxError, ValueError):
+    parsed, codes = _parsed("".join(linecache.getlines(file, function.__globals__)), file)
+    if parsed is None or _told(function.__code__) not in codes:
+        # The file is not what the function was made of.
         return None
     first, lambdas = function.__code__.co_firstlineno, []
     for node in ast.walk(parsed):
         if isinstance(node, ast.FunctionDef) and node.name == function.__code__.co_name:
             if first == min([node.lineno, *(one.lineno for one in node.decorator_list)]):
-                return node
+                found: Any = copied(node)
+                return found
         elif isinstance(node, ast.Lambda) and node.lineno == first and _holds(node.body, function):
             lambdas.append(node)
     if function.__code__.co_name != "<lambda>" or not lambdas:
         return None
     # Of one in another, both hold the inner one's code.
-    found = max(lambdas, key=lambda node: (node.body.lineno, node.body.col_offset))
+    found = copied(max(lambdas, key=lambda node: (node.body.lineno, node.body.col_offset)))
     given = ast.copy_location(ast.Return(found.body), found.body)
     definition = ast.parse("def kernel(): ...").body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.args, definition.body = found.args, [given]
     return ast.copy_location(definition, found)
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(text: str, file: str) -> tuple[ast.Module | None, frozenset[Any]]:
+    """The tree of a text, and what tells apart the code that comes of it."""
+    try:
+        tree, open_codes = ast.parse(text), [compile(text, file, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return None, frozenset()
+    told = set()
+    while open_codes:
+        code = open_codes.pop()
+        told.add(_told(code))
+        open_codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+    return tree, frozenset(told)
+
+
+def _told(code: CodeType) -> Any:
+    """What tells code apart from other code of its file."""
+    parts = (_told(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts)
+    return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames, tuple(parts)
 
 
 def _holds(body: ast.expr, function: FunctionType) -> bool:
