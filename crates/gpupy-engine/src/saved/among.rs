@@ -15,7 +15,12 @@ pub(super) fn unclear(found: &[(Option<Look>, Vec<Look>)]) -> Option<usize> {
         let mut others = found.iter().enumerate().filter(|(other, _)| *other != number);
         let is_unclear = others.any(|(_, (other, group))| match other {
             Some(other) => overlap(look, other) && !are_told_apart(look, other),
-            None => group.iter().any(|other| overlap(look, other) && !are_told_apart(look, other)),
+            None => group.iter().any(|other| {
+                let is_told = |open: Vec<i64>| {
+                    look.closed(&open).is_some_and(|look| are_told_apart(&look, other))
+                };
+                overlap(look, other) && !look.extents_in(other).is_some_and(is_told)
+            }),
         });
         is_unclear.then_some(number)
     })
@@ -44,16 +49,7 @@ fn overlap(look: &Look, other: &Look) -> bool {
         }
     }
     if other.open.is_empty() {
-        let views = |number: usize| -> Option<Vec<i64>> {
-            let wanted = other.wanted.get(number)?;
-            wanted.view.shape.iter().map(|extent| extent.at(&[]).ok()).collect()
-        };
-        let open: Option<Vec<i64>> = look
-            .open
-            .iter()
-            .map(|symbol| views(symbol.wanted as usize)?.get(symbol.axis as usize).copied())
-            .collect();
-        return open.is_none_or(|open| look.has_extents(&open));
+        return look.extents_in(other).is_none_or(|open| look.has_extents(&open));
     }
     // Extents that always stood in one order in the one, and in the other one in the other.
     let name = |look: &Look, number: u8| {
@@ -106,6 +102,15 @@ fn are_told_apart(look: &Look, other: &Look) -> bool {
 }
 
 impl Look {
+    /// The open extents where arrays are as in a look that has none.
+    fn extents_in(&self, other: &Look) -> Option<Vec<i64>> {
+        let extent = |symbol: &super::look::Symbol| {
+            let wanted = other.wanted.get(symbol.wanted as usize)?;
+            wanted.view.shape.get(symbol.axis as usize)?.at(&[]).ok()
+        };
+        self.open.iter().map(extent).collect()
+    }
+
     /// Between which numbers an extent is.
     fn range(&self, extent: &Extent) -> (i64, i64) {
         match extent {

@@ -296,6 +296,25 @@ fn known(extent: &Extent) -> i64 {
 }
 
 impl Look {
+    /// The look where its open extents are these.
+    pub(super) fn closed(&self, open: &[i64]) -> Option<Look> {
+        let all = self.with_parts(open).ok()?;
+        let mut look = self.clone();
+        let mut is_known = true;
+        look.slots(&mut |slot| match slot {
+            Slot::Extent(extent) => match extent.at(&all) {
+                Ok(known) => *extent = Extent::Known(known),
+                Err(_) => is_known = false,
+            },
+            Slot::Number(number) => match number.at(&all) {
+                Ok(known) => *number = Number::Bits(known),
+                Err(_) => is_known = false,
+            },
+        });
+        (look.open, look.parts, look.order) = (Vec::new(), Vec::new(), Vec::new());
+        Some(look).filter(|_| is_known)
+    }
+
     /// Goes through all integers and numbers, in one order.
     fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
         for captured in &mut self.captured {
