@@ -130,6 +130,22 @@ def test_what_a_task_gives_is_computed_inside_of_tuples_lists_and_dictionaries()
     assert launches() == before
 
 
+def test_a_list_that_is_inside_of_itself_is_a_result_as_any():
+    def give():
+        inside = [pending()]
+        inside.append(inside)
+        for _ in range(5000):
+            inside = [inside]
+        return inside
+
+    found = dask.delayed(give)().compute()
+    before = launches()
+    while len(found) == 1:
+        (found,) = found
+    assert found[1] is found and float(found[0][0]) == 1
+    assert launches() == before
+
+
 def test_an_error_of_what_was_pending_is_the_tasks():
     with pytest.raises(MemoryError, match="Unable to allocate"):
         dask.delayed(lambda: gpupy.arange(2.0**45) * 2)().compute()

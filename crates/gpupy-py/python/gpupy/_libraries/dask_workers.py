@@ -26,23 +26,24 @@ def computed(result: Any) -> Any:
     return result
 
 
-# What is looked into, or for.
-_CONTAINERS = (ndarray, scalar, tuple, list, dict)
+_ARRAYS = (ndarray, scalar)
+_CONTAINERS = (tuple, list, dict)
 
 
 def _ours(result: Any) -> Iterator[Any]:
     """The arrays and scalars of ours in what a task gives, also inside tuples, lists and dictionaries."""
-    kind = type(result)
-    if kind in (ndarray, scalar):
-        yield result
-    elif kind in (tuple, list):
-        # Long ones are numbers, or all alike.
-        if len(result) <= calls.SHORT or type(result[0]) in _CONTAINERS:
-            for item in result:
-                yield from _ours(item)
-    elif kind is dict:
-        for item in result.values():
-            yield from _ours(item)
+    left, seen = [result], set()
+    while left:
+        item = left.pop()
+        if type(item) in _ARRAYS:
+            yield item
+        elif type(item) in _CONTAINERS and id(item) not in seen:
+            # One may be inside of itself.
+            seen.add(id(item))
+            items = item.values() if type(item) is dict else item
+            # Long ones are numbers, or all alike.
+            if len(items) <= calls.SHORT or type(next(iter(items))) in (*_ARRAYS, *_CONTAINERS):
+                left.extend(items)
 
 
 def _and_computed(task: Callable[..., Any]) -> Callable[..., Any]:
