@@ -184,7 +184,9 @@ def test_a_file_is_called_in_a_process_without_the_source(tmp_path):
     own = ours(args)
     function.__wrapped__(*own)
     compared(np.load(tmp_path / "after.npy"), own[0])
-    for words in (["none.gpupy"], ["u.npy", "u.npy"], ["heat.gpupy", "u.npy"], ["heat.gpupy", "u.npy", "x"]):
+    np.save(tmp_path / "v.npy", arguments(5)[0])
+    wrong = [["none.gpupy"], ["u.npy", "u.npy"], ["heat.gpupy", "u.npy"], ["heat.gpupy", "u.npy", "x"]]
+    for words in (*wrong, ["heat.gpupy", "v.npy", "x", "y.npy"]):
         found = subprocess.run(
             [sys.executable, "-m", "gpupy", "run", *words],
             cwd=tmp_path,
@@ -241,6 +243,109 @@ def test_arguments_of_other_looks_are_copied_or_refused(auto, tmp_path):
         loaded(y, y.astype(np.float64))
     with pytest.raises(TypeError, match="was not recorded for such a call"):
         loaded(y, y)
+
+
+def opened(function, calls, path):
+    """The function, recorded for these arguments and loaded from a file with open extents."""
+    jit = gp.jit(function)
+    for args in calls:
+        jit(*ours(args))
+    jit.save(path, open=True)
+    return gp.load(path)
+
+
+def test_what_was_read_is_in_the_file_as_it_is_when_that_is_written(auto, tmp_path):
+    scale = 1.0
+
+    @gp.jit
+    def scaled(x):
+        return x * scale
+
+    x = gp.ones(4)
+    scale = 2.0
+    scaled(x)
+    scale = 3.0
+    scaled(x)
+    scaled.save(tmp_path / "f")
+    compared(gp.load(tmp_path / "f")(x), gp.full(4, 3.0))
+    scale = 4.0
+    with pytest.raises(gp.JitError, match="has changed since"):
+        scaled.save(tmp_path / "f")
+
+
+# What a size decides has to be recorded on both sides.
+ODD, POWERS, MIXED = [5, 7, 9, 33], [4, 8, 16, 64], [4, 5, 10, 11, 30, 33, 64]
+MANY = [14, 51, 70, 32, 12, 75, 68, 20]
+
+
+@pytest.mark.parametrize(
+    ("by_size", "recorded"),
+    [
+        (lambda x: x + 1 if len(x) % 2 == 0 else x * 100, [MIXED, MANY]),
+        (lambda x: x[::5] * 2, [ODD, POWERS, MIXED, MANY]),
+        (lambda x: x - (len(x) - 1) / 2, [ODD, POWERS, MIXED, MANY]),
+        (lambda x: x * (1 / len(x)) if len(x) < 20 else x / len(x), [MIXED, MANY]),
+        (lambda x: x[: len(x) // 3 * 3].reshape(-1, 3).sum(axis=1), [ODD, POWERS, MIXED, MANY]),
+    ],
+)
+def test_a_call_is_right_or_refused_whatever_sizes_decide(auto, by_size, recorded, tmp_path):
+    for sizes in recorded:
+        try:
+            loaded = opened(by_size, [(floats(n, n),) for n in sizes], tmp_path / "f")
+        except gp.JitError:
+            continue
+        for n in range(4, 76):
+            x = gp.array(floats(n + 1, n))
+            try:
+                found = loaded(x)
+            except TypeError:
+                continue
+            compared(found, by_size(x))
+
+
+def test_parts_of_extents_are_told_by_all_remainders(auto, tmp_path):
+    def part(x):
+        return x[1::3] * 2, x[: len(x) // 2], x.reshape(len(x), 1)[::-1]
+
+    loaded = opened(part, [(floats(n, n),) for n in (7, 12, 14, 18, 23, 29, 40, 61)], tmp_path / "f")
+    for n in range(7, 62):
+        x = gp.array(floats(n + 1, n))
+        compared(loaded(x), part(x))
+
+
+def test_extents_stand_to_each_other_as_they_did(auto, tmp_path):
+    def write(x, v):
+        x[1:-1, : len(v)] = v
+        return x.sum()
+
+    sizes = [(5, 8, 4), (6, 30, 9), (12, 20, 17), (9, 11, 3), (7, 14, 10), (8, 9, 6)]
+    calls = [(floats(h, h, w), floats(w, n)) for h, w, n in sizes]
+    loaded = opened(write, calls, tmp_path / "f")
+    args = floats(1, 10, 25), floats(2, 16)
+    check(loaded, gp.jit(write), args)
+    x = gp.array(floats(1, 10, 9))
+    with pytest.raises(TypeError, match="was recorded for"):
+        loaded(x, gp.array(floats(2, 16)))
+    compared(x, floats(1, 10, 9))
+
+
+def test_what_is_not_in_a_file_is_not_guessed(auto, tmp_path):
+    @gp.jit
+    def half(x):
+        return 1 / x
+
+    half(gp.ones((2, 2)))
+    half.save(tmp_path / "f")
+    loaded = gp.load(tmp_path / "f")
+    with np.errstate(divide="raise"), gp.errstate(divide="raise"):
+        with pytest.raises(TypeError, match="errors of arithmetic"):
+            loaded(gp.zeros((2, 2)))
+    for other in (np.matrix(np.ones((2, 2))), np.ma.array(np.ones((2, 2)))):
+        with pytest.raises(TypeError, match="was recorded for"):
+            loaded(other)
+    found = gp.jit(lambda x: loaded(x) + 1)
+    with pytest.raises(TypeError, match="inside another"):
+        found(gp.ones((2, 2)))
 
 
 def test_what_a_file_cannot_have_is_said(auto, tmp_path):

@@ -65,7 +65,8 @@ impl Jit {
             return Err(PyValueError::new_err(why));
         }
         let (saved, opened, why) = saving.writer.finish(name, is_open).map_err(to_py)?;
-        let bytes = saved.to_bytes().map_err(to_py)?;
+        let bytes = saved.to_bytes();
+        let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok((PyBytes::new(py, &bytes), saved.looks().len(), opened, refused.or(why)))
     }
 }

@@ -74,7 +74,9 @@ def _call(path: str, words: list[str]) -> None:
 def _write(path: str, files: list[str], results: list[Any]) -> None:
     strange = next((file for file in files if not file.endswith(".npy")), None)
     if strange is not None:
-        raise ValueError(f"{path} was not recorded for `{strange}`, and no file for a result is called so: `….npy`")
+        raise ValueError(
+            f"{path} was not recorded for `{strange}`, and no file for a result is called so: `….npy`"
+        )
     if len(files) > len(results):
         raise ValueError(f"{path} gives {len(results)} arrays, and {len(files)} files are named for them")
     for file, result in zip(files, results, strict=False):

@@ -198,7 +198,9 @@ class Loaded(_own.Jit):
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         if eager():
-            raise TypeError(f"{self!r} does not handle errors of arithmetic at their line: call it outside of np.errstate")
+            raise TypeError(
+                f"{self!r} does not handle errors of arithmetic at their line: call it outside of np.errstate"
+            )
         copied: dict[int, Any] = {}
         args, kwargs = _replaced(args, copied), _replaced(kwargs or {}, copied)
         theirs = {id(copy) for copy in copied.values()}
@@ -228,7 +230,9 @@ class Loaded(_own.Jit):
 
 
 def _absent(*_args: Any, **_kwargs: Any) -> Any:
-    raise TypeError("a function of a file has no source that could run, so gpupy.jit cannot record it inside another")
+    raise TypeError(
+        "a function of a file has no source that could run, so gpupy.jit cannot record it inside another"
+    )
 
 
 def _replaced(value: Any, copied: dict[int, Any]) -> Any:
