@@ -13,7 +13,7 @@ import numpy as np
 from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
-from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap
+from ._gpupy import assign_all, count_fallback, hold, ndarray, new_array, numpy_attribute, wrap
 
 
 def _described(function: Any, theirs: Any) -> types.FunctionType:
@@ -64,10 +64,12 @@ def _view_method(name: str) -> types.FunctionType:
 
 def copy(self, order="C"):
     """The method, called with an order."""
-    return _creation.array(self, order="C" if order is None else order, copy=True)
+    return _creation.array(self, order="C" if order is None else order, copy=True, subok=True)
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    if not subok and type(self) is not ndarray:
+        self = self._as(ndarray)
     if order == "K" and casting == "unsafe" and copy is True:
         made = self._cast(dtype)
         if made is not None:
@@ -160,8 +162,13 @@ _CLASS = type
 
 
 def view(self, dtype=None, type=None):
-    if (dtype if type is None else type) in (ndarray, np.ndarray):
-        dtype, type = (None, None) if type is None else (dtype, None)
+    if type is None and isinstance(dtype, _CLASS) and issubclass(dtype, ndarray | np.ndarray):
+        dtype, type = None, dtype
+    if type is np.ndarray:
+        type = ndarray
+    if isinstance(type, _CLASS) and issubclass(type, ndarray):
+        made = self._as(type)
+        return made if dtype is None else view(made, dtype)
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same:
         dtype = self.dtype if dtype is None else np.dtype(dtype)
@@ -181,8 +188,6 @@ def view(self, dtype=None, type=None):
         count_fallback("view", [self])
         return hold(host.view(dtype), self)
     given = [x for x in (dtype, type) if x is not None]
-    if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
-        raise TypeError(f"arrays of gpupy do not become subclasses: `{given[-1].__name__}`")
     return call("view", np.ndarray.view, (self, *given), {})
 
 
@@ -227,12 +232,27 @@ def class_getitem(cls, item):
     return types.GenericAlias(cls, item)
 
 
+def clip(self, min=None, max=None, out=None, **kwargs):
+    return _select.clip_method(self, min, max, out, **kwargs)
+
+
 def contains(self, value):
     return bool((self == value).any())
 
 
 def reduce(self):
-    return _rebuild, (self._host(),)
+    if type(self) is ndarray:
+        return _rebuild, (self._host(),)
+    return _reconstructed, (type(self), (0,), b"b"), self._host().__reduce__()[2]
+
+
+def reduce_ex(self, protocol):
+    return reduce(self) if type(self) is ndarray else self.__reduce__()
+
+
+def _reconstructed(kind: type[Any], shape: tuple[int, ...], letter: bytes) -> Any:
+    """An instance of a subclass that is to get its state."""
+    return ndarray.__new__(kind, shape, letter.decode())
 
 
 def setstate(self, state, /):
@@ -247,15 +267,16 @@ def _rebuild(array: np.ndarray[Any, Any]) -> Any:
 
 
 def shallow_copy(self, /):
-    return self.copy("K")
+    return copy(self, "K")
 
 
 def deepcopy(self, memo):
     if self._lazy:
-        return self.copy("K")
+        return copy(self, "K")
     import copy as copying
 
-    return wrap(copying.deepcopy(self._host(), memo))
+    made = wrap(copying.deepcopy(self._host(), memo))
+    return made if type(self) is ndarray else made._like(self)
 
 
 def dlpack(self, **kwargs):
@@ -289,6 +310,9 @@ def to_numpy(self, dtype=None, copy=False):
 
 def array_wrap(self, array, context=None, return_scalar=False, /):
     made = wrap(array)
+    if type(self) is not ndarray:
+        return made if type(made) is type(self) else made._like(self)
+    made = made if type(made) is ndarray else made._as(ndarray)
     return made[()] if return_scalar and not made.ndim else made
 
 
@@ -323,6 +347,7 @@ def sizeof(self):
 
 
 _OWN = {
+    **_reduce.METHODS,
     "__sizeof__": sizeof,
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,
@@ -338,21 +363,15 @@ _OWN = {
     "__jax_array__": jax_array,
     "__reduce__": reduce,
     "__setstate__": setstate,
-    "__reduce_ex__": lambda self, protocol: reduce(self),
+    "__reduce_ex__": reduce_ex,
     "_place": _place,
-    "all": _reduce.all_method,
-    "any": _reduce.any_method,
-    "argmax": _reduce.argmax,
-    "argmin": _reduce.argmin,
-    "argsort": _sorting.argsort,
+    "argsort": _sorting.argsort_method,
     "astype": astype,
-    "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
-    "compress": lambda self, condition, axis=None, out=None: _indexing.compress(condition, self, axis, out),
+    "clip": clip,
+    "compress": _indexing.compress_method,
     "conj": conjugate,
     "conjugate": conjugate,
     "ctypes": property(ctypes),
-    "cumprod": _reduce.cumprod,
-    "cumsum": _reduce.cumsum,
     "device": property(device, set_device),
     "dot": _linear.dot,
     "fill": fill,
@@ -361,31 +380,24 @@ _OWN = {
     "imag": _complex.attribute("imag"),
     "item": item,
     "mT": property(lambda self: self._views(operator.attrgetter("mT"))),
-    "max": _reduce.max_,
-    "mean": _reduce.mean,
-    "min": _reduce.min_,
-    "nonzero": _indexing.nonzero,
-    "prod": _reduce.prod,
+    "nonzero": _indexing.nonzero_method,
     "ravel": ravel,
     "real": _complex.attribute("real"),
-    "repeat": _joining.repeat,
+    "repeat": _joining.repeat_method,
     "resize": resize,
-    "round": _select.round_,
+    "round": _select.round_method,
     "setflags": setflags,
     "squeeze": squeeze,
     "sort": _sorting.sort_in_place,
-    "std": _reduce.std,
-    "sum": _reduce.sum_,
     "swapaxes": _shape.swapaxes,
-    "take": _indexing.take,
+    "take": _indexing.take_method,
     "to_numpy": to_numpy,
-    "var": _reduce.var,
     "view": view,
 }
 _READERS = "dump dumps tobytes tofile".split()
 _VIEWS = ["diagonal"]
 # What an object of any class has.
-_SKIPPED = {"__array_finalize__", "__hash__"}
+_SKIPPED = {"__hash__"}
 
 
 def _attribute(name: str) -> property:
@@ -401,6 +413,7 @@ def _complete() -> None:
         setattr(ndarray, name, _reader(name))
     for name in _VIEWS:
         setattr(ndarray, name, _view_method(name))
+    ndarray.__new__ = staticmethod(new_array)  # type: ignore[method-assign, assignment]
     ours = {*dir(ndarray), *dir(object), *_SKIPPED}
     for name in dir(np.ndarray):
         if name in ours:

@@ -30,6 +30,7 @@ from . import (
     _shape,
     _sorting,
     _strides,
+    _subclass,
     _ufunc,
 )
 from ._gpupy import ndarray, ufunc
@@ -202,7 +203,8 @@ def _given_like(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def given(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("like") is not None:
             rest = {key: value for key, value in kwargs.items() if key != "like"}
-            if isinstance(kwargs["like"], ndarray):
+            like = kwargs["like"]
+            if isinstance(like, ndarray) and not _subclass.has_own(like, "__array_function__"):
                 return function(*args, **rest)
             made = _creation.asked(kwargs["like"], name, args, rest)
             if made is not NotImplemented:

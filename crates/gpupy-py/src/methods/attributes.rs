@@ -4,9 +4,10 @@
 //!
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
+use crate::array::subclass::view_of;
 use crate::array::wrap::wrap_of;
 use crate::convert::dtypes;
 use gpupy_engine::Array;
