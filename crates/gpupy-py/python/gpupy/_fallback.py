@@ -44,6 +44,17 @@ _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os
 _COMPARISONS = frozenset(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"))
 
 
+# What the right operand of a comparison has for it.
+_COMPARED = {
+    "equal": "__eq__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "not_equal": "__ne__",
+}
+
+
 class FallbackError(RuntimeError):
     """A call went to NumPy although fallbacks are forbidden."""
 
@@ -136,7 +147,9 @@ def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = 
     if isinstance(value, ndarray):
         if seen is not None:
             seen.append(value)
-        return value._host() if pick is None else pick(value)
+        if pick is not None:
+            return pick(value)
+        return value._host() if kind is ndarray else _subclass.host_of(value)
     if kind is dict:
         return {key: to_host(item, seen, pick) for key, item in value.items()}
     if kind is slice:
@@ -176,6 +189,8 @@ def wrap_inside(value: Any) -> Any:
         if kind is tuple:
             return tuple(items)
         return kind._make(items) if hasattr(kind, "_make") else value
+    if isinstance(value, np.ndarray):
+        return _subclass.ours(value)
     if isinstance(value, (np.random.Generator, np.random.RandomState) if _random() else ()):
         from ._proxy import Proxy
 
@@ -542,6 +557,11 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     outs = kwargs.get("out", ())
     if any(_decides(x) or _subclass.overrides(x) for x in inputs) or _others_out(outs):
         return NotImplemented
+    if method == "__call__" and not kwargs and ufunc.__name__ in _COMPARED and len(inputs) == 2:
+        mine, other = _COMPARED[ufunc.__name__], inputs[1]
+        if type(inputs[0]) is np.ndarray and _subclass.has_own(other, mine):
+            # As an operator it asks a subclass of NumPy's first, which an instance of ours is none of.
+            return getattr(other, mine)(wrap(inputs[0]))
     if method == "__call__":
         return _namespace.ufunc_of(ufunc)(*inputs, **kwargs)
     return _ufunc.method(ufunc.__name__, ufunc, method)(*inputs, **kwargs)

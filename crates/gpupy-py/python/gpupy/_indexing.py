@@ -12,7 +12,7 @@ import numpy as np
 from . import _gpupy, _select
 from ._creation import arange, asanyarray, is_of_a_subclass
 from ._fallback import call, call_writing, to_host, wrapped
-from ._gpupy import ndarray, scalar
+from ._gpupy import ndarray, scalar, wrap
 from ._subclass import has_own, like, plain
 
 
@@ -23,6 +23,9 @@ def getitem(array: ndarray, key: Any) -> Any:
     if not array._lazy and _is_basic(key):
         # A view, a record or an element of NumPy's memory, which nobody computes.
         host = array._host()
+        if host.dtype == object and _is_element(host, key):
+            element = host[key]
+            return wrap(element) if isinstance(element, np.ndarray) else element
         return wrapped("view", host[key], [array], [host])
     return call("__getitem__", operator.getitem, (array, key), {})
 
@@ -63,6 +66,12 @@ def _known(key: Any) -> Any:
     if not made.size:
         return made.astype(np.intp)
     return made if made.dtype.kind in "iub" else key
+
+
+def _is_element(array: Any, key: Any) -> bool:
+    """Whether a basic key names one element."""
+    parts = key if type(key) is tuple else (key,)
+    return len(parts) == array.ndim and all(type(part) is int for part in parts)
 
 
 def _is_basic(key: Any) -> bool:
@@ -121,7 +130,9 @@ def put(a, ind, v, mode="raise"):
 def take_along_axis(arr, indices, axis=-1):
     arr = asanyarray(arr)
     if type(arr) is not ndarray:
-        # It is an index of the array.
+        # It is an index of the array, which a class may have of its own.
+        if has_own(arr, "__getitem__") and axis is not None:
+            return arr[_key_along(arr.shape, plain(asanyarray(indices)), axis)]
         return like(take_along_axis, arr, indices, axis)
     made = None
     if arr._lazy and axis is None:
@@ -177,7 +188,10 @@ def nonzero_method(self):
 
 
 def argwhere(a):
-    a = plain(asanyarray(a))
+    a = asanyarray(a)
+    if has_own(a, "nonzero"):
+        return np.stack(a.nonzero()).T
+    a = plain(a)
     found = _along_axes(a)
     return call("argwhere", np.argwhere, (a,), {}) if found is None else np.stack(found).T
 
@@ -226,15 +240,19 @@ def put_along_axis(arr, indices, values, axis):
     index = asanyarray(indices)
     known = type(target) is ndarray and target._lazy and type(along) is int and index._lazy
     if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= along < index.ndim:
-        along %= index.ndim
-        key = [
-            arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
-            for at, extent in enumerate(target.shape)
-        ]
-        key[along] = index
-        target[tuple(key)] = values
+        target[_key_along(target.shape, index, along)] = values
     else:
         call("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})
+
+
+def _key_along(shape: tuple[int, ...], index: Any, axis: int) -> tuple[Any, ...]:
+    """The key that names along an axis what an array of indices says."""
+    key = [
+        arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
+        for at, extent in enumerate(shape)
+    ]
+    key[axis % index.ndim] = index
+    return tuple(key)
 
 
 def _masked(array: Any, mask: Any, value: Any) -> bool:

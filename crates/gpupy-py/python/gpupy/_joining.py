@@ -121,6 +121,13 @@ def append(arr, values, axis=None):
     return concatenate([arr, values], axis)
 
 
+def _by_methods(theirs: Any, *args: Any) -> Any:
+    """What NumPy's Python gives for an instance of a subclass, which may have methods of its own."""
+    from ._rebound import bound
+
+    return bound(theirs)(*args)
+
+
 def _shifts(shift: Any, axis: Any, rank: int) -> np.broadcast:
     """Each shift with its axis."""
     pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, rank, allow_duplicate=True))
@@ -135,7 +142,7 @@ def roll(a, shift, axis=None):
         return made
     a = asanyarray(a)
     if type(a) is not ndarray:
-        return like(roll, a, shift, axis)
+        return _by_methods(np.roll, a, shift, axis)
     if not a._lazy:
         return call("roll", np.roll, (a, shift), {"axis": axis})
     if axis is None:
@@ -251,7 +258,7 @@ def tile(A, reps):
     times = tuple(reps) if isinstance(reps, (list, tuple)) else (reps,)
     a = A if type(A) is ndarray else asanyarray(A)
     if type(a) is not ndarray:
-        return like(tile, a, reps)
+        return _by_methods(np.tile, a, reps)
     if all(type(n) is int for n in times) and a._lazy:
         if all(n == 1 for n in times):
             return array(a, copy=True, ndmin=len(times))

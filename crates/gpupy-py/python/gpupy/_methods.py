@@ -14,6 +14,7 @@ from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _selec
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import assign_all, count_fallback, hold, ndarray, new_array, numpy_attribute, wrap
+from ._subclass import plain
 
 
 def _described(function: Any, theirs: Any) -> types.FunctionType:
@@ -168,7 +169,9 @@ def view(self, dtype=None, type=None):
         type = ndarray
     if isinstance(type, _CLASS) and issubclass(type, ndarray):
         made = self._as(type)
-        return made if dtype is None else view(made, dtype)
+        return made if dtype is None else _seen_as(made, dtype)
+    if _CLASS(self) is not ndarray and type is None and dtype is not None:
+        return _seen_as(self._as(_CLASS(self)), dtype)
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same:
         dtype = self.dtype if dtype is None else np.dtype(dtype)
@@ -189,6 +192,12 @@ def view(self, dtype=None, type=None):
         return hold(host.view(dtype), self)
     given = [x for x in (dtype, type) if x is not None]
     return call("view", np.ndarray.view, (self, *given), {})
+
+
+def _seen_as(made: Any, dtype: Any) -> Any:
+    """A view that is another's own, under another dtype: a class may have a way of its own to set that."""
+    made.dtype = dtype
+    return made
 
 
 def resize(self, *new_shape, refcheck=True):
@@ -337,6 +346,11 @@ def _namespace(self, *, api_version=None):
     import gpupy
 
     return gpupy
+
+
+def set_dtype(self, dtype):
+    """``array.dtype = dtype``: the same memory under another dtype."""
+    self._replace(view(plain(self), dtype))
 
 
 def sizeof(self):

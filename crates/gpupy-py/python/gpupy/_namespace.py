@@ -146,7 +146,7 @@ def _runs_code_of_callers(name: str, value: Any) -> bool:
 
 
 _COMPARISONS = frozenset(
-    "assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal "
+    "assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal assert_array_compare "
     "assert_array_almost_equal_nulp assert_array_equal assert_array_less assert_array_max_ulp "
     "assert_equal".split()
 )

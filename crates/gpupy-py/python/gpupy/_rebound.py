@@ -157,6 +157,13 @@ def _bound(function: types.FunctionType) -> types.FunctionType:
     return made
 
 
+def bound(theirs: Any) -> Any:
+    """A function that NumPy writes in Python, over our arrays; NumPy's own where it is otherwise."""
+    source = getattr(theirs, "_implementation", theirs)
+    plain = isinstance(source, types.FunctionType) and _is_bound(source)
+    return _bound(source) if plain else through_numpy(theirs.__name__, theirs)
+
+
 # Functions whose names are being bound: one may call another that calls it.
 _binding: dict[types.FunctionType, types.FunctionType] = {}
 

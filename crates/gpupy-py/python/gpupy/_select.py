@@ -45,9 +45,7 @@ def clip_method(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNS
     low = min if a_min is _UNSET else a_min
     high = max if a_max is _UNSET else a_max
     if type(a) is not ndarray and _subclass.is_instance(a):
-        given = {"a_min": a_min, "a_max": a_max, "min": min, "max": max}
-        given = {key: _subclass.plain(value) for key, value in given.items() if value is not _UNSET}
-        return _subclass.through(clip_method, a, out=out, **given, **kwargs)
+        return _clipped_instance(a, low, high, out, kwargs)
     pair = [limit is not _UNSET for limit in (a_min, a_max)]
     # One of two, or two pairs: NumPy has the words.
     mixed = any(pair) and not (all(pair) and min is max is _UNSET)
@@ -64,6 +62,23 @@ def clip_method(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNS
     if out is not None:
         given["out"] = out
     return call("clip", np.clip, (a,), {**given, **kwargs})
+
+
+# The ufunc that clips between two limits.
+_CLIP = np._core.umath.clip  # type: ignore[attr-defined]
+
+
+def _clipped_instance(a: Any, low: Any, high: Any, out: Any, kwargs: dict[str, Any]) -> Any:
+    """An instance of a subclass between limits: by the ufunc that NumPy calls for those that there are."""
+    limits = [x for x in (low, high) if x is not _UNSET and x is not None]
+    kwargs = kwargs if out is None else {**kwargs, "out": (out,)}
+    if len(limits) == 2:
+        made = None if out is not None or kwargs else _gpupy.clip(a, *map(_subclass.plain, limits))
+        if made is None:
+            return _subclass.of_ufunc("clip", _CLIP, (a, *limits), kwargs)
+        return _subclass.given_as(a, made, (_CLIP, (a, *limits), 0))
+    name = "minimum" if low is _UNSET or low is None else "maximum"
+    return _subclass.of_ufunc(name, getattr(np, name), (a, *limits), kwargs)
 
 
 def _fits(out: Any, made: Any) -> bool:

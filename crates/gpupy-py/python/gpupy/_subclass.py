@@ -9,6 +9,8 @@ Not here: how instances are made, and views and copies, which have the class of 
 """
 
 import contextlib
+import importlib
+import sys
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
@@ -221,6 +223,11 @@ def wrapped_by(inputs: Iterable[Any], made: Any, return_scalar: bool) -> Any:
     return made if wrap is None else _applied(*wrap, made, None, return_scalar)
 
 
+def given_as(a: Any, made: Any, context: Any) -> Any:
+    """What a ufunc gave for the plain array of an instance, as the class makes it of a call."""
+    return _applied(a.__array_wrap__, a, made, context, True)
+
+
 def _wrap_of(value: Any) -> Any:
     own = getattr(type(value), "__array_wrap__", None)
     return None if own is None else value.__array_wrap__
@@ -287,12 +294,33 @@ _twins: weakref.WeakKeyDictionary[Any, type[Twin]] = weakref.WeakKeyDictionary()
 def twin(array: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The memory of an instance as an array of a subclass of NumPy's."""
     kind = type(array)
+    if hasattr(kind, "_gpupy_twin"):
+        return array._gpupy_twin(host)
     if kind not in _twins:
         members = {"__array_priority__": _priority(array), "_class": staticmethod(weakref.ref(kind))}
         _twins[kind] = type(kind.__name__, (Twin,), members)
     made = host.view(_twins[kind])
     made._of = array
     return made
+
+
+def host_of(array: Any) -> np.ndarray[Any, Any]:
+    """What NumPy gets to read for an instance: of NumPy's class that is as its own, if there is one."""
+    host = array._host()
+    return array._gpupy_twin(host) if hasattr(type(array), "_gpupy_twin") else host
+
+
+# By a class of NumPy's: what makes an instance of ours of one of it.
+OURS: dict[type, Any] = {}
+
+
+def ours(value: np.ndarray[Any, Any]) -> Any:
+    """An array of a subclass of NumPy's as one of ours, where ours has such a class; otherwise itself."""
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):
+        # It is there once somebody asks for it.
+        importlib.import_module("gpupy.ma").MaskedArray  # noqa: B018
+    make = next((OURS[kind] for kind in type(value).__mro__ if kind in OURS), None)
+    return value if make is None else make(value)
 
 
 def of_twin(result: Twin, made: Any) -> Any:

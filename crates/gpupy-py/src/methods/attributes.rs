@@ -51,6 +51,11 @@ impl NdArray {
         host_of(slf)?.getattr("dtype")
     }
 
+    #[setter(dtype)]
+    fn set_dtype(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.py().import("gpupy._methods")?.call_method1("set_dtype", (slf, dtype)).map(drop)
+    }
+
     /// How many axes.
     #[getter]
     pub fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {

@@ -57,6 +57,10 @@ impl NdArray {
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
+        if !is_plain(slf) && NdArray::ndim(slf)? > 0 && spec.is_empty() {
+            // What the class has for it.
+            return Ok(slf.str()?.into_any());
+        }
         host_of(slf)?.call_method1("__format__", (spec,))
     }
 
