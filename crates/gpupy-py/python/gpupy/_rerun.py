@@ -65,6 +65,8 @@ def load(name: str) -> types.ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"NumPy {np.__version__} has no module `{name}`", name=name)
     source = spec.loader.get_source(name)  # type: ignore[attr-defined]
+    if source is None:
+        raise ImportError(f"`{name}` of NumPy {np.__version__} comes without its source", name=name)
     tree = ast.fix_missing_locations(_Views().visit(ast.parse(source)))
     code = compile(tree, spec.origin or name, "exec", dont_inherit=True)
     module.__package__, module.__file__ = ours.rpartition(".")[0], spec.origin
