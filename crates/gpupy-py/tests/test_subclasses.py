@@ -407,6 +407,12 @@ def test_plain_arrays_never_reach_the_code_of_subclasses(auto, monkeypatch):
                 monkeypatch.setattr(module, name, refuse, raising=False)
     names = calls.arrays(gp, 6)
     for name, call in calls.calls().items():
-        if call and name not in _LEFT_OUT and ";" not in call and "tempfile" not in call:
+        if (
+            call
+            and name not in _LEFT_OUT
+            and hasattr(np, name)
+            and ";" not in call
+            and "tempfile" not in call
+        ):
             with np.errstate(all="ignore"):
                 eval(call, names)
