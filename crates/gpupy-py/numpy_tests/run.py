@@ -20,7 +20,7 @@ import processes
 import rewrite
 import suites
 
-FOLDERS = ("_core", "lib", "linalg", "fft")
+FOLDERS = ("_core", "lib", "linalg", "fft", "ma")
 
 
 _LIST = pathlib.Path(__file__).with_name("expected.toml")

@@ -35,7 +35,7 @@ mod methods;
 mod session;
 mod views;
 
-use array::{kind, ndarray, recording, scalar, wrap};
+use array::{kind, ndarray, recording, scalar, subclass, wrap};
 use compute::{forms, function, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin};
@@ -56,6 +56,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("OpenError", module.py().get_type::<errors::OpenError>())?;
     module.add("FormatError", module.py().get_type::<errors::FormatError>())?;
     module.add_class::<ndarray::NdArray>()?;
+    subclass::keep_allocation(module.py())?;
+    module.add_function(wrap_pyfunction!(subclass::new_array, module)?)?;
     module.add_class::<scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
     module.add_class::<function::PyFunction>()?;

@@ -156,8 +156,6 @@ def test_the_environment_sets_the_mode():
         "random.rand(3)",
         "fft.fft([1, 2, 3])",
         "linalg.inv([[2.0]])",
-        "ma.masked_less(gpupy.arange(3.0), 1)",
-        "ma.sum(numpy.ma.array([1, 2]))",
         "histogram([1, 2])",
         "mgrid[0:2, 0:3]",
         "fft.fft(gpupy.arange(4.0))",

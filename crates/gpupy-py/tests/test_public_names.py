@@ -130,7 +130,9 @@ def test_types_are_subscripted_as_in_typed_programs():
 
 def test_what_is_masked_is_told_by_identity():
     x = gpupy.ma.array([1, 2, 3], mask=[0, 1, 0])
-    assert x[1] is gpupy.ma.masked is numpy.ma.masked
+    assert x[1] is gpupy.ma.masked
+    # NumPy's own is of NumPy's class, and becomes ours.
+    assert gpupy._gpupy.wrap(numpy.ma.masked) is gpupy.ma.masked
     assert gpupy.ma.nomask is numpy.ma.nomask
 
 

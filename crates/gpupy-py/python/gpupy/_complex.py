@@ -11,11 +11,12 @@ import numpy as np
 from . import _creation, _gpupy
 from ._fallback import call, to_host
 from ._gpupy import assign_all, hold, ndarray, numpy_attribute
+from ._subclass import like
 
 
 def _part(a: ndarray, name: str) -> Any:
     if not a._lazy:
-        return numpy_attribute(a, name)
+        return like(numpy_attribute, a, name) if type(a) is not ndarray else numpy_attribute(a, name)
     if a.dtype.kind != "c":
         if name == "real":
             return a

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import _gpupy
+from . import _gpupy, _subclass
 from ._fallback import call, to_host, wrapped
 from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, scalar, wrap, zeros
 
@@ -83,7 +83,8 @@ def _refuse(device: Any) -> None:
 
 def _given_like(function: Callable[..., Any], *args: Any, like: Any, **kwargs: Any) -> Any:
     """The call, left to the class of ``like`` where that is not ours or NumPy's."""
-    if like is None or type(like) is np.ndarray or isinstance(like, ndarray):
+    ours = isinstance(like, ndarray) and not _subclass.has_own(like, "__array_function__")
+    if like is None or type(like) is np.ndarray or ours:
         return function(*args, **kwargs)
     made = asked(like, function.__name__, args, kwargs)
     return getattr(np, function.__name__)(*args, like=like, **kwargs) if made is NotImplemented else made
@@ -152,6 +153,9 @@ def _like(make: Callable[..., Any]) -> Callable[..., Any]:
     def like(a, dtype=None, order="K", subok=True, shape=None, **kwargs):
         if subok and is_of_a_subclass(a):
             return wrap(getattr(np, f"{make.__name__}_like")(a, dtype, order, shape=to_host(shape), **kwargs))
+        if _subclass.is_instance(a):
+            made = like(a._as(ndarray), dtype, order, True, shape, **kwargs)
+            return made._like(a) if subok else made
         a, order = asarray(a), order_of(order)
         wanted = a.dtype if dtype is None else dtype
         shape = a.shape if shape is None else shape
@@ -192,6 +196,11 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
             # A scalar has no memory to share, and NumPy has the words.
             np.array(object._value(), copy=False)
         object = object._array()
+    if _subclass.is_instance(object):
+        if not subok:
+            object = object._as(ndarray)
+        elif not object._lazy:
+            return _held(object, dtype, copy, order, ndmin)
     if isinstance(object, ndarray) and object._lazy and not kwargs:
         if order == "K" and dtype is None and copy and ndmin <= object.ndim:
             return object._copy(None, True)
@@ -218,6 +227,13 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     return wrapped("array", made, [object], [given]) if isinstance(object, ndarray) else wrap(made)
 
 
+def _held(array: Any, dtype: Any, copy: Any, order: Any, ndmin: int) -> Any:
+    """An instance of a subclass whose elements are NumPy's, as ``array`` gives it."""
+    host = _subclass.twin(array, array._host())
+    made = np.array(host, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
+    return wrapped("array", made, [array], [host])
+
+
 _COPIES = {np._CopyMode.ALWAYS: True, np._CopyMode.IF_NEEDED: None, np._CopyMode.NEVER: False}
 
 
@@ -236,6 +252,8 @@ def asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None):
     """An array of ours. One of a subclass of NumPy's is held as it is, for NumPy to work on."""
     if is_of_a_subclass(a) and dtype is order is copy is None:
         return hold(a)
+    if _subclass.is_instance(a):
+        return array(a, dtype, copy=copy, order="K" if order is None else order, subok=True)
     return asarray(a, dtype, order, copy=copy)
 
 
@@ -246,7 +264,7 @@ def _asanyarray(a, dtype=None, order=None, *, device=None, copy=None, like=None)
     if isinstance(a, np.ndarray):
         # `np.asanyarray` of NumPy 2.0 takes no `copy`.
         return wrap(np.array(a, dtype, copy=copy, order="K" if order is None else order, subok=True))
-    return asarray(a, dtype, order, copy=copy)
+    return asanyarray(a, dtype, order, copy=copy)
 
 
 def ascontiguousarray(a, dtype=None, *, like=None):
@@ -286,6 +304,7 @@ def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
+    x = _subclass.plain(x)
     if isinstance(x, ndarray) and x._lazy and device in (None, "cpu"):
         return x.copy() if copy else x[...]
     # An element is a tensor without axes, which to NumPy its own scalar is not.
@@ -348,7 +367,7 @@ def _arange(dtype: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     _refuse(device)
-    given = [to_host(x) for x in (start, stop)]
+    given = [start, stop] if _subclass.any_instance((start, stop)) else [to_host(x) for x in (start, stop)]
     if all(type(x) in (int, float, np.float64) for x in given) and is_lazy(float) and axis in (0, -1):
         made = _linspace(float(given[0]), float(given[1]), operator.index(num), endpoint, dtype)
         if made is not None:
@@ -443,6 +462,8 @@ def fromfunction(function, shape, *, dtype=float, like=None, **kwargs):
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     grids = [asanyarray(x) for x in xi]
     if indexing not in ("xy", "ij") or not all(g._lazy for g in grids):
+        if _subclass.any_instance(xi):
+            return call("meshgrid", np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
         given = to_host(xi)
         return wrap(np.meshgrid(*given, copy=copy, sparse=sparse, indexing=indexing))
     rank = len(grids)
@@ -453,7 +474,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     if not sparse:
         from ._shape import broadcast_arrays
 
-        out = list(broadcast_arrays(*out))
+        out = list(broadcast_arrays(*out, subok=True))
     if copy:
         out = [g._copy() for g in out]
     return tuple(out)

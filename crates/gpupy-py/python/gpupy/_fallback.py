@@ -15,6 +15,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
+from . import _subclass
 from ._gpupy import (
     adopt,
     call,
@@ -42,6 +43,17 @@ _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
 
 _COMPARISONS = frozenset(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"))
+
+
+# What the right operand of a comparison has for it.
+_COMPARED = {
+    "equal": "__eq__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "not_equal": "__ne__",
+}
 
 
 class FallbackError(RuntimeError):
@@ -157,7 +169,9 @@ def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = 
     if isinstance(value, ndarray):
         if seen is not None:
             seen.append(value)
-        return value._host() if pick is None else pick(value)
+        if pick is not None:
+            return pick(value)
+        return value._host() if kind is ndarray else _subclass.host_of(value)
     if kind is dict:
         return {key: to_host(item, seen, pick) for key, item in value.items()}
     if kind is slice:
@@ -197,6 +211,8 @@ def wrap_inside(value: Any) -> Any:
         if kind is tuple:
             return tuple(items)
         return kind._make(items) if hasattr(kind, "_make") else value
+    if isinstance(value, np.ndarray):
+        return _subclass.ours(value)
     if isinstance(value, (np.random.Generator, np.random.RandomState) if _random() else ()):
         from ._proxy import Proxy
 
@@ -263,6 +279,10 @@ def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[s
     if outputs and (len(args) > function.nargs or any(x is ... for x in args)):
         # NumPy has the words.
         return function(*to_host(tuple(args)), **to_host(kwargs))
+    is_ufunc = isinstance(function, np.ufunc) or function in _OPERATORS
+    if is_ufunc and _subclass.any_instance((*args, *kwargs.values())):
+        if not any(type(x) not in _PLAIN and _decides(x) for x in args):
+            return _subclass.of_ufunc(name, function, args, kwargs)
     if outputs and "out" not in kwargs:
         given = tuple(args[function.nin :])
         # NumPy makes those that are not given.
@@ -288,7 +308,8 @@ def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[s
     def pick(array: ndarray) -> np.ndarray[Any, Any]:
         # NumPy has to see what it reads and writes in one memory.
         read_there = any(isinstance(o, ndarray) and array._shares(o) for o in outs)
-        hosts.append(array._pinned() if read_there else array._host())
+        host = array._pinned() if read_there else array._host()
+        hosts.append(host if type(array) is ndarray else _subclass.twin(array, host))
         return hosts[-1]
 
     host_args = to_host(tuple(args), seen, pick)
@@ -347,19 +368,26 @@ def _given_back(name: str, result: Any, arrays: list[ndarray], hosts: _Hosts) ->
     return result if type(result) in _VALUES else wrapped(name, result, arrays, hosts)
 
 
-def wrapped(name: str, result: Any, arrays: list[ndarray], hosts: _Hosts) -> Any:
+def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) -> Any:
     """The result as ours; the parts of a tuple or a list, too, may be views."""
     kind = type(result)
+    if isinstance(result, _subclass.Twin):
+        same = next((array for array, host in zip(arrays, hosts, strict=True) if host is result), None)
+        if same is not None:
+            return same
+        view = _view_of_one(name, result, arrays, hosts, type(result)._class())
+        return _subclass.of_twin(result, wrap(result.view(np.ndarray))) if view is None else view
     if kind is not np.ndarray:
         if kind not in (tuple, list) or all(type(r) is not np.ndarray for r in result):
-            return wrap(result)
+            if kind not in (tuple, list) or not any(isinstance(r, _subclass.Twin) for r in result):
+                return wrap(result)
         # What stands in it twice is one array.
         made = {id(r): wrapped(name, r, arrays, hosts) for r in result}
         return kind([made[id(r)] for r in result])
     if name == "frombuffer" and result.flags.writeable:
         # Its memory is somebody else's, who may write to it and read what is written here.
         return adopt(result)
-    view = _view_of_one(name, result, arrays, hosts)
+    view = _view_of_one(name, result, arrays, hosts, type(arrays[0]) if name == "view" else ndarray)
     if view is None:
         view = wrap(result)
         # Nothing tells whose view an array without elements is; of read-only ones it is read-only.
@@ -378,29 +406,39 @@ def _decides(value: object) -> bool:
 
 
 def _others_out(out: Any) -> bool:
-    return any(_decides(each) for each in (out if isinstance(out, tuple) else (out,)))
+    return any(_decides(x) or _subclass.overrides(x) for x in (out if isinstance(out, tuple) else (out,)))
 
 
+# Python's functions of operators that are ufuncs.
+_OPERATORS = frozenset(
+    getattr(operator, name)
+    for name in "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift "
+    "lt le eq ne gt ge neg pos abs invert".split()
+) | {divmod}
 # Functions whose views NumPy lets nobody write to.
 _READ_ONLY = frozenset({"diag", "diagonal", "frombuffer", "sliding_window_view"})
 
 
 def _view_of_one(
-    name: str, result: np.ndarray[Any, Any], arrays: list[ndarray], hosts: _Hosts
+    name: str, result: np.ndarray[Any, Any], arrays: Sequence[ndarray], hosts: _Hosts, kind: Any
 ) -> ndarray | None:
-    """The array, or the view of it, that NumPy gave back as its host memory; or ``None``."""
+    """The array, or the view of it, that NumPy gave back as its host memory; or ``None``.
+
+    A view of an instance of a subclass is of this class, if it is the instance's, and plain otherwise.
+    """
     for n, host in enumerate(hosts):
         if result is host:
             return arrays[n]
     if result.base is None:
         return None
-    for array, host in zip(arrays, hosts, strict=True):
+    for given, host in zip(arrays, hosts, strict=True):
+        array = given if type(given) is kind else _subclass.plain(given)
         if not result.size:
             # Addresses tell nothing of what has no elements.
             if result.base is not host or array.dtype != result.dtype:
                 continue
             if not array._lazy:
-                return hold(result, array)
+                return hold(result.view(np.ndarray), array)
             view = array._views(np.lib.stride_tricks.as_strided, result.shape, result.strides)
             if name in _READ_ONLY:
                 view._writable = False
@@ -409,14 +447,18 @@ def _view_of_one(
             continue
         if not array._lazy:
             # A field of records, say: NumPy's view, whatever its dtype, so that writes reach them.
-            return hold(result, array)
+            return hold(result.view(np.ndarray), array)
         place = None
         if array.dtype == result.dtype:
             alike = array.strides == host.strides
             place = _place(host, result) if alike else _placed_in(array, host, result)
         # Otherwise a copy: what would be written to it would not reach the array.
+        if place is None and type(result) is not np.ndarray:
+            made = wrap(result.view(np.ndarray))
+            made._writable = False
+            return made._like(array)
         view = wrap(result) if place is None else array._views(_placed, *place)
-        if name in _READ_ONLY or not view._shares(array):
+        if name in _READ_ONLY or not array._shares(view):
             view._writable = False
         return view
     return None
@@ -515,6 +557,10 @@ def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 def in_place(operator_name: str, ufunc_name: str, target: ndarray, value: Any) -> Any:
     """``target op= value`` by NumPy."""
     function = getattr(operator, "i" + operator_name.rstrip("_"))
+    if _subclass.any_instance((target, value)) and not _decides(value):
+        if value is not None and getattr(type(value), "__array_ufunc__", _PLAIN) is None:
+            return NotImplemented
+        return _subclass.of_ufunc(ufunc_name, getattr(np, ufunc_name), (target, value), {"out": (target,)})
     if _decides(value):
         return getattr(np, ufunc_name)(target, value, out=(target,))
     seen = [target]
@@ -530,8 +576,14 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     if not isinstance(ufunc, (np.ufunc, _namespace.ufunc)):
         # NumPy has the words.
         return np.empty(0).__array_ufunc__(ufunc, method, *to_host(inputs))  # type: ignore[arg-type]
-    if any(_decides(x) for x in inputs) or _others_out(kwargs.get("out", ())):
+    outs = kwargs.get("out", ())
+    if any(_decides(x) or _subclass.overrides(x) for x in inputs) or _others_out(outs):
         return NotImplemented
+    if method == "__call__" and not kwargs and ufunc.__name__ in _COMPARED and len(inputs) == 2:
+        mine, other = _COMPARED[ufunc.__name__], inputs[1]
+        if type(inputs[0]) is np.ndarray and _subclass.has_own(other, mine):
+            # As an operator it asks a subclass of NumPy's first, which an instance of ours is none of.
+            return getattr(other, mine)(wrap(inputs[0]))
     if method == "__call__":
         return _namespace.ufunc_of(ufunc)(*inputs, **kwargs)
     return _ufunc.method(ufunc.__name__, ufunc, method)(*inputs, **kwargs)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ._fallback import call, to_host
 from ._gpupy import ndarray, wrap
+from ._subclass import is_instance, like
 
 
 class flatiter:
@@ -62,6 +63,8 @@ class flatiter:
         return next(iter(self))
 
     def __getitem__(self, key):
+        if is_instance(self._array):
+            return like(lambda plain: flatiter(plain)[key], self._array)
         if isinstance(key, (slice, type(Ellipsis))):
             return self.ravel()[key].copy()
         if isinstance(key, (bool, np.bool)):

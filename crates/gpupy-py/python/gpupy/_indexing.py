@@ -12,24 +12,28 @@ import numpy as np
 from . import _gpupy, _select
 from ._creation import arange, asanyarray, is_of_a_subclass
 from ._fallback import call, call_writing, to_host, wrapped
-from ._gpupy import ndarray, scalar
+from ._gpupy import ndarray, scalar, wrap
+from ._subclass import has_own, like, plain
 
 
 def getitem(array: ndarray, key: Any) -> Any:
-    plain = _plain(key) if array._lazy else key
-    if plain is not key:
-        return array[plain]
+    known = _known(key) if array._lazy else key
+    if known is not key:
+        return array[known]
     if not array._lazy and _is_basic(key):
         # A view, a record or an element of NumPy's memory, which nobody computes.
         host = array._host()
+        if host.dtype == object and _is_element(host, key):
+            element = host[key]
+            return wrap(element) if isinstance(element, np.ndarray) else element
         return wrapped("view", host[key], [array], [host])
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
 def setitem(array: ndarray, key: Any, value: Any) -> None:
-    plain = _plain(key) if array._lazy else key
-    if plain is not key:
-        array[plain] = value
+    known = _known(key) if array._lazy else key
+    if known is not key:
+        array[known] = value
         return
     if not array._lazy and _is_basic(key):
         array._host()[key] = to_host(value)
@@ -40,13 +44,13 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         call("__setitem__", operator.setitem, (array, key, value), {})
 
 
-def _plain(key: Any) -> Any:
+def _known(key: Any) -> Any:
     """The key with numbers and arrays in the place of objects that have code of their own to give them.
 
     That code may write to the array, so it runs before anything is read.
     """
     if type(key) is tuple:
-        parts = tuple([_plain(part) for part in key])
+        parts = tuple([_known(part) for part in key])
         return key if all(map(operator.is_, parts, key)) else parts
     if isinstance(key, _KEYS):
         return key
@@ -62,6 +66,12 @@ def _plain(key: Any) -> Any:
     if not made.size:
         return made.astype(np.intp)
     return made if made.dtype.kind in "iub" else key
+
+
+def _is_element(array: Any, key: Any) -> bool:
+    """Whether a basic key names one element."""
+    parts = key if type(key) is tuple else (key,)
+    return len(parts) == array.ndim and all(type(part) is int for part in parts)
 
 
 def _is_basic(key: Any) -> bool:
@@ -83,8 +93,17 @@ def _mask(array: ndarray, key: Any, value: Any) -> bool:
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
-    a = asanyarray(a)
-    made = None
+    a = a if type(a) is ndarray else asanyarray(a)
+    if has_own(a, "take"):
+        return a.take(indices, axis=axis, out=out, mode=mode)
+    return take_method(a, indices, axis, out, mode)
+
+
+def take_method(self, indices, axis=None, out=None, mode="raise"):
+    """The method."""
+    a, made = self, None
+    if type(a) is not ndarray:
+        return like(take_method, a, indices, axis, mode=mode, out=out)
     if out is None and a._lazy:
         whole = a.ravel() if axis is None else a
         made = _gpupy.take(whole, indices, 0 if axis is None else operator.index(axis), mode)
@@ -95,6 +114,9 @@ def take(a, indices, axis=None, out=None, mode="raise"):
 
 
 def put(a, ind, v, mode="raise"):
+    if has_own(a, "put"):
+        return a.put(ind, v, mode=mode)
+    a = plain(a)
     index = asanyarray(ind)
     ours = isinstance(a, ndarray) and a._lazy and a._writable and a.size and a.flags.c_contiguous
     fits = index.size and index.dtype.kind in "iu" and np.size(v) in (1, index.size)
@@ -107,6 +129,11 @@ def put(a, ind, v, mode="raise"):
 
 def take_along_axis(arr, indices, axis=-1):
     arr = asanyarray(arr)
+    if type(arr) is not ndarray:
+        # It is an index of the array, which a class may have of its own.
+        if has_own(arr, "__getitem__") and axis is not None:
+            return arr[_key_along(arr.shape, plain(asanyarray(indices)), axis)]
+        return like(take_along_axis, arr, indices, axis)
     made = None
     if arr._lazy and axis is None:
         made = _gpupy.take_along(arr.ravel(), indices, 0) if np.ndim(indices) == 1 else None
@@ -117,6 +144,16 @@ def take_along_axis(arr, indices, axis=-1):
 
 def compress(condition, a, axis=None, out=None):
     a = asanyarray(a)
+    if has_own(a, "compress"):
+        return a.compress(condition, axis=axis, out=out)
+    return compress_method(a, condition, axis, out)
+
+
+def compress_method(self, condition, axis=None, out=None):
+    """The method."""
+    a = self
+    if type(a) is not ndarray:
+        return like(compress_method, a, condition, axis, out=out)
     host = np.asarray(to_host(condition))
     if out is None and a._lazy and host.ndim == 1 and host.dtype == np.bool:
         return take(a, np.flatnonzero(host), axis)
@@ -132,6 +169,14 @@ def extract(condition, arr):
 
 def nonzero(a):
     a = asanyarray(a)
+    if has_own(a, "nonzero"):
+        return a.nonzero()
+    return nonzero_method(a)
+
+
+def nonzero_method(self):
+    """The method."""
+    a = plain(self)
     found = _along_axes(a)
     if found is None:
         return call("nonzero", np.nonzero, (a,), {})
@@ -144,12 +189,19 @@ def nonzero(a):
 
 def argwhere(a):
     a = asanyarray(a)
+    if has_own(a, "nonzero"):
+        return np.stack(a.nonzero()).T
+    a = plain(a)
     found = _along_axes(a)
     return call("argwhere", np.argwhere, (a,), {}) if found is None else np.stack(found).T
 
 
 def flatnonzero(a):
-    return nonzero(asanyarray(a).ravel())[0]
+    return nonzero(_ravel(a))[0]
+
+
+def _ravel(a: Any) -> Any:
+    return asanyarray(a).ravel()
 
 
 def _along_axes(a: ndarray) -> list[Any] | None:
@@ -168,32 +220,39 @@ def _along_axes(a: ndarray) -> list[Any] | None:
 
 
 def place(arr, mask, vals):
+    arr = plain(arr)
     if not (np.size(vals) == 1 and _masked(arr, mask, vals)):
         call_writing("place", np.place, (arr, mask, vals), {})
 
 
 def putmask(a, /, mask, values):
+    a, mask, values = plain(a), plain(mask), plain(values)
     alike = type(values) is not ndarray or values.size == 1 or values.shape == getattr(a, "shape", None)
     if not (alike and _masked(a, mask, values)):
         call_writing("putmask", np.putmask, (a, mask, values), {})
 
 
 def put_along_axis(arr, indices, values, axis):
+    arr = plain(arr)
     target, along = arr, axis
     if axis is None and type(arr) is ndarray and arr._lazy and arr.flags.c_contiguous:
         target, along = arr.reshape(-1), 0
     index = asanyarray(indices)
     known = type(target) is ndarray and target._lazy and type(along) is int and index._lazy
     if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= along < index.ndim:
-        along %= index.ndim
-        key = [
-            arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
-            for at, extent in enumerate(target.shape)
-        ]
-        key[along] = index
-        target[tuple(key)] = values
+        target[_key_along(target.shape, index, along)] = values
     else:
         call("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})
+
+
+def _key_along(shape: tuple[int, ...], index: Any, axis: int) -> tuple[Any, ...]:
+    """The key that names along an axis what an array of indices says."""
+    key = [
+        arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
+        for at, extent in enumerate(shape)
+    ]
+    key[axis % index.ndim] = index
+    return tuple(key)
 
 
 def _masked(array: Any, mask: Any, value: Any) -> bool:

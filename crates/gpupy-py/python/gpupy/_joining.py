@@ -14,6 +14,8 @@ from ._creation import array, asanyarray, axes_as_they_lie, full, is_lazy, zeros
 from ._fallback import call
 from ._gpupy import join, join_alike, ndarray, padded, repeated, roll_alike, rolled, tiled
 from ._shape import atleast_1d, atleast_2d, atleast_3d, ravel
+from ._subclass import has_own, joined_as, like
+from ._subclass import plain as plain_of
 
 
 def _parts(arrays: Any) -> list[ndarray] | None:
@@ -62,6 +64,9 @@ def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) ->
         if out is not None:
             given["out"] = out
         return call("concatenate", np.concatenate, (arrays,), given)
+    before = parts
+    if any(type(p) is not ndarray for p in parts):
+        parts = [plain_of(p) for p in parts]
     if axis is None:
         parts, axis = [p.reshape(-1) for p in parts], 0
     rank, axis = parts[0].ndim, operator.index(axis)
@@ -71,7 +76,8 @@ def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) ->
     others = {p.shape[:axis] + p.shape[axis + 1 :] for p in parts}
     if len(others) != 1:
         _refuse(parts, axis)
-    return join([p if p.dtype == wanted else p.astype(wanted) for p in parts], axis)
+    made = join([p if p.dtype == wanted else p.astype(wanted) for p in parts], axis)
+    return made if before is parts else joined_as(before, made)
 
 
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
@@ -115,6 +121,13 @@ def append(arr, values, axis=None):
     return concatenate([arr, values], axis)
 
 
+def _by_methods(theirs: Any, *args: Any) -> Any:
+    """What NumPy's Python gives for an instance of a subclass, which may have methods of its own."""
+    from ._rebound import bound
+
+    return bound(theirs)(*args)
+
+
 def _shifts(shift: Any, axis: Any, rank: int) -> np.broadcast:
     """Each shift with its axis."""
     pairs = np.broadcast(shift, np.lib.array_utils.normalize_axis_tuple(axis, rank, allow_duplicate=True))
@@ -128,6 +141,8 @@ def roll(a, shift, axis=None):
     if made is not None:
         return made
     a = asanyarray(a)
+    if type(a) is not ndarray:
+        return _by_methods(np.roll, a, shift, axis)
     if not a._lazy:
         return call("roll", np.roll, (a, shift), {"axis": axis})
     if axis is None:
@@ -195,7 +210,7 @@ def _padded_by_numpy(array: Any, pad_width: Any, given: dict[str, Any]) -> Any:
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
-    a = asanyarray(array)
+    a = plain_of(asanyarray(array))
     given = {"mode": mode, **kwargs}
     try:
         widths = _sides(pad_width, a.ndim)
@@ -225,6 +240,16 @@ def pad(array, pad_width, mode="constant", **kwargs):
 
 def repeat(a, repeats, axis=None):
     a = a if type(a) is ndarray else asanyarray(a)
+    if type(a) is not ndarray and has_own(a, "repeat"):
+        return a.repeat(repeats, axis=axis)
+    return repeat_method(a, repeats, axis)
+
+
+def repeat_method(self, repeats, axis=None):
+    """The method."""
+    a = self
+    if type(a) is not ndarray:
+        return like(repeat_method, a, repeats, axis)
     made = repeated(a, repeats, axis)
     return call("repeat", np.repeat, (a, repeats), {"axis": axis}) if made is None else made
 
@@ -232,6 +257,8 @@ def repeat(a, repeats, axis=None):
 def tile(A, reps):
     times = tuple(reps) if isinstance(reps, (list, tuple)) else (reps,)
     a = A if type(A) is ndarray else asanyarray(A)
+    if type(a) is not ndarray:
+        return _by_methods(np.tile, a, reps)
     if all(type(n) is int for n in times) and a._lazy:
         if all(n == 1 for n in times):
             return array(a, copy=True, ndmin=len(times))

@@ -12,6 +12,7 @@ from . import _linear, _shape
 from ._creation import asanyarray
 from ._fallback import call
 from ._gpupy import ndarray, ufunc
+from ._subclass import any_instance
 
 _linalg = np.linalg
 # Ours, which NumPy would ask for at each call of its own.
@@ -20,6 +21,8 @@ _sqrt = ufunc("sqrt", np.sqrt)
 
 def _lazy(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays of float32, float64 or complex numbers, or ``None``."""
+    if any_instance(given):
+        return None
     arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
     ours = all(isinstance(a, ndarray) and a._lazy and a.dtype.char in "fdFD" for a in arrays)
     return arrays if ours else None
@@ -92,7 +95,7 @@ def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
         row = x._row()
         if row is not None:
             return _sqrt(row @ row)
-    if isinstance(x, ndarray) and x._lazy and x.dtype.kind in "biu":
+    if type(x) is ndarray and x._lazy and x.dtype.kind in "biu":
         x = x.astype(float)
     arrays = _lazy(x)
     if arrays is None or not arrays[0].size or not arrays[0].ndim:

@@ -16,6 +16,7 @@ from ._fallback import call
 from ._gpupy import ndarray
 from ._reduce import _given
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
+from ._subclass import any_instance, has_own
 
 # Arrays have no more axes.
 _MOST_AXES = 64
@@ -23,6 +24,9 @@ _MOST_AXES = 64
 
 def _operands(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays with elements, or ``None``."""
+    if any_instance(given):
+        # NumPy knows what becomes of them.
+        return None
     arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
     ours = all(isinstance(a, ndarray) and a._lazy for a in arrays)
     return arrays if ours else None
@@ -140,8 +144,10 @@ def _axes(a: ndarray, b: ndarray, axes: Any) -> Sequence[list[int]] | None:
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    if out is None and isinstance(a, ndarray) and a._lazy:
+    if out is None and type(a) is ndarray and a._lazy:
         return FUNCTIONS_OF_VIEWS["diagonal"](a, offset, axis1, axis2).sum(-1, dtype)
+    if has_own(a, "trace"):
+        return a.trace(offset=offset, axis1=axis1, axis2=axis2, dtype=dtype, out=out)
     given = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
     return call("trace", np.trace, (a, offset, axis1, axis2), given)
 

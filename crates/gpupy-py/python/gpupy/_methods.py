@@ -14,7 +14,17 @@ import numpy as np
 from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
-from ._gpupy import assign_all, count_fallback, hold, ndarray, numpy_attribute, wrap, wrap_constant
+from ._gpupy import (
+    assign_all,
+    count_fallback,
+    hold,
+    ndarray,
+    new_array,
+    numpy_attribute,
+    wrap,
+    wrap_constant,
+)
+from ._subclass import plain
 
 
 def _described(function: Any, theirs: Any) -> types.FunctionType:
@@ -65,10 +75,12 @@ def _view_method(name: str) -> types.FunctionType:
 
 def copy(self, order="C"):
     """The method, called with an order."""
-    return _creation.array(self, order="C" if order is None else order, copy=True)
+    return _creation.array(self, order="C" if order is None else order, copy=True, subok=True)
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    if not subok and type(self) is not ndarray:
+        self = self._as(ndarray)
     if order == "K" and casting == "unsafe" and copy is True:
         made = self._cast(dtype)
         if made is not None:
@@ -161,8 +173,15 @@ _CLASS = type
 
 
 def view(self, dtype=None, type=None):
-    if (dtype if type is None else type) in (ndarray, np.ndarray):
-        dtype, type = (None, None) if type is None else (dtype, None)
+    if type is None and isinstance(dtype, _CLASS) and issubclass(dtype, ndarray | np.ndarray):
+        dtype, type = None, dtype
+    if type is np.ndarray:
+        type = ndarray
+    if isinstance(type, _CLASS) and issubclass(type, ndarray):
+        made = self._as(type)
+        return made if dtype is None else _seen_as(made, dtype)
+    if _CLASS(self) is not ndarray and type is None and dtype is not None:
+        return _seen_as(self._as(_CLASS(self)), dtype)
     same = dtype is None or (isinstance(dtype, np.dtype | str) or dtype in np.sctypeDict.values())
     if type is None and same:
         dtype = self.dtype if dtype is None else np.dtype(dtype)
@@ -182,9 +201,13 @@ def view(self, dtype=None, type=None):
         count_fallback("view", [self])
         return hold(host.view(dtype), self)
     given = [x for x in (dtype, type) if x is not None]
-    if any(isinstance(x, _CLASS) and issubclass(x, ndarray) for x in given):
-        raise TypeError(f"arrays of gpupy do not become subclasses: `{given[-1].__name__}`")
     return call("view", np.ndarray.view, (self, *given), {})
+
+
+def _seen_as(made: Any, dtype: Any) -> Any:
+    """A view that is another's own, under another dtype: a class may have a way of its own to set that."""
+    made.dtype = dtype
+    return made
 
 
 def resize(self, *new_shape, refcheck=True):
@@ -228,6 +251,10 @@ def class_getitem(cls, item):
     return types.GenericAlias(cls, item)
 
 
+def clip(self, min=None, max=None, out=None, **kwargs):
+    return _select.clip_method(self, min, max, out, **kwargs)
+
+
 def contains(self, value):
     return bool((self == value).any())
 
@@ -237,6 +264,8 @@ OUT_OF_BAND = 5
 
 
 def reduce(self):
+    if type(self) is not ndarray:
+        return _reconstructed, (type(self), (0,), b"b"), self._host().__reduce__()[2]
     return _rebuild, (self._constant() if self._lazy else self._host(),)
 
 
@@ -245,6 +274,8 @@ def reduce_ex(self, protocol, /):
 
     A pending array is evaluated. What is written to it later does not reach the buffer.
     """
+    if type(self) is not ndarray:
+        return self.__reduce__()
     if protocol < OUT_OF_BAND or not self._lazy:
         return reduce(self)
     host = self._constant()
@@ -253,6 +284,11 @@ def reduce_ex(self, protocol, /):
         return _rebuild, (host,)
     order = "F" if host.flags.fnc else "C"
     return from_buffer, (pickle.PickleBuffer(host.ravel(order="K")), host.dtype, host.shape, order)
+
+
+def _reconstructed(kind: type[Any], shape: tuple[int, ...], letter: bytes) -> Any:
+    """An instance of a subclass that is to get its state."""
+    return ndarray.__new__(kind, shape, letter.decode())
 
 
 def setstate(self, state, /):
@@ -275,15 +311,16 @@ def from_buffer(buffer: Any, dtype: Any, shape: tuple[int, ...], order: Any) -> 
 
 
 def shallow_copy(self, /):
-    return self.copy("K")
+    return copy(self, "K")
 
 
 def deepcopy(self, memo):
     if self._lazy:
-        return self.copy("K")
+        return copy(self, "K")
     import copy as copying
 
-    return wrap(copying.deepcopy(self._host(), memo))
+    made = wrap(copying.deepcopy(self._host(), memo))
+    return made if type(self) is ndarray else made._like(self)
 
 
 def dlpack(self, **kwargs):
@@ -317,6 +354,9 @@ def to_numpy(self, dtype=None, copy=False):
 
 def array_wrap(self, array, context=None, return_scalar=False, /):
     made = wrap(array)
+    if type(self) is not ndarray:
+        return made if type(made) is type(self) else made._like(self)
+    made = made if type(made) is ndarray else made._as(ndarray)
     return made[()] if return_scalar and not made.ndim else made
 
 
@@ -343,6 +383,11 @@ def _namespace(self, *, api_version=None):
     return gpupy
 
 
+def set_dtype(self, dtype):
+    """``array.dtype = dtype``: the same memory under another dtype."""
+    self._replace(view(plain(self), dtype))
+
+
 def sizeof(self):
     """The bytes of the object, and of the elements if it owns them, evaluated or not."""
     hollow = self._hollow()
@@ -351,6 +396,7 @@ def sizeof(self):
 
 
 _OWN = {
+    **_reduce.METHODS,
     "__sizeof__": sizeof,
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,
@@ -368,19 +414,13 @@ _OWN = {
     "__setstate__": setstate,
     "__reduce_ex__": reduce_ex,
     "_place": _place,
-    "all": _reduce.all_method,
-    "any": _reduce.any_method,
-    "argmax": _reduce.argmax,
-    "argmin": _reduce.argmin,
-    "argsort": _sorting.argsort,
+    "argsort": _sorting.argsort_method,
     "astype": astype,
-    "clip": lambda self, min=None, max=None, out=None, **kwargs: _select.clip(self, min, max, out, **kwargs),
-    "compress": lambda self, condition, axis=None, out=None: _indexing.compress(condition, self, axis, out),
+    "clip": clip,
+    "compress": _indexing.compress_method,
     "conj": conjugate,
     "conjugate": conjugate,
     "ctypes": property(ctypes),
-    "cumprod": _reduce.cumprod,
-    "cumsum": _reduce.cumsum,
     "device": property(device, set_device),
     "dot": _linear.dot,
     "fill": fill,
@@ -389,31 +429,24 @@ _OWN = {
     "imag": _complex.attribute("imag"),
     "item": item,
     "mT": property(lambda self: self._views(operator.attrgetter("mT"))),
-    "max": _reduce.max_,
-    "mean": _reduce.mean,
-    "min": _reduce.min_,
-    "nonzero": _indexing.nonzero,
-    "prod": _reduce.prod,
+    "nonzero": _indexing.nonzero_method,
     "ravel": ravel,
     "real": _complex.attribute("real"),
-    "repeat": _joining.repeat,
+    "repeat": _joining.repeat_method,
     "resize": resize,
-    "round": _select.round_,
+    "round": _select.round_method,
     "setflags": setflags,
     "squeeze": squeeze,
     "sort": _sorting.sort_in_place,
-    "std": _reduce.std,
-    "sum": _reduce.sum_,
     "swapaxes": _shape.swapaxes,
-    "take": _indexing.take,
+    "take": _indexing.take_method,
     "to_numpy": to_numpy,
-    "var": _reduce.var,
     "view": view,
 }
 _READERS = "dump dumps tobytes tofile".split()
 _VIEWS = ["diagonal"]
 # What an object of any class has.
-_SKIPPED = {"__array_finalize__", "__hash__"}
+_SKIPPED = {"__hash__"}
 
 
 def _attribute(name: str) -> property:
@@ -429,6 +462,7 @@ def _complete() -> None:
         setattr(ndarray, name, _reader(name))
     for name in _VIEWS:
         setattr(ndarray, name, _view_method(name))
+    ndarray.__new__ = staticmethod(new_array)  # type: ignore[method-assign, assignment]
     ours = {*dir(ndarray), *dir(object), *_SKIPPED}
     for name in dir(np.ndarray):
         if name in ours:

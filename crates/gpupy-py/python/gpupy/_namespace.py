@@ -31,6 +31,7 @@ from . import (
     _shape,
     _sorting,
     _strides,
+    _subclass,
     _ufunc,
 )
 from ._gpupy import ndarray, ufunc
@@ -147,7 +148,7 @@ def _runs_code_of_callers(name: str, value: Any) -> bool:
 
 
 _COMPARISONS = frozenset(
-    "assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal "
+    "assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal assert_array_compare "
     "assert_array_almost_equal_nulp assert_array_equal assert_array_less assert_array_max_ulp "
     "assert_equal".split()
 )
@@ -204,7 +205,8 @@ def _given_like(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def given(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("like") is not None:
             rest = {key: value for key, value in kwargs.items() if key != "like"}
-            if isinstance(kwargs["like"], ndarray):
+            like = kwargs["like"]
+            if isinstance(like, ndarray) and not _subclass.has_own(like, "__array_function__"):
                 return function(*args, **rest)
             made = _creation.asked(kwargs["like"], name, args, rest)
             if made is not NotImplemented:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _fallback
+from . import _fallback, _subclass
 from ._creation import asanyarray
 from ._fallback import through_numpy
 from ._gpupy import ndarray, ufunc
@@ -87,7 +87,7 @@ def _is_for_drivers(args: Any, kwargs: Any) -> bool:
     found = False
     for value in (*args, *kwargs.values()) if kwargs else args:
         kind = type(value)
-        if kind is ndarray:
+        if kind is ndarray or (kind not in _PLAIN and isinstance(value, ndarray)):
             if not value._lazy:
                 return False
             found = True
@@ -106,7 +106,8 @@ def _of_items(values: Any) -> bool | None:
     found = None
     for value in values:
         kind = type(value)
-        inside = value._lazy if kind is ndarray else _of_items(value) if kind in (list, tuple) else None
+        ours = kind is ndarray or (kind not in _PLAIN and isinstance(value, ndarray))
+        inside = value._lazy if ours else _of_items(value) if kind in (list, tuple) else None
         if inside is False or (inside is None and kind not in _PLAIN and isinstance(value, np.ndarray)):
             return False
         found = found or inside
@@ -154,6 +155,13 @@ def _bound(function: types.FunctionType) -> types.FunctionType:
     finally:
         del _binding[function]
     return made
+
+
+def bound(theirs: Any) -> Any:
+    """A function that NumPy writes in Python, over our arrays; NumPy's own where it is otherwise."""
+    source = getattr(theirs, "_implementation", theirs)
+    plain = isinstance(source, types.FunctionType) and _is_bound(source)
+    return _bound(source) if plain else through_numpy(theirs.__name__, theirs)
 
 
 # Functions whose names are being bound: one may call another that calls it.
@@ -271,8 +279,10 @@ class _Converter:
         return np.result_type(found, 1.0) if ensure_inexact and found.kind not in "fc" else found
 
     def wrap(self, array: Any, /, to_scalar: bool | None = None) -> Any:
-        """A result as it is; ours have no subclasses."""
+        """A result as the arguments' classes have it."""
         to_scalar = all(not a.ndim for a in self._arrays) if to_scalar is None else to_scalar
+        if _subclass.any_instance(self._given):
+            return _subclass.wrapped_by(self._given, array, to_scalar)
         return array[()] if to_scalar and isinstance(array, ndarray) and not array.ndim else array
 
 

@@ -17,6 +17,8 @@ from ._fallback import call
 from ._flat import flatiter
 from ._gpupy import assign_all, ndarray, place, scan, ufunc
 from ._masks import is_apart, mask_of, number_of
+from ._subclass import dispatched, has_own, like, overrides, through
+from ._subclass import plain as plain_of
 
 _UNSET = np._NoValue
 
@@ -127,7 +129,31 @@ def _call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return call(name, getattr(np, name), args, given)
 
 
-def _reduction(name: str, ufunc: str) -> Callable[..., Any]:
+def _said(**given: Any) -> dict[str, Any]:
+    """What of a call's keywords was said."""
+    said = {key: value for key, value in given.items() if value is not _UNSET}
+    if said.get("out", 0) is None:
+        del said["out"]
+    return said
+
+
+def _of_class(
+    name: str, ufunc: str, function: Callable[..., Any], is_method: bool, a: Any, /, **given: Any
+) -> Any:
+    """A reduction of an instance of a subclass: by its own method, its ways with ufuncs, or as its class."""
+    if not is_method and has_own(a, name):
+        # What NumPy gives such methods: an output in any case, a dtype only where one is said.
+        said = {"out": None, **given}
+        if said.get("dtype", 0) is None and ufunc:
+            del said["dtype"]
+        return getattr(a, name)(**said)
+    if ufunc and overrides(a):
+        given = {"axis": None, "dtype": None, "keepdims": False, "where": True, **given}
+        return dispatched(getattr(np, ufunc), "reduce", (a,), given)
+    return through(function, a, **given)
+
+
+def _reduction(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
     """A reduction with a ``dtype`` argument."""
 
     def function(a, axis=None, dtype=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
@@ -136,6 +162,9 @@ def _reduction(name: str, ufunc: str) -> Callable[..., Any]:
             if result is not None:
                 return result
         a = _array(a)
+        if type(a) is not ndarray:
+            given = _said(out=out, keepdims=keepdims, initial=initial, where=where)
+            return _of_class(name, ufunc, function, is_method, a, axis=axis, dtype=dtype, **given)
         if _may_take(out):
             result = _lazily(ufunc, a, axis, keepdims, dtype, initial, where)
             if result is not None:
@@ -149,7 +178,7 @@ def _reduction(name: str, ufunc: str) -> Callable[..., Any]:
     return function
 
 
-def _extreme(name: str, ufunc: str) -> Callable[..., Any]:
+def _extreme(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
     """A reduction without a ``dtype`` argument."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
@@ -158,6 +187,9 @@ def _extreme(name: str, ufunc: str) -> Callable[..., Any]:
             if result is not None:
                 return result
         a = _array(a)
+        if type(a) is not ndarray:
+            given = _said(out=out, keepdims=keepdims, initial=initial, where=where)
+            return _of_class(name, ufunc, function, is_method, a, axis=axis, **given)
         if _may_take(out):
             result = _lazily(ufunc, a, axis, keepdims, None, initial, where)
             if result is not None:
@@ -187,12 +219,12 @@ def _truth(name: str, ufunc: str) -> tuple[Callable[..., Any], Callable[..., Any
             if result is not None:
                 return result
         if dtype is None:
-            return extreme(self, axis, out, keepdims, _UNSET, where)
+            return own(self, axis, out, keepdims, _UNSET, where)
         given = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims, "where": where}
         given = {key: value for key, value in given.items() if value is not _UNSET}
         return call(name, operator.methodcaller(name, **given), (self,), {})
 
-    extreme = _extreme(name, ufunc)
+    extreme, own = _extreme(name, ufunc), _extreme(name, ufunc, is_method=True)
     function.__name__ = function.__qualname__ = name
     return function, method
 
@@ -239,23 +271,30 @@ def _counted(a: ndarray, axis: Any, keepdims: Any, where: Any, ddof: int) -> Any
     return np.maximum(count, 0)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
-    if type(a) is ndarray and out is None and keepdims is where is _UNSET:
-        result = a._mean_along(axis, dtype)
-        if result is not None:
-            return result
-    a = _array(a)
-    if a._lazy and (where is _UNSET or where is True or mask_of(a, where) is not None):
-        result = _mean(a, axis, dtype, keepdims, True if where is _UNSET else where)
-        if result is not None:
-            result = _given(out, result)
-        if result is not None:
-            return result
-    given = {"out": out, "keepdims": keepdims, "where": where}
-    return _call("mean", (a,), {"axis": axis, "dtype": dtype, **given})
+def _average(is_method: bool) -> Callable[..., Any]:
+    def mean(a, axis=None, dtype=None, out=None, keepdims=_UNSET, *, where=_UNSET):
+        if type(a) is ndarray and out is None and keepdims is where is _UNSET:
+            result = a._mean_along(axis, dtype)
+            if result is not None:
+                return result
+        a = _array(a)
+        if type(a) is not ndarray:
+            given = _said(out=out, keepdims=keepdims, where=where)
+            return _of_class("mean", "", mean, is_method, a, axis=axis, dtype=dtype, **given)
+        if a._lazy and (where is _UNSET or where is True or mask_of(a, where) is not None):
+            result = _mean(a, axis, dtype, keepdims, True if where is _UNSET else where)
+            if result is not None:
+                result = _given(out, result)
+            if result is not None:
+                return result
+        given = {"out": out, "keepdims": keepdims, "where": where}
+        return _call("mean", (a,), {"axis": axis, "dtype": dtype, **given})
+
+    mean.__qualname__ = "mean"
+    return mean
 
 
-def _spread(name: str, finish: Any) -> Callable[..., Any]:
+def _spread(name: str, finish: Any, is_method: bool = False) -> Callable[..., Any]:
     def function(
         a,
         axis=None,
@@ -269,6 +308,10 @@ def _spread(name: str, finish: Any) -> Callable[..., Any]:
         correction=_UNSET,
     ):
         a = _array(a)
+        if type(a) is not ndarray:
+            given = _said(out=out, keepdims=keepdims, where=where, mean=mean, correction=correction)
+            given = {"dtype": dtype, "ddof": ddof, **given}
+            return _of_class(name, "", function, is_method, a, axis=axis, **given)
         plain = (mean is _UNSET or type(mean) is ndarray) and correction is _UNSET
         if plain and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
             result = _variance(a, axis, dtype, ddof, keepdims, where, mean)
@@ -322,6 +365,8 @@ def _variance(
 
 def ptp(a, axis=None, out=None, keepdims=_UNSET):
     a = _array(a)
+    if type(a) is not ndarray:
+        return _of_class("ptp", "", ptp, False, a, axis=axis, **_said(out=out, keepdims=keepdims))
     if out is None:
         most, least = _lazily("maximum", a, axis, keepdims), _lazily("minimum", a, axis, keepdims)
         if most is not None and least is not None and a.dtype != np.bool:
@@ -348,7 +393,7 @@ def ufunc_reduce(
     return None if result is None else _given(out, result)
 
 
-def _position(name: str, ufunc: str) -> Callable[..., Any]:
+def _position(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
     """Where the first extreme is, or the first NaN."""
 
     greatest = ufunc == "maximum"
@@ -359,6 +404,11 @@ def _position(name: str, ufunc: str) -> Callable[..., Any]:
             if result is not None:
                 return result
         a = _array(a)
+        if type(a) is not ndarray:
+            given = _said(out=out, keepdims=keepdims)
+            if not is_method and has_own(a, name):
+                return getattr(a, name)(axis=axis, **given)
+            return like(function, a, axis, **given)
         result = _first(a, axis, ufunc, keepdims)
         if result is not None:
             result = _given(out, result)
@@ -385,13 +435,21 @@ def _first(a: Any, axis: Any, ufunc: str, keepdims: Any) -> Any:
     return at.reshape((1,) * rank) if kept and at is not None and a.ndim != rank else at
 
 
-def _running(name: str, ufunc: str) -> Callable[..., Any]:
+def _running(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
     def function(a, axis=None, dtype=None, out=None):
         if axis is dtype is out is None and type(a) is ndarray:
             result = scan(ufunc, a, None)
             if result is not None:
                 return result
         a = _array(a)
+        if type(a) is not ndarray:
+            given = {"axis": axis, "dtype": dtype, **_said(out=out)}
+            if not is_method and has_own(a, name):
+                return getattr(a, name)(**given)
+            if overrides(a):
+                said = {key: value for key, value in given.items() if key != "dtype" or value is not None}
+                return dispatched(getattr(np, ufunc), "accumulate", (a,), said)
+            return through(function, a, **given)
         if not a.ndim and out is not None:
             # NumPy 2.4 crashes where it writes the running sum of an array without axes into another.
             a = a.reshape(1)
@@ -427,7 +485,7 @@ def ufunc_accumulate(
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
-    a = a if type(a) is ndarray else _array(a)
+    a = a if type(a) is ndarray else plain_of(_array(a))
     made = None
     if a._lazy:
         # Along axes it lies as what NumPy reduces there, which is cast.
@@ -442,6 +500,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     return type(np.count_nonzero([]))(made) if axis is None and not keepdims else made
 
 
+mean = _average(is_method=False)
 argmax, argmin = _position("argmax", "maximum"), _position("argmin", "minimum")
 cumprod, cumsum = _running("cumprod", "multiply"), _running("cumsum", "add")
 sum_ = _reduction("sum", "add")
@@ -451,7 +510,25 @@ amax, amin = _extreme("amax", "maximum"), _extreme("amin", "minimum")
 (all_, all_method), (any_, any_method) = _truth("all", "logical_and"), _truth("any", "logical_or")
 var = _spread("var", lambda x: x)
 # Ours, which NumPy would ask for at each call of its own.
-std = _spread("std", ufunc("sqrt", np.sqrt))
+_root = ufunc("sqrt", np.sqrt)
+std = _spread("std", _root)
+
+# As methods they ask no class for methods of its own.
+METHODS = {
+    "all": all_method,
+    "any": any_method,
+    "argmax": _position("argmax", "maximum", is_method=True),
+    "argmin": _position("argmin", "minimum", is_method=True),
+    "cumprod": _running("cumprod", "multiply", is_method=True),
+    "cumsum": _running("cumsum", "add", is_method=True),
+    "max": _extreme("max", "maximum", is_method=True),
+    "mean": _average(is_method=True),
+    "min": _extreme("min", "minimum", is_method=True),
+    "prod": _reduction("prod", "multiply", is_method=True),
+    "std": _spread("std", _root, is_method=True),
+    "sum": _reduction("sum", "add", is_method=True),
+    "var": _spread("var", lambda x: x, is_method=True),
+}
 
 FUNCTIONS = {
     "all": all_,

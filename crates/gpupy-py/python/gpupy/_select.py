@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _gpupy, _indexing, _masks
+from . import _gpupy, _indexing, _masks, _subclass
 from ._creation import asanyarray, tri, zeros
 from ._fallback import call
 from ._gpupy import assign_all, ndarray, scalar
@@ -36,6 +36,16 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     low = min if a_min is _UNSET else a_min
     high = max if a_max is _UNSET else a_max
     a = _ours(a)
+    if type(a) is not ndarray and _subclass.has_own(a, "clip"):
+        return a.clip(*(x for x in (low, high) if x is not _UNSET), out=out, **kwargs)
+    return clip_method(a, a_min, a_max, out, min=min, max=max, **kwargs)
+
+
+def clip_method(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **kwargs):
+    low = min if a_min is _UNSET else a_min
+    high = max if a_max is _UNSET else a_max
+    if type(a) is not ndarray and _subclass.is_instance(a):
+        return _clipped_instance(a, low, high, out, kwargs)
     pair = [limit is not _UNSET for limit in (a_min, a_max)]
     # One of two, or two pairs: NumPy has the words.
     mixed = any(pair) and not (all(pair) and min is max is _UNSET)
@@ -54,12 +64,41 @@ def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **k
     return call("clip", np.clip, (a,), {**given, **kwargs})
 
 
+# The ufunc that clips between two limits.
+_CLIP = np._core.umath.clip  # type: ignore[attr-defined]
+
+
+def _clipped_instance(a: Any, low: Any, high: Any, out: Any, kwargs: dict[str, Any]) -> Any:
+    """An instance of a subclass between limits: by the ufunc that NumPy calls for those that there are."""
+    limits = [x for x in (low, high) if x is not _UNSET and x is not None]
+    kwargs = kwargs if out is None else {**kwargs, "out": (out,)}
+    if len(limits) == 2:
+        made = None if out is not None or kwargs else _gpupy.clip(a, *map(_subclass.plain, limits))
+        if made is None:
+            return _subclass.of_ufunc("clip", _CLIP, (a, *limits), kwargs)
+        return _subclass.given_as(a, made, (_CLIP, (a, *limits), 0))
+    name = "minimum" if low is _UNSET or low is None else "maximum"
+    return _subclass.of_ufunc(name, getattr(np, name), (a, *limits), kwargs)
+
+
 def _fits(out: Any, made: Any) -> bool:
     """Whether an output can hold a result as it is; NumPy has the words for others."""
     return isinstance(out, ndarray) and out._writable and (out.dtype, out.shape) == (made.dtype, made.shape)
 
 
 def round_(a, decimals=0, out=None):
+    if _subclass.has_own(a, "round"):
+        return a.round(decimals=decimals, out=out)
+    return round_method(a, decimals, out)
+
+
+def round_method(a, decimals=0, out=None):
+    if _subclass.is_instance(a):
+        # NumPy gives what it scales as a plain array.
+        keeps = out is not None or decimals == 0 or a.dtype.kind in "biu"
+        if not keeps:
+            return round_method(_subclass.plain(a), decimals)
+        return _subclass.through(round_method, a, decimals, out=out)
     if isinstance(a, (ndarray, scalar)) and getattr(a, "_lazy", True) and type(decimals) is int:
         made = _rounded(a, decimals)
         if made is not None and out is None:
@@ -95,7 +134,7 @@ def triu(m, k=0):
 
 
 def _triangle(name: str, m: Any, k: Any) -> Any:
-    a = asanyarray(m)
+    a = _subclass.plain(asanyarray(m))
     if not a._lazy or not a.ndim or type(k) is not int:
         return call(name, getattr(np, name), (m, k), {})
     inside = tri(*a.shape[-2:], k=k if name == "tril" else k - 1, dtype=bool)  # type: ignore[misc]
@@ -107,6 +146,7 @@ _where = where
 
 
 def copyto(dst, src, casting="same_kind", where=True):
+    dst, src, where = _subclass.plain(dst), _subclass.plain(src), _subclass.plain(where)
     if dst is src and isinstance(dst, ndarray):
         # NumPy looks at nothing else then.
         return

@@ -12,6 +12,7 @@ import numpy as np
 from ._creation import asanyarray, is_of_a_subclass, order_of
 from ._fallback import call, to_host
 from ._gpupy import ndarray
+from ._subclass import has_own, plain
 
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
@@ -38,7 +39,13 @@ def _view(name: str) -> Callable[..., Any]:
     def function(*args, **kwargs):
         if not args:
             return call(name, theirs, args, kwargs)
-        a = args[0] if type(args[0]) is ndarray else asanyarray(args[0])
+        a = args[0]
+        if type(a) is not ndarray:
+            a = asanyarray(a)
+            if has_own(a, name):
+                return getattr(a, name)(*args[1:], **kwargs)
+            if name == "broadcast_to" and not kwargs.get("subok"):
+                a = plain(a)
         if not a._lazy:
             return call(name, theirs, (a, *args[1:]), kwargs)
         # NumPy's own number or array in place of one of ours, which would ask for this function again.
@@ -109,7 +116,8 @@ def squeeze(a, axis=None):
         return a.squeeze(axis)
     if is_of_a_subclass(a):
         return call("squeeze", np.squeeze, (a, axis), {})
-    return asanyarray(a).squeeze(axis)
+    # One of another class may have a method that takes no axis.
+    return asanyarray(a).squeeze(axis) if axis is not None else asanyarray(a).squeeze()
 
 
 def ravel(a, order="C"):
@@ -134,9 +142,9 @@ def reshape_as(a: ndarray, shape: Any, order: Any, copy: Any) -> Any:
 
 
 def broadcast_arrays(*args, subok=False):
-    arrays = [asanyarray(a) for a in args]
+    arrays = [asanyarray(a) if subok else plain(asanyarray(a)) for a in args]
     shape = np.broadcast_shapes(*[a.shape for a in arrays])
-    return tuple(a if a.shape == shape else FUNCTIONS["broadcast_to"](a, shape) for a in arrays)
+    return tuple(a if a.shape == shape else FUNCTIONS["broadcast_to"](a, shape, subok=subok) for a in arrays)
 
 
 def _sharing(theirs: Any) -> Callable[..., Any]:

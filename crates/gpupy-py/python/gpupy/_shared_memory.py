@@ -179,12 +179,14 @@ class Swap:
         In the body of another scope, new arrays stay ours, and are given back by that.
         """
         kept = {id(value) for value in before if isinstance(value, (gpupy.ndarray, gpupy.scalar))}
-        found = {
+        ours = {
             name: value
             for name, value in names.items()
             if isinstance(value, (gpupy.ndarray, gpupy.scalar)) and id(value) not in kept
         }
-        arrays = [value for value in found.values() if isinstance(value, gpupy.ndarray)]
+        # Those of subclasses of our class can be no others.
+        found = {name: value for name, value in ours.items() if type(value) in (gpupy.ndarray, gpupy.scalar)}
+        arrays = [value for value in ours.values() if isinstance(value, gpupy.ndarray)]
         used, self.used = self.used, []
         fixed, self.fixed = self.fixed, []
         for value in fixed:

@@ -12,6 +12,7 @@ from . import _gpupy
 from ._creation import asanyarray
 from ._fallback import call
 from ._gpupy import assign_all, ndarray
+from ._subclass import has_own, like
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
@@ -81,12 +82,27 @@ def _places(rows: tuple[ndarray, int] | None, given: dict[str, Any]) -> ndarray 
 def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     a = a if type(a) is ndarray else asanyarray(a)
     given = _PLAIN if stable is None and descending is _UNSET else _given(np.sort, stable, descending)
+    if type(a) is not ndarray:
+        # As NumPy does: the class may have a method of its own.
+        made = a.flatten() if axis is None else a.copy(order="K")
+        made.sort(axis=-1 if axis is None else axis, **_more(kind, order), **given)
+        return made
     result = _sorted(_rows(a, axis, kind, order, given), given)
     return call("sort", np.sort, (a, axis), _more(kind, order) | given) if result is None else result
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     a = a if type(a) is ndarray else asanyarray(a)
+    if has_own(a, "argsort"):
+        return a.argsort(axis=axis, kind=kind, order=order, stable=stable)
+    return argsort_method(a, axis, kind, order, stable=stable, descending=descending)
+
+
+def argsort_method(self, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
+    """The method."""
+    a = self
+    if type(a) is not ndarray:
+        return like(argsort_method, a, axis, kind, order, stable=stable, descending=descending)
     given = _PLAIN if stable is None and descending is _UNSET else _given(np.argsort, stable, descending)
     result = _places(_rows(a, axis, kind, order, given), given)
     return call("argsort", np.argsort, (a, axis), _more(kind, order) | given) if result is None else result

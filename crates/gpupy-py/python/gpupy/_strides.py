@@ -12,12 +12,13 @@ from numpy.lib import stride_tricks
 from ._creation import asanyarray
 from ._fallback import call, to_host
 from ._gpupy import hold, ndarray
+from ._subclass import plain
 
 
 def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
-    array = asanyarray(x)
+    array = asanyarray(x) if subok else plain(asanyarray(x))
     if not array._lazy:
-        return call("as_strided", stride_tricks.as_strided, (x, shape, strides, subok, writeable), {})
+        return call("as_strided", stride_tricks.as_strided, (array, shape, strides, subok, writeable), {})
     shape, strides = to_host(shape), to_host(strides)
     steps = array.strides if strides is None else tuple(strides)
     if any(step % array.itemsize for step in steps):
@@ -44,7 +45,7 @@ def _check_inside(array: ndarray, view: np.ndarray[Any, Any]) -> None:
 
 
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
-    array = asanyarray(x)
+    array = asanyarray(x) if subok else plain(asanyarray(x))
     args, kwargs = to_host((window_shape, axis)), {"subok": subok, "writeable": writeable}
     if not array._lazy:
         return call("sliding_window_view", stride_tricks.sliding_window_view, (array, *args), kwargs)

@@ -14,9 +14,10 @@ import numpy as np
 
 _NAMES = (
     "char ctypeslib dtypes emath exceptions fft lib lib.array_utils lib.format lib.mixins lib.npyio "
-    "lib.recfunctions lib.scimath lib.stride_tricks linalg ma ma.testutils polynomial "
-    "polynomial.chebyshev polynomial.hermite polynomial.hermite_e polynomial.laguerre "
-    "polynomial.legendre polynomial.polynomial polynomial.polyutils random rec strings testing typing"
+    "lib.recfunctions lib.scimath lib.stride_tricks linalg ma ma.core ma.extras ma.mrecords "
+    "ma.testutils polynomial polynomial.chebyshev polynomial.hermite polynomial.hermite_e "
+    "polynomial.laguerre polynomial.legendre polynomial.polynomial polynomial.polyutils random rec "
+    "strings testing typing"
 ).split()
 
 _PREFIX = "numpy."
@@ -28,8 +29,10 @@ class _Module(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__path__":
             raise AttributeError(name)
-        from . import _namespace
+        from . import _namespace, _rerun
 
+        if self.__name__ in _rerun.NAMES:
+            return _rerun.lookup(self, name)
         source = _source(self)
         if name == "__all__":
             return source.__all__
@@ -42,7 +45,7 @@ class _Module(types.ModuleType):
         return importlib.import_module, (self.__name__,)
 
     def __dir__(self) -> list[str]:
-        return dir(_source(self))
+        return sorted({*dir(_source(self)), *self.__dict__})
 
 
 def _source(module: types.ModuleType) -> Any:

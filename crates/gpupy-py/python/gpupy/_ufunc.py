@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _fallback, _reduce, _select
+from . import _fallback, _reduce, _select, _subclass
 from ._creation import asanyarray
 from ._gpupy import assign_all, ndarray, scalar
 from ._gpupy import ufunc as ufunc_class
@@ -24,6 +24,9 @@ def method(name: str, ufunc: Any, which: str) -> Callable[..., Any]:
     """The method ``which`` of a ufunc, with arrays of ours going in and coming out."""
 
     def bound(*args: Any, **kwargs: Any) -> Any:
+        if _subclass.any_instance((*args, *kwargs.values()) if kwargs else args):
+            if not any(_fallback._decides(x) for x in args):
+                return _subclass.of_method(ufunc, which, args, kwargs)
         if which == "reduce" and args and isinstance(args[0], ndarray):
             found = _reduce.ufunc_reduce(name, *args, **kwargs)
             if found is not None:

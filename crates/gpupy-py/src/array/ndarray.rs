@@ -38,11 +38,7 @@ pub struct NdArray {
 impl NdArray {
     /// An array around a NumPy array whose memory is this array's.
     pub fn numpy_view(array: &Bound<'_, PyAny>, of: &Bound<'_, NdArray>) -> NdArray {
-        let base = match &of.get().base {
-            Some(base) => base.clone_ref(of.py()),
-            None => of.clone().into_any().unbind(),
-        };
-        NdArray { base: Some(base), ..NdArray::numpy(array) }
+        NdArray { base: Some(of.get().base_of_views(of)), ..NdArray::numpy(array) }
     }
 
     /// An array of its own with these elements.
@@ -78,12 +74,29 @@ impl NdArray {
     /// A view of this array, whose object is given.
     #[inline]
     pub fn view(&self, object: &Bound<'_, NdArray>, array: Array, writable: bool) -> NdArray {
-        let base = match &self.base {
-            Some(base) => base.clone_ref(object.py()),
-            None => object.clone().into_any().unbind(),
-        };
         let writable = writable && self.is_writable();
-        NdArray::made_of(Repr::Lazy(array), Some(base), writable)
+        NdArray::made_of(Repr::Lazy(array), Some(self.base_of_views(object)), writable)
+    }
+
+    /// What a view of this array, whose object is given, has for its base: as NumPy's, the array's own base where that
+    /// is of the array's class.
+    #[inline(always)]
+    fn base_of_views(&self, object: &Bound<'_, NdArray>) -> Py<PyAny> {
+        match &self.base {
+            Some(base) if base.bind(object.py()).get_type_ptr() == object.get_type_ptr() => {
+                base.clone_ref(object.py())
+            }
+            _ => object.clone().into_any().unbind(),
+        }
+    }
+
+    /// The same elements, as those of a view with this base.
+    pub fn shown(&self, py: Python<'_>, base: Py<PyAny>) -> NdArray {
+        let repr = match &*self.read(py) {
+            Repr::Lazy(array) => Repr::Lazy(array.clone()),
+            Repr::Numpy(array) => Repr::Numpy(array.clone_ref(py)),
+        };
+        NdArray::made_of(repr, Some(base), self.is_writable())
     }
 
     /// The elements, which stay as long as they are read.
@@ -208,14 +221,4 @@ pub fn pinned_host_of<'py>(
         }
         Elements::Numpy(array) => Ok(array),
     }
-}
-
-/// A view of `parent`'s elements.
-pub fn view_of<'py>(
-    parent: &Bound<'py, NdArray>,
-    array: Array,
-    writable: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let view = parent.get().view(parent, array, writable);
-    Ok(Bound::new(parent.py(), view)?.into_any())
 }

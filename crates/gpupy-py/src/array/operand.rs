@@ -11,6 +11,7 @@ use crate::array::ndarray::NdArray;
 use crate::array::repr::Repr;
 use crate::array::scalar::LazyScalar;
 use crate::array::slot::Reading;
+use crate::array::subclass::is_plain;
 use crate::convert::dtypes::{Numpy, numpy};
 use crate::convert::host;
 use gpupy_core::{DType, Op, Scalar, op_eval};
@@ -193,8 +194,19 @@ pub fn range(dtype: DType) -> (i128, i128) {
     }
 }
 
-/// Classifies an operand; `None` leaves it to NumPy.
+/// Classifies an operand whose class does not matter; `None` leaves it to NumPy.
 pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+    if let Some(operand) = classify_exact(object)? {
+        return Ok(Some(operand));
+    }
+    match object.cast::<NdArray>() {
+        Ok(array) if !is_plain(array) => of_array(array),
+        _ => Ok(None),
+    }
+}
+
+/// Classifies an operand; `None` leaves it to NumPy, or to its class where that is a subclass of `gpupy.ndarray`.
+pub fn classify_exact<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
     let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
     if let Ok(array) = object.cast_exact::<NdArray>() {
         return of_array(array);
@@ -223,11 +235,7 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
     if let Ok(value) = object.cast_exact::<PyComplex>() {
         return scalar(Kind::WEAK_COMPLEX, Held::Complex(value.real(), value.imag()));
     }
-    // Of subclasses there are few, and telling them takes longer than all of the above.
-    match object.cast::<NdArray>() {
-        Ok(array) => of_array(array),
-        Err(_) => numpy_scalar(object, numpy(object.py())?),
-    }
+    numpy_scalar(object, numpy(object.py())?)
 }
 
 /// Classifies an array of ours; `None` for NumPy's own, but for numeric fields of records.

@@ -8,6 +8,7 @@
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand};
 use crate::array::scalar::{self, LazyScalar};
+use crate::array::subclass::like;
 use crate::convert::dtypes::numpy;
 use crate::convert::host;
 use gpupy_engine::Array;
@@ -89,10 +90,13 @@ pub fn wrap_of<'py>(
 /// that holds another one.
 #[pyfunction]
 #[pyo3(signature = (array, of=None))]
-pub fn hold(array: &Bound<'_, PyAny>, of: Option<&Bound<'_, NdArray>>) -> NdArray {
+pub fn hold<'py>(
+    array: &Bound<'py, PyAny>,
+    of: Option<&Bound<'py, NdArray>>,
+) -> PyResult<Bound<'py, PyAny>> {
     match of {
-        Some(of) => NdArray::numpy_view(array, of),
-        None => NdArray::numpy(array),
+        Some(of) => like(of, NdArray::numpy_view(array, of)),
+        None => Ok(Bound::new(array.py(), NdArray::numpy(array))?.into_any()),
     }
 }
 

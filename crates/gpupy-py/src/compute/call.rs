@@ -6,10 +6,11 @@
 //! Not here: dtypes and what is recorded (`ufunc.rs`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand, classify};
+use crate::array::operand::{Held, Operand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::wrap::{wrap, wrap_recorded};
+use crate::compute::instances::of_instances;
 use crate::compute::operators;
 use crate::compute::ufunc::Ufunc;
 use crate::convert::dtypes::numpy;
@@ -59,7 +60,7 @@ impl Ufunc {
         let objects: SmallVec<[Bound<'_, PyAny>; 2]> = args.iter().take(this.nin).collect();
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         for object in &objects {
-            operands.extend(classify(object)?);
+            operands.extend(classify_exact(object)?);
         }
         let target = match &out {
             None => None,
@@ -166,11 +167,15 @@ impl Ufunc {
         let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
         let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
         for object in &objects {
-            match classify(object)? {
+            match classify_exact(object)? {
                 Some(operand) => operands.push(operand),
                 None => match host::without_axes(object)? {
                     Some(number) => operands.push(Operand::known(number)),
-                    None => return Ok(None),
+                    None => {
+                        let objects: SmallVec<[&Bound<'py, PyAny>; 2]> =
+                            objects.iter().map(|object| &**object).collect();
+                        return of_instances(self, None, &objects);
+                    }
                 },
             }
         }
@@ -226,7 +231,7 @@ impl Ufunc {
                 "where" => mask = Some(value),
                 "dtype" if value.is_none() => {}
                 "dtype" => given_dtype = Some(value),
-                // Ours have no subclasses, and outputs the dtype of what is computed.
+                // Those of subclasses are left to their classes, and outputs have the dtype of what is computed.
                 "subok" if value.is_exact_instance_of::<PyBool>() => {}
                 "casting" if value.eq("same_kind")? || value.eq("unsafe")? => {}
                 _ => return Ok(Plain::No),
@@ -243,7 +248,7 @@ impl Ufunc {
 /// The lazy array behind an `out` argument of exactly this dtype.
 fn dest(out: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Array>> {
     let py = out.py();
-    let Ok(out) = out.cast::<NdArray>() else { return Ok(None) };
+    let Ok(out) = out.cast_exact::<NdArray>() else { return Ok(None) };
     let out = out.get();
     out.check_writable(py)?;
     match &*out.read(py) {

@@ -3,7 +3,7 @@
 //! A [`Plan`](plan::Plan) is the dtypes in which an operation computes; a [`Recipe`](recipe::Recipe) what the core is
 //! asked for; a [`Ufunc`](ufunc::Ufunc) has both for each combination of operands, and [`Shortcuts`](shortcuts::Shortcuts)
 //! past them; `known.rs` computes with known numbers; an [`Operator`](operator::Operator) is Python's, and
-//! `operators.rs` does it; `call.rs` is the call of a ufunc. `function.rs` has compiled functions; `reduce.rs`, `forms.rs` and `select.rs` have reductions,
+//! `operators.rs` does it, `instances.rs` for instances of subclasses; `call.rs` is the call of a ufunc. `function.rs` has compiled functions; `reduce.rs`, `forms.rs` and `select.rs` have reductions,
 //! scans, sorts and products, and choices.
 //!
 //! Imports `session`, `convert`, `array`, `fallback` and `index`. Not here: numerics of any kind (`gpupy-engine`).
@@ -11,6 +11,7 @@
 pub mod call;
 pub mod forms;
 pub mod function;
+pub mod instances;
 pub mod known;
 pub mod operator;
 pub mod operators;

@@ -6,12 +6,13 @@
 //! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand, classify};
+use crate::array::operand::{Held, Operand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::scalar::{self, LazyScalar};
 use crate::array::selection;
 use crate::array::wrap::{wrap_array, wrap_recorded};
+use crate::compute::instances::of_instances;
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::{self, Ufunc};
 use crate::convert::host;
@@ -57,7 +58,7 @@ pub fn binary<'py>(
     if let Some(found) = ufunc.of_array_and_float(lhs, rhs)? {
         return Ok(found);
     }
-    if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?) {
+    if let (Some(a), Some(b)) = (classify_exact(lhs)?, classify_exact(rhs)?) {
         let operands = [a, b];
         if operands.iter().all(|operand| !operand.is_array) {
             if let Some(number) = ufunc.of_scalars(py, &operands) {
@@ -77,6 +78,8 @@ pub fn binary<'py>(
         return Ok(py.NotImplemented().into_bound(py));
     } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
         return wrap_array(py, array);
+    } else if let Some(made) = of_instances(ufunc, Some(op), &[lhs, rhs])? {
+        return Ok(made);
     }
     fallback_operator(op.python_name(), op.ufunc_name(), lhs, rhs)
 }
@@ -104,7 +107,7 @@ fn weak<'py>(
     if !recording::is_on() || objects.iter().find(is_weak).is_none() {
         return Ok(None);
     }
-    let operands = objects.iter().map(|object| classify(object));
+    let operands = objects.iter().map(|object| classify_exact(object));
     let operands = operands.collect::<PyResult<Option<SmallVec<[Operand<'_>; 2]>>>>()?;
     if let Some(operands) = operands {
         if operands.iter().any(|operand| operand.is_array) && op != Operator::Pow {
@@ -171,7 +174,7 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
     if let Some(found) = ufunc_of(op, py)?.of_one(value)? {
         return Ok(found);
     }
-    if let Some(a) = classify(value)? {
+    if let Some(a) = classify_exact(value)? {
         let (ufunc, operands) = (ufunc_of(op, py)?, [a]);
         let [a] = &operands;
         if let Some(known) = known(value, a) {
@@ -184,6 +187,8 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         if let Some(array) = ufunc.record(py, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
+    } else if let Some(made) = of_instances(ufunc_of(op, py)?, Some(op), &[value])? {
+        return Ok(made);
     }
     let operators = py.import("operator")?;
     fallback(op.ufunc_name(), &operators.getattr(op.python_name())?, (value,))
@@ -198,7 +203,7 @@ fn in_place<'py>(
     let py = target.py();
     let is_lazy = target.get().read(py).as_lazy().is_some();
     if is_lazy
-        && let (Some(a), Some(b)) = (classify(target.as_any())?, classify(value)?)
+        && let (Some(a), Some(b)) = (classify_exact(target.as_any())?, classify_exact(value)?)
         && let operands = [a, b]
         && let Some(dest) = operands[0].as_array()
     {
@@ -311,7 +316,7 @@ pub fn divmod<'py>(
         let function = py.import("builtins")?.getattr("divmod")?;
         return function.call1((known_number(lhs)?, known_number(rhs)?));
     }
-    if let (Some(a), Some(b)) = (classify(lhs)?, classify(rhs)?)
+    if let (Some(a), Some(b)) = (classify_exact(lhs)?, classify_exact(rhs)?)
         && (known(lhs, &a).is_none() || known(rhs, &b).is_none())
     {
         let operands = [a, b];

@@ -8,7 +8,7 @@
 //! (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Kind, Operand, classify};
+use crate::array::operand::{Kind, Operand, classify_exact};
 use crate::compute::known;
 use crate::compute::operator::Operator;
 use crate::compute::plan::{NUMPYS, Plan, Prepared, UNKNOWN};
@@ -257,7 +257,7 @@ impl Ufunc {
         let mut operands: SmallVec<[Result<Operand<'_>, Bound<'_, PyAny>>; 2]> = SmallVec::new();
         let mut specs = Vec::with_capacity(objects.len() + 1);
         for object in objects {
-            if let Some(operand) = classify(object)? {
+            if let Some(operand) = classify_exact(object)? {
                 specs.push(spec(py, operand.kind)?);
                 operands.push(Ok(operand));
             } else if object.get_type().is(&numpy.ndarray) {

@@ -8,6 +8,7 @@
 use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::operand::{Held, Operand, classify, int_scalar};
 use crate::array::standin::hollow;
+use crate::array::subclass::is_plain;
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::host;
 use crate::convert::lend;
@@ -89,6 +90,9 @@ pub fn source(
     ndim: usize,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<Source> {
+    if let Some(number) = own_number(value, dtype)? {
+        return source(py, dtype, ndim, &number);
+    }
     if let Some(operand) = classify(value)? {
         if let Some(array) = operand.as_array() {
             if array.dtype() == dtype {
@@ -135,6 +139,18 @@ pub fn source(
         Some(array) if is_array || array.ndim() <= ndim => Ok(Source::Array(array)),
         _ => Err(PyValueError::new_err("setting an array element with a sequence.")),
     }
+}
+
+/// What an instance of a subclass without axes gives for itself as a number, by a method of its class; `None` for others.
+fn own_number<'py>(value: &Bound<'py, PyAny>, dtype: DType) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Ok(array) = value.cast::<NdArray>() else { return Ok(None) };
+    if is_plain(array) || NdArray::ndim(array)? > 0 {
+        return Ok(None);
+    }
+    let name = if dtype.is_int() { "__int__" } else { "__float__" };
+    let own = array.get_type().getattr(name)?;
+    let has_own = !own.is(&value.py().get_type::<NdArray>().getattr(name)?);
+    if has_own && !dtype.is_complex() { value.call_method0(name).map(Some) } else { Ok(None) }
 }
 
 /// `array[key] = value`, where the key is basic; NumPy words a refusal.

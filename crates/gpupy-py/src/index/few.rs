@@ -3,9 +3,10 @@
 //! Owns [`get`] and [`set`]. Invariant: what they do is what the longer way (`basic.rs`, `pick.rs`,
 //! `assign.rs`) would; everything else, mistakes too, they leave to it.
 
-use crate::array::ndarray::{NdArray, view_of};
-use crate::array::operand::{Operand, classify};
+use crate::array::ndarray::NdArray;
+use crate::array::operand::{Operand, classify_exact};
 use crate::array::scalar::LazyScalar;
+use crate::array::subclass::{like_view, view_of};
 use crate::convert::host;
 use crate::index::assign::plain;
 use crate::index::key::{Key, Range, integer};
@@ -50,8 +51,7 @@ pub fn get<'py>(
             Some((context, _)) if key.ndim() > 0 => context.picked_at_once(array, key),
             _ => None,
         };
-        let found = picked.map(|picked| Bound::new(py, NdArray::lazy(picked)));
-        return Ok(found.transpose()?.map(Bound::into_any));
+        return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
     }
     if let Some(index) = little_index(key)? {
         let this = slf.get().read(py);
@@ -59,8 +59,7 @@ pub fn get<'py>(
             return Ok(None);
         };
         let picked = context.picked_at_once(array, &index);
-        let found = picked.map(|picked| Bound::new(py, NdArray::lazy(picked)));
-        return Ok(found.transpose()?.map(Bound::into_any));
+        return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
     }
     part(slf, key)
 }
@@ -248,7 +247,7 @@ fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
         let number = host::real(value)?;
         return Ok(number.and_then(|number| plain(&Operand::known(number), dtype)));
     }
-    Ok(classify(value)?.and_then(|value| plain(&value, dtype)))
+    Ok(classify_exact(value)?.and_then(|value| plain(&value, dtype)))
 }
 
 /// Where an element of an array of one axis stands in its base.

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 
 /// The elements that a key with index arrays names; `None` leaves it to NumPy.
-pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub fn pick(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = key.py();
     let context = ready(py)?;
     if !supports(context, Op::Gather, array.dtype()) {
@@ -40,7 +40,7 @@ pub fn pick<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Boun
             // What NumPy says of indices outside, where they name nothing.
             refused()?;
         }
-        Ok(Some(Bound::new(py, NdArray::lazy(found))?.into_any()))
+        Ok(Some(found))
     };
     if let Some(found) = context.pick_at_once(&view, &indices, 0, Outside::Refuse) {
         return made(&found);

@@ -4,7 +4,8 @@
 //!
 //! Not here: arrays of one axis, whose elements are read together (`methods/indexing.rs`).
 
-use crate::array::ndarray::{NdArray, view_of};
+use crate::array::ndarray::NdArray;
+use crate::array::subclass::{is_plain, view_of};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -35,9 +36,12 @@ impl Rows {
             return Ok(None);
         }
         self.next.store(at + 1, Ordering::Relaxed);
-        let row = {
+        // An instance of a subclass may have an index of its own.
+        let row = if is_plain(array) {
             let this = array.get().read(py);
             this.as_lazy().filter(|lazy| lazy.ndim() > 1).map(|lazy| lazy.index_axis(0, at))
+        } else {
+            None
         };
         match row {
             Some(row) => view_of(array, row, true).map(Some),

@@ -112,7 +112,8 @@ pub fn select<'py>(
     mask: &Bound<'py, NdArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Elements::Lazy(elements) = elements(array) else { return Err(lost()) };
-    pick::pick(&elements, mask.as_any())?.ok_or_else(lost)
+    let picked = pick::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
+    Ok(Bound::new(mask.py(), NdArray::lazy(picked))?.into_any())
 }
 
 /// What tells whether two arrays have the same elements, without looking at them.

@@ -4,9 +4,10 @@
 //!
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
+use crate::array::subclass::view_of;
 use crate::array::wrap::wrap_of;
 use crate::convert::dtypes;
 use gpupy_engine::Array;
@@ -48,6 +49,11 @@ impl NdArray {
             return dtypes::to_numpy(slf.py(), array.dtype());
         }
         host_of(slf)?.getattr("dtype")
+    }
+
+    #[setter(dtype)]
+    fn set_dtype(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.py().import("gpupy._methods")?.call_method1("set_dtype", (slf, dtype)).map(drop)
     }
 
     /// How many axes.

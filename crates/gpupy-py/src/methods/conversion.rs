@@ -9,6 +9,7 @@ use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::standin;
+use crate::array::subclass::{is_plain, like};
 use crate::convert::dtypes;
 use crate::convert::lend::{self, Exported};
 use crate::methods::dispatch;
@@ -46,16 +47,20 @@ impl NdArray {
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
-        Ok(host_of(slf)?.repr()?.into_any())
+        Ok(shown_of(slf)?.repr()?.into_any())
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
-        Ok(host_of(slf)?.str()?.into_any())
+        Ok(shown_of(slf)?.str()?.into_any())
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
+        if !is_plain(slf) && NdArray::ndim(slf)? > 0 && spec.is_empty() {
+            // What the class has for it.
+            return Ok(slf.str()?.into_any());
+        }
         host_of(slf)?.call_method1("__format__", (spec,))
     }
 
@@ -71,7 +76,7 @@ impl NdArray {
             && let Some(array) = slf.get().read(slf.py()).as_lazy()
         {
             let copied = context()?.copy(array).map_err(to_py)?;
-            return Ok(Bound::new(slf.py(), NdArray::lazy(copied))?.into_any());
+            return like(slf, NdArray::lazy(copied));
         }
         let copy = slf.py().import("gpupy._methods")?.getattr("copy")?;
         copy.call_method1("__get__", (slf,))?.call(args, kwargs)
@@ -234,6 +239,15 @@ impl NdArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         dispatch::array_function(func, types, args, kwargs)
     }
+}
+
+/// What NumPy makes text of in the place of an array: of an instance of a subclass, one with the name of its class.
+fn shown_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    let host = host_of(slf)?;
+    if is_plain(slf) {
+        return Ok(host);
+    }
+    slf.py().import("gpupy._subclass")?.call_method1("twin", (slf, host))
 }
 
 /// Refuses to make text of what is recorded.

@@ -5,6 +5,7 @@
 //! Not here: NumPy's signatures (`python/gpupy/_methods.py`).
 
 use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::subclass::like;
 use crate::convert::{dtypes, unfit};
 use crate::session::context::{context, holds, open, ready};
 use crate::session::errors::{to_py, warn_of_lost_parts};
@@ -18,13 +19,13 @@ impl NdArray {
         slf: &Bound<'py, Self>,
         dtype: Option<&Bound<'py, PyAny>>,
         by_strides: bool,
-    ) -> PyResult<Option<NdArray>> {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
         let Some(dtype) = dtype else {
             let context = context()?;
             let copied =
                 if by_strides { context.copy_by_strides(&array) } else { context.copy(&array) };
-            return copied.map(NdArray::lazy).map(Some).map_err(to_py);
+            return like(slf, NdArray::lazy(copied.map_err(to_py)?)).map(Some);
         };
         match dtypes::from_any(dtype)? {
             Some(dtype) => {
@@ -34,35 +35,41 @@ impl NdArray {
                 let cast = context.cast_by_strides(&array, dtype).map_err(to_py)?;
                 let as_asked = by_strides || cast.is_contiguous();
                 let cast = if as_asked { cast } else { context.copy(&cast).map_err(to_py)? };
-                Ok(Some(NdArray::lazy(cast)))
+                like(slf, NdArray::lazy(cast)).map(Some)
             }
             None => Ok(None),
         }
     }
 
     /// The elements of a view of an array that nobody else has, as an array that is no view.
-    fn _alone(slf: &Bound<'_, Self>) -> NdArray {
-        match elements(slf) {
+    fn _alone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let alone = match elements(slf) {
             Elements::Lazy(array) => NdArray::lazy(array),
             Elements::Numpy(array) => NdArray::numpy(&array),
-        }
+        };
+        like(slf, alone)
     }
 
     /// A copy in the order in which operations read the elements.
-    fn _copy_as_read<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<NdArray>> {
+    fn _copy_as_read<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
-        context()?.copy_as_it_lies(&array).map(NdArray::lazy).map(Some).map_err(to_py)
+        let copied = context()?.copy_as_it_lies(&array).map_err(to_py)?;
+        like(slf, NdArray::lazy(copied)).map(Some)
     }
 
     /// A copy with the elements as another dtype; `None` leaves it to the longer way.
-    fn _cast<'py>(slf: &Bound<'py, Self>, dtype: &Bound<'py, PyAny>) -> PyResult<Option<NdArray>> {
+    fn _cast<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let this = slf.get().read(slf.py());
         let (Some(array), Some((context, _))) = (this.as_lazy(), open()) else { return Ok(None) };
         match dtypes::known(dtype)? {
             Some(dtype) if holds(dtype)? => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
                 unfit::warn_of(slf.py(), array, dtype)?;
-                context.cast_by_strides(array, dtype).map(NdArray::lazy).map(Some).map_err(to_py)
+                let cast = context.cast_by_strides(array, dtype).map_err(to_py)?;
+                like(slf, NdArray::lazy(cast)).map(Some)
             }
             _ => Ok(None),
         }

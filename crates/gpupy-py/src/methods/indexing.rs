@@ -5,10 +5,11 @@
 //!
 //! Not here: what keys mean (`index`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::scalar::LazyScalar;
 use crate::array::selection;
+use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
 use crate::index::rows::Rows;
 use crate::index::{assign, basic, few, pick};
@@ -63,7 +64,7 @@ impl NdArray {
                 return view_of(slf, selected.view, true);
             }
             if let Some(picked) = pick::pick(&array, key)? {
-                return Ok(picked);
+                return like_view(slf, NdArray::lazy(picked));
             }
         }
         py.import("gpupy._indexing")?.call_method1("getitem", (slf, key))
@@ -110,7 +111,7 @@ impl NdArray {
         match Self::ndim(slf)? {
             0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
             // Python's loop sees what it writes meanwhile.
-            1 if slf.get().read(py).as_lazy().is_none_or(pays_to_pin) => {
+            1 if is_plain(slf) && slf.get().read(py).as_lazy().is_none_or(pays_to_pin) => {
                 Ok(pinned_host_of(slf, false)?.try_iter()?.into_any())
             }
             _ => Ok(Bound::new(py, Rows::of(slf))?.into_any()),

@@ -6,6 +6,7 @@
 
 use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::repr::Repr;
+use crate::array::subclass::Seed;
 use crate::array::wrap::adopt;
 use crate::convert::{dtypes, host};
 use crate::session::waiting::wait;
@@ -22,6 +23,12 @@ impl NdArray {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<NdArray> {
+        if let Ok(seed) = args.get_borrowed_item(0)
+            && let Ok(seed) = seed.cast_exact::<Seed>()
+            && let Some(array) = seed.get().take()
+        {
+            return Ok(array);
+        }
         let made = dtypes::numpy(py)?.ndarray.bind(py).call(args, kwargs)?;
         let writable = made.getattr("flags")?.getattr("writeable")?.is_truthy()?;
         if writable && !made.getattr("base")?.is_none() {

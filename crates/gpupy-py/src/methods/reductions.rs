@@ -6,6 +6,7 @@
 
 use crate::array::fields;
 use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::subclass::is_plain;
 use crate::array::wrap::wrap_array;
 use crate::compute::{forms, reduce};
 use crate::convert::dtypes;
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 #[pymethods]
 impl NdArray {
     /// The reduction of the named operation over an axis, or over all, of the elements as `dtype` where that
-    /// is given; `None` where it is not as simple, or the driver does not do it.
+    /// is given; `None` where it is not as simple, the class is a subclass, or the driver does not do it.
     #[pyo3(signature = (name, axis=None, dtype=None))]
     fn _reduce_along<'py>(
         slf: &Bound<'py, Self>,
@@ -52,7 +53,7 @@ impl NdArray {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         let this = slf.get().read(py);
-        let Some(array) = this.as_lazy() else { return Ok(None) };
+        let Some(array) = this.as_lazy().filter(|_| is_plain(slf)) else { return Ok(None) };
         if axis.is_none() {
             return forms::place_of_all(py, greatest, array);
         }
@@ -96,6 +97,7 @@ fn reduced_along<'py>(
     reduce: impl FnOnce(&Array, &[usize], Option<DType>) -> PyResult<Option<Array>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let array = match elements(slf) {
+        _ if !is_plain(slf) => None,
         Elements::Lazy(array) => Some(array),
         Elements::Numpy(_) => fields::field(slf)?,
     };

@@ -4,8 +4,9 @@
 //!
 //! Not here: where views lie (`views`, `array/standin.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::standin;
+use crate::array::subclass::view_of;
 use crate::array::wrap::{wrap, wrap_of};
 use crate::convert::{dtypes, lend};
 use crate::index::key::integer;

@@ -5,9 +5,10 @@
 //!
 //! Not here: how elements become those of another dtype (`gpupy-engine/src/context/faces.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::recording;
 use crate::array::standin::{self, Seen};
+use crate::array::subclass::view_of;
 use crate::convert::dtypes;
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::to_py;

@@ -4,8 +4,9 @@
 //!
 //! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, view_of};
+use crate::array::ndarray::{Elements, NdArray, elements, host_of};
 use crate::array::standin::explain;
+use crate::array::subclass::{like, view_of};
 use crate::array::wrap::wrap_of;
 use crate::index::key::integer;
 use crate::session::context::{context, open, ready};
@@ -107,7 +108,7 @@ pub fn reshape<'py>(
     }
     let copied = context()?.copy(&array).map_err(to_py)?;
     let reshaped = copied.reshape(&wanted).unwrap_or(copied);
-    Ok(Bound::new(py, NdArray::lazy(reshaped))?.into_any())
+    like(slf, NdArray::lazy(reshaped))
 }
 
 /// The same for a list or tuple of arrays of one dtype, rank and other extents; `None` where they are

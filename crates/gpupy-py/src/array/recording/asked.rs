@@ -22,6 +22,22 @@ pub fn spoil(array: &Array, why: &str) -> PyResult<()> {
     Err(OpenError::new_err(format!("{why}, which is not recorded")))
 }
 
+/// Refuses the making of an instance of a subclass of `gpupy.ndarray` while a function is recorded.
+///
+/// # Errors
+/// - `OpenError`: its elements are open.
+pub fn instance_of(array: Option<&Array>, class: &str) -> PyResult<()> {
+    if !is_on() || number() == 0 {
+        return Ok(());
+    }
+    let why = format!("it makes an array of class {class}");
+    if let Some(array) = array {
+        spoil(array, &why)?;
+    }
+    with(|recording| recording.refuse(&why));
+    Ok(())
+}
+
 /// Notes that an array, which was made in this recording, was asked for what this thread's does not know.
 pub fn asked_of(made_in: u32, why: &str) {
     let number = if is_on() { number() } else { 0 };

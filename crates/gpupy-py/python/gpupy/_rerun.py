@@ -1,0 +1,230 @@
+"""Modules that NumPy writes in Python, run anew over our arrays: ``gpupy.ma``.
+
+Owns ``load``. The code of such a module is NumPy's; what it imports of NumPy is what gpupy has in its place,
+so that its classes extend ``gpupy.ndarray``. Three sorts of expressions are others: views of numbers, the
+addresses of arrays, and what the class of a dtype's scalars gives.
+
+Not here: single functions (``_rebound.py``), what of masked arrays is ours (``_masked.py``).
+"""
+
+import ast
+import builtins
+import functools
+import importlib
+import importlib.util
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _masked, _rebound
+from ._gpupy import ndarray, scalar, wrap
+
+# The modules that are run anew, by our names: those of NumPy's with the code of each.
+NAMES = {
+    **{f"gpupy.ma.{name}": (f"numpy.ma.{name}",) for name in ("core", "extras", "mrecords", "testutils")},
+    # The class of `r_`, which `mr_` extends.
+    "gpupy.lib._index_tricks_impl": ("numpy.lib._index_tricks_impl",),
+    "gpupy.ma": ("numpy.ma.core", "numpy.ma.extras"),
+}
+_LOADED = "_gpupy_is_loaded"
+
+
+def lookup(module: types.ModuleType, name: str) -> Any:
+    """What a name of such a module stands for, which has not been asked for before."""
+    ours = module.__name__
+    if name == "__path__":
+        raise AttributeError(name)
+    if len(NAMES[ours]) == 1:
+        if vars(module).get(_LOADED):
+            raise AttributeError(f"module '{ours}' has no attribute '{name}'", name=name)
+        return getattr(load(NAMES[ours][0]), name)
+    if not vars(module).get(_LOADED):
+        parts = [load(each) for each in NAMES[ours]]
+        vars(module)[_LOADED] = True
+        names = {each: vars(part)[each] for part in parts for each in part.__all__}
+        # Beside modules that are there already.
+        vars(module).update({"__all__": list(names), **names, **vars(module)})
+    if name in vars(module):
+        return vars(module)[name]
+    from . import _submodules
+
+    # What is no array, such as the runner of NumPy's tests.
+    return getattr(_submodules._source(module), name)
+
+
+def load(name: str) -> types.ModuleType:
+    """The module of ours for one of NumPy's that is run anew."""
+    ours = "gpupy" + name.removeprefix("numpy")
+    module = sys.modules.setdefault(ours, types.ModuleType(ours))
+    if vars(module).get(_LOADED):
+        return module
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"NumPy {np.__version__} has no module `{name}`", name=name)
+    source = spec.loader.get_source(name)  # type: ignore[attr-defined]
+    if source is None:
+        raise ImportError(f"`{name}` of NumPy {np.__version__} comes without its source", name=name)
+    tree = ast.fix_missing_locations(_Views().visit(ast.parse(source)))
+    code = compile(tree, spec.origin or name, "exec", dont_inherit=True)
+    module.__package__, module.__file__ = ours.rpartition(".")[0], spec.origin
+    # Also while it runs: modules import each other.
+    vars(module)[_LOADED] = True
+    vars(module)["__builtins__"] = {
+        **vars(builtins),
+        "__import__": _import,
+        _VIEW: _view,
+        _PLACE: _Place,
+        _OURS: wrap,
+    }
+    try:
+        exec(code, vars(module))
+    except BaseException:
+        del vars(module)[_LOADED]
+        raise
+    for made in vars(module).values():
+        if isinstance(made, types.FunctionType):
+            # Functions that wrap ours take it over, which those that wrap NumPy's have not.
+            vars(made).pop("__text_signature__", None)
+    if name == "numpy.ma.core":
+        _masked.complete(module)
+    if name == "numpy.ma.testutils":
+        # What is compared may be NumPy's, as records are.
+        vars(module)["ndarray"] = (ndarray, np.ndarray)
+    return module
+
+
+# What stands in the code for each call of a method `view`, for where an array begins in memory, and around
+# what the class of a dtype's scalars gives, which of an array is one of NumPy's.
+_VIEW, _PLACE, _OURS = "_gpupy_view", "_gpupy_place", "_gpupy_ours"
+
+
+class _Views(ast.NodeTransformer):
+    """Puts ``_view(x, …)`` in the place of ``x.view(…)``, and others as said above."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "view":
+            node.args.insert(0, node.func.value)
+            node.func = ast.copy_location(ast.Name(_VIEW, ast.Load()), node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "type":
+            return ast.copy_location(ast.Call(ast.Name(_OURS, ast.Load()), [node], []), node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if ast.unparse(node).endswith(".__array_interface__['data'][0]"):
+            array = node.value.value.value  # type: ignore[attr-defined]
+            return ast.copy_location(ast.Call(ast.Name(_PLACE, ast.Load()), [array], []), node)
+        return node
+
+
+def _view(value: Any, *args: Any, **kwargs: Any) -> Any:
+    """A view of an array, or of a number, which as NumPy's scalar is one of no class of ours."""
+    if isinstance(value, type):
+        # The method of a class, called with an array.
+        return value.view(_array(args[0]), *args[1:], **kwargs)  # type: ignore[attr-defined]
+    if isinstance(value, (np.generic, scalar)):
+        # To NumPy's, too, it stays a number, whatever the class.
+        is_class = lambda x: isinstance(x, type) and issubclass(x, ndarray)  # noqa: E731
+        asked = [x for x in (*args, *kwargs.values()) if not is_class(x)]
+        return value.view(*asked)
+    return _array(value).view(*args, **kwargs)
+
+
+def _array(value: Any) -> Any:
+    import gpupy
+
+    return gpupy.asarray(value) if isinstance(value, (np.generic, np.ndarray, scalar)) else value
+
+
+class _Place:
+    """Where an array's elements begin, which is asked without giving their memory out."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __ne__(self, other: object) -> bool:
+        a, b = self._array, other._array  # type: ignore[attr-defined]
+        if a._lazy and b._lazy:
+            return not a._shares(b) or a._offset != b._offset
+        hosts = [x._host() for x in (a, b)]
+        return hosts[0].ctypes.data != hosts[1].ctypes.data
+
+
+def _import(
+    name: str,
+    globals: Mapping[str, object] | None = None,
+    locals: Mapping[str, object] | None = None,
+    fromlist: Sequence[str] | None = (),
+    level: int = 0,
+) -> Any:
+    """``__import__`` for such a module."""
+    if level:
+        package = "numpy" + str((globals or {}).get("__package__")).removeprefix("gpupy")
+        parent = package.rsplit(".", level - 1)[0]
+        if not name:
+            return _Imported({each: load(f"{parent}.{each}") for each in fromlist or ()})
+        name = f"{parent}.{name}"
+    elif name != "numpy" and not name.startswith("numpy."):
+        return builtins.__import__(name, globals, locals, fromlist or (), 0)
+    ours = "gpupy" + name.removeprefix("numpy")
+    if ours in NAMES and fromlist:
+        return load(name) if len(NAMES[ours]) == 1 else sys.modules[ours]
+    source = importlib.import_module(name)
+    # `import a.b as c` asks the package for what is inside.
+    return _ours(source) if fromlist else _package()
+
+
+def _ours(source: types.ModuleType) -> Any:
+    if source.__name__ == "numpy._utils":
+        return _Imported({"set_module": _set_module}, source)
+    return _rebound._ours(source)
+
+
+class _Imported:
+    """What an import statement takes names from."""
+
+    def __init__(self, names: dict[str, Any], source: Any = None) -> None:
+        self.__dict__.update(names)
+        self._source = source
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)
+
+
+class _Package:
+    """``numpy``, or ``numpy.lib``, to a module that is run anew: gpupy's, with private modules too."""
+
+    def __init__(self, theirs: Any, ours: Any) -> None:
+        self._theirs, self._own = theirs, ours
+
+    def __getattr__(self, name: str) -> Any:
+        found: Any = getattr(self._theirs, name, None)
+        if isinstance(found, types.ModuleType) and name.startswith("_"):
+            found = _rebound._ours(found)
+        elif name == "lib":
+            found = _Package(found, self._own.lib)
+        else:
+            return getattr(self._own, name)
+        setattr(self, name, found)
+        return found
+
+
+@functools.cache
+def _package() -> _Package:
+    import gpupy
+
+    return _Package(np, gpupy)
+
+
+def _set_module(module: str) -> Any:
+    """The decorator of NumPy's that says where a name is public, which is in gpupy."""
+
+    def decorated(made: Any) -> Any:
+        made.__module__ = "gpupy" + module.removeprefix("numpy")
+        return made
+
+    return decorated
