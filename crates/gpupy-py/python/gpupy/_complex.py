@@ -15,6 +15,8 @@ from ._subclass import like
 
 
 def _part(a: ndarray, name: str) -> Any:
+    if not a._lazy and name == "real" and a.dtype.kind not in "cO":
+        return a
     if not a._lazy:
         return like(numpy_attribute, a, name) if type(a) is not ndarray else numpy_attribute(a, name)
     if a.dtype.kind != "c":

@@ -395,8 +395,15 @@ def sizeof(self):
     return np.ndarray.__sizeof__(hollow) + own
 
 
+def set_shape(self, shape):
+    """``array.shape = shape``, as newer releases of NumPy name it to their subclasses."""
+    ndarray.shape.__set__(self, shape)  # type: ignore[attr-defined]
+
+
 _OWN = {
     **_reduce.METHODS,
+    "_set_dtype": set_dtype,
+    "_set_shape": set_shape,
     "__sizeof__": sizeof,
     "__array_namespace__": _namespace,
     "__array_priority__": 0.0,

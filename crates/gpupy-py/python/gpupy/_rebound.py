@@ -238,7 +238,7 @@ class _Warnings:
     catch_warnings, simplefilter = warnings.catch_warnings, warnings.simplefilter
 
     @staticmethod
-    def warn(message: Any, category: Any = None, stacklevel: int = 1) -> None:
+    def warn(message: Any, category: Any = None, stacklevel: int = 1, **_: Any) -> None:
         """Warns at the line of the user's program."""
         frame, level = sys._getframe(1), 2
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_fallback._INSIDE):

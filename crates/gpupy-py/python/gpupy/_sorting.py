@@ -94,7 +94,8 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     a = a if type(a) is ndarray else asanyarray(a)
     if has_own(a, "argsort"):
-        return a.argsort(axis=axis, kind=kind, order=order, stable=stable)
+        more = {} if descending is _UNSET else {"descending": descending}
+        return a.argsort(axis=axis, kind=kind, order=order, stable=stable, **more)
     return argsort_method(a, axis, kind, order, stable=stable, descending=descending)
 
 
