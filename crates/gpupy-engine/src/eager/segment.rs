@@ -61,6 +61,13 @@ enum Taken {
     Stored(u32),
 }
 
+impl Taken {
+    /// Whether both are the same of what is stored.
+    fn is_stored_as(&self, other: &Taken) -> bool {
+        matches!((self, other), (Taken::Stored(one), Taken::Stored(two)) if one == two)
+    }
+}
+
 struct Planning {
     code: Arc<Code>,
     operands: SmallVec<[Taken; 4]>,
@@ -283,8 +290,14 @@ impl Engine {
             }
             Taken::Stored(number) => Some(stored[*number as usize].0.clone()),
         };
-        let shown = planned.results.iter().zip(segment.recorded.results());
-        shown.map(|(taken, (_, shape))| in_shape(result(taken)?, shape)).collect()
+        let shown = planned.results.iter().zip(segment.recorded.results()).enumerate();
+        let shown = shown.map(|(place, (taken, (_, shape)))| {
+            let array = result(taken)?;
+            // Results that turned out to be one have a base each.
+            let is_again = planned.results[..place].iter().any(|other| taken.is_stored_as(other));
+            in_shape(if is_again { array.snapshot().ok()? } else { array }, shape)
+        });
+        shown.collect()
     }
 }
 
