@@ -129,7 +129,7 @@ fn a_large_masks_positions_are_counted_at_once_and_found_when_they_are_needed() 
         assert_eq!(bytes(&positions), bytes(&known));
         let none = context.where_true(&mask).unwrap();
         assert_eq!(none.shape(), [0]);
-        assert_eq!(bytes(&none), []);
+        assert_eq!(bytes(&none), [0u8; 0]);
         // Of a part of a mask.
         let (mask, _) = self::mask(6000, is_true);
         let rows = mask.slice_axis(0, 1, 750, 2);

@@ -135,7 +135,9 @@ def test_masks_are_kept_by_our_functions():
     assert gpupy.mean(masked) == 1.5
     assert gpupy.sum(masked) == 3
     assert gpupy.expand_dims(masked, 0).mask.tolist() == [[False, False, True]]
-    assert gpupy.asanyarray(masked) is masked
+    ours = gpupy.asanyarray(masked)
+    assert type(ours) is gpupy.ma.MaskedArray
+    assert ours.mask.tolist() == [False, False, True]
     assert type(gpupy.asarray(masked)) is gpupy.ndarray
 
 

@@ -280,7 +280,7 @@ fn integer(scalar: Scalar, is_inverse: bool) -> Option<i64> {
     };
     let value = if is_inverse { 1.0 / value } else { value };
     let rounded = value.round();
-    if !(rounded.abs() < 9.0e15) {
+    if rounded.is_nan() || rounded.abs() >= 9.0e15 {
         return None;
     }
     let integer = rounded as i64;

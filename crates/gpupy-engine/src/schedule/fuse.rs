@@ -256,7 +256,7 @@ mod tests {
         let two_sums =
             |weight| vec![map(weight, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
         assert_eq!(stored_of(two_sums(T.recompute + 1)), [0]);
-        assert_eq!(stored_of(two_sums(T.recompute)), []);
+        assert_eq!(stored_of(two_sums(T.recompute)), [0u64; 0]);
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         let mut nodes: Vec<Pending> = [map(99, &[])].into_iter().chain(sums).collect();
         number(&mut nodes);
         nodes[2].first = 1;
-        assert_eq!(stored_of_numbered(nodes), []);
+        assert_eq!(stored_of_numbered(nodes), [0u64; 0]);
     }
 
     #[test]
@@ -279,8 +279,8 @@ mod tests {
     #[test]
     fn what_one_kernel_reads_is_not_stored() {
         let shared = vec![map(99, &[]), map(100, &[0]), map(100, &[0]), map(200, &[1, 2])];
-        assert_eq!(stored_of(shared), []);
-        assert_eq!(stored_of(vec![map(99, &[]), reduction(LEN, 0), map(2, &[1])]), []);
+        assert_eq!(stored_of(shared), [0u64; 0]);
+        assert_eq!(stored_of(vec![map(99, &[]), reduction(LEN, 0), map(2, &[1])]), [0u64; 0]);
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         let halves = |points| {
             vec![map(99, &[]), reduction(points, 0), reduction(points, 0), map(3, &[1, 2])]
         };
-        assert_eq!(stored_of(halves(LEN / 2)), []);
+        assert_eq!(stored_of(halves(LEN / 2)), [0u64; 0]);
         assert_eq!(stored_of(halves(LEN / 2 + 1)), [0]);
     }
 
@@ -319,20 +319,23 @@ mod tests {
         assert_eq!(all_of(&flush, Fate::Stored), [0]);
         // One launch gives both.
         flush.wanted = smallvec![(0, 0), (1, 0)];
-        assert_eq!(all_of(&flush, Fate::Stored), []);
+        assert_eq!(all_of(&flush, Fate::Stored), [0u64; 0]);
     }
 
     #[test]
     fn what_is_reduced_and_lives_on_is_stored() {
         let sum = |outlives| vec![Pending { outlives, ..map(1, &[]) }, reduction(LEN, 0)];
         assert_eq!(stored_of(sum(true)), [0]);
-        assert_eq!(stored_of(sum(false)), []);
+        assert_eq!(stored_of(sum(false)), [0u64; 0]);
         // Not for a few of its rows.
         let mut rows = sum(true);
         rows[1].points = LEN / 2;
-        assert_eq!(stored_of(rows), []);
+        assert_eq!(stored_of(rows), [0u64; 0]);
         // Not what a map reads.
-        assert_eq!(stored_of(vec![Pending { outlives: true, ..map(1, &[]) }, map(2, &[0])]), []);
+        assert_eq!(
+            stored_of(vec![Pending { outlives: true, ..map(1, &[]) }, map(2, &[0])]),
+            [0u64; 0]
+        );
     }
 
     #[test]

@@ -15,10 +15,10 @@ from ._subclass import like
 
 
 def _part(a: ndarray, name: str) -> Any:
-    if not a._lazy and name == "real" and a.dtype.kind not in "cO":
-        return a
     if not a._lazy:
-        return like(numpy_attribute, a, name) if type(a) is not ndarray else numpy_attribute(a, name)
+        if type(a) is ndarray:
+            return numpy_attribute(a, name)
+        return a if name == "real" and a.dtype.kind not in "cO" else like(numpy_attribute, a, name)
     if a.dtype.kind != "c":
         if name == "real":
             return a

@@ -283,7 +283,8 @@ def reduce_ex(self, protocol, /):
         # As NumPy's: they follow each other in the pickle.
         return _rebuild, (host,)
     order = "F" if host.flags.fnc else "C"
-    return from_buffer, (pickle.PickleBuffer(host.ravel(order="K")), host.dtype, host.shape, order)
+    elements: Any = host.ravel(order="K")
+    return from_buffer, (pickle.PickleBuffer(elements), host.dtype, host.shape, order)
 
 
 def _reconstructed(kind: type[Any], shape: tuple[int, ...], letter: bytes) -> Any:

@@ -114,7 +114,7 @@ impl File {
         });
         let given = given.collect::<PyResult<Vec<Array>>>()?;
         let context = ready(py)?;
-        let results = wait(py, || self.saved.run(&context, &given)).map_err(to_py)?;
+        let results = wait(py, || self.saved.run(context, &given)).map_err(to_py)?;
         results.into_iter().map(|array| Bound::new(py, NdArray::lazy(array))).collect()
     }
 
@@ -181,13 +181,12 @@ impl File {
     }
 }
 
+/// Open extents, and the arrays that a look wants, as far as arguments are them.
+type Extents = (Vec<i64>, Vec<Option<Array>>);
+
 /// The open extents of a look in a call with these objects, and the arrays that it wants of the arguments; `None` where
 /// an array is not there.
-fn extents(
-    py: Python<'_>,
-    look: &Look,
-    objects: &Objects<'_>,
-) -> PyResult<Option<(Vec<i64>, Vec<Option<Array>>)>> {
+fn extents(py: Python<'_>, look: &Look, objects: &Objects<'_>) -> PyResult<Option<Extents>> {
     let array = |wanted: &look::Wanted| -> PyResult<Option<Array>> {
         let Some(object) = objects.get(wanted.object as usize) else { return Ok(None) };
         if let Ok(array) = object.cast_exact::<NdArray>() {

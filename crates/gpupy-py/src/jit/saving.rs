@@ -36,7 +36,7 @@ impl Jit {
         told: &Bound<'py, PyAny>,
     ) -> PyResult<(Bound<'py, PyBytes>, usize, usize, Option<String>)> {
         let context = ready(py)?;
-        let mut saving = Saving { writer: Writer::new(&context), told };
+        let mut saving = Saving { writer: Writer::new(context), told };
         let (mut count, mut refused) = (0, None);
         for variant in &self.all() {
             // What was recorded while other things were read is not what the function does now.
