@@ -71,17 +71,18 @@ impl Extent {
             return Some(Extent::Known(*first));
         }
         let products = products(open);
-        if values.len() > 2
-            && let Some(found) = products.iter().find_map(|product| sum_of(values, &[product]))
-        {
-            let others = products.iter().filter_map(|product| sum_of(values, &[product]));
-            return Some(found).filter(|_| others.count() == 1);
+        let only = |mut found: Vec<Extent>| if found.len() == 1 { found.pop() } else { None };
+        if values.len() > 2 {
+            let sum = |product: &Product| sum_of(values, &[product]);
+            let found: Vec<Extent> = products.iter().filter_map(sum).collect();
+            if !found.is_empty() {
+                return only(found);
+            }
         }
         let wholes: Vec<&Product> = products
             .iter()
             .filter(|product| product.of.iter().all(|number| usize::from(*number) < whole))
             .collect();
-        let only = |mut found: Vec<Extent>| if found.len() == 1 { found.pop() } else { None };
         let below = |count: usize| (0..count).flat_map(|b| (0..b).map(move |a| (a, b)));
         if values.len() > 4 {
             let pairs = below(wholes.len());

@@ -28,7 +28,7 @@ pub const VERSION: u32 = 1;
 /// Where the head begins: behind the magic, the version, and its length.
 const HEAD: usize = MAGIC.len() + 4 + 8;
 /// Elements begin at multiples of this.
-const ALIGNED: usize = 64;
+pub(super) const ALIGNED: usize = 64;
 
 /// A recorded function of a file.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! Not here: what a look says (`look.rs`), the file (`file.rs`).
 
 use super::extent::Extent;
-use super::file::{Document, Saved};
+use super::file::{ALIGNED, Document, Saved};
 use super::joined::joined;
 use super::look::Look;
 use super::outline::{Elements, Leaf, Number, Outline};
@@ -19,9 +19,6 @@ use gpupy_core::ir::Program;
 use gpupy_core::{Result, Scalar};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// Elements in a file begin at multiples of this.
-const ALIGNED: usize = 64;
 
 /// A file on its way.
 pub struct Writer<'c> {

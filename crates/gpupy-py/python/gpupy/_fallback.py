@@ -45,17 +45,6 @@ _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os
 _COMPARISONS = frozenset(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"))
 
 
-# What the right operand of a comparison has for it.
-_COMPARED = {
-    "equal": "__eq__",
-    "greater": "__lt__",
-    "greater_equal": "__le__",
-    "less": "__gt__",
-    "less_equal": "__ge__",
-    "not_equal": "__ne__",
-}
-
-
 class FallbackError(RuntimeError):
     """A call went to NumPy although fallbacks are forbidden."""
 
@@ -579,8 +568,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     outs = kwargs.get("out", ())
     if any(_decides(x) or _subclass.overrides(x) for x in inputs) or _others_out(outs):
         return NotImplemented
-    if method == "__call__" and not kwargs and ufunc.__name__ in _COMPARED and len(inputs) == 2:
-        mine, other = _COMPARED[ufunc.__name__], inputs[1]
+    if method == "__call__" and not kwargs and ufunc.__name__ in _subclass.COMPARED and len(inputs) == 2:
+        mine, other = _subclass.COMPARED[ufunc.__name__], inputs[1]
         if type(inputs[0]) is np.ndarray and _subclass.has_own(other, mine):
             # As an operator it asks a subclass of NumPy's first, which an instance of ours is none of.
             return getattr(other, mine)(wrap(inputs[0]))

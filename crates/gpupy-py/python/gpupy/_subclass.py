@@ -23,6 +23,16 @@ from ._gpupy import ufunc as ufunc_class
 
 _UFUNC: Any = ndarray.__array_ufunc__
 
+# What the right operand of a comparison has for it.
+COMPARED = {
+    "equal": "__eq__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "not_equal": "__ne__",
+}
+
 
 def is_instance(value: Any) -> bool:
     """Whether it is of a subclass of ``gpupy.ndarray``."""

@@ -19,6 +19,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The variants that a function keeps: those that were used least recently go.
 const VARIANTS: usize = 16;
+/// What looks otherwise where a decision does.
+const DECIDED: &str = "a decision that went another way";
 /// The most ways through a function that a variant has.
 const WAYS: usize = 256;
 
@@ -104,7 +106,7 @@ impl Jit {
             }
         }
         let words = match missed {
-            _ if decided => Some("a decision that went another way".to_owned()),
+            _ if decided => Some(DECIDED.to_owned()),
             Some((variant, why)) => Some(variant.words(&why)),
             None => None,
         };
@@ -143,7 +145,7 @@ impl Jit {
         kwargs: &Bound<'py, PyDict>,
         counts: bool,
     ) -> PyResult<(bool, Bound<'py, PyAny>)> {
-        let mut why = "nothing is recorded".to_owned();
+        let (mut why, mut decided) = ("nothing is recorded".to_owned(), false);
         for variant in self.all() {
             match variant.replay(args, Some(kwargs))? {
                 Replayed::Done(result) => {
@@ -152,11 +154,11 @@ impl Jit {
                     return Ok((true, result));
                 }
                 Replayed::Otherwise(missed) => why = variant.words(&missed),
-                Replayed::Decided => {
-                    why = "a decision that went another way".to_owned();
-                    break;
-                }
+                Replayed::Decided => decided = true,
             }
+        }
+        if decided {
+            why = DECIDED.to_owned();
         }
         Ok((false, why.into_pyobject(py)?.into_any()))
     }
