@@ -533,3 +533,17 @@ def test_what_a_mask_selects_is_an_array(driver, use):
         x = gp.arange(12, dtype="f4") + turn
         agree(uses, x, gp.asarray(np.arange(12) * (turn + 2) % 3 == 0))
     assert uses.stats()["plain"] and uses.stats()["replays"] == 0
+
+
+@pytest.mark.parametrize("size", [100, 4096, 20_000])
+def test_what_a_mask_selects_is_counted_where_more_is_decided_after_it(driver, size):
+    @gp.jit
+    def means(x, centres):
+        for k in range(3):
+            mine = x % 3 == k
+            if mine.any():
+                centres[k] = x[mine].mean()
+        return centres.sum()
+
+    for turn in range(3):
+        agree(means, gp.arange(size, dtype="f4") + turn, gp.zeros(3, dtype="f4"))

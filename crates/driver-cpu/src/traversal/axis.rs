@@ -16,7 +16,7 @@ const STEP: f64 = 4.0;
 /// Nanoseconds for an element that is not beside the one before.
 const APART: f64 = 0.8;
 /// Elements of a typical row at most.
-const TILE: usize = 1024;
+pub const TILE: usize = 1024;
 
 /// How a line goes on along an axis.
 pub fn stride(line: &Line<'_>, axis: usize, extent: usize) -> Stride {

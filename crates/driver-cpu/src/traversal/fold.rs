@@ -10,6 +10,7 @@
 //! Not here: which axis rows go along otherwise (`axis.rs`).
 
 use crate::rows;
+use crate::traversal::axis::TILE;
 use crate::traversal::space::{Line, Point};
 use gpupy_core::driver::Access;
 use gpupy_jit::Walk;
@@ -62,9 +63,8 @@ pub fn folded(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>], cost: f6
         && leaves
             .iter()
             .all(|line| beside(line) || !follows(line) || line.access.strides[last] == 0);
-    // What repeats with every row is spread once.
-    let pieces = spread.iter().filter(|leaf| leaves[**leaf].access.strides[axis] != 0).count();
-    if !possible || (points / extent * pieces) as f64 * PIECE >= limit {
+    let pieces: usize = spread.iter().map(|leaf| pieces(shape, &leaves[*leaf])).sum();
+    if !possible || pieces as f64 * PIECE >= limit {
         return parted;
     }
     let merged = |line: &Line<'_>| Access {
@@ -90,6 +90,20 @@ pub fn folded(shape: &[usize], leaves: &[Line<'_>], dests: &[Line<'_>], cost: f6
     folded.truncate(axis);
     folded.push(outer * extent);
     Some(Fold { shape: folded, accesses, extent, spread, parted: Vec::new() })
+}
+
+/// The pieces in which a leaf is spread over the scratch rows of a folded launch.
+fn pieces(shape: &[usize], leaf: &Line<'_>) -> usize {
+    let [far @ .., outer, extent] = shape else { return 0 };
+    let (of_far, strides) = leaf.access.strides.split_at(far.len());
+    let far: usize = far.iter().product();
+    match (strides[0], of_far.iter().all(|step| *step == 0)) {
+        // A scratch row that repeats everywhere is spread once.
+        (0, true) => 0,
+        // One that repeats along the folded axis is spread once for each row of it.
+        (0, false) => far * (*outer).min(TILE.div_ceil(*extent)),
+        _ => far * outer,
+    }
 }
 
 /// The launch folded along an axis over which all leaves go on from the end of a row to the next.

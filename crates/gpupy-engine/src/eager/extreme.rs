@@ -88,14 +88,33 @@ fn each_row<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     read: impl Fn([u8; N]) -> T + Copy,
 ) {
     for row in elements.as_chunks::<N>().0.chunks_exact(n) {
-        found(first_extreme::<T, N, GREATEST>(row, read));
+        found(match n {
+            ..LANES => first_of_few::<T, N, GREATEST>(row, read),
+            _ => first_extreme::<T, N, GREATEST>(row, read),
+        });
     }
+}
+
+/// The place of the extreme in a row of at least one element: what it is and where, element by element.
+fn first_of_few<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    row: &[[u8; N]],
+    read: impl Fn([u8; N]) -> T + Copy,
+) -> usize {
+    let (mut extreme, mut place) = (read(row[0]), 0);
+    for (at, element) in row.iter().enumerate().skip(1) {
+        let x = read(*element);
+        let stays = if GREATEST { extreme >= x } else { extreme <= x };
+        if !(stays | is_nan(extreme)) {
+            (extreme, place) = (x, at);
+        }
+    }
+    place
 }
 
 /// Elements that are looked at together: enough for two of the widest registers, of float32.
 const LANES: usize = 32;
 
-/// The place of the extreme in a row of at least one element: first what it is, then where, as both are loops that
+/// The place of the extreme in a row of many elements: first what it is, then where, as both are loops that
 /// processors do on many elements at once.
 fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     row: &[[u8; N]],

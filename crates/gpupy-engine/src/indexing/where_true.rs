@@ -36,7 +36,9 @@ impl Context {
         let read = self.read(mask)?;
         let (operand, bytes) = (mask.operand(mask.shape())?, read.bytes());
         let is_large = mask.size() >= T.positions_later && mask.is_whole() && operand.1.is_some();
-        let Some(bytes) = bytes.filter(|_| is_large) else {
+        // Of a mask that is open, positions as an expression would be open in their number, too.
+        let is_later = is_large && !mask.is_open();
+        let Some(bytes) = bytes.filter(|_| is_later) else {
             return Array::where_true(&read.to_vec()?);
         };
         let count = count(bytes);
