@@ -19,6 +19,9 @@ gpupy_core::thresholds! {
     /// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.
     most_products: usize = 2 << 20,
+    /// The most elements among which places of extremes are looked for at once: what takes some 20 µs (float64, AVX2),
+    /// as long as to record and to launch the three steps that find them.
+    most_searched: usize = 128 << 10,
     /// The most elements of a sort that are computed at once: what takes some 20 µs.
     most_sorted: usize = 2 << 10,
     /// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to be

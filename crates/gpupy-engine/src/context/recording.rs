@@ -244,6 +244,11 @@ impl Context {
         self.inner.door.place(op, array)
     }
 
+    /// How many elements of a mask are true; `None` where they are not in host memory, side by side.
+    pub fn count_true(&self, mask: &Array) -> Option<usize> {
+        self.inner.door.count_true(mask)
+    }
+
     /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast
     /// (`ir::Form::MatMul`).
     ///

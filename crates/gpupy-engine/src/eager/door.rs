@@ -147,13 +147,13 @@ impl Door {
 
     /// The places of extremes along an axis; `None` where they are not found now.
     pub fn places(&self, op: Op, array: &Array, axis: usize) -> Option<Array> {
-        self.elements(array.size())?;
+        self.searches(array)?;
         extreme::places(op, array, axis)
     }
 
     /// The place of the extreme of all elements; as of `places`.
     pub fn place(&self, op: Op, array: &Array) -> Option<usize> {
-        self.elements(array.size())?;
+        self.searches(array)?;
         extreme::place(op, array)
     }
 
@@ -194,6 +194,11 @@ impl Door {
         self.elements(size_of(shape))?;
         let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
         integers.then(|| indexed::picked_along(array, indices, (at, shape), outside)).flatten()
+    }
+
+    /// How many elements of a mask are true; `None` where they are not in host memory, side by side.
+    pub fn count_true(&self, mask: &Array) -> Option<usize> {
+        if self.computes() && mask.is_contiguous() { masked::counted(mask) } else { None }
     }
 
     /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing done,
@@ -242,5 +247,10 @@ impl Door {
     #[inline]
     fn elements(&self, points: usize) -> Option<()> {
         (self.computes() && Work::Elements(points).is_little()).then_some(())
+    }
+
+    /// Whether extremes of an array are looked for now.
+    fn searches(&self, array: &Array) -> Option<()> {
+        (self.computes() && Work::Searched(array.size()).is_little()).then_some(())
     }
 }

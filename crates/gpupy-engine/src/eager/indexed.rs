@@ -10,10 +10,11 @@ use crate::eager::in_memory::own_again;
 use crate::eager::lent::{Lent, Loan};
 use crate::graph::value::Origin;
 use crate::memory::strided::{each_point, gather_into};
+use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
-use gpupy_core::{DType, Scalar};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// What becomes of an index that is outside its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,21 +42,27 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
         shape.extend_from_slice(&array.shape()[1..]);
     }
     let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
-    let (bytes, mut to) = (row * size, room.as_ptr());
-    for place in places.chunks_exact(index.dtype().size()) {
-        let place = place_of(index.dtype(), place, n)?;
-        let from = table.get(place * bytes..(place + 1) * bytes)?.as_ptr();
-        // SAFETY: there is room for a row for each place, and nobody else has it.
-        unsafe {
-            // Copies of a length that is known take no call.
-            match bytes {
-                4 => to.copy_from_nonoverlapping(from, 4),
-                8 => to.copy_from_nonoverlapping(from, 8),
-                _ => to.copy_from_nonoverlapping(from, bytes),
-            }
-            to = to.add(bytes);
-        }
-    }
+    let bytes = row * size;
+    // SAFETY: there is room for a row for each place, and nobody else has it; the rows are initialised first.
+    let out = unsafe {
+        room.write_bytes(0, size_of(&shape) * size);
+        std::slice::from_raw_parts_mut(room.as_ptr(), size_of(&shape) * size)
+    };
+    let numbers = integers(index.dtype(), &places)?;
+    let places = places_of(&numbers, n)?;
+    let copied = match bytes {
+        // Copies of a length that is known take no call.
+        1 => fetch::<1>(out, &table, places),
+        2 => fetch::<2>(out, &table, places),
+        4 => fetch::<4>(out, &table, places),
+        8 => fetch::<8>(out, &table, places),
+        16 => fetch::<16>(out, &table, places),
+        _ => out.chunks_exact_mut(bytes.max(1)).zip(places).try_for_each(|(to, place)| {
+            to.copy_from_slice(table.get(place * bytes..(place + 1) * bytes)?);
+            Some(())
+        }),
+    };
+    copied?;
     Some(found)
 }
 
@@ -90,11 +97,25 @@ pub(crate) fn picked_along(
             continue;
         }
         let (lent, index) = lent.next()?;
-        let (dtype, numbers) = (index.dtype(), lent.elements(index.dtype().size())?);
-        // A constant is one number.
-        let each = numbers.chunks_exact(dtype.size()).cycle();
-        for (away, number) in away.iter_mut().zip(each) {
-            *away += place_within(dtype, number, n, outside)? as i64 * stride;
+        let elements = lent.elements(index.dtype().size())?;
+        let numbers = integers(index.dtype(), &elements)?;
+        match (&numbers[..], outside) {
+            // A constant is one number.
+            ([number], _) => {
+                let place = place_within(*number, n, outside)? as i64 * stride;
+                away.iter_mut().for_each(|away| *away += place);
+            }
+            (numbers, Outside::Refuse) => {
+                let places = places_of(numbers, n)?;
+                away.iter_mut()
+                    .zip(places)
+                    .for_each(|(away, place)| *away += place as i64 * stride);
+            }
+            (numbers, _) => {
+                for (away, number) in away.iter_mut().zip(numbers) {
+                    *away += place_within(*number, n, outside)? as i64 * stride;
+                }
+            }
         }
     }
 
@@ -109,32 +130,43 @@ pub(crate) fn picked_along(
         .iter()
         .zip(&behind.walk.strides)
         .all(|(a, b)| *a as i64 == *b);
-    let mut rooms = out.chunks_exact_mut(row);
+    let mut rooms = out.chunks_exact_mut(row * away.len());
     let mut copied = true;
     before.walk.offset = first as i64;
     each_point(&before.walk, &before.extents, |start| {
-        for (away, to) in away.iter().zip(&mut rooms) {
-            behind.walk.offset = start + away;
-            copied &= match is_line {
-                true => line(bytes, behind.walk.offset, size, to),
-                false => gather_into(to, bytes, size, &behind.walk, &behind.extents),
-            }
-            .is_some();
-        }
+        let Some(out) = rooms.next() else { return };
+        let places = away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));
+        let done = match (is_line, row) {
+            (true, 1) if size == 1 => fetch::<1>(out, bytes, places),
+            (true, 2) if size == 2 => fetch::<2>(out, bytes, places),
+            (true, 4) if size == 4 => fetch::<4>(out, bytes, places),
+            (true, 8) if size == 8 => fetch::<8>(out, bytes, places),
+            (true, 16) if size == 16 => fetch::<16>(out, bytes, places),
+            (true, _) => out.chunks_exact_mut(row).zip(places).try_for_each(|(to, place)| {
+                let at = place.checked_mul(size)?;
+                to.copy_from_slice(bytes.get(at..at.checked_add(row)?)?);
+                Some(())
+            }),
+            (false, _) => out.chunks_exact_mut(row).zip(&away).try_for_each(|(to, away)| {
+                behind.walk.offset = start + away;
+                gather_into(to, bytes, size, &behind.walk, &behind.extents)
+            }),
+        };
+        copied &= done.is_some();
     });
     copied.then_some(found)
 }
 
-/// Copies elements that follow each other; `None` where they are not all there.
+/// Copies elements of so many bytes from their places among others; `None` where one is not there.
 #[inline]
-fn line(bytes: &[u8], at: i64, size: usize, to: &mut [u8]) -> Option<()> {
-    let at = usize::try_from(at).ok()? * size;
-    let from = bytes.get(at..at + to.len())?;
-    // Copies of a length that is known take no call.
-    match to.len() {
-        4 => to.copy_from_slice(from.first_chunk::<4>()?),
-        8 => to.copy_from_slice(from.first_chunk::<8>()?),
-        _ => to.copy_from_slice(from),
+fn fetch<const N: usize>(
+    out: &mut [u8],
+    bytes: &[u8],
+    places: impl Iterator<Item = usize>,
+) -> Option<()> {
+    let (rooms, elements) = (out.as_chunks_mut::<N>().0, bytes.as_chunks::<N>().0);
+    for (to, place) in rooms.iter_mut().zip(places) {
+        *to = *elements.get(place)?;
     }
     Some(())
 }
@@ -171,59 +203,107 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()>
     // None of them is of the destination's base, whose lock is taken below.
     let loan = Loan::of(&[Arg::Array(index), *source])?;
     let [Lent::Memory(..), given] = &loan.operands[..] else { return None };
-    let width = index.dtype().size();
-    let numbers = loan.operands[0].elements(width)?;
-    let place = |number: &[u8]| place_of(index.dtype(), number, *n);
-    let places = numbers.chunks_exact(width).map(place);
-    let places = places.collect::<Option<SmallVec<[usize; 64]>>>()?;
+    let elements = loan.operands[0].elements(index.dtype().size())?;
+    let numbers = integers(index.dtype(), &elements)?;
+    let places = places_of(&numbers, *n)?;
     let data = given.elements(size)?.apart();
     let step = match data.len() {
         one if one == size => 0,
-        all if all == places.len() * row * size => row * size,
+        all if all == numbers.len() * row * size => row * size,
         _ => return None,
     };
     let mut current = dest.current_to_write()?;
     let bytes = own_again(&mut current)?;
     // Inside the base, as all rows of the destination are.
     let start = |place: usize| usize::try_from(dest.offset() + place as isize * first).ok();
-    for (number, place) in places.into_iter().enumerate() {
-        let at = start(place)? * size;
-        let to = bytes.get_mut(at..at + row * size)?;
-        let from = data.get(number * step..)?;
-        match step {
-            0 => to.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(&from[..size])),
-            _ => to.copy_from_slice(from.get(..row * size)?),
+    match (row, size) {
+        // Copies of a length that is known take no call.
+        (1, 1) => store::<1>(bytes, places.map(start), &data, step)?,
+        (1, 2) => store::<2>(bytes, places.map(start), &data, step)?,
+        (1, 4) => store::<4>(bytes, places.map(start), &data, step)?,
+        (1, 8) => store::<8>(bytes, places.map(start), &data, step)?,
+        (1, 16) => store::<16>(bytes, places.map(start), &data, step)?,
+        _ => {
+            for (number, place) in places.enumerate() {
+                let at = start(place)? * size;
+                let to = bytes.get_mut(at..at + row * size)?;
+                let from = data.get(number * step..)?;
+                match step {
+                    0 => to.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(&from[..size])),
+                    _ => to.copy_from_slice(from.get(..row * size)?),
+                }
+            }
         }
     }
     current.version += 1;
     Some(())
 }
 
+/// Copies elements of so many bytes, or the one that there is, to their places among others; `None` where there is no
+/// such place.
+#[inline]
+fn store<const N: usize>(
+    bytes: &mut [u8],
+    places: impl Iterator<Item = Option<usize>>,
+    data: &[u8],
+    step: usize,
+) -> Option<()> {
+    let (rooms, elements) = (bytes.as_chunks_mut::<N>().0, data.as_chunks::<N>().0);
+    if step == 0 {
+        let element = *elements.first()?;
+        for place in places {
+            *rooms.get_mut(place?)? = element;
+        }
+        return Some(());
+    }
+    for (place, element) in places.zip(elements) {
+        *rooms.get_mut(place?)? = *element;
+    }
+    Some(())
+}
+
 /// The place that a number of an index array names of so many, whatever lies outside; `None` where that is refused.
 #[inline]
-fn place_within(dtype: DType, number: &[u8], n: usize, outside: Outside) -> Option<usize> {
+fn place_within(number: i64, n: usize, outside: Outside) -> Option<usize> {
     match outside {
-        Outside::Refuse => place_of(dtype, number, n),
+        Outside::Refuse => places_of(&[number], n)?.next(),
         _ if n == 0 => None,
-        Outside::Wrap => Some(integer(dtype, number)?.rem_euclid(n as i64) as usize),
-        Outside::Clip => Some(integer(dtype, number)?.clamp(0, n as i64 - 1) as usize),
+        Outside::Wrap => Some(number.rem_euclid(n as i64) as usize),
+        Outside::Clip => Some(number.clamp(0, n as i64 - 1) as usize),
     }
 }
 
-/// The row that a number of an index array names of so many; `None` where it lies outside.
+/// The places that numbers of an index array name of so many; `None` where one lies outside.
 #[inline]
-fn place_of(dtype: DType, number: &[u8], rows: usize) -> Option<usize> {
-    let number = integer(dtype, number)?;
-    let place = usize::try_from(if number < 0 { number + rows as i64 } else { number }).ok()?;
-    (place < rows).then_some(place)
+fn places_of(numbers: &[i64], n: usize) -> Option<impl Iterator<Item = usize> + '_> {
+    let n = n as i64;
+    let outside = numbers.iter().fold(false, |any, number| any | !(-n..n).contains(number));
+    let place = move |number: &i64| (if *number < 0 { number + n } else { *number }) as usize;
+    (!outside).then(|| numbers.iter().map(place))
 }
 
-/// The number that an element of an integer dtype is, if an int64 holds it.
-#[inline]
-fn integer(dtype: DType, element: &[u8]) -> Option<i64> {
-    if dtype == DType::I64 {
-        return Some(i64::from_ne_bytes(element.try_into().ok()?));
+/// The elements of an index array; `None` where an int64 does not hold one, or it is none.
+fn integers(dtype: DType, elements: &[u8]) -> Option<Cow<'_, [i64]>> {
+    macro_rules! wide {
+        ($read:expr) => {
+            elements.as_chunks().0.iter().map(|element| i64::from($read(*element))).collect()
+        };
     }
-    let scalar = Scalar::read(dtype, element).filter(|_| dtype.is_int())?;
-    i64::try_from(scalar.as_int()).ok()
+    Some(match dtype {
+        DType::I64 => match bytemuck::try_cast_slice(elements) {
+            Ok(numbers) => Cow::Borrowed(numbers),
+            Err(_) => wide!(i64::from_ne_bytes),
+        },
+        DType::I8 => wide!(i8::from_ne_bytes),
+        DType::I16 => wide!(i16::from_ne_bytes),
+        DType::I32 => wide!(i32::from_ne_bytes),
+        DType::U8 => wide!(u8::from_ne_bytes),
+        DType::U16 => wide!(u16::from_ne_bytes),
+        DType::U32 => wide!(u32::from_ne_bytes),
+        DType::U64 => {
+            let signed = |element: &[u8; 8]| i64::try_from(u64::from_ne_bytes(*element)).ok();
+            elements.as_chunks().0.iter().map(signed).collect::<Option<_>>()?
+        }
+        _ => return None,
+    })
 }

@@ -1,6 +1,6 @@
 //! Masks of few elements in host memory, read and written where these lie, without any driver.
 //!
-//! Owns [`selected`] and [`write()`]. Invariants: a base that somebody else has elements of is never
+//! Owns [`selected`], [`counted`] and [`write()`]. Invariants: a base that somebody else has elements of is never
 //! written; a write that does not fit changes nothing.
 //!
 //! Not here: masks of many elements, which become positions (`positions.rs`) or choices of elements.
@@ -8,10 +8,12 @@
 use crate::array::base::{Arg, Array};
 use crate::eager::in_memory::own_again;
 use crate::eager::lent::{Lent, Loan};
+use crate::execute::positions::count;
 use crate::graph::value::Origin;
 use crate::memory::access;
 use crate::memory::strided::rows;
 use crate::memory::view::View;
+use gpupy_core::DType;
 use gpupy_core::shape::{Shape, size_of};
 
 /// The rows where a mask of the leading axes is true (elements, where it has all axes), of few in host
@@ -24,7 +26,7 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
         return None;
     };
     let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
-    let count = count_true(&chosen);
+    let count = count(&chosen);
     let shape: Shape = [count].iter().chain(rest).copied().collect();
     let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
     let row = size_of(rest) * size;
@@ -53,6 +55,13 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     Some(found)
 }
 
+/// How many elements of a mask in host memory are true; `None` where they are not there.
+pub(crate) fn counted(mask: &Array) -> Option<usize> {
+    let loan = Loan::of(&[Arg::Array(mask)])?;
+    let [elements @ Lent::Memory(..)] = &loan.operands[..] else { return None };
+    (mask.dtype() == DType::Bool).then(|| elements.elements(1).map(|mask| count(&mask)))?
+}
+
 /// Puts the elements that a mask chooses one after another.
 fn take<const N: usize>(elements: &[u8], chosen: &[u8], room: &mut [u8]) {
     let (elements, _) = elements.as_chunks::<N>();
@@ -63,13 +72,6 @@ fn take<const N: usize>(elements: &[u8], chosen: &[u8], room: &mut [u8]) {
             *place = elements[at];
         }
     });
-}
-
-/// How many bytes are not 0.
-fn count_true(mask: &[u8]) -> usize {
-    // So few that their count is a byte: many are counted in one step.
-    let few = mask.chunks(usize::from(u8::MAX));
-    few.map(|few| usize::from(few.iter().map(|byte| u8::from(*byte != 0)).sum::<u8>())).sum()
 }
 
 /// Calls with the position of each byte that is not 0. Mostly those of one truth lie side by side, so they are
@@ -112,7 +114,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> 
     let loan = Loan::of(&[Arg::Array(mask), *source])?;
     let [Lent::Memory(..), given] = &loan.operands[..] else { return None };
     let (chosen, data) = (loan.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
-    let count = count_true(&chosen);
+    let count = count(&chosen);
     let step = match data.len() {
         one if one == size => 0,
         all if all == count * size => size,

@@ -28,8 +28,10 @@ use std::ops::Deref;
 pub(crate) enum Work {
     /// So many results of a scalar operation.
     Scalar(Op, usize),
-    /// So many elements that are reduced, scanned, searched or moved.
+    /// So many elements that are reduced, scanned or moved.
     Elements(usize),
+    /// So many elements among which extremes are looked for.
+    Searched(usize),
     /// So many elements of rows that are sorted.
     Sorted(usize),
     /// So many products of a matrix product.
@@ -46,6 +48,7 @@ impl Work {
             Work::Scalar(_, points) if points <= T.most_points => (points, T.most_points),
             Work::Scalar(op, points) if functions::cost(op) > 1 => (points, T.most_of_function),
             Work::Scalar(_, points) | Work::Elements(points) => (points, T.most_points),
+            Work::Searched(points) => (points, T.most_searched),
             Work::Sorted(points) => (points, T.most_sorted),
             Work::Products(points) => (points, T.most_products),
             // What has more parts than a tile has boxes would be computed before anything reads it.

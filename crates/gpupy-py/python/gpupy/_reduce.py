@@ -491,13 +491,18 @@ def count_nonzero(a, axis=None, *, keepdims=False):
         # Along axes it lies as what NumPy reduces there, which is cast.
         mask = a if a.dtype == np.bool else a != 0 if axis is None else a.astype(np.bool)
         if type(mask) is ndarray and not keepdims:
+            if axis is None and (count := mask._count_true()) is not None:
+                return _COUNT(count)
             made = mask._reduce_along("add", axis)
         if made is None:
             made = _lazily("add", mask, axis, keepdims, np.dtype(np.intp))
     if made is None:
         return call("count_nonzero", np.count_nonzero, (a,), {"axis": axis, "keepdims": keepdims})
-    # NumPy gives a number of Python's, or of its own.
-    return type(np.count_nonzero([]))(made) if axis is None and not keepdims else made
+    return _COUNT(made) if axis is None and not keepdims else made
+
+
+# What NumPy gives a number of elements as: Python's class, or its own.
+_COUNT = type(np.count_nonzero([]))
 
 
 mean = _average(is_method=False)

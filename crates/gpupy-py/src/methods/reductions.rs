@@ -10,6 +10,7 @@ use crate::array::subclass::is_plain;
 use crate::array::wrap::wrap_array;
 use crate::compute::{forms, reduce};
 use crate::convert::dtypes;
+use crate::session::context::ready;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -41,6 +42,14 @@ impl NdArray {
         reduced_along(slf, axis, dtype, |array, axes, dtype| {
             reduce::mean(slf.py(), array, axes, dtype)
         })
+    }
+
+    /// How many elements of a mask are true; `None` where that takes more than to count them in host memory.
+    fn _count_true(slf: &Bound<'_, Self>) -> PyResult<Option<usize>> {
+        let py = slf.py();
+        let this = slf.get().read(py);
+        let Some(mask) = this.as_lazy() else { return Ok(None) };
+        Ok(ready(py)?.count_true(mask))
     }
 
     /// The place of the first extreme along an axis, or of all elements; `None` where it is not as simple, or the
