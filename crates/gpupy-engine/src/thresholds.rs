@@ -105,6 +105,10 @@ gpupy_core::thresholds! {
     scattered_walks: usize = 16,
 
     // record
+    /// The most little writes into a pending value, one after another, that become joins. Edges are as many; what writes
+    /// more goes through a value little after little, and each of its writes would be another layer to walk through:
+    /// 500 rows and columns took memory without end (NPBench's `correlation`).
+    joined_writes: u32 = 8,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,
     /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of the

@@ -154,3 +154,22 @@ def test_writes_one_after_another(limited, asked):
 
     for ours, theirs in zip(run(gp), run(np), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("writes", ["rows", "columns", "rows and columns"])
+def test_a_pending_value_is_gone_through_little_after_little(driver, writes):
+    size = 120
+    gone = {}
+    for xp in (np, gp):
+        a = xp.asarray(np.arange(size * size, dtype="f4").reshape(size, size)) * 2
+        v = xp.asarray(np.arange(size, dtype="f4"))
+        gp.reset_stats()
+        for k in range(size - 1):
+            if "rows" in writes:
+                a[k, k + 1 :] = v[k + 1 :] * k
+            if "columns" in writes:
+                a[k + 1 :, k] = v[k + 1 :] + k
+        gone[xp] = np.asarray(a)
+    # Each write is one launch, or two where the product is a launch, and no copy of the rest.
+    assert gp.stats()["launches"] <= 5 * size
+    np.testing.assert_array_equal(gone[gp], gone[np])

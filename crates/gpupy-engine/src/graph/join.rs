@@ -7,9 +7,10 @@
 //!
 //! Not here: how arrays are joined (`record/join.rs`), which points a kernel walks over (`walk/mod.rs`).
 
-use crate::graph::value::{Input, Kind, NodeOp, Operand};
+use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::memory::little::is_little;
 use gpupy_core::driver::Access;
-use gpupy_core::shape::Shape;
+use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;
 
 /// Where the parts of a joined value end.
@@ -50,6 +51,42 @@ impl Join {
         }
         self.ends.push(end + shape[self.axis as usize]);
         operands.push(part);
+    }
+
+    /// The little writes in a row of which a join with these operands is the last: most of its elements are those of a
+    /// value of as many.
+    pub fn touched(&self, whole: &[usize], operands: &[Operand]) -> u32 {
+        let len = size_of(whole);
+        let old = operands.iter().find_map(|(_, value)| value.as_ref().filter(|v| v.len() == len));
+        let Some(old) = old else { return 0 };
+        let values = operands.iter().map(|(_, value)| value);
+        let written = self.beside(old, whole, values, whole.len());
+        if is_little(written, len) { old.0.touched.saturating_add(1) } else { 0 }
+    }
+
+    /// The elements that are no other value's; of parts that are joins of the same, one for each further axis.
+    fn beside<'v>(
+        &self,
+        old: &Value,
+        whole: &[usize],
+        values: impl Iterator<Item = &'v Option<Value>>,
+        axes: usize,
+    ) -> usize {
+        let elements = |(part, value): (usize, &Option<Value>)| {
+            let shape = self.shape(part, whole);
+            let Some(value) = value else { return size_of(&shape) };
+            match &value.0.kind {
+                _ if value.id() == old.id() => 0,
+                Kind::Expr { op: NodeOp::Join(inner), .. }
+                    if axes > 1 && value.shape()[..] == shape[..] && !value.is_computed() =>
+                {
+                    let below = value.state().operands.clone();
+                    inner.beside(old, &shape, below.iter(), axes - 1)
+                }
+                _ => size_of(&shape),
+            }
+        };
+        values.enumerate().map(elements).sum()
     }
 
     fn part_at(&self, coordinate: i64) -> usize {

@@ -10,6 +10,7 @@
 use super::recorder::Recorder;
 use crate::graph::join::Join;
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::memory::little::is_little;
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, contiguous_strides};
@@ -23,6 +24,9 @@ impl Recorder {
     /// A value after writing an operand, which is seen over the extents of `dest`, into that view of it; `None` where it
     /// is no join.
     pub(super) fn parted(&self, old: &Value, dest: &View, source: &Operand) -> Option<Value> {
+        if old.0.touched >= T.joined_writes && is_little(dest.size(), old.len()) {
+            return None;
+        }
         let join = match &old.0.kind {
             Kind::Constant(_) => None,
             Kind::Expr { op: NodeOp::Join(join), .. } if !old.is_computed() => Some(join),

@@ -157,6 +157,7 @@ impl Pending {
             (NodeOp::Assign(view), Some((_, Some(old)))) if is_little(view.size(), old.len()) => {
                 old.0.touched.saturating_add(1)
             }
+            (NodeOp::Join(join), _) => join.touched(shape, &operands),
             _ => 0,
         };
         // A gather's table is read whole, wherever its points are.
