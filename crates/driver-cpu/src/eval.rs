@@ -12,7 +12,7 @@ use crate::compile::leaves::Leaf;
 use crate::compile::plan::Stride;
 use crate::pieces::piece::{Key, Piece, key, pieces};
 use crate::run::lone;
-use crate::run::work::{self, Work};
+use crate::run::work::{self, APART, Work};
 use crate::threads::crew::Crew;
 use crate::threads::number;
 use crate::threads::pool::Pool;
@@ -32,10 +32,6 @@ use std::sync::Arc;
 
 /// Programs whose plans are kept.
 const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
-/// The most elements of a row in which elements lie apart: what lies beside them is still in the
-/// cache when the next rows want it.
-const APART: usize = 512;
-
 /// Evaluates launches.
 pub struct Evaluator {
     known: LruCache<Fingerprint, Known, FxBuildHasher>,

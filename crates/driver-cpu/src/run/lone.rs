@@ -11,7 +11,7 @@ use crate::compile::leaves::{Leaf, Leaves};
 use crate::compile::plan::{Place, Plan, Step, Stride};
 use crate::rows::RowFn;
 use crate::run::frame::Frame;
-use crate::run::work;
+use crate::run::work::{self, APART};
 use crate::threads::crew::SHARED;
 use crate::traversal::axis::going;
 use gpupy_core::Result;
@@ -38,9 +38,8 @@ struct Line<'a> {
 /// A line that stays where it is.
 const NOWHERE: Line<'static> = Line { strides: &[], size: 0 };
 
-/// Runs a launch of a map over few rows in each of which elements lie side by side, and which has run so
-/// often that there is machine code for it, if there ever is. False when it is not like that, or has so
-/// many points that threads should share them; then nothing was done.
+/// Runs a launch of a map over few rows, which has run so often that there is machine code for it, if there ever is.
+/// False when it is not like that, or has so many points that threads should share them; then nothing was done.
 ///
 /// # Errors
 /// - `Invalid`: a block of the launch is none.
@@ -55,14 +54,14 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
         return Ok(false);
     }
     let mut walks = [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST];
-    let (mut ways, mut side_by_side) = (Ways::default(), true);
+    let (mut ways, mut is_apart) = (Ways::default(), false);
     let mut add = |walk: &mut Walk, access: &Access, base: *mut u8, size: usize| {
         let (step, size) = (access.strides[outer.len()], size as isize);
         let ptr = base.wrapping_offset(access.offset as isize * size);
         *walk = Walk { ptr, step: step as isize * size };
         let way = going(step, base, *n);
         ways.add(way);
-        side_by_side &= way != Stride::Any;
+        is_apart |= way == Stride::Any;
     };
     let (of_leaves, of_dests) = walks.split_at_mut(leaves.all.len());
     for (walk, Leaf { operand, access, size, .. }) in of_leaves.iter_mut().zip(&leaves.all) {
@@ -81,7 +80,8 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
     let longest = if kernel.is_some() { work::COMPILED } else { plan.tile };
     let points = (*n as u64).saturating_mul(rows as u64);
     let time = points.saturating_mul(work::cost(plan, kernel.is_some()));
-    if *n > longest || time >= 1000 * SHARED || !side_by_side || !prepared.is_settled() {
+    let longest = if is_apart { longest.min(APART) } else { longest };
+    if *n > longest || time >= 1000 * SHARED || !prepared.is_settled() {
         return Ok(false);
     }
     let count = leaves.all.len();

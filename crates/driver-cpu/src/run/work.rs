@@ -32,6 +32,9 @@ const ACROSS: usize = 64 << 10;
 const PER_BYTE: u64 = 25;
 /// Elements of a row for machine code, which needs no scratch rows.
 pub const COMPILED: usize = 8192;
+/// The most elements of a row in which elements lie apart: what lies beside them is still in the
+/// cache when the next rows want it.
+pub const APART: usize = 512;
 /// The least that machine code computes of a row for a reduction, which reads it in the nearest cache.
 const COMPUTED: usize = 1024;
 
