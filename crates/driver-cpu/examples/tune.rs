@@ -34,8 +34,9 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
         "gpupy-engine.most_of_function" => {
             Box::new(move |context| context.apply(Op::Sin, &[Arg::Array(&one)]))
         }
-        "gpupy-engine.chained_from" => Box::new(move |context| {
-            let mut chain = one.clone();
+        "gpupy-engine.chain_points" => Box::new(move |context| {
+            let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 12, 1));
+            let mut chain = one;
             for _ in 0..6 {
                 let half = [Arg::Array(&chain), Arg::Scalar(Scalar::f64(0.5))];
                 chain = two(Op::Add, &context.apply(Op::Mul, &half)?, &other, context)?;

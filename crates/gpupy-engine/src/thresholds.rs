@@ -8,8 +8,8 @@
 gpupy_core::thresholds! {
     // memory
     /// The most points of an operation that is computed at once. Then one operation takes less than half the
-    /// time of recording and evaluating it, three take three quarters, and twelve a tenth more.
-    most_points: usize = 16 << 10,
+    /// time of recording and evaluating it, and five take as long (driver cpu, float64, one thread).
+    most_points: usize = 32 << 10,
     /// A write that may settle its base is of at most one in so many of its elements.
     little_part: usize = 8,
 
@@ -24,11 +24,10 @@ gpupy_core::thresholds! {
     most_searched: usize = 128 << 10,
     /// The most elements of a sort that are computed at once: what takes some 20 µs.
     most_sorted: usize = 2 << 10,
-    /// Operations of a chain that are computed at once; the next is recorded, for the rest of the chain to be
-    /// one kernel.
-    chain: u32 = 3,
-    /// The fewest points for which that pays: below, twelve operations at once take less than one kernel.
-    chained_from: usize = 12 << 10,
+    /// The points that a chain of operations has computed at once, all operations together, from which on the next is
+    /// recorded, for the rest of the chain to be one kernel: to compute them takes as long as to plan that. So whether
+    /// a chain ends soon or goes on, it takes at most twice the time of the better way.
+    chain_points: usize = 160 << 10,
     /// Elements of a part, on average, up to which many parts are moved together: a launch for each of them
     /// takes as long as to move so many (driver cpu, float64).
     joined_part: usize = 4 << 10,

@@ -53,9 +53,9 @@ const SIDES: &[Sides] = &[
         beside: "gpupy-engine.most_points=0",
     },
     Sides {
-        threshold: "gpupy-engine.chained_from",
-        work: "twelve operations one after another",
-        above: ("recorded from the fourth", "0"),
+        threshold: "gpupy-engine.chain_points",
+        work: "twelve operations one after another, on so many points together",
+        above: ("recorded", "0"),
         below: ("all at once", NEVER),
         beside: "gpupy-engine.most_points=1000000000",
     },

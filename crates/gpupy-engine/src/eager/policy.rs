@@ -61,10 +61,10 @@ impl Work {
     }
 }
 
-/// Whether an operation with so many results goes on with a chain of this length that is better recorded.
+/// Whether an operation with so many results goes on with a chain of this length that is better recorded from here on.
 #[inline(always)]
 pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
-    depth >= T.chain && size_of(results) >= T.chained_from
+    (depth as usize).saturating_mul(size_of(results)) >= T.chain_points
 }
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
