@@ -286,7 +286,7 @@ def test_few_elements_are_picked_as_numpy_picks_them(auto):
 def test_a_chain_of_larger_results_becomes_one_kernel():
     gpupy._gpupy.reconfigure("cpu", strict=False)
     gpupy.reset_stats()
-    want = x = small(1, (13_000,))
+    want = x = small(1, (30_000,))
     y = x = gpupy.array(x)
     for _ in range(10):
         y, want = y * 0.5 + x, want * numpy.float32(0.5) + numpy.asarray(x)
@@ -294,6 +294,46 @@ def test_a_chain_of_larger_results_becomes_one_kernel():
     assert stats.computed_at_once < 8
     numpy.testing.assert_array_equal(numpy.asarray(y), want)
     assert gpupy.stats().launches - stats.launches <= 2
+
+
+COMPOSED = {
+    "floor_divide remainder fmax fmin heaviside logaddexp logaddexp2 nextafter": 2,
+    "logical_and logical_or logical_xor": 2,
+    "logical_not square reciprocal degrees radians spacing": 1,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("name", " ".join(COMPOSED).split())
+def test_several_operations_are_one_launch_with_the_bits_of_many_elements(auto, name, dtype):
+    arity = next(arity for names, arity in COMPOSED.items() if name in names.split())
+    chance = numpy.random.default_rng(4)
+    given = [chance.integers(-9, 9, 70_000).astype(dtype) for _ in range(arity)]
+    for values in given:
+        if values.dtype.kind == "f":
+            values[1::2] += chance.normal(0, 1, 35_000).astype(dtype)
+            values[:4] = 0.0, -0.0, numpy.inf, numpy.nan
+    function = getattr(gpupy, name)
+    with numpy.errstate(all="ignore"):
+        many = numpy.asarray(function(*map(gpupy.array, given)))[:60]
+        few = [gpupy.array(values[:60]) for values in given]
+        function(*few)
+        gpupy.reset_stats()
+        made = function(*few)
+        stats = gpupy.stats()
+        for part in (few, [values.reshape(6, 10).T for values in few]):
+            want = many if part is few else many.reshape(6, 10).T
+            numpy.testing.assert_array_equal(numpy.asarray(function(*part)), want, strict=True)
+    # Quotients of ints are float64 first, which are cast.
+    if (name, dtype) != ("reciprocal", "int32"):
+        assert stats.launches <= 1, (made, stats)
+    if arity == 2:
+        weak = [few[0], 2]
+        wide = [gpupy.array(given[0]), 2]
+        with numpy.errstate(all="ignore"):
+            numpy.testing.assert_array_equal(
+                numpy.asarray(function(*weak)), numpy.asarray(function(*wide))[:60], strict=True
+            )
 
 
 @pytest.mark.parametrize("xp", [numpy, gpupy])

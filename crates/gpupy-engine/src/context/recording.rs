@@ -154,13 +154,21 @@ impl Context {
         order::kept(&[Arg::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
     }
 
-    /// A result of a function on operands that broadcast and have its arguments' dtypes; computed where it is used.
+    /// The result of a function without loops, which has one, computed at once. `None` where its operands are not few
+    /// elements in host memory, or do not broadcast.
+    pub fn call_at_once(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
+        order::kept(args, |args| self.inner.door.call(function, args).ok_or(Waits)).ok()
+    }
+
+    /// A result of a function on operands that broadcast and have its arguments' dtypes.
     ///
     /// # Errors
     /// - `Shape`, `DType`, `Index`: the operands or the result's number do not fit. Otherwise as `apply`.
     pub fn call(&self, function: &Arc<Function>, result: usize, args: &[Arg<'_>]) -> Result<Array> {
-        order::kept(args, |args| {
-            self.recorded(args, |args| self.inner.door.recorder().call(function, result, args))
+        let door = &self.inner.door;
+        order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
+            Some(made) => Ok(made),
+            None => self.recorded(args, |args| door.recorder().call(function, result, args)),
         })
     }
 

@@ -18,6 +18,7 @@ use crate::execute::evaluate::Engine;
 use crate::execute::state::State;
 use crate::explain::trace::Event;
 use crate::explain::tracer::Tracer;
+use crate::graph::function::Function;
 use crate::graph::join::Join;
 use crate::graph::value::{NodeOp, Operand, Origin, Value};
 use crate::memory::seen;
@@ -56,6 +57,22 @@ impl AtOnce {
         let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
         self.compute(&task, room)?;
         // Whoever is told may want the operands.
+        drop(loan);
+        self.tell(&task, shape);
+        Some(array)
+    }
+
+    /// The result of a function without loops on operands that broadcast to a shape; as of `apply`.
+    pub fn call(
+        &self,
+        function: &Arc<Function>,
+        args: &[Arg<'_>],
+        shape: &Joint<'_>,
+    ) -> Option<Array> {
+        let (mut loan, mut task) = (Loan::default(), Task::of_call(function, size_of(shape))?);
+        prepare(&mut task, DType::Bool, args, shape, &mut loan)?;
+        let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
+        self.compute(&task, room)?;
         drop(loan);
         self.tell(&task, shape);
         Some(array)

@@ -13,12 +13,14 @@ use crate::eager::indexed::{self, Outside};
 use crate::eager::policy::{self, Work};
 use crate::eager::segment::Segment;
 use crate::eager::{extreme, in_memory, masked};
+use crate::graph::function::Function;
 use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Error, Scalar};
+use std::sync::Arc;
 
 /// Through which work goes.
 pub(crate) struct Door {
@@ -113,6 +115,12 @@ impl Door {
     /// As of `Recorder::convert`.
     pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Error> {
         self.apply(op, to, args, |later| later.recorder.convert(op, args, to))
+    }
+
+    /// A function without loops, on operands that broadcast; `None` where it is not computed now.
+    pub fn call(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
+        let now = self.now.as_ref()?;
+        now.at_once.call(function, args, &policy::little_call(args)?)
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;

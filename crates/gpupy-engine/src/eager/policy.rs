@@ -100,6 +100,12 @@ pub(crate) fn little<'a>(op: Op, args: &[Arg<'a>]) -> Option<Joint<'a>> {
     if Work::Scalar(op, size_of(&shape)).is_little() { Some(shape) } else { None }
 }
 
+/// The shape of the results of a function, where they are little work; as of `little`.
+pub(crate) fn little_call<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+    let shape = joint(args)?;
+    if Work::Elements(size_of(&shape)).is_little() { Some(shape) } else { None }
+}
+
 /// The shape that operands have together; `None` where none is an array, or they do not broadcast.
 #[inline(always)]
 fn joint<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {

@@ -9,6 +9,7 @@
 
 use crate::array::base::Array;
 use crate::eager::lent::Lent;
+use crate::graph::function::Function;
 use crate::graph::lanes::{FEW, Products};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::graph::whole::Whole;
@@ -16,7 +17,7 @@ use crate::memory::access;
 use crate::memory::view::View;
 use crate::schedule::device::Device;
 use crate::schedule::program::kernel::merge_axes;
-use crate::schedule::program::programs::{Key, Leaf, Work, unit};
+use crate::schedule::program::programs::{Key, Leaf, MOST_CALLED, Work, unit};
 use crate::schedule::program::single;
 use gpupy_core::driver::{
     Access, BlockId, Capabilities, Dest, Evaluated, HostBlock, HostMemory, Launch,
@@ -27,6 +28,7 @@ use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// The most operands of a task.
 const MOST_OPERANDS: usize = 3;
@@ -37,6 +39,8 @@ const NAMES: [BlockId; MOST_OPERANDS] = [BlockId(0), BlockId(1), BlockId(2)];
 /// One operation, ready to be launched.
 pub(crate) struct Task {
     key: Key,
+    /// What a call computes.
+    called: Option<Arc<Function>>,
     params: SmallVec<[u64; MOST_OPERANDS]>,
     operands: SmallVec<[HostBlock; MOST_OPERANDS]>,
     /// How many points there are.
@@ -61,6 +65,7 @@ impl Task {
     fn new(work: Work, dtype: DType, points: usize, len: usize) -> Task {
         Task {
             key: Key { work, dtype, rank: 1, leaves: [None; 3] },
+            called: None,
             params: SmallVec::new(),
             operands: SmallVec::new(),
             points,
@@ -75,7 +80,18 @@ impl Task {
         Task::new(Work::Apply(op), DType::Bool, len, len)
     }
 
-    /// Gives the task of a scalar operation its operands, which broadcast to a shape, or have it already
+    /// The task of a call that gives so many results, so far without operands; `None` where one launch does not do it.
+    pub fn of_call(function: &Arc<Function>, len: usize) -> Option<Task> {
+        let is_straight = function.turns() == 0 && function.results().len() == 1;
+        if !is_straight || function.number() >= MOST_CALLED {
+            return None;
+        }
+        let mut task = Task::new(Work::Call(function.number()), DType::Bool, len, len);
+        task.called = Some(function.clone());
+        Some(task)
+    }
+
+    /// Gives the task of a scalar operation, or of a call, its operands, which broadcast to a shape, or have it already
     /// (`alike`); `None` where it does not take them, or none of them lies in memory. `to` is the dtype
     /// that a cast gives.
     #[inline(always)]
@@ -86,7 +102,9 @@ impl Task {
         shape: &[usize],
         alike: bool,
     ) -> Option<()> {
-        let Work::Apply(op) = self.key.work else { return None };
+        if operands.len() > MOST_OPERANDS {
+            return None;
+        }
         let mut dtypes = [DType::Bool; 3];
         let kind = if self.len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
         let mut side_by_side = alike;
@@ -106,7 +124,12 @@ impl Task {
                 }
             }
         }
-        self.key.dtype = op.result_dtype(dtypes.get(..operands.len())?, to)?;
+        let dtypes = dtypes.get(..operands.len())?;
+        self.key.dtype = match (self.key.work, &self.called) {
+            (Work::Apply(op), _) => op.result_dtype(dtypes, to)?,
+            (_, Some(function)) if function.arguments() == dtypes => *function.results().first()?,
+            _ => return None,
+        };
         if self.operands.is_empty() {
             return None;
         }
@@ -308,6 +331,7 @@ impl Task {
     pub fn name(&self) -> &'static str {
         match self.key.work {
             Work::Apply(op) => op.info().name,
+            Work::Call(_) => "call",
             Work::Index => "index",
             Work::Reduce(_) | Work::Few(..) => "reduce",
             Work::Products(_) => Op::MatMul.info().name,
@@ -332,7 +356,7 @@ impl Task {
     /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
     /// - any error of the driver.
     pub fn launch(&self, device: &mut Device, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
-        let code = single::prepared(device, &self.key);
+        let code = single::prepared(device, &self.key, self.called.as_deref());
         let Device { blocks, programs, .. } = device;
         let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
         memory.extend_from_slice(&self.operands);

@@ -13,6 +13,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result, Scalar, functions};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The number of the segment at which a point stands that has ended.
 const ENDED: i32 = 0;
@@ -25,7 +26,12 @@ pub struct Function {
     /// The turns of its loop; 0 without one.
     turns: u32,
     cost: u32,
+    /// What tells it from every other function that was made.
+    number: u32,
 }
+
+/// The number of the next function.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 impl PartialEq for Function {
     fn eq(&self, other: &Function) -> bool {
@@ -57,7 +63,8 @@ impl Function {
         }
         program.verify().map_err(|found| error.says(found.to_string()))?;
         let cost = cost(&program, turns);
-        Ok(Function { fingerprint: program.fingerprint(), program, turns, cost })
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Function { fingerprint: program.fingerprint(), program, turns, cost, number })
     }
 
     /// The function that goes through segments, turn by turn, from where `entry` leaves it.
@@ -140,6 +147,11 @@ impl Function {
     }
 
     /// The turns of its loop; 0 without one.
+    /// What tells it from every other function that was made.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
     pub(crate) fn turns(&self) -> u32 {
         self.turns
     }

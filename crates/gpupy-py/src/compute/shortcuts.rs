@@ -1,6 +1,6 @@
-//! Shortcuts: operations that are one of the core's, on arrays as they are, computed at once.
+//! Shortcuts: operations that are one of the core's, on arrays as they are, or a function of several, computed at once.
 //!
-//! Owns [`Shortcuts`], in which a ufunc remembers of which operand kinds it is such an operation. What
+//! Owns [`Shortcuts`], in which a ufunc remembers of which operand kinds it is such an operation, or which function. What
 //! a few elements cost is mostly finding that out. Invariant: a shortcut is only remembered after the
 //! long way (`Ufunc::record`) came to the same operation, with the drivers of now.
 //!
@@ -9,25 +9,65 @@
 use crate::array::operand::{Kind, Operand, float_scalar};
 use crate::session::context;
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Arg, Array, Context, Function};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// One operation for each combination of kinds: the opening for which it holds, the dtype of the
-/// operands, and the operation; 0 where none is known.
-pub struct Shortcuts([AtomicU64; Kind::COUNT * Kind::COUNT]);
+/// What is known for each combination of kinds.
+pub struct Shortcuts {
+    /// The opening for which it holds, the dtype of the operands, and the operation; 0 where none is known.
+    operations: [AtomicU64; Kind::COUNT * Kind::COUNT],
+    functions: Mutex<Functions>,
+}
+
+/// The functions of one opening, by the places of the kinds; `None` where there is none.
+#[derive(Default)]
+struct Functions {
+    opening: u32,
+    known: Vec<(Kinds, Option<Arc<Function>>)>,
+}
+
+type Kinds = SmallVec<[Kind; 2]>;
 
 impl Shortcuts {
     /// None yet.
     pub fn new() -> Shortcuts {
-        Shortcuts([const { AtomicU64::new(0) }; Kind::COUNT * Kind::COUNT])
+        let operations = [const { AtomicU64::new(0) }; Kind::COUNT * Kind::COUNT];
+        Shortcuts { operations, functions: Mutex::default() }
+    }
+
+    /// The function that does several operations on operands of these kinds, which is made at first need.
+    pub fn function(
+        &self,
+        kinds: &[Kind],
+        make: impl FnOnce() -> Option<Function>,
+    ) -> Option<Arc<Function>> {
+        let lock = || self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let opening = context::opening();
+        {
+            let mut functions = lock();
+            if functions.opening != opening {
+                *functions = Functions { opening, known: Vec::new() };
+            }
+            if let Some((_, known)) = functions.known.iter().find(|(own, _)| own[..] == *kinds) {
+                return known.clone();
+            }
+        }
+        // Without the lock: NumPy may be asked on the way.
+        let made = make().map(Arc::new);
+        let mut functions = lock();
+        if functions.opening == opening {
+            functions.known.push((kinds.into(), made.clone()));
+        }
+        made
     }
 
     #[inline(always)]
     fn at(&self, kinds: &[Kind]) -> Option<&AtomicU64> {
         match kinds {
-            [a] => self.0.get(a.index()),
-            [a, b] => self.0.get(a.index() * Kind::COUNT + b.index()),
+            [a] => self.operations.get(a.index()),
+            [a, b] => self.operations.get(a.index() * Kind::COUNT + b.index()),
             _ => None,
         }
     }

@@ -19,7 +19,7 @@ use crate::convert::host;
 use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, ErrorKind, Scalar};
-use gpupy_engine::{Arg, Array};
+use gpupy_engine::{Arg, Array, Function};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
@@ -145,6 +145,11 @@ impl Ufunc {
         let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
             return Ok(None);
         };
+        if out.is_none()
+            && let Some(made) = self.of_function(py, (recipe, plan), &kinds, operands)
+        {
+            return Ok(Some(made));
+        }
         let done = run(py, recipe, plan, operands, out)?;
         if let (Some(_), Some(dtype)) = (&done, plan.operand())
             && let Some(op) = recipe.alone(dtype)
@@ -152,6 +157,40 @@ impl Ufunc {
             self.shortcuts.remember(operands, op, dtype);
         }
         Ok(done)
+    }
+
+    /// The result of several operations, which become one function where they can be computed at once.
+    fn of_function(
+        &self,
+        py: Python<'_>,
+        (recipe, plan): (Recipe, Plan),
+        kinds: &[Kind],
+        operands: &[Operand<'_>],
+    ) -> Option<Array> {
+        let (context, _) = context::open()?;
+        let is_several = recipe.is_composed(plan.operand()?);
+        if !is_several || operands.iter().all(|o| o.as_array().is_none_or(|a| a.ndim() == 0)) {
+            return None;
+        }
+        let dtypes = kinds.iter().zip(plan.operands);
+        let dtypes: SmallVec<[DType; 2]> =
+            dtypes.map(|(kind, wanted)| kind.dtype().unwrap_or(wanted)).collect();
+        let make = || {
+            let given: SmallVec<[Array; 2]> = dtypes.iter().map(|d| Array::argument(*d)).collect();
+            let operands: SmallVec<[Operand<'_>; 2]> =
+                given.iter().map(|argument| Operand::made(argument.clone())).collect();
+            let made = run(py, recipe, plan, &operands, None).ok()??;
+            Function::recorded(&given, &[Arg::Array(&made)]).ok()
+        };
+        let function = self.shortcuts.function(kinds, make)?;
+        let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
+        for (operand, dtype) in operands.iter().zip(&dtypes) {
+            args.push(match operand.as_array() {
+                Some(array) => Arg::Array(array),
+                None => Arg::Scalar(operand.scalar(*dtype)?),
+            });
+        }
+        context.call_at_once(&function, &args)
     }
 
     /// The result of an array of ours, where it can be computed at once and has axes. Most operations on small

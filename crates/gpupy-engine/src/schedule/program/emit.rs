@@ -6,7 +6,7 @@
 
 use super::kernel::{Code, Emitted, Kernel, Target, merge_axes};
 use crate::blocks::cache::{Part, Placed};
-use crate::graph::function::Called;
+use crate::graph::function::{Called, Function};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::device::Device;
@@ -52,13 +52,8 @@ impl Calls {
         values: &[u32],
     ) -> u32 {
         let key = (function.fingerprint(), SmallVec::from_slice(values));
-        let results = self.known.entry(key).or_insert_with(|| match device.way_of(function) {
-            Way::Inlined(lowered) | Way::Expanded(lowered) => {
-                builder.inline_all(&lowered.program, values)
-            }
-            // What the driver lacks stays: `check_ir` refuses it by name.
-            Way::Native | Way::Absent => builder.inline_all(function.program(), values),
-        });
+        let results =
+            self.known.entry(key).or_insert_with(|| emit_call(device, builder, function, values));
         results[*result as usize]
     }
 }
@@ -160,6 +155,22 @@ pub(crate) fn build(
     let dests = target.dests.iter().map(merge).collect();
     let code = Arc::new(Code::new(builder.finish(), space, accesses, dests));
     Kernel { code, operands: operands.list, params }
+}
+
+/// Emits a function of values, as the device does it; gives its results.
+pub(crate) fn emit_call(
+    device: &Device,
+    builder: &mut Builder,
+    function: &Function,
+    values: &[u32],
+) -> Vec<u32> {
+    match device.way_of(function) {
+        Way::Inlined(lowered) | Way::Expanded(lowered) => {
+            builder.inline_all(&lowered.program, values)
+        }
+        // What the driver lacks stays: `check_ir` refuses it by name.
+        Way::Native | Way::Absent => builder.inline_all(function.program(), values),
+    }
 }
 
 /// Emits an operation on values, or what the device has in its place; gives the result.

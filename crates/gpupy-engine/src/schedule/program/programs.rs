@@ -19,10 +19,15 @@ use std::num::NonZeroUsize;
 /// The most programs that are kept: many more than a program has of operations, dtypes and ways to lie.
 const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 
+/// The functions that have tasks: as many as their keys tell apart.
+pub(crate) const MOST_CALLED: u32 = 1 << 22;
+
 /// What a task does at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Apply(Op),
+    /// The result of the function with this number, which is less than [`MOST_CALLED`].
+    Call(u32),
     Index,
     Reduce(Op),
     /// The reduction of so many points, each a load of its own ([`FEW`](crate::graph::lanes::FEW)).
@@ -93,8 +98,22 @@ pub(crate) fn unit() -> Access {
 impl Key {
     /// All of it in one number, another one for every other key.
     pub fn code(&self) -> u64 {
+        let leaf = |leaf: &Option<Leaf>| match leaf {
+            None => 0,
+            Some(Leaf::Scalar(dtype)) => 1 | (*dtype as u64) << 2,
+            Some(Leaf::Memory(dtype, kind)) => 2 | (*dtype as u64) << 2 | (*kind as u64) << 6,
+            Some(Leaf::Coordinate(kind)) => 3 | (*kind as u64) << 6,
+        };
+        let leaves = |head: u64| {
+            self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
+        };
+        if let Work::Call(number) = self.work {
+            // No other work has so many points; what the results are, the function says.
+            return leaves(0xff << 56 | u64::from(number) | u64::from(self.rank) << 22);
+        }
         let (form, op) = match self.work {
             Work::Apply(op) => (0, op as u64),
+            Work::Call(number) => (0, u64::from(number)),
             Work::Index => (1, 0),
             Work::Reduce(op) | Work::Few(op, _) => (2, op as u64),
             // What a scan combines by is no form.
@@ -102,18 +121,11 @@ impl Key {
             Work::Whole(whole) => (3, whole.op() as u64),
             Work::Products(_) => (3, Op::MatMul as u64),
         };
-        let leaf = |leaf: &Option<Leaf>| match leaf {
-            None => 0,
-            Some(Leaf::Scalar(dtype)) => 1 | (*dtype as u64) << 2,
-            Some(Leaf::Memory(dtype, kind)) => 2 | (*dtype as u64) << 2 | (*kind as u64) << 6,
-            Some(Leaf::Coordinate(kind)) => 3 | (*kind as u64) << 6,
-        };
         let points = match self.work {
             Work::Few(_, points) | Work::Products(points) => u64::from(points) << 56,
             _ => 0,
         };
-        let head = points | form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22;
-        self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
+        leaves(points | form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22)
     }
 }
 
@@ -128,8 +140,9 @@ mod tests {
             (1..=4).flat_map(|n| [Work::Few(Op::Add, n), Work::Few(Op::Max, n), Work::Products(n)]);
         let others =
             [Work::Apply(Op::Add), Work::Index, Work::Reduce(Op::Add), Work::Reduce(Op::Max)];
+        let called = [0, 1, MOST_CALLED - 1].map(Work::Call);
         let whole = [Whole::MatMul(3), Whole::Sort, Whole::Scan(Op::Add)].map(Work::Whole);
-        let all: Vec<Work> = few.chain(others).chain(whole).collect();
+        let all: Vec<Work> = few.chain(others).chain(whole).chain(called).collect();
         let leaf = Some(Leaf::Memory(DType::F64, AccessKind::Affine));
         let key = |work: &Work| Key { work: *work, dtype: DType::F64, rank: 63, leaves: [leaf; 3] };
         let codes: HashSet<u64> = all.iter().map(|work| key(work).code()).collect();

@@ -2,8 +2,9 @@
 //!
 //! Not here: how they are told apart (`programs.rs`), programs of pieces (`emit.rs`).
 
-use super::emit::emit;
+use super::emit::{emit, emit_call};
 use super::programs::{Key, Leaf, Ready, Work, unit};
+use crate::graph::function::Function;
 use crate::graph::lanes::{FEW, Products, folded};
 use crate::schedule::device::Device;
 use gpupy_core::ir::{Builder, Form};
@@ -11,30 +12,32 @@ use gpupy_core::op::Op;
 use smallvec::SmallVec;
 use std::convert::Infallible;
 
-/// The code of tasks like this, whose program is made at first need.
+/// The code of tasks like this, whose program is made at first need; of a call, with the function.
 #[inline]
-pub(crate) fn prepared(device: &mut Device, key: &Key) -> u64 {
+pub(crate) fn prepared(device: &mut Device, key: &Key, called: Option<&Function>) -> u64 {
     let code = key.code();
     if !device.programs.knows(code) {
-        learn(device, key, code);
+        learn(device, key, called, code);
     }
     code
 }
 
 #[cold]
-fn learn(device: &mut Device, key: &Key, code: u64) {
-    let ready = ready(key, device);
+fn learn(device: &mut Device, key: &Key, called: Option<&Function>, code: u64) {
+    let ready = ready(key, called, device);
     device.programs.keep(code, ready);
 }
 
 /// The program for tasks like this, if the device can do it in one launch on host memory.
-fn ready(key: &Key, device: &mut Device) -> Option<Ready> {
+fn ready(key: &Key, called: Option<&Function>, device: &mut Device) -> Option<Ready> {
     if !device.caps.host_memory {
         return None;
     }
     let form = match key.work {
         Work::Reduce(op) => Form::Reduce { op },
-        Work::Apply(_) | Work::Index | Work::Few(..) | Work::Products(_) => Form::Map,
+        Work::Apply(_) | Work::Call(_) | Work::Index | Work::Few(..) | Work::Products(_) => {
+            Form::Map
+        }
         Work::Whole(whole) => whole.form(),
     };
     let mut builder = Builder::new(form, key.rank);
@@ -64,6 +67,7 @@ fn ready(key: &Key, device: &mut Device) -> Option<Ready> {
     }
     let result = match key.work {
         Work::Apply(op) => emit(device, &mut builder, op, key.dtype, &values),
+        Work::Call(_) => *emit_call(device, &mut builder, called?, &values).first()?,
         Work::Index => values[0],
         Work::Products(points) => {
             let Products { multiply, add, wide } = Products::of(key.dtype);

@@ -123,6 +123,33 @@ impl Recipe {
         (!dtype.is_complex()).then_some(op)
     }
 
+    /// Whether it is several operations, the same whatever the operands of this dtype are.
+    pub fn is_composed(self, dtype: DType) -> bool {
+        let is_one = self.alone(dtype).is_some() || dtype.is_complex();
+        match self {
+            Recipe::Logical(_)
+            | Recipe::Square
+            | Recipe::Scale(..)
+            | Recipe::FloorDivide
+            | Recipe::Remainder
+            | Recipe::Fmod
+            | Recipe::NumberExtreme(_)
+            | Recipe::Heaviside
+            | Recipe::LogAddExp { .. }
+            | Recipe::NextAfter
+            | Recipe::Spacing => !is_one,
+            Recipe::Reciprocal => dtype.is_float(),
+            Recipe::Op(_)
+            | Recipe::Same
+            | Recipe::Conjugate
+            | Recipe::Test(_)
+            | Recipe::Power
+            | Recipe::Rounding(_)
+            | Recipe::Extreme(_)
+            | Recipe::MatMul => false,
+        }
+    }
+
     /// True when the drivers in use can do everything that the recipe needs.
     pub fn supported(self, context: &Context, plan: Plan) -> PyResult<bool> {
         let able = match (self, plan.operand()) {
