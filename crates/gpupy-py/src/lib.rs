@@ -85,6 +85,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bases::snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(bases::is_written, module)?)?;
     module.add_function(wrap_pyfunction!(bases::place_in, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::extents, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::pending_extents, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;

@@ -340,6 +340,7 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
     row.set_item("computed_at_once", stats.computed_at_once)?;
     row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
+    row.set_item("extents_uploaded", stats.extents_uploaded)?;
     row.set_item("bytes_imported", stats.bytes_imported)?;
     row.set_item("bytes_downloaded", stats.bytes_downloaded)?;
     row.set_item("evictions", stats.evictions)?;
