@@ -1,5 +1,7 @@
 """Which bytes an array shows, which of them a device lacks, and that a launch sends no others."""
 
+import itertools
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -35,7 +37,9 @@ def written(array, model, key, way, number):
     if way == "scalar":
         array[key] = model[key] = number
     elif way == "rows":
-        array[key] = model[key] = np.arange(model[key].size, dtype=np.float32).reshape(model[key].shape) + number
+        array[key] = model[key] = (
+            np.arange(model[key].size, dtype=np.float32).reshape(model[key].shape) + number
+        )
     elif way == "flat":
         # A view of one axis that goes over the ends of rows.
         array.reshape(-1)[key[0]] = model.reshape(-1)[key[0]] = number
@@ -66,9 +70,9 @@ def test_what_was_written_is_pending_and_arrives(limited, steps):
         if sends(limited) and np.unique(model).size > 1:
             assert all(covers(pending, 4 * at, 4 * at + 4) for at in changed)
         for view in (array, *others):
-            pending, (start, size) = view.pending_extents, view.extents
+            pending, (_, size) = view.pending_extents, view.extents
             assert all(0 <= first and length > 0 and first + length <= size for first, length in pending)
-            assert all(a + b < c for (a, b), (c, _) in zip(pending, pending[1:], strict=False))
+            assert all(a + b < c for (a, b), (c, _) in itertools.pairwise(pending))
             first, last = (pending or [(0, 0)])[0], (pending or [(0, 0)])[-1]
             hull = (first[0], last[0] + last[1] - first[0]) if pending else None
             assert view.pending_data == hull

@@ -80,13 +80,16 @@ impl View {
     pub fn positions(&self, most: usize) -> Ranges {
         let Some((low, _)) = self.extent() else { return Ranges::default() };
         let steps = self.strides.iter().map(|stride| stride.unsigned_abs()).zip(&self.shape);
-        let mut axes: SmallVec<[(usize, usize); 8]> =
-            steps.filter(|(step, extent)| *step > 0 && **extent > 1).map(|(s, e)| (s, *e)).collect();
+        let mut axes: SmallVec<[(usize, usize); 8]> = steps
+            .filter(|(step, extent)| *step > 0 && **extent > 1)
+            .map(|(s, e)| (s, *e))
+            .collect();
         axes.sort_unstable();
         let mut starts: usize = axes.iter().map(|(_, extent)| *extent).product();
         let (mut run, mut joined) = (1, 0);
         // Of an axis whose step is no longer than what lies between, nothing is left out.
-        while let Some((step, extent)) = axes.get(joined).filter(|a| a.0 <= run || starts > 4 * most)
+        while let Some((step, extent)) =
+            axes.get(joined).filter(|a| a.0 <= run || starts > 4 * most)
         {
             run += step * (extent - 1);
             starts /= extent;

@@ -1,9 +1,11 @@
-"""Which bytes an array shows of its base, and which of them a device has not: ``ndarray.extents`` and its neighbours.
+"""Which bytes an array shows of its base, and which of these a device has not: ``ndarray.extents``.
 
-Owns the three attributes. A subclass may have others of these names, in the class or in an instance, so what computes
-them gives way to both, as a data descriptor would not. Invariant: asking evaluates nothing and opens no device.
+Owns this attribute of arrays, ``pending_extents`` and ``pending_data``. A subclass may have others of these
+names, in the class or in an instance: what computes them gives way to both, as no data descriptor would.
+Invariant: asking evaluates nothing and opens no device.
 
-Not here: what is on a device (``gpupy-engine``), how the memory of records is followed (``src/array/mirror.rs``).
+Not here: what is on a device (``gpupy-engine``), how the memory of records is followed
+(``src/array/mirror.rs``).
 """
 
 from collections.abc import Callable
@@ -38,12 +40,12 @@ def extents(array: ndarray) -> Extents:
 
 
 def pending_extents(array: ndarray) -> list[Extents]:
-    """The ranges of the array's extents that the driver in use has not as they are now, as pairs of offset and size.
+    """The ranges of the array's extents that the driver in use has not as they are now, as offsets and sizes.
 
     Offsets count from the beginning of the extents. A launch that reads all of the array sends the device no
     other bytes. What was written or recorded since the driver had the array is pending, and so is all of a
-    new array, and of a pinned base, which others may write. A constant is sent as one number, so nothing of it
-    is pending. Drivers that work in host memory have what is there.
+    new array, and of a pinned base, which others may write. A constant is sent as one number, so nothing of
+    it is pending. Drivers that work in host memory have what is there.
     """
     told = _gpupy.pending_extents(array)
     if _gpupy.extents(array) is not None:
@@ -62,7 +64,7 @@ def pending_extents(array: ndarray) -> list[Extents]:
 
 
 def pending_data(array: ndarray) -> Extents | None:
-    """The smallest range that has all of ``pending_extents``, as offset and size; ``None`` where nothing is pending."""
+    """The range from the first to the last pending byte, as offset and size; ``None`` for none."""
     pending = array.pending_extents
     if not pending:
         return None

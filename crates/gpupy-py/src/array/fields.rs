@@ -18,6 +18,12 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 use std::ops::Range;
 
+/// A numeric field of records as an array that drivers see, with its elements of now; `None` for other arrays.
+#[pyfunction]
+pub fn of_field(array: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
+    Ok(field(array)?.map(NdArray::lazy))
+}
+
 /// The stretches of the memory of records, in bytes, that the driver in use has not as they are now; of a field, as
 /// elements of its dtype. `None` for other arrays, and where no operation has read such a field yet.
 pub fn pending(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<Range<usize>>>> {
@@ -34,7 +40,8 @@ pub fn pending(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<Range<usize>>>
     // Who has the mirrors may be waiting for Python's lock.
     let Ok(mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
     let read = |mirror: &&Mirror| {
-        dtype.is_none_or(|dtype| mirror.elements.dtype() == dtype) && mirror.seen.len() <= bytes.len()
+        dtype.is_none_or(|dtype| mirror.elements.dtype() == dtype)
+            && mirror.seen.len() <= bytes.len()
     };
     let mut found = None;
     for mirror in mirrors.iter().filter(read) {

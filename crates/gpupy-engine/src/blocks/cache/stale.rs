@@ -58,7 +58,10 @@ impl Blocks {
             stats.extents_uploaded += 1;
             self.tracer.step(|| {
                 let what = What::Upload { gathered: false };
-                Doing::new(what, self.name).reads(value, range.clone()).moves(data.len()).since(began)
+                Doing::new(what, self.name)
+                    .reads(value, range.clone())
+                    .moves(data.len())
+                    .since(began)
             });
         }
         self.blocks.entry(key).and_modify(|entry| entry.stale = Ranges::default());
