@@ -90,7 +90,8 @@ impl Array {
     /// The bytes from the first to the last one that the view shows, in the base whose elements these are.
     pub fn extents(&self) -> Range<usize> {
         let size = self.dtype().size();
-        let bytes = |position: isize| (position * size as isize + self.base_offset()).max(0) as usize;
+        let bytes =
+            |position: isize| (position * size as isize + self.base_offset()).max(0) as usize;
         match self.layout().extent() {
             Some((low, high)) => bytes(low)..bytes(high) + size,
             None => bytes(self.offset())..bytes(self.offset()),

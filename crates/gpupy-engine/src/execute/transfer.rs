@@ -101,12 +101,7 @@ impl Engine {
 
     /// Lets a value that was made of another one in host memory have its blocks, where `written` gives the positions at
     /// which they differ. Nothing needs the other one any more.
-    pub(super) fn inherit(
-        &mut self,
-        from: ValueId,
-        to: &Value,
-        written: impl FnOnce() -> Ranges,
-    ) {
+    pub(super) fn inherit(&mut self, from: ValueId, to: &Value, written: impl FnOnce() -> Ranges) {
         let mut devices = self.devices.iter_mut().flatten();
         if devices.any(|device| !device.tiles(from).is_empty()) {
             let written = written();

@@ -83,7 +83,9 @@ class _Small(NDArrayOperatorsMixin):
 
     def sum(self, axis: Any = None) -> Any:
         """The sums along axes of the shape, of all of them where none is named."""
-        axes = range(self.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        if isinstance(axis, int):
+            return self._made(self._array.sum(normalize_axis_index(axis, self.ndim)))
+        axes = range(self.ndim) if axis is None else axis
         return self._made(self._array.sum(tuple(normalize_axis_index(each, self.ndim) for each in axes)))
 
     def _key(self, key: Any) -> tuple[Any, ...]:
@@ -161,7 +163,7 @@ _BESIDE = {axes: (Ellipsis, *[None] * axes) for axes in (1, 2)}
 
 
 def _operator(name: str) -> None:
-    """Gives the types an operator, its reflection and that in place, without the way through NumPy's ufunc."""
+    """Gives the types an operator, reflected and in place too, without the way through NumPy's ufunc."""
     function, word = getattr(operator, name), name.strip("_")
 
     def forward(self: _Small, other: Any) -> Any:
