@@ -346,7 +346,7 @@ impl Gpu {
         }
         let name = match kind {
             LendKind::Texture => texture.handle.map(|texture| texture.0.get()),
-            LendKind::Buffer => texture.to_buffer(&self.context.gl).map(|buffer| {
+            LendKind::Buffer => texture.copied_to_buffer(&self.context.gl).map(|buffer| {
                 self.lent.insert(buffer.0.get(), buffer);
                 buffer.0.get()
             }),

@@ -237,7 +237,7 @@ impl Texture {
     }
 
     /// A buffer with a copy of the elements, one behind the other, made on the device; `None` without room for it.
-    pub fn to_buffer(&mut self, gl: &glow::Context) -> Option<glow::Buffer> {
+    pub fn copied_to_buffer(&mut self, gl: &glow::Context) -> Option<glow::Buffer> {
         if !self.bind_as_target(gl) {
             return None;
         }

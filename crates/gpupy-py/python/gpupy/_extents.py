@@ -9,7 +9,7 @@ Not here: what is on a device (``gpupy-engine``), how the memory of records is f
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -17,16 +17,21 @@ from . import _gpupy
 from ._gpupy import ndarray
 
 Extents = tuple[int, int]
+T = TypeVar("T")
 
 
-class Told:
+class Told(Generic[T]):
     """An attribute that a function computes where the instance has none of its name."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Any], T]) -> None:
         self._function = function
         self.__doc__ = function.__doc__
 
-    def __get__(self, array: Any, owner: Any = None) -> Any:
+    @overload
+    def __get__(self, array: None, owner: Any = None) -> Self: ...
+    @overload
+    def __get__(self, array: object, owner: Any = None) -> T: ...
+    def __get__(self, array: object, owner: Any = None) -> Any:
         return self if array is None else self._function(array)
 
 

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, final, ty
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ._extents import Told
+
 # What holds elements: an array or a scalar, of gpupy's or of NumPy's.
 _Array: TypeAlias = np.ndarray[Any, Any] | np.generic
 
@@ -90,12 +92,9 @@ class ndarray(np.ndarray[Any, Any]):
     @property
     def base(self) -> ndarray | None: ...
     # What of it a device has.
-    @property
-    def extents(self) -> tuple[int, int]: ...
-    @property
-    def pending_data(self) -> tuple[int, int] | None: ...
-    @property
-    def pending_extents(self) -> list[tuple[int, int]]: ...
+    extents: Told[tuple[int, int]]
+    pending_data: Told[tuple[int, int] | None]
+    pending_extents: Told[list[tuple[int, int]]]
     def astype(self, *args: Any, **kwargs: Any) -> ndarray: ...
     def ravel(self, *args: Any, **kwargs: Any) -> ndarray: ...
     def reshape(self, *args: Any, **kwargs: Any) -> ndarray: ...
