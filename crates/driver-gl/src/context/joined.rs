@@ -40,6 +40,7 @@ struct Functions {
     wait: unsafe extern "system" fn(Handle, u32, u64),
     delete: unsafe extern "system" fn(Handle),
     flush: unsafe extern "system" fn(),
+    finish: unsafe extern "system" fn(),
 }
 
 static FUNCTIONS: OnceLock<std::result::Result<Functions, String>> = OnceLock::new();
@@ -98,6 +99,7 @@ impl Functions {
                 wait: load!(of_gl c"glWaitSync"),
                 delete: load!(of_gl c"glDeleteSync"),
                 flush: load!(of_gl c"glFlush"),
+                finish: load!(of_gl c"glFinish"),
             })
         }
     }
@@ -166,7 +168,11 @@ impl Renderer {
         // SAFETY: a context of OpenGL 3.3 or newer is current, as the caller promises, and has fences.
         unsafe {
             let fence = (self.functions.fence)(SYNC_GPU_COMMANDS_COMPLETE, 0);
-            (self.functions.flush)();
+            match fence.is_null() {
+                // Without room for a fence all is done now.
+                true => (self.functions.finish)(),
+                false => (self.functions.flush)(),
+            }
             Fence(fence as usize)
         }
     }
