@@ -89,10 +89,12 @@ class _Small(NDArrayOperatorsMixin):
         return self._made(self._array.sum(tuple(normalize_axis_index(each, self.ndim) for each in axes)))
 
     def _key(self, key: Any) -> tuple[Any, ...]:
+        whole = _WHOLE[len(self._inner)]
         keys = key if isinstance(key, tuple) else (key,)
-        if not any(part is Ellipsis for part in keys):
-            keys = (*keys, Ellipsis)
-        return keys + _WHOLE[len(self._inner)]
+        for part in keys:
+            if part is Ellipsis:
+                return keys + whole
+        return (*keys, Ellipsis, *whole)
 
     def __getitem__(self, key: Any) -> Any:
         return self._made(self._array[self._key(key)])
