@@ -59,7 +59,9 @@ impl Mirror {
     pub fn changes(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut changes = differences(&bytes[..self.seen.len()], &self.seen);
         if changes.len() > MOST {
-            changes = vec![changes[0].start..changes[changes.len() - 1].end];
+            let end = changes[changes.len() - 1].end;
+            changes.truncate(1);
+            changes[0].end = end;
         }
         // Pieces are whole elements, so no two stretches have one in common.
         let size = self.elements.dtype().size();
