@@ -127,7 +127,7 @@ extern "C" {
 /**
  * The minor version of the table. It rises when structs or the table grow at the end.
  */
-#define GPUPY_ABI_MINOR 2
+#define GPUPY_ABI_MINOR 3
 
 /**
  * Success. Every other result of a function that can fail is one of the errors below.
@@ -250,6 +250,16 @@ extern "C" {
 #define GPUPY_PART_DEST 4
 
 /**
+ * A block is lent as the texture that holds it.
+ */
+#define GPUPY_LEND_TEXTURE 0
+
+/**
+ * A block is lent as a buffer with a copy of its elements, made on the device.
+ */
+#define GPUPY_LEND_BUFFER 1
+
+/**
  * How many counts an account of resources has. Their meaning is the driver's own.
  */
 #define GPUPY_RESOURCES 8
@@ -369,6 +379,11 @@ typedef struct gpupy_config {
    * (`GPUPY_UNAVAILABLE`) before it opens anything that takes long; otherwise 0.
    */
   uint32_t hardware;
+  /**
+   * Since 1.3: 1 when the driver is to share its objects with the context of its API that is current in the
+   * calling thread, so that blocks can be lent there (`lends` of the capabilities); otherwise 0.
+   */
+  uint32_t share;
 } gpupy_config;
 
 /**
@@ -490,6 +505,11 @@ typedef struct gpupy_capabilities {
    * done when `eval_ir` returns; otherwise 0, and the driver is given no such launch.
    */
   uint32_t memory_launches;
+  /**
+   * Since 1.3: as what blocks can be lent to the context that the driver shares objects with: the sum of `1 << kind`
+   * (`GPUPY_LEND_TEXTURE` …); 0 when they cannot, and the driver is given no launch that lends.
+   */
+  uint32_t lends;
 } gpupy_capabilities;
 
 /**
@@ -684,6 +704,25 @@ typedef struct gpupy_launch {
    * Since 1.2: how many elements they have: at least 1, at most `max_block_len`.
    */
   const uint64_t *memory_lens;
+  /**
+   * Since 1.3: mostly 0, and what follows means nothing. 1 when the block of the only destination goes to the context
+   * that the driver shares objects with, 2 when it comes back; nothing is evaluated then. The calling thread
+   * has that context as its current one, or the answer is `GPUPY_INVALID`. What was queued on one side
+   * before is done before what the other side queues later.
+   */
+  uint32_t lend;
+  /**
+   * Since 1.3: as what the block is lent: `GPUPY_LEND_TEXTURE` …
+   */
+  uint32_t lend_kind;
+  /**
+   * Since 1.3: 1 when the context may write the elements, otherwise 0.
+   */
+  uint32_t lend_writes;
+  /**
+   * Since 1.3: the `lent_name` of a block that comes back, otherwise 0.
+   */
+  uint64_t lend_name;
 } gpupy_launch;
 
 /**
@@ -711,6 +750,30 @@ typedef struct gpupy_evaluated {
    * and stays as it is until the next call with this state. Null where there is no such text.
    */
   const char *code;
+  /**
+   * Since 1.3: the name, in the API, of what a block is lent as; never 0 for one that goes.
+   */
+  uint64_t lent_name;
+  /**
+   * Since 1.3: what sort of object that is, by the API's number.
+   */
+  uint32_t lent_target;
+  /**
+   * Since 1.3: the format of its texels, by the API's number; 0 for a buffer.
+   */
+  uint32_t lent_format;
+  /**
+   * Since 1.3: texels of four elements in a row; 0 for a buffer.
+   */
+  uint32_t lent_width;
+  /**
+   * Since 1.3: rows; 0 for a buffer.
+   */
+  uint32_t lent_height;
+  /**
+   * Since 1.3: elements in a row: what it has room for, or up to three fewer; of a buffer all.
+   */
+  uint64_t lent_row;
 } gpupy_evaluated;
 
 /**

@@ -161,6 +161,7 @@ impl Numbers {
                     .map(|block| Dest { block: *block, access: self.dest.clone(), whole: true })
                     .collect::<Vec<_>>(),
                 memory: &[],
+                lend: None,
             });
             operands.into_iter().chain(dests).for_each(|block| cpu.block_free(block));
             assert!(done.is_ok(), "{done:?}\n{program}");

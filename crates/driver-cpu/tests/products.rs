@@ -105,6 +105,7 @@ impl Case {
             accesses: &accesses,
             dests: &[Dest { block: dest, access: to.clone(), whole: false }],
             memory: &[],
+            lend: None,
         };
         driver.eval_ir(&launch).expect("an evaluation");
         let mut got = vec![0; 2 * size[2] * dtype.size()];

@@ -161,6 +161,7 @@ impl Blocks {
             accesses: &accesses,
             dests: &self.dests,
             memory: &[],
+            lend: None,
         };
         driver.eval_ir(&launch).map(|_| ())
     }

@@ -50,6 +50,7 @@ fn run_on(
         accesses: &case.accesses,
         dests: &[Dest { block: dest, access: case.dest.clone(), whole: false }],
         memory: &[],
+        lend: None,
     };
     for _ in 0..times {
         driver.eval_ir(&launch).expect("an evaluation");

@@ -316,6 +316,7 @@ fn once(
         accesses: &work.accesses,
         dests: &[Dest { block: dest, access: access(0, &strides), whole: true }],
         memory: &[],
+        lend: None,
     })?;
     let queueing = start.elapsed();
     let mut out = [0; 4];

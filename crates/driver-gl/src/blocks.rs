@@ -46,6 +46,8 @@ pub struct Block {
     pub texture: Option<(TextureId, Layout)>,
     /// How often its elements have been laid out anew.
     moves: u8,
+    /// How often its texture is lent at present, which holds it where it is.
+    lent: u32,
 }
 
 /// Blocks are laid out anew this often at most, lest two views of one block move it to and fro.
@@ -113,7 +115,7 @@ impl Blocks {
         self.used += bytes;
         self.trim(thread)?;
         let id = 1 + COUNT.fetch_add(1, Ordering::Relaxed);
-        self.blocks.insert(id, Block { spec, texture: None, moves: 0 });
+        self.blocks.insert(id, Block { spec, texture: None, moves: 0, lent: 0 });
         Ok(BlockId(id))
     }
 
@@ -164,6 +166,13 @@ impl Blocks {
         Ok(texture)
     }
 
+    /// Notes that a block's texture is lent, or comes back.
+    pub fn lend(&mut self, id: BlockId, goes: bool) {
+        if let Some(block) = self.blocks.get_mut(&id.0) {
+            block.lent = if goes { block.lent + 1 } else { block.lent.saturating_sub(1) };
+        }
+    }
+
     /// Gives a block whose contents nobody needs another layout.
     ///
     /// # Errors
@@ -202,7 +211,8 @@ impl Blocks {
         let block = self.get(id)?;
         let len = block.spec.len;
         let Some((texture, layout)) = block.texture else { return Ok(()) };
-        if len < LEAST_TO_MOVE || block.moves >= MOST_MOVES || layout.suits(walk, shape) {
+        let may_move = block.moves < MOST_MOVES && block.lent == 0;
+        if len < LEAST_TO_MOVE || !may_move || layout.suits(walk, shape) {
             return Ok(());
         }
         let strides = walk.strides.iter().zip(shape).filter(|(_, n)| **n > 1);
@@ -317,7 +327,7 @@ impl Blocks {
 }
 
 /// The texture that holds elements of `dtype` so.
-fn shape_of(dtype: DType, layout: Layout) -> Shape {
+pub fn shape_of(dtype: DType, layout: Layout) -> Shape {
     Shape { dtype, width: layout.width, height: layout.height, row: layout.row }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::blocks::{Blocks, DTYPES};
 use crate::context::egl::Limits;
+use crate::context::joined::Renderer;
 use crate::context::memory;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
@@ -15,12 +16,12 @@ use gpupy_codegen::contract::{self, Sizes};
 use gpupy_codegen::longs::{self, Longs, Split};
 use gpupy_codegen::{Abilities, probe};
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
-    Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Lend, LendKind,
+    Method, Part, Resources,
 };
 use gpupy_core::ir::{FormKind, Program};
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result};
 
 /// An OpenGL driver, closed.
 pub fn new() -> Box<dyn Driver> {
@@ -64,6 +65,19 @@ impl Gl {
     }
 }
 
+impl Gl {
+    /// Lends a block, or takes it back.
+    fn lend(&mut self, block: BlockId, lend: Lend) -> Result<Evaluated> {
+        if let (_, Some(_)) = self.range("eval_ir", block, 0, 0)? {
+            return Err(Error::new(ErrorKind::Unsupported, "eval_ir")
+                .says("elements of 64 bits are in two textures, and are not lent: lend a copy as float32 or int32")
+                .with("driver", NAME));
+        }
+        let lent = self.open()?.lend(block, lend)?;
+        Ok(Evaluated { launches: 1, lent, ..Evaluated::default() })
+    }
+}
+
 /// What a context can do, if its device does it right.
 fn abilities(context: &Limits) -> Abilities {
     let has = |dtype: &DType| context.long || *dtype != DType::F64;
@@ -80,7 +94,8 @@ impl Driver for Gl {
         if self.open.is_some() {
             return Err(contract::is_open(NAME));
         }
-        let thread = GlThread::start(config)?;
+        let renderer = config.share.then(Renderer::current).transpose()?;
+        let thread = GlThread::start(config, renderer)?;
         let mut context = thread.ask(|gpu| gpu.limits().clone())?;
         context.long &= !self.short;
         self.limits = resources::limits(&context, &config.resources);
@@ -103,13 +118,17 @@ impl Driver for Gl {
             max_reductions: resources::MOST_REDUCTIONS,
             resources: resources::named(&self.limits),
             devices,
+            lends: match renderer {
+                Some(_) => 1 << LendKind::Texture as u32 | 1 << LendKind::Buffer as u32,
+                None => 0,
+            },
             ..Capabilities::default()
         };
         let kernels = Kernels::specialising_after(match context.hardware {
             true => cache::ELEMENTS_UNTIL_LITERALS,
             false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
         });
-        self.open = Some(Open { thread, context, blocks, kernels, newest: 0 });
+        self.open = Some(Open { renderer, thread, context, blocks, kernels, newest: 0 });
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = probe::find_out(self, &capabilities, NAME, &identity);
         let limited = self
@@ -179,6 +198,9 @@ impl Driver for Gl {
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        if let (Some(lend), [dest]) = (launch.lend, launch.dests) {
+            return self.lend(dest.block, lend);
+        }
         let draw_buffers = (self.limits.0[resources::DRAW_BUFFERS] as usize).max(1);
         let halved = self.longs.halved(launch);
         let open = self.open()?;
@@ -272,6 +294,7 @@ mod tests {
                 accesses: std::slice::from_ref(&walk),
                 dests: &[Dest { block, access: walk.clone(), whole: true }],
                 memory: &[],
+                lend: None,
             })
             .unwrap();
             let mut got = vec![0; len * 4];

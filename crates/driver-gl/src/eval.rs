@@ -135,6 +135,7 @@ impl Evaluator<'_> {
             accesses: std::slice::from_ref(&detour.across),
             dests: launch.dests,
             memory: &[],
+            lend: None,
         })?;
         evaluated.compiled += copied.compiled;
         evaluated.launches += copied.launches;

@@ -3,15 +3,17 @@
 //! Owns [`Open`], and the transfers of its blocks. Not here: evaluation (`eval.rs`), the context's side of transfers
 //! (`textures.rs`).
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, shape_of};
 use crate::context::egl::Limits;
 use crate::context::gpu::KernelId;
+use crate::context::joined::Renderer;
 use crate::context::thread::GlThread;
+use crate::errors::NAME;
 use crate::eval::Compiled;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::fragment::Plan;
-use gpupy_core::Result;
-use gpupy_core::driver::{BlockId, BlockSpec};
+use gpupy_core::driver::{BlockId, BlockSpec, Lend, LendKind, Lent};
+use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
 /// Writes up to this many bytes are copied and queued; longer ones wait for the device to take
@@ -20,6 +22,8 @@ const QUEUED_WRITE: usize = 1 << 16;
 
 /// What an open driver has.
 pub struct Open {
+    /// With whose context ours shares its objects, so that blocks can be lent there.
+    pub renderer: Option<Renderer>,
     /// The context's thread.
     pub thread: GlThread,
     /// What the context can do.
@@ -54,6 +58,57 @@ impl Open {
     pub fn read(&mut self, block: BlockId, range: Range<usize>, out: &mut [u8]) -> Result<()> {
         let (texture, _) = self.blocks.texture(&self.thread, block, None)?;
         self.thread.ask(|gpu| gpu.read(texture, range, out))?
+    }
+
+    /// Lends such a block to the renderer whose context is current in this thread, or takes it back.
+    ///
+    /// # Errors
+    /// - `Unsupported`: nothing is shared.
+    /// - `Invalid`: a dead handle; or another context is current, and a block that is to come back is back.
+    /// - `Poisoned`, `OutOfMemory`, `DeviceLost`: the context's own.
+    pub fn lend(&mut self, block: BlockId, lend: Lend) -> Result<Option<Lent>> {
+        let spec = self.blocks.get(block)?.spec;
+        let Some(renderer) = self.renderer else {
+            return Err(Error::new(ErrorKind::Unsupported, "eval_ir")
+                .says("the driver shares its objects with no renderer")
+                .with("driver", NAME));
+        };
+        let is_here = renderer.is_current();
+        let not_here = || {
+            Error::new(ErrorKind::Invalid, "eval_ir")
+                .says(
+                    "the OpenGL context that the driver has joined is not the current one of this thread",
+                )
+                .with("driver", NAME)
+        };
+        let (texture, layout) = self.blocks.texture(&self.thread, block, None)?;
+        let kind = lend.kind;
+        if let Some(name) = lend.back {
+            let fence = is_here.then(|| renderer.fence());
+            self.blocks.lend(block, false);
+            let back = (kind, name as u32);
+            self.thread.ask(|gpu| gpu.take_back(texture, back, lend.writes, fence))??;
+            return if is_here { Ok(None) } else { Err(not_here()) };
+        }
+        if !is_here {
+            return Err(not_here());
+        }
+        let (name, fence) = self.thread.ask(|gpu| gpu.lend(texture, kind))??;
+        renderer.wait(fence);
+        self.blocks.lend(block, true);
+        let shape = shape_of(spec.dtype, layout);
+        let lent = Lent { name: name.into(), ..Lent::default() };
+        Ok(Some(match kind {
+            LendKind::Texture => Lent {
+                target: glow::TEXTURE_2D,
+                format: shape.internal_format(),
+                width: shape.width,
+                height: shape.height,
+                row: shape.row.into(),
+                ..lent
+            },
+            LendKind::Buffer => Lent { target: glow::ARRAY_BUFFER, row: spec.len as u64, ..lent },
+        }))
     }
 
     /// Writes elements of such a block.

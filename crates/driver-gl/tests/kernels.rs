@@ -73,6 +73,7 @@ fn launch(
         accesses: &[access(0, &[1])],
         dests: &[Dest { block: dest, access: access(0, &[1]), whole: true }],
         memory: &[],
+        lend: None,
     });
     evaluated.unwrap()
 }
@@ -161,6 +162,7 @@ fn several_whole_destinations_are_one_draw() {
         accesses: &[access(0, &[1])],
         dests: &dests,
         memory: &[],
+        lend: None,
     });
     let evaluated = evaluated.unwrap();
     assert_eq!((evaluated.compiled, evaluated.launches), (1, 1));
@@ -198,6 +200,7 @@ fn several_reductions_of_columns_are_two_draws() {
         accesses: &[access(0, &[1, columns as i64])],
         dests: &dests,
         memory: &[],
+        lend: None,
     });
     let evaluated = evaluated.unwrap();
     assert_eq!((evaluated.compiled, evaluated.launches), (2, 2));
@@ -238,6 +241,7 @@ fn strides_that_interleave_are_several_draws() {
         accesses: &[access(0, &[2, 1])],
         dests: &[Dest { block: y, access: access(0, &[2, 3]), whole: false }],
         memory: &[],
+        lend: None,
     });
     assert_eq!(evaluated.unwrap().launches, 3);
     assert_eq!(read(driver, y, 8), [1.0, 9.0, 3.0, 2.0, 5.0, 4.0, 9.0, 6.0]);

@@ -185,6 +185,7 @@ fn run(dtype: DType, seed: u64, steps: usize) {
                     accesses: std::slice::from_ref(&source),
                     dests: &[dest],
                     memory: &[],
+                    lend: None,
                 };
                 driver.eval_ir(&launch).unwrap_or_else(|e| panic!("{e}{log}"));
                 for point in points(&shape) {
@@ -238,6 +239,7 @@ fn reductions(all_rows: usize, row: usize) {
             accesses: &[walk(cols, &[cols, 1])],
             dests: &[Dest { block: padded, access: walk(0, &[cols, 1]), whole: true }],
             memory: &[],
+            lend: None,
         })
         .unwrap();
     // Flat, along rows, and along columns.
@@ -267,6 +269,7 @@ fn reductions(all_rows: usize, row: usize) {
                 accesses: &[walk(0, &strides)],
                 dests: &[Dest { block: out, access: walk(0, &out_strides), whole: true }],
                 memory: &[],
+                lend: None,
             })
             .unwrap();
         let mut got = vec![0; lead * chunks * 4];

@@ -72,6 +72,7 @@ fn launch(driver: &mut dyn Driver, program: &Program, x: BlockId, y: BlockId) ->
         accesses: std::slice::from_ref(&walk),
         dests: &[Dest { block: y, access: walk.clone(), whole: true }],
         memory: &[],
+        lend: None,
     })?;
     Ok(())
 }

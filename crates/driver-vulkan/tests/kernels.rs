@@ -81,6 +81,7 @@ fn launch(
         accesses: std::slice::from_ref(&walk),
         dests: &[Dest { block: dest, access: walk.clone(), whole: true }],
         memory: &[],
+        lend: None,
     });
     evaluated.unwrap()
 }

@@ -252,6 +252,7 @@ mod tests {
             accesses: &[],
             dests: &[Dest { block, access, whole: true }],
             memory: &[],
+            lend: None,
         };
         wgpu.eval_ir(&launch).unwrap();
         wgpu.open().unwrap().gpu.device.destroy();

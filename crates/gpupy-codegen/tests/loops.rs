@@ -155,6 +155,7 @@ fn sliced(device: &Device, terms: usize) -> Option<Vec<(usize, [i64; 2])>> {
         accesses: &accesses,
         dests: &[Dest { block: BlockId(0), access: c, whole: true }],
         memory: &[],
+        lend: None,
     };
     let slices = compute::slices(device, &launch)?;
     Some(slices.iter().map(|(shape, at)| (shape[2], [at[0].offset, at[1].offset])).collect())

@@ -52,6 +52,10 @@ pub struct Config {
     /// True when only a hardware GPU will do: a driver that finds none may say so (`Unavailable`)
     /// before it opens anything that takes long. One that cannot tell may pass it over.
     pub hardware: bool,
+    /// True when the driver is to share its objects with the context of its API that is current in the thread that
+    /// calls `init`, so that blocks can be lent there ([`Capabilities::lends`]). One that cannot may pass it over, and
+    /// lends nothing then.
+    pub share: bool,
 }
 
 /// What `init` found out.
@@ -99,6 +103,9 @@ pub struct Capabilities {
     /// True when a launch may bring host memory ([`Launch::memory`]) in the place of blocks; it is done when
     /// `eval_ir` returns.
     pub memory_launches: bool,
+    /// As what blocks can be lent to the context that the driver shares objects with ([`Launch::lend`]): the sum of
+    /// `1 << kind` of each [`LendKind`]; 0 when they cannot, as without [`Config::share`].
+    pub lends: u32,
 }
 
 /// What a device with memory of its own costs beside its arithmetic.
@@ -246,6 +253,53 @@ pub struct Launch<'a> {
     /// `operands` and `dests` are positions in here. It may be used until the call returns. What no destination
     /// names may overlap; a destination that is written whole may hold nothing before.
     pub memory: &'a [HostBlock],
+    /// Where it is there, nothing is evaluated: the block of the only destination goes or comes back
+    /// ([`Capabilities::lends`]). The program stores one parameter in each element of it, and means nothing. While a block is
+    /// away, the core neither frees it nor names it as a destination. Errors besides those of an evaluation:
+    /// `Unsupported` for a block that cannot be lent so, and `Invalid` where the calling thread has not that
+    /// context as its current one; a block comes back all the same.
+    pub lend: Option<Lend>,
+}
+
+/// As what a block is lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum LendKind {
+    /// The texture that holds it.
+    Texture = 0,
+    /// A buffer with a copy of its elements, made on the device.
+    Buffer = 1,
+}
+
+/// A block that goes to the context that the driver shares objects with, or comes back from there. The calling thread has
+/// that context as its current one. What was queued before is done before the context's later commands, and what
+/// it has queued before a block comes back is done before what the driver does later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lend {
+    /// As what.
+    pub kind: LendKind,
+    /// Whether the context may write the elements; a driver then keeps what it finds when the block comes back.
+    pub writes: bool,
+    /// What the block is lent as, when it comes back: [`Lent::name`]; `None` when it goes.
+    pub back: Option<u64>,
+}
+
+/// What a block is lent as. Element `k` of the block is component `k % row % 4` of the texel in column
+/// `k % row / 4` and row `k / row`; of a buffer, the `k`-th element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lent {
+    /// The object's name in the API; never 0.
+    pub name: u64,
+    /// What sort of object it is, by the API's number.
+    pub target: u32,
+    /// The format of its texels, by the API's number; 0 for a buffer.
+    pub format: u32,
+    /// Texels of four elements in a row; of a buffer 0.
+    pub width: u32,
+    /// Rows; of a buffer 0.
+    pub height: u32,
+    /// Elements in a row: what it has room for, or up to three fewer; of a buffer all.
+    pub row: u64,
 }
 
 /// What an evaluation cost beyond the launch itself.
@@ -260,6 +314,8 @@ pub struct Evaluated {
     /// What the device ran, in the language that it was given, for people to read; `None` where
     /// there is no such text.
     pub code: Option<Arc<str>>,
+    /// What the block is lent as that goes.
+    pub lent: Option<Lent>,
 }
 
 /// A driver's own account of what a program needs: 8 counts, whose meaning only the driver knows.

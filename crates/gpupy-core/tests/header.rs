@@ -136,11 +136,13 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
     }
     layout! {
         RawError gpupy_error { size operation message fact_count fact_keys fact_values }
-        RawConfig gpupy_config { size block_bytes device_bytes resources }
+        RawConfig gpupy_config {
+            size block_bytes device_bytes resources threads device_name hardware share
+        }
         RawCapabilities gpupy_capabilities {
             size device hardware forms flushes_subnormals host_memory max_dests max_block_len
             dtype_count dtypes resource_count resource_limits resource_names in_place
-            import_alignment max_reductions memory_launches
+            import_alignment max_reductions memory_launches lends
         }
         RawBlockSpec gpupy_block_spec { size dtype len memory }
         RawInst gpupy_inst { op dtype args }
@@ -151,8 +153,12 @@ fn a_c_compiler_lays_the_structs_out_as_rust_does() {
         RawLaunch gpupy_launch {
             size program fingerprint shape operands params access_offsets access_strides dests
             dest_offsets dest_strides dest_whole memory_count memory memory_lens
+            lend lend_kind lend_writes lend_name
         }
-        RawEvaluated gpupy_evaluated { size compiled specialised launches }
+        RawEvaluated gpupy_evaluated {
+            size compiled specialised launches code lent_name lent_target lent_format lent_width
+            lent_height lent_row
+        }
         RawCheck gpupy_check { size fits resources }
         RawPart gpupy_part { size kind op dtype }
         Table gpupy_driver_table {

@@ -44,6 +44,7 @@ mod thresholds;
 
 pub use array::base::{Arg, Array, WeakArray};
 pub use context::faces::{LastFace, steps as face_steps};
+pub use context::lend::LentBlock;
 pub use context::pin::Pin;
 pub use context::read::{HostArray, Unread};
 pub use context::settings::{Placement, Settings};

@@ -50,6 +50,10 @@ gpupy_core::thresholds! {
     /// another round trip for each element.
     single_reads: u32 = 4,
 
+    /// The most ranges of a value that the host has written and a device is sent one by one; between more, the narrowest
+    /// gaps are sent, too. Each is a call of the driver, a few microseconds of Mesa's.
+    sent_ranges: usize = 32,
+
     // indexing
     /// Operations that take as long as to pick an element and to put one back.
     dense_picked: usize = 30,

@@ -85,6 +85,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bases::snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(bases::is_written, module)?)?;
     module.add_function(wrap_pyfunction!(bases::place_in, module)?)?;
+    module.add_function(wrap_pyfunction!(array::fields::of_field, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::extents, module)?)?;
+    module.add_function(wrap_pyfunction!(bases::pending_extents, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join, module)?)?;
     module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;
@@ -96,6 +99,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
+    module.add_class::<methods::lend::Lent>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(plain::call, module)?)?;
     module.add_function(wrap_pyfunction!(sites::count_fallback, module)?)?;

@@ -264,11 +264,24 @@ def test_of_written_records_the_smallest_stretch_is_uploaded(driver_name):
     assert np.array_equal(before, np.full((3, 3, 2), 2, np.float32))
 
 
-@pytest.mark.parametrize("places", [(0, 0), (3, 700), (204, 205), (0, 1999), (1999, 1999), ()])
-def test_the_stretch_of_many_written_records_is_from_the_first_to_the_last(places):
+@pytest.mark.parametrize(
+    ("places", "stretches"),
+    [
+        ((0, 0), [(0, 0)]),
+        ((3, 700), [(3, 3), (700, 700)]),
+        # Neighbouring pieces of 4096 bytes are one stretch.
+        ((204, 205), [(204, 205)]),
+        ((0, 1, 410, 1999), [(0, 1), (410, 410), (1999, 1999)]),
+        ((1999, 1999), [(1999, 1999)]),
+        ((), []),
+        # Of more than sixteen, one from the first to the last.
+        (range(10, 8000, 410), [(10, 7800)]),
+    ],
+)
+def test_the_stretches_of_many_written_records_are_each_from_the_first_to_the_last(places, stretches):
     gpupy._gpupy.reconfigure("soft")
     gpupy.fallback("allow")
-    mine, theirs = (xp.ones(2000, VERTEX) for xp in (gpupy, np))
+    mine, theirs = (xp.ones(8000, VERTEX) for xp in (gpupy, np))
     gpupy.evaluate(mine["position"] * 3)
     for side in (mine, theirs):
         for place in places:
@@ -276,5 +289,5 @@ def test_the_stretch_of_many_written_records_is_from_the_first_to_the_last(place
     gpupy.reset_stats()
     scaled = mine["position"] * 3
     gpupy.evaluate(scaled)
-    assert gpupy.stats().bytes_uploaded == (20 * (places[-1] - places[0]) + 8 if places else 0)
+    assert gpupy.stats().bytes_uploaded == sum(20 * (last - first) + 8 for first, last in stretches)
     assert np.array_equal(scaled, theirs["position"] * 3)

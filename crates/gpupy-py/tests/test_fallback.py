@@ -192,6 +192,44 @@ def test_fields_of_records_are_viewed_written_and_computed_with_where_fallbacks_
     assert records["x"].tolist() == [0, 1, 2, 3, 4]
 
 
+FIELDS = [
+    "r['m'].argmax()", "r['n'].argsort()", "r['m'].cumsum()", "xp.sort(r['n'])", "xp.dot(r['m'], r['m'])",
+    "r['m'][r['m'] > 2]", "r['n'][[3, 1, -1]]", "r['m'].astype(xp.int32)", "xp.diff(r['m'])",
+    "xp.concatenate([r['m'], r['m']])", "xp.stack([r['m'], r['m']])", "xp.count_nonzero(r['m'])",
+    "xp.einsum('ij,ij->i', r['p'], r['p'])", "xp.add(r['m'], r['n'])", "r['p'].repeat(2, axis=0)",
+    "r[[3, 1, -1]]['m']", "r[r['m'] > 2]['n']", "r.take([1, 2])['p']", "xp.concatenate([r, r])['m']",
+    "xp.roll(r, 1)['m']", "r.ravel()['p'] * 2", "r.astype(r.dtype)['n']",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", FIELDS)
+def test_calls_of_fields_are_the_drivers_and_records_are_moved_without_any(auto, call):
+    def made(xp):
+        r = xp.zeros(50, [("p", "f4", 3), ("m", "f4"), ("n", "i4")])
+        r["m"], r["n"], r["p"] = xp.arange(50) * 13 % 7, xp.arange(50)[::-1], xp.arange(150).reshape(50, 3)
+        return r
+
+    records = made(gpupy)
+    with gpupy.fallback("error"):
+        mine = eval(call, {"xp": gpupy, "r": records})
+    theirs = eval(call, {"xp": numpy, "r": made(numpy)})
+    assert numpy.array_equal(mine, theirs) and numpy.asarray(mine).dtype == theirs.dtype
+
+
+def test_a_field_is_changed_in_place_by_the_driver(driver):
+    records = gpupy.zeros(9, [("m", "f4"), ("n", "i4")])
+    with gpupy.fallback("error"):
+        mass = records["m"]
+        mass += gpupy.arange(9, dtype=gpupy.float32)
+        mass *= 2
+        records["n"][::2] -= 3
+        assert mass.tolist() == [2 * n for n in range(9)] and records["n"].tolist() == [-3, 0] * 4 + [-3]
+        assert records["m"].tolist() == mass.tolist()
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add'"):
+        records["n"] += 0.5
+    assert records["n"].tolist() == [-3, 0] * 4 + [-3]
+
+
 def test_reading_is_no_fallback(driver):
     a = gpupy.arange(6, dtype=gpupy.float32).reshape(2, 3) * 2
     repr(a), str(a), a.tolist(), a.tobytes(), float(a[0, 1]), bool(a[1, 1] > 0)

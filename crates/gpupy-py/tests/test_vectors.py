@@ -3,8 +3,11 @@
 The oracle of a function is the line of NumPy in its docstring, over the arrays with the axis of components.
 """
 
+import importlib
 import inspect
 import itertools
+import operator
+import pathlib
 import pickle
 import re
 
@@ -199,3 +202,45 @@ def test_an_expression_in_vectors_is_one_launch(driver):
         gp.evaluate(*(255 * component for component in (colour.x, colour.y, colour.z)))
     if driver != "soft":
         assert gp.stats()["launches"] == 1
+
+
+def test_sums_of_vectors_are_along_axes_of_their_shape(driver):
+    model = given(3, (4, 5))
+    v = gp.vec3.from_array(gp.asarray(model))
+    for axis, axes in [(None, (0, 1)), (0, (0,)), (1, (1,)), (-1, (1,)), (-2, (0,)), ((1, 0), (0, 1))]:
+        assert type(v.sum(axis)) is gp.vec3
+        same(v.sum(axis), model.sum(axis=axes))
+    with pytest.raises(ValueError, match="axis 2 is out of bounds"):
+        v.sum(2)
+
+
+def test_arrays_leave_operators_to_vectors_and_operators_in_place_keep_them(driver):
+    model, weights = given(3, (4, 5)), given(1, (4, 5))[..., 0]
+    v, array = gp.vec3.from_array(gp.asarray(model)), gp.asarray(weights)
+    for name in ("add", "sub", "mul", "eq", "lt", "ge"):
+        function = getattr(operator, name)
+        same(function(array, v), function(weights[..., None], model))
+        same(function(v, array), function(model, weights[..., None]))
+        same(function(weights, v), function(weights[..., None], model))
+    before, kept = v, v.array
+    v += array
+    v *= 2
+    v -= v
+    assert v is before and v.array is kept
+    same(v, np.zeros_like(model))
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add'"):
+        gp.vec3.from_array(gp.asarray(model.astype(np.int32))).__iadd__(0.5)
+
+
+def test_bodies_in_vectors_do_as_in_components_by_hand(auto, monkeypatch):
+    folder = pathlib.Path(__file__).resolve().parents[3] / "examples"
+    monkeypatch.syspath_prepend(str(folder))
+    n_body = importlib.import_module("n_body_in_vectors")
+    masses, places, speeds = n_body.start(40)
+    hand = [np.array([np.asarray(part) for part in (v.x, v.y, v.z)]) for v in (places, speeds)]
+    masses_by_hand = np.asarray(masses)
+    for _ in range(5):
+        n_body.step(masses, places, speeds)
+        n_body.step_by_hand(np.array(masses_by_hand), *hand)
+    for vectors_of, parts in zip((places, speeds), hand, strict=True):
+        assert np.allclose(np.moveaxis(np.asarray(vectors_of), -1, 0), parts, rtol=1e-12, atol=1e-12)

@@ -218,6 +218,7 @@ impl Device {
             accesses: &run.accesses,
             dests: &dests,
             memory,
+            lend: None,
         })
     }
 }

@@ -9,7 +9,7 @@
 use crate::expect::oracle::{contiguous, points};
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, HostBlock, Launch,
-    Method, Part, Resources,
+    Lend, Method, Part, Resources,
 };
 use gpupy_core::ir::{AccessKind, Form, Inst, Program};
 use gpupy_core::op::Op;
@@ -83,6 +83,8 @@ impl Watched {
     fn memory(&self, launch: &Launch<'_>, caps: &Capabilities) -> Result<()> {
         let (memory, program) = (launch.memory, launch.program);
         promise(memory.is_empty() || caps.memory_launches, || "it brings memory".into())?;
+        let is_lent = |lend: Lend| caps.lends >> lend.kind as u32 & 1 == 1;
+        promise(launch.lend.is_none_or(is_lent), || "it lends a block".into())?;
         let operands = launch.operands.iter().zip(&program.operands);
         let dests = launch.dests.iter().map(|dest| &dest.block).zip(&program.dests);
         let mut spans = Vec::new();
@@ -348,6 +350,7 @@ mod tests {
             accesses: &[from],
             dests: &[dest],
             memory: &[],
+            lend: None,
         };
         driver.eval_ir(&launch).map(|_| ())
     }
@@ -392,6 +395,7 @@ mod tests {
             accesses: &[affine(0, &[1])],
             dests: &[],
             memory: &[],
+            lend: None,
         };
         let said = driver.eval_ir(&launch).unwrap_err().to_string();
         assert!(said.contains(&format!("5 reductions of at most {most}")), "{said}");

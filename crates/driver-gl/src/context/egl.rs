@@ -7,6 +7,7 @@
 //! Not here: the thread that the context lives on (`thread.rs`).
 
 use crate::context::display::Share;
+use crate::context::joined::{Joined, Renderer};
 use crate::errors::NAME;
 use glow::HasContext;
 use glutin::api::egl::config::Config;
@@ -21,9 +22,13 @@ use glutin::display::GlDisplay;
 use gpupy_codegen::fragment;
 use gpupy_core::driver::Config as Wanted;
 use gpupy_core::{Error, ErrorKind, Result};
+use std::ffi::{CStr, c_void};
 
 /// Versions of OpenGL to ask for, best first.
 const VERSIONS: [(u8, u8); 8] = [(4, 6), (4, 5), (4, 4), (4, 3), (4, 2), (4, 1), (4, 0), (3, 3)];
+
+/// `glTextureBarrier`.
+type Barrier = unsafe extern "system" fn();
 
 /// A current context and its functions.
 pub struct Context {
@@ -33,18 +38,33 @@ pub struct Context {
     pub limits: Limits,
     /// Makes what has been drawn visible to fetches from the texture that is being drawn to, where
     /// a texel may be read by the fragment that overwrites it.
-    pub texture_barrier: Option<unsafe extern "system" fn()>,
+    pub texture_barrier: Option<Barrier>,
     /// Keeps the context alive, and current; always there until it is dropped.
-    context: Option<PossiblyCurrentContext>,
+    context: Option<Kept>,
     /// Goes last.
     _share: Share,
 }
 
+/// A context of ours.
+enum Kept {
+    Own(PossiblyCurrentContext),
+    Joined(Joined),
+}
+
+impl Kept {
+    fn close(self) {
+        match self {
+            // A context that is current somewhere outlives its handle. One that is lost may refuse to
+            // be anything, and is gone without it.
+            Kept::Own(context) => drop(context.make_not_current()),
+            Kept::Joined(joined) => drop(joined),
+        }
+    }
+}
+
 impl Drop for Context {
     fn drop(&mut self) {
-        // A context that is current somewhere outlives its handle. One that is lost may refuse to
-        // be anything, and is gone without it.
-        let _ = self.context.take().map(PossiblyCurrentGlContext::make_not_current);
+        self.context.take().into_iter().for_each(Kept::close);
     }
 }
 
@@ -121,6 +141,26 @@ pub fn open(wanted: &Wanted) -> Result<Context> {
         .with("on Debian install", "libegl1 libgl1-mesa-dri"))
 }
 
+/// Opens a context that shares its objects with a renderer's.
+///
+/// # Errors
+/// - `Unavailable`: there is none that is good enough.
+pub fn join(renderer: Renderer) -> Result<Context> {
+    let share = Share::take()?;
+    let refused = |reason: String| {
+        Error::new(ErrorKind::Unavailable, "init")
+            .says("no OpenGL context with GLSL 4.00 shares its objects with the current one")
+            .with("driver", NAME)
+            .with("reason", reason)
+    };
+    let joined = Joined::open(renderer, &VERSIONS).map_err(refused)?;
+    let kept = |name: &CStr| joined.address(name);
+    // SAFETY: the context is current in this thread, and the functions are its display's.
+    let gl = unsafe { glow::Context::from_loader_function_cstr(kept) };
+    let texture_barrier = texture_barrier(kept, &gl);
+    finish(gl, texture_barrier, Kept::Joined(joined), share).map_err(refused)
+}
+
 fn open_device(device: &Device) -> std::result::Result<Context, String> {
     let words = |error: glutin::error::Error| error.to_string();
     let share = Share::take().map_err(|error| error.to_string())?;
@@ -136,7 +176,13 @@ fn open_device(device: &Device) -> std::result::Result<Context, String> {
     for (major, minor) in VERSIONS {
         for robust in [true, false] {
             match make_current(&display, &config, Version::new(major, minor), robust) {
-                Ok(context) => return finish(&display, context, share),
+                Ok(context) => {
+                    let address = |name: &CStr| display.get_proc_address(name);
+                    // SAFETY: the context is current in this thread, and the functions are its display's.
+                    let gl = unsafe { glow::Context::from_loader_function_cstr(address) };
+                    let texture_barrier = texture_barrier(address, &gl);
+                    return finish(gl, texture_barrier, Kept::Own(context), share);
+                }
                 Err(error) => reason = error.to_string(),
             }
         }
@@ -166,39 +212,37 @@ fn make_current(
 }
 
 fn finish(
-    display: &Display,
-    context: PossiblyCurrentContext,
+    gl: glow::Context,
+    texture_barrier: Option<Barrier>,
+    context: Kept,
     share: Share,
 ) -> std::result::Result<Context, String> {
-    // SAFETY: the context is current in this thread, and the functions are its display's.
-    let gl =
-        unsafe { glow::Context::from_loader_function_cstr(|name| display.get_proc_address(name)) };
-    let texture_barrier = texture_barrier(display, &gl);
     match limits(&gl) {
         Ok(limits) => {
             Ok(Context { gl, limits, texture_barrier, context: Some(context), _share: share })
         }
         Err(reason) => {
-            let _ = context.make_not_current();
+            context.close();
             Err(reason)
         }
     }
 }
 
 /// The one function that glow lacks.
-fn texture_barrier(display: &Display, gl: &glow::Context) -> Option<unsafe extern "system" fn()> {
+fn texture_barrier(
+    address: impl Fn(&CStr) -> *const c_void,
+    gl: &glow::Context,
+) -> Option<Barrier> {
     let version = gl.version();
     let known = (version.major, version.minor) >= (4, 5)
         || gl.supported_extensions().contains("GL_ARB_texture_barrier");
-    let address = display.get_proc_address(c"glTextureBarrier");
+    let address = address(c"glTextureBarrier");
     if !known || address.is_null() {
         return None;
     }
     // SAFETY: the address is not null, and the version or the extension, which have been found,
     // give the function of this name this signature.
-    Some(unsafe {
-        std::mem::transmute::<*const std::ffi::c_void, unsafe extern "system" fn()>(address)
-    })
+    Some(unsafe { std::mem::transmute::<*const c_void, Barrier>(address) })
 }
 
 fn limits(gl: &glow::Context) -> std::result::Result<Limits, String> {

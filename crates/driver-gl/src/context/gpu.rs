@@ -7,13 +7,14 @@
 //! Not here: which blocks and kernels there are (the caller's side: `blocks.rs`, `eval.rs`).
 
 use crate::context::egl::{self, Context, Limits};
+use crate::context::joined::{Fence, Renderer};
 use crate::context::kernels::{Kernel, compile};
 use crate::context::textures::{Shape, Texture};
 use crate::errors::NAME;
 use crate::errors::lost;
 use glow::HasContext;
 use gpupy_codegen::fragment::Area;
-use gpupy_core::driver::Config;
+use gpupy_core::driver::{Config, LendKind};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -55,6 +56,10 @@ pub struct Gpu {
     current: Option<KernelId>,
     unflushed: bool,
     lost: bool,
+    /// With whose context this one shares its objects.
+    renderer: Option<Renderer>,
+    /// Buffers that are lent, by their names in OpenGL.
+    lent: FxHashMap<u32, glow::Buffer>,
 }
 
 impl Gpu {
@@ -62,8 +67,11 @@ impl Gpu {
     ///
     /// # Errors
     /// - `Unavailable`: there is no context.
-    pub fn open(config: &Config) -> Result<Gpu> {
-        let context = egl::open(config)?;
+    pub fn open(config: &Config, renderer: Option<Renderer>) -> Result<Gpu> {
+        let context = match renderer {
+            Some(renderer) => egl::join(renderer)?,
+            None => egl::open(config)?,
+        };
         let gl = &context.gl;
         // SAFETY: the context is current; these set its own state.
         let framebuffer = unsafe {
@@ -85,6 +93,8 @@ impl Gpu {
             current: None,
             unflushed: false,
             lost: false,
+            renderer,
+            lent: FxHashMap::default(),
         })
     }
 
@@ -288,10 +298,7 @@ impl Gpu {
         self.check_lost()?;
         let texture = self.textures.get_mut(&id).ok_or_else(|| broken("no such texture"))?;
         if let Some(cause) = &texture.poison {
-            return Err(Error::new(ErrorKind::Poisoned, "block_read")
-                .with("driver", NAME)
-                .with("cause", cause)
-                .from_source(cause.clone()));
+            return Err(poisoned("block_read", cause));
         }
         self.unflushed = false;
         if elements.is_empty() {
@@ -325,6 +332,61 @@ impl Gpu {
         self.check_error("block_write")
     }
 
+    /// Gives the name under which a renderer finds a texture, or a buffer with a copy of its first `len` elements, and
+    /// the fence behind what writes it.
+    ///
+    /// # Errors
+    /// - `Poisoned`, `DeviceLost`: as of `read`. `OutOfMemory`: there is no room for the buffer.
+    pub fn lend(&mut self, id: TextureId, kind: LendKind) -> Result<(u32, Fence)> {
+        self.check_lost()?;
+        let renderer = self.renderer.ok_or_else(|| broken("nothing is shared"))?;
+        let texture = self.textures.get_mut(&id).ok_or_else(|| broken("no such texture"))?;
+        if let Some(cause) = &texture.poison {
+            return Err(poisoned("eval_ir", cause));
+        }
+        let name = match kind {
+            LendKind::Texture => texture.handle.map(|texture| texture.0.get()),
+            LendKind::Buffer => texture.copied_to_buffer(&self.context.gl).map(|buffer| {
+                self.lent.insert(buffer.0.get(), buffer);
+                buffer.0.get()
+            }),
+        };
+        let shape = texture.shape;
+        self.check_error("eval_ir")?;
+        let name = name.ok_or_else(|| out_of_memory(shape))?;
+        self.unflushed = false;
+        Ok((name, renderer.fence()))
+    }
+
+    /// Takes back what was lent under a name, behind a fence of the renderer's; of a buffer that was `written`, the
+    /// elements.
+    ///
+    /// # Errors
+    /// As of `write`.
+    pub fn take_back(
+        &mut self,
+        id: TextureId,
+        (kind, name): (LendKind, u32),
+        written: bool,
+        fence: Option<Fence>,
+    ) -> Result<()> {
+        self.check_lost()?;
+        if let (Some(renderer), Some(fence)) = (self.renderer, fence) {
+            renderer.wait(fence);
+        }
+        if kind == LendKind::Buffer
+            && let Some(buffer) = self.lent.remove(&name)
+        {
+            if written && let Some(texture) = self.textures.get_mut(&id) {
+                texture.take_buffer(&self.context.gl, buffer);
+            }
+            // SAFETY: the context is current; the device keeps the buffer until work that uses it is done.
+            unsafe { self.context.gl.delete_buffer(buffer) };
+        }
+        self.unflushed = true;
+        self.check_error("eval_ir")
+    }
+
     /// Declares a texture's contents undefined.
     pub fn poison(&mut self, id: TextureId, error: Error) {
         if let Some(texture) = self.textures.get_mut(&id) {
@@ -354,6 +416,13 @@ impl Gpu {
     }
 }
 
+fn poisoned(operation: &'static str, cause: &Error) -> Error {
+    Error::new(ErrorKind::Poisoned, operation)
+        .with("driver", NAME)
+        .with("cause", cause)
+        .from_source(cause.clone())
+}
+
 fn out_of_memory(shape: Shape) -> Error {
     Error::new(ErrorKind::OutOfMemory, "block_alloc")
         .with("driver", NAME)
@@ -381,7 +450,7 @@ mod tests {
 
     #[test]
     fn poison_spreads_along_evaluations_and_ends_with_new_contents() {
-        let Ok(mut gpu) = Gpu::open(&Config::default()) else {
+        let Ok(mut gpu) = Gpu::open(&Config::default(), None) else {
             return println!("skipped: no context");
         };
         let copy = "#version 400 core\nuniform sampler2D t0;\nout vec4 o0;\n\
@@ -408,7 +477,7 @@ mod tests {
 
     #[test]
     fn a_target_can_be_read_where_it_is_written() {
-        let Ok(mut gpu) = Gpu::open(&Config::default()) else {
+        let Ok(mut gpu) = Gpu::open(&Config::default(), None) else {
             return println!("skipped: no context");
         };
         let add = "#version 400 core\nuniform sampler2D old;\nout vec4 o0;\n\

@@ -35,6 +35,16 @@ impl Shape {
         u64::from(self.width) * u64::from(self.height) * self.texel_bytes() as u64
     }
 
+    /// Bytes of the places of a row that hold nothing.
+    fn padding(&self) -> u64 {
+        u64::from(self.width * 4 - self.row) * self.dtype.size() as u64
+    }
+
+    /// The number of OpenGL's of the texels' format.
+    pub fn internal_format(&self) -> u32 {
+        self.format().0
+    }
+
     fn texel_bytes(&self) -> usize {
         4 * self.dtype.size()
     }
@@ -224,6 +234,65 @@ impl Texture {
         if inner.end * 4 < elements.end {
             part(self, inner.end..inner.end + 1);
         }
+    }
+
+    /// A buffer with a copy of the elements, one behind the other, made on the device; `None` without room for it.
+    pub fn copied_to_buffer(&mut self, gl: &glow::Context) -> Option<glow::Buffer> {
+        if !self.bind_as_target(gl) {
+            return None;
+        }
+        let (_, format, kind) = self.shape.format();
+        let width = self.shape.width as i32;
+        let bytes = i32::try_from(self.row_start(self.shape.height) + self.shape.padding()).ok()?;
+        // SAFETY: the context is current; each row has room in the buffer, behind those before it.
+        unsafe {
+            let buffer = gl.create_buffer().ok()?;
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
+            gl.buffer_data_size(glow::PIXEL_PACK_BUFFER, bytes, glow::STREAM_COPY);
+            let has_room = gl.get_error() == glow::NO_ERROR;
+            if has_room {
+                for (y, height) in self.strips() {
+                    let start = PixelPackData::BufferOffset(self.row_start(y) as u32);
+                    gl.read_pixels(0, y as i32, width, height as i32, format, kind, start);
+                }
+            }
+            gl.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            if has_room {
+                return Some(buffer);
+            }
+            gl.delete_buffer(buffer);
+            None
+        }
+    }
+
+    /// Takes over the elements of such a buffer.
+    pub fn take_buffer(&mut self, gl: &glow::Context, buffer: glow::Buffer) {
+        let (_, format, kind) = self.shape.format();
+        let width = self.shape.width as i32;
+        // SAFETY: the context is current, and the buffer has all rows of this texture.
+        unsafe {
+            gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, Some(buffer));
+            gl.active_texture(glow::TEXTURE0);
+            gl.bind_texture(glow::TEXTURE_2D, self.handle);
+            for (y, height) in self.strips() {
+                let start = PixelUnpackData::BufferOffset(self.row_start(y) as u32);
+                let (y, height) = (y as i32, height as i32);
+                gl.tex_sub_image_2d(glow::TEXTURE_2D, 0, 0, y, width, height, format, kind, start);
+            }
+            gl.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+        }
+    }
+
+    /// Rows whose elements follow each other: all, or where they are padded each by itself; first row and how many.
+    fn strips(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let height = self.shape.height;
+        let step = if self.shape.is_padded() { 1 } else { height.max(1) };
+        (0..height).step_by(step as usize).map(move |y| (y, step))
+    }
+
+    /// Where a row begins among elements without padding, in bytes.
+    fn row_start(&self, row: u32) -> u64 {
+        u64::from(row) * u64::from(self.shape.row) * self.shape.dtype.size() as u64
     }
 
     /// Copies `len` elements to a texture of the same dtype. False when there is no room for that.

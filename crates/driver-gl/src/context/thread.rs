@@ -6,6 +6,7 @@
 //! Not here: what jobs do (`gpu.rs`).
 
 use crate::context::gpu::Gpu;
+use crate::context::joined::Renderer;
 use crate::errors::{NAME, lost};
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -24,17 +25,18 @@ pub struct GlThread {
 }
 
 impl GlThread {
-    /// Starts a thread and opens a context on it, of a device that the configuration means.
+    /// Starts a thread and opens a context on it, of a device that the configuration means, or one that shares its
+    /// objects with a renderer's.
     ///
     /// # Errors
     /// - `Unavailable`: no context, or no thread.
-    pub fn start(config: &Config) -> Result<GlThread> {
+    pub fn start(config: &Config, renderer: Option<Renderer>) -> Result<GlThread> {
         let config = config.clone();
         let (jobs, queue) = channel::<Job>();
         let (opened, outcome) = channel();
         let body = move || {
             // A library that panics while it opens a device must not take the program with it.
-            let gpu = catch_unwind(|| Gpu::open(&config))
+            let gpu = catch_unwind(|| Gpu::open(&config, renderer))
                 .unwrap_or_else(|_| Err(unavailable("it panicked")));
             match gpu {
                 Ok(mut gpu) => {

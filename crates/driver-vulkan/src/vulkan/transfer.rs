@@ -228,6 +228,7 @@ mod tests {
                 accesses: std::slice::from_ref(&walk),
                 dests: &[Dest { block, access: walk.clone(), whole: true }],
                 memory: &[],
+                lend: None,
             })
             .unwrap();
             let mut out = vec![0; data.len()];

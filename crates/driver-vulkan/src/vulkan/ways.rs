@@ -75,6 +75,7 @@ impl Ways {
                             whole: len == LARGE,
                         }],
                         memory: &[],
+                        lend: None,
                     })?;
                 }
                 open.read(blocks[1], 0, &mut [0; 4])?;

@@ -310,6 +310,7 @@ mod tests {
             accesses: &[],
             dests: &[],
             memory: &[],
+            lend: None,
         };
         kernels.provide(numbers, &launch, plan, &mut Evaluated::default()).unwrap().0
     }

@@ -51,6 +51,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
             threads: config.threads,
             device: get(&config.device_name),
             hardware: config.hardware != 0,
+            share: config.share != 0,
         })?;
         // SAFETY: as above.
         unsafe { raw_capabilities(&found).give(capabilities)? };
@@ -73,6 +74,7 @@ fn raw_capabilities(found: &Capabilities) -> RawCapabilities {
     raw.import_alignment = found.import_alignment as u64;
     raw.max_reductions = found.max_reductions as u64;
     raw.memory_launches = found.memory_launches.into();
+    raw.lends = found.lends;
     raw.in_place = found.in_place.into();
     raw.max_dests = found.max_dests.try_into().unwrap_or(u32::MAX);
     raw.max_block_len = found.max_block_len as u64;
@@ -251,7 +253,14 @@ pub unsafe extern "C" fn eval_ir(
             let Open { driver, programs, code, .. } = open;
             let done = read_launch(launch, programs, |launch| driver.eval_ir(launch))?;
             *code = done.code.as_deref().map(words_of).unwrap_or_default();
+            let lent = done.lent.unwrap_or_default();
             let raw = RawEvaluated {
+                lent_name: lent.name,
+                lent_target: lent.target,
+                lent_format: lent.format,
+                lent_width: lent.width,
+                lent_height: lent.height,
+                lent_row: lent.row,
                 code: if code.is_empty() { ptr::null() } else { code.as_ptr() },
                 compiled: done.compiled,
                 specialised: done.specialised,

@@ -109,6 +109,7 @@ macro_rules! growing {
 
 // A struct that has grown had the fields before the one that is named.
 growing! {
-    RawBlockSpec RawCapabilities[..max_reductions] RawCheck RawConfig RawError RawEvaluated
+    RawBlockSpec RawCapabilities[..max_reductions] RawCheck RawConfig[..share] RawError
+    RawEvaluated[..lent_name]
     RawLaunch[..memory_count] RawPart RawProgram Table
 }

@@ -9,10 +9,10 @@
 use super::growing::Growing;
 use super::table::{
     GPUPY_ACCESS_AFFINE, GPUPY_ACCESS_CONTIGUOUS, GPUPY_ACCESS_UNIFORM, GPUPY_FORM_MAP,
-    GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT, GPUPY_RANK, RawInst,
-    RawLaunch, RawProgram,
+    GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT, GPUPY_LEND_BUFFER,
+    GPUPY_LEND_TEXTURE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
 };
-use crate::driver::{Access, BlockId, Dest, HostBlock, HostMemory, Launch};
+use crate::driver::{Access, BlockId, Dest, HostBlock, HostMemory, Launch, Lend, LendKind};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ir::{AccessKind, Fingerprint, FormKind, Inst, Program};
@@ -204,6 +204,10 @@ pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -
             memory_count: memory.len() as u32,
             memory: memory.as_ptr(),
             memory_lens: memory_lens.as_ptr(),
+            lend: launch.lend.map_or(0, |lend| if lend.back.is_some() { 2 } else { 1 }),
+            lend_kind: launch.lend.map_or(0, |lend| lend.kind as u32),
+            lend_writes: launch.lend.is_some_and(|lend| lend.writes).into(),
+            lend_name: launch.lend.and_then(|lend| lend.back).unwrap_or_default(),
             ..RawLaunch::cleared()
         })
     }))
@@ -327,7 +331,29 @@ pub unsafe fn read_launch<R>(
         accesses: &accesses,
         dests: &dests,
         memory: &memory,
+        lend: read_lend(&raw)?,
     })
+}
+
+/// What a launch says of a block that is lent.
+fn read_lend(raw: &RawLaunch) -> Result<Option<Lend>> {
+    let back = match raw.lend {
+        0 => return Ok(None),
+        1 => None,
+        2 => Some(raw.lend_name),
+        _ => return Err(invalid("a block neither goes nor comes back")),
+    };
+    let kind = match raw.lend_kind {
+        GPUPY_LEND_TEXTURE => LendKind::Texture,
+        GPUPY_LEND_BUFFER => LendKind::Buffer,
+        // A newer host's.
+        kind => {
+            return Err(Error::new(ErrorKind::Unsupported, "eval_ir")
+                .says("blocks are not lent as this")
+                .with("kind", kind));
+        }
+    };
+    Ok(Some(Lend { kind, writes: raw.lend_writes != 0, back }))
 }
 
 /// Host memory in the place of a block.

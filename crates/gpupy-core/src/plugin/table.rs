@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 /// The major version of the table. Host and driver must have the same.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
-pub const GPUPY_ABI_MINOR: u32 = 2;
+pub const GPUPY_ABI_MINOR: u32 = 3;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
@@ -66,6 +66,11 @@ pub const GPUPY_PART_PARAM: u32 = 2;
 pub const GPUPY_PART_INDEX: u32 = 3;
 /// Part: one destination of `dtype`.
 pub const GPUPY_PART_DEST: u32 = 4;
+
+/// A block is lent as the texture that holds it.
+pub const GPUPY_LEND_TEXTURE: u32 = 0;
+/// A block is lent as a buffer with a copy of its elements, made on the device.
+pub const GPUPY_LEND_BUFFER: u32 = 1;
 
 /// How many counts an account of resources has. Their meaning is the driver's own.
 pub const GPUPY_RESOURCES: usize = 8;
@@ -130,6 +135,9 @@ pub struct RawConfig {
     /// 1 when only a hardware GPU will do: a driver that finds none may say so
     /// (`GPUPY_UNAVAILABLE`) before it opens anything that takes long; otherwise 0.
     pub hardware: u32,
+    /// Since 1.3: 1 when the driver is to share its objects with the context of its API that is current in the
+    /// calling thread, so that blocks can be lent there (`lends` of the capabilities); otherwise 0.
+    pub share: u32,
 }
 
 /// What `init` found out. The host clears it before the call; the driver fills it in.
@@ -198,6 +206,9 @@ pub struct RawCapabilities {
     /// Since 1.2: 1 when a launch may bring host memory in the place of blocks (`memory` of `gpupy_launch`), and is
     /// done when `eval_ir` returns; otherwise 0, and the driver is given no such launch.
     pub memory_launches: u32,
+    /// Since 1.3: as what blocks can be lent to the context that the driver shares objects with: the sum of `1 << kind`
+    /// (`GPUPY_LEND_TEXTURE` …); 0 when they cannot, and the driver is given no launch that lends.
+    pub lends: u32,
 }
 
 /// What to allocate.
@@ -313,6 +324,17 @@ pub struct RawLaunch {
     pub memory: *const *mut u8,
     /// Since 1.2: how many elements they have: at least 1, at most `max_block_len`.
     pub memory_lens: *const u64,
+    /// Since 1.3: mostly 0, and what follows means nothing. 1 when the block of the only destination goes to the context
+    /// that the driver shares objects with, 2 when it comes back; nothing is evaluated then. The calling thread
+    /// has that context as its current one, or the answer is `GPUPY_INVALID`. What was queued on one side
+    /// before is done before what the other side queues later.
+    pub lend: u32,
+    /// Since 1.3: as what the block is lent: `GPUPY_LEND_TEXTURE` …
+    pub lend_kind: u32,
+    /// Since 1.3: 1 when the context may write the elements, otherwise 0.
+    pub lend_writes: u32,
+    /// Since 1.3: the `lent_name` of a block that comes back, otherwise 0.
+    pub lend_name: u64,
 }
 
 /// What an evaluation cost. The host clears it before the call; the driver fills it in.
@@ -329,6 +351,18 @@ pub struct RawEvaluated {
     /// What the device ran, in the language that it was given, for people: UTF-8 that ends with a 0
     /// and stays as it is until the next call with this state. Null where there is no such text.
     pub code: *const c_char,
+    /// Since 1.3: the name, in the API, of what a block is lent as; never 0 for one that goes.
+    pub lent_name: u64,
+    /// Since 1.3: what sort of object that is, by the API's number.
+    pub lent_target: u32,
+    /// Since 1.3: the format of its texels, by the API's number; 0 for a buffer.
+    pub lent_format: u32,
+    /// Since 1.3: texels of four elements in a row; 0 for a buffer.
+    pub lent_width: u32,
+    /// Since 1.3: rows; 0 for a buffer.
+    pub lent_height: u32,
+    /// Since 1.3: elements in a row: what it has room for, or up to three fewer; of a buffer all.
+    pub lent_row: u64,
 }
 
 /// The answer of `check_ir`. The host clears it before the call; the driver fills it in.

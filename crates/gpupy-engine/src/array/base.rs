@@ -284,6 +284,11 @@ impl Array {
         base
     }
 
+    /// The bytes of an element of the base whose elements these are.
+    pub(crate) fn owner_size(&self) -> usize {
+        self.owner().dtype.size()
+    }
+
     /// What the base has whose elements these are.
     pub(crate) fn owner_current(&self) -> MutexGuard<'_, Current> {
         self.owner().current.lock().unwrap_or_else(PoisonError::into_inner)

@@ -8,6 +8,7 @@ use super::base::Array;
 use crate::memory::view::View;
 use gpupy_core::shape::{Shape, Strides};
 use gpupy_core::{Error, ErrorKind, Result};
+use std::ops::Range;
 
 impl Array {
     /// Another view of the same base.
@@ -84,6 +85,17 @@ impl Array {
     /// - `Shape`: it does not broadcast to `shape`.
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Array> {
         Ok(self.seen_as(self.layout().broadcast_to(shape)?))
+    }
+
+    /// The bytes from the first to the last one that the view shows, in the base whose elements these are.
+    pub fn extents(&self) -> Range<usize> {
+        let size = self.dtype().size();
+        let bytes =
+            |position: isize| (position * size as isize + self.base_offset()).max(0) as usize;
+        match self.layout().extent() {
+            Some((low, high)) => bytes(low)..bytes(high) + size,
+            None => bytes(self.offset())..bytes(self.offset()),
+        }
     }
 
     /// The same elements under another shape of the same size, when that is a view.

@@ -10,6 +10,7 @@
 use crate::blocks::cache::Blocks;
 use crate::context::Context;
 use crate::context::settings::Placement;
+use crate::drivers::registry::Registry;
 use crate::execute::evaluate::Engine;
 use crate::execute::state::State;
 use crate::graph::value::{Kind, Value};
@@ -351,10 +352,39 @@ impl Context {
 
     /// Opens a driver unless it is open; with `hardware`, only if its device is a hardware GPU.
     fn open_as(&self, state: &mut State, position: usize, hardware: bool) -> Result<()> {
-        let State { registry, engine, .. } = state;
-        if engine.devices.get(position).is_some_and(Option::is_some) {
+        if state.engine.devices.get(position).is_some_and(Option::is_some) {
             return Ok(());
         }
+        let device = self.opened(&state.registry, position, (hardware, false))?;
+        state.engine.devices[position] = Some(device);
+        Ok(())
+    }
+
+    /// Opens the driver of a name so that it shares its objects with the context that is current in this thread, and puts
+    /// it in the place of the one that is open.
+    pub(crate) fn shared(&self, state: &mut State, name: &str) -> Result<usize> {
+        let position = state.registry.find(name)?;
+        let mut device = self.opened(&state.registry, position, (false, true))?;
+        if device.caps.lends == 0 {
+            device.lose_all();
+            return Err(Error::new(ErrorKind::Unsupported, "use")
+                .says("the driver shares its objects with no renderer")
+                .with("driver", name));
+        }
+        let Engine { devices, counts, .. } = &mut state.engine;
+        if let Some(mut before) = devices[position].replace(device) {
+            before.save_all(&mut counts[position]);
+        }
+        Ok(position)
+    }
+
+    /// A driver that was just opened; as `open_as`, and with `share` as of `shared`.
+    fn opened(
+        &self,
+        registry: &Registry,
+        position: usize,
+        (hardware, share): (bool, bool),
+    ) -> Result<Device> {
         let Some((name, constructor)) = registry.get(position) else {
             return Err(Error::new(ErrorKind::Unknown, "use").says("there is no such driver"));
         };
@@ -366,6 +396,7 @@ impl Context {
             threads: self.inner.settings.threads,
             device: self.inner.settings.device.clone(),
             hardware,
+            share,
         };
         let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
         if hardware && !caps.hardware {
@@ -383,7 +414,6 @@ impl Context {
         let tracer = self.inner.tracer.priced(cost::prices(&caps));
         let mut device = Device::new(Blocks::new(name, driver, caps, tile_len, tracer));
         device.plans.are_forbidden = !self.inner.settings.plans;
-        engine.devices[position] = Some(device);
-        Ok(())
+        Ok(device)
     }
 }

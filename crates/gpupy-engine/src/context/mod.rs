@@ -3,7 +3,7 @@
 //! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it
 //! records, `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains,
 //! `counts.rs` what it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on
-//! *leases* (`leases.rs`); `faces.rs` shows a base under another dtype. `ladder.rs` chooses and opens drivers by the
+//! *leases* (`leases.rs`); a [`LentBlock`](lend::LentBlock) is one that a renderer draws; `faces.rs` shows a base under another dtype. `ladder.rs` chooses and opens drivers by the
 //! [`Settings`]; `pending.rs` bounds what waits, and `settle.rs` says when a base comes to host memory. Invariant:
 //! recording takes no lock of the engine, unless so much is pending that it has to run.
 //!
@@ -14,6 +14,7 @@ mod explaining;
 pub(crate) mod faces;
 pub(crate) mod ladder;
 pub(crate) mod leases;
+pub(crate) mod lend;
 pub(crate) mod pending;
 pub(crate) mod pin;
 pub(crate) mod read;
@@ -144,6 +145,19 @@ impl Context {
     pub fn use_driver(&self, name: &str) -> Result<()> {
         let mut state = self.state();
         let chosen = self.choose(&mut state, name)?;
+        state.wanted = name.to_string();
+        state.chosen = Some(chosen);
+        self.current(&mut state).map(|_| ())
+    }
+
+    /// The same, with the device sharing its objects with the context of its API that is current in this thread, so
+    /// that blocks can be lent there ([`Context::lend`]). A device that is open is opened anew, and arrays keep their values.
+    ///
+    /// # Errors
+    /// As of `use_driver`; `Unavailable` also where no such context is current. `Unsupported`: the driver shares with none.
+    pub fn share_driver(&self, name: &str) -> Result<()> {
+        let mut state = self.state();
+        let chosen = self.shared(&mut state, name)?;
         state.wanted = name.to_string();
         state.chosen = Some(chosen);
         self.current(&mut state).map(|_| ())

@@ -1,4 +1,4 @@
-//! Reading: elements in host memory, evaluated as far as they are needed.
+//! Reading: elements in host memory, evaluated as far as they are needed; and which of them a device lacks.
 //!
 //! Owns [`HostArray`] and [`Unread`]. Invariant: what a read gives is never written again while somebody holds it.
 //!
@@ -13,6 +13,7 @@ use crate::execute::evaluate::Engine;
 use crate::graph::value::{Kind, Value, ValueId};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
+use crate::memory::ranges::Ranges;
 use crate::memory::seen;
 use crate::memory::strided::gather;
 use crate::memory::view::View;
@@ -20,6 +21,7 @@ use crate::thresholds::T;
 use gpupy_core::memory::{self, of_array, refused};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Elements that are not in host memory.
@@ -250,6 +252,41 @@ impl Context {
         let mut state = self.state();
         let position = self.current(&mut state)?;
         Ok(state.engine.device(position)?.caps.host_memory)
+    }
+
+    /// The ranges of an array's extents, in bytes from their beginning, that the driver in use has not as they are now:
+    /// a launch that reads all of the array sends it no others. Of a pinned base, which others may write, this is
+    /// everything. Nothing is evaluated, and no driver opened.
+    ///
+    /// # Errors
+    /// - `Disposed`: there are no elements any more.
+    pub fn pending_extents(&self, array: &Array) -> Result<Vec<Range<usize>>> {
+        let (shown, size) = (array.extents(), array.owner_size());
+        if shown.is_empty() {
+            return Ok(Vec::new());
+        }
+        let current = array.owner_current();
+        let (value, is_pinned) = match current.held() {
+            Held::Own(own) => (Err(own.len()), own.is_pinned()),
+            Held::Value(value) => (Ok(value.clone()), false),
+            Held::Nothing => return Err(current.why()),
+        };
+        drop(current);
+        let mut state = self.state();
+        let chosen = state.chosen.filter(|at| state.engine.device(*at).is_ok());
+        let pending = match (value, chosen) {
+            (Ok(value), chosen) => state.engine.pending(chosen, &value),
+            (Err(_), Some(at)) if !is_pinned && state.engine.device(at)?.caps.host_memory => {
+                Ranges::default()
+            }
+            (Err(len), _) => Ranges::full(len),
+        };
+        let pending = pending.within(shown.start / size..shown.end.div_ceil(size));
+        let bytes = pending.iter().map(|range| {
+            let (start, end) = (range.start * size, range.end * size);
+            start.max(shown.start) - shown.start..end.min(shown.end) - shown.start
+        });
+        Ok(bytes.collect())
     }
 
     /// Whether reading a view would compute much more than it shows; then the view is computed as a

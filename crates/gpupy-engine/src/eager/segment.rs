@@ -274,6 +274,7 @@ impl Engine {
                 accesses: &code.accesses,
                 dests: &dests,
                 memory: &memory,
+                lend: None,
             };
             let done = device.driver.eval_ir(&launch).ok()?;
             stats.kernels_compiled += u64::from(done.compiled);

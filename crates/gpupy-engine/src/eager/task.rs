@@ -380,6 +380,7 @@ impl Task {
             accesses,
             dests: &[Dest { block, access, whole: true }],
             memory: &memory,
+            lend: None,
         })?;
         Ok((done, ready.operations))
     }

@@ -11,6 +11,7 @@ use crate::memory::strided;
 use crate::memory::tiling::Tile;
 use crate::memory::view::View;
 use crate::schedule::walk::lost;
+use crate::thresholds::T;
 use gpupy_core::Result;
 use std::ops::Range;
 
@@ -62,6 +63,10 @@ impl Engine {
             }
             value.state().on_host.insert(gap.clone());
             value.mark_computed(gap.clone());
+        }
+        // Nothing needs the old value any more but this.
+        if value.is_computed() && old.is_sole() {
+            self.inherit(old.id(), value, || view.positions(T.sent_ranges));
         }
         self.tracer.step(|| {
             let all = tile.range.clone();

@@ -164,6 +164,7 @@ impl Engine {
             accesses: &kernel.accesses,
             dests: &places,
             memory: &[],
+            lend: None,
         };
         evaluated(device, stats, &launch)
     }

@@ -17,6 +17,7 @@ use crate::memory::host::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided;
 use crate::schedule::walk::lost;
+use crate::thresholds::T;
 use gpupy_core::ir::AccessKind;
 use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Result};
@@ -66,7 +67,7 @@ impl Engine {
         let (len, size) = (value.len(), value.dtype().size());
         // What is held here is not the old value's only handle.
         let copied = old.host_buffer()?;
-        let from = Arc::downgrade(&copied);
+        let (from, replaced_by) = (Arc::downgrade(&copied), old.id());
         drop((old, copied));
         let taken = take_memory(value);
         let is_taken = taken.is_some();
@@ -92,6 +93,9 @@ impl Engine {
         let to = unsafe { memory.bytes_mut(0..len * size) };
         write(to, value.dtype(), &places, &source, size_of(shape));
         value.state().on_host.insert(0..len);
+        if is_taken {
+            self.inherit(replaced_by, value, || written(&places, size_of(shape), len));
+        }
         value.mark_computed(0..len);
         self.tracer.step(|| {
             let mut doing = Doing::on_host("scatter");
@@ -164,6 +168,20 @@ fn write_sized<const N: usize>(to: &mut [u8], places: &Elements, source: &Elemen
             element.copy_from_slice(source.get(number, N));
         }
     }
+}
+
+/// The positions of so many elements that are among the first `len`.
+fn written(places: &Elements, count: usize, len: usize) -> Ranges {
+    let place = |number| {
+        let mut place = [0; 4];
+        place.copy_from_slice(places.get(number, 4));
+        usize::try_from(i32::from_ne_bytes(place)).ok().filter(|place| *place < len)
+    };
+    let mut all: Vec<usize> = (0..count).filter_map(place).collect();
+    all.sort_unstable();
+    let mut ranges = Ranges::default();
+    all.chunk_by(|a, b| b - a <= 1).for_each(|run| ranges.insert(run[0]..run[run.len() - 1] + 1));
+    ranges.coarse(T.sent_ranges)
 }
 
 /// The old value's memory, when nobody else has the value or was given the memory: it is no more then.

@@ -185,6 +185,7 @@ impl Engine {
                     accesses: &code.accesses,
                     dests: std::slice::from_ref(&dest),
                     memory: &[],
+                    lend: None,
                 };
                 let (done, time) = evaluated(device, stats, &launch)?;
                 striping.time += time;

@@ -10,8 +10,9 @@ use crate::blocks::cache::{Key, Part};
 use crate::execute::evaluate::Engine;
 use crate::explain::step::What;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Kind, NodeOp, Value, ValueId};
 use crate::memory::access;
+use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
 use crate::thresholds::T;
 use gpupy_core::driver::BlockId;
@@ -30,6 +31,7 @@ impl Engine {
         let (device, stats) = self.device_and_stats(position)?;
         if let Some(block) = device.find(value.id(), part) {
             stats.cache_hits += 1;
+            device.refresh(value, part, stats)?;
             return Ok(block);
         }
         stats.cache_misses += 1;
@@ -95,6 +97,47 @@ impl Engine {
                 .says("elements were lost with their device")
                 .with("value", value.id())
         }))
+    }
+
+    /// Lets a value that was made of another one in host memory have its blocks, where `written` gives the positions at
+    /// which they differ. Nothing needs the other one any more.
+    pub(super) fn inherit(&mut self, from: ValueId, to: &Value, written: impl FnOnce() -> Ranges) {
+        let mut devices = self.devices.iter_mut().flatten();
+        if devices.any(|device| !device.tiles(from).is_empty()) {
+            let written = written();
+            self.devices.iter_mut().flatten().for_each(|device| device.inherit(from, to, &written));
+        }
+    }
+
+    /// The positions of a value that the device has not as they are now: what the host has written since or was never
+    /// brought there, and what is still to be computed; without a device, all. Of a constant these are none, as it is a number of the launch.
+    pub fn pending(&self, position: Option<usize>, value: &Value) -> Ranges {
+        let device = position.and_then(|at| self.devices.get(at)?.as_ref());
+        let (mut value, mut open) = (value.clone(), Ranges::full(value.len()));
+        let mut pending = Ranges::default();
+        loop {
+            let is_constant = matches!(value.0.kind, Kind::Constant(_));
+            let current = match device {
+                _ if is_constant => open.clone(),
+                Some(device) => device.current(&value),
+                None => Ranges::default(),
+            };
+            current.iter().for_each(|range| open.remove(range));
+            let old = value.state().operands.first().cloned().flatten();
+            match (&value.0.kind, old) {
+                (Kind::Expr { op: NodeOp::Assign(view), .. }, Some(old)) => {
+                    for range in view.positions(T.sent_ranges).iter() {
+                        open.within(range.clone()).iter().for_each(|range| pending.insert(range));
+                        open.remove(range);
+                    }
+                    value = old;
+                }
+                _ => {
+                    open.iter().for_each(|range| pending.insert(range));
+                    return pending;
+                }
+            }
+        }
     }
 
     /// Notes that a block could not be read, and gives the error back when that is all that there is

@@ -25,6 +25,8 @@ pub struct Stats {
     pub in_place: u64,
     /// Bytes from host to device.
     pub bytes_uploaded: u64,
+    /// Ranges of blocks that a device had already which were written anew, because the host had written there.
+    pub extents_uploaded: u64,
     /// Bytes of host memory that a device reads where they lie.
     pub bytes_imported: u64,
     /// Bytes from device to host.
@@ -71,6 +73,7 @@ impl AddAssign for Stats {
         self.flushes_replayed += other.flushes_replayed;
         self.in_place += other.in_place;
         self.bytes_uploaded += other.bytes_uploaded;
+        self.extents_uploaded += other.extents_uploaded;
         self.bytes_imported += other.bytes_imported;
         self.bytes_downloaded += other.bytes_downloaded;
         self.evictions += other.evictions;

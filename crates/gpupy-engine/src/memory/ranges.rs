@@ -7,6 +7,7 @@
 //! Not here: blocks (`tiling.rs`).
 
 use smallvec::{SmallVec, smallvec};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A set of positions.
@@ -65,6 +66,40 @@ impl Ranges {
         self.0.insert(from, start..end);
     }
 
+    /// The ranges, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.0.iter().cloned()
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those positions of the set that are in `range`.
+    pub fn within(&self, range: Range<usize>) -> Ranges {
+        let first = self.0.partition_point(|r| r.end <= range.start);
+        let meets = self.0[first..].iter().take_while(|r| r.start < range.end);
+        Ranges(meets.map(|r| r.start.max(range.start)..r.end.min(range.end)).collect())
+    }
+
+    /// At most `most` ranges that have all positions of the set: the narrowest gaps between its ranges are filled.
+    pub fn coarse(self, most: usize) -> Ranges {
+        let count = self.0.len();
+        if count <= most.max(1) {
+            return self;
+        }
+        let mut gaps: Vec<usize> = (1..count).collect();
+        let width = |at: &usize| self.0[*at].start - self.0[at - 1].end;
+        let kept = most.max(1) - 1;
+        gaps.select_nth_unstable_by_key(kept, |at| Reverse(width(at)));
+        gaps.truncate(kept);
+        gaps.sort_unstable();
+        let starts = [0].into_iter().chain(gaps.iter().copied());
+        let ends = gaps.iter().copied().chain([count]);
+        Ranges(starts.zip(ends).map(|(a, b)| self.0[a].start..self.0[b - 1].end).collect())
+    }
+
     /// Takes positions away.
     pub fn remove(&mut self, range: Range<usize>) {
         if range.is_empty() {
@@ -111,6 +146,16 @@ mod tests {
             prop_assert!((3..60).filter(|at| !bits[*at]).all(|at| missing.next() == Some(at)));
             prop_assert_eq!(missing.next(), None);
             prop_assert!(ranges.0.windows(2).all(|w| w[0].end < w[1].start));
+            prop_assert!(ranges.within(7..31).iter().flatten().eq((7..31).filter(|at| bits[*at])));
+            for most in 1..6 {
+                let coarse = ranges.clone().coarse(most);
+                prop_assert!(coarse.iter().count() <= most);
+                prop_assert!(ranges.iter().all(|range| coarse.covers(range)));
+                // What was filled are gaps no wider than those that were left.
+                let filled = coarse.iter().flat_map(|all| ranges.gaps(all)).map(|g| g.len()).max();
+                let left = coarse.0.windows(2).map(|w| w[1].start - w[0].end).min();
+                prop_assert!(filled.is_none() || left.is_none() || filled <= left);
+            }
         }
     }
 }

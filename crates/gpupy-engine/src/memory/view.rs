@@ -6,6 +6,7 @@
 //!
 //! Not here: composing views along an expression (`access.rs`).
 
+use crate::memory::ranges::Ranges;
 use gpupy_core::shape::{Shape, Strides, contiguous_strides, shape_words, size_of};
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::{SmallVec, smallvec};
@@ -73,6 +74,37 @@ impl View {
             high = high.saturating_add(reach.max(0));
         }
         Some((low, high))
+    }
+
+    /// The positions that the view names, as at most `most` ranges where these have others between them.
+    pub fn positions(&self, most: usize) -> Ranges {
+        let Some((low, _)) = self.extent() else { return Ranges::default() };
+        let steps = self.strides.iter().map(|stride| stride.unsigned_abs()).zip(&self.shape);
+        let mut axes: SmallVec<[(usize, usize); 8]> = steps
+            .filter(|(step, extent)| *step > 0 && **extent > 1)
+            .map(|(s, e)| (s, *e))
+            .collect();
+        axes.sort_unstable();
+        let mut starts: usize = axes.iter().map(|(_, extent)| *extent).product();
+        let (mut run, mut joined) = (1, 0);
+        // Of an axis whose step is no longer than what lies between, nothing is left out.
+        while let Some((step, extent)) =
+            axes.get(joined).filter(|a| a.0 <= run || starts > 4 * most)
+        {
+            run += step * (extent - 1);
+            starts /= extent;
+            joined += 1;
+        }
+        let mut ranges = Ranges::default();
+        for number in 0..starts {
+            let (mut rest, mut at) = (number, low.max(0) as usize);
+            for (step, extent) in &axes[joined..] {
+                at += rest % extent * step;
+                rest /= extent;
+            }
+            ranges.insert(at..at + run);
+        }
+        ranges.coarse(most)
     }
 
     /// `len` elements of an axis from `start`, each `step` further; `start` and the last lie inside.
@@ -204,10 +236,36 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn check_reshape(view: &View, shape: &[usize], strides: Option<&[isize]>) {
         let got = view.reshape(shape).map(|v| v.strides.to_vec());
         assert_eq!(got.as_deref(), strides, "{view:?} as {shape:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn positions_are_those_of_the_elements_and_of_the_narrowest_gaps(
+            axes in prop::collection::vec((0usize..5, -9isize..10), 0..4),
+            most in 1usize..9,
+        ) {
+            let (shape, strides) = axes.into_iter().unzip();
+            let view = View { offset: 150, shape, strides };
+            let mut named: Vec<isize> = vec![150];
+            for (extent, stride) in view.shape.iter().zip(&view.strides) {
+                let steps = || (0..*extent as isize).map(|step| step * stride);
+                named = named.iter().flat_map(|at| steps().map(move |step| at + step)).collect();
+            }
+            named.sort_unstable();
+            named.dedup();
+            let mut exact = Ranges::default();
+            named.iter().for_each(|at| exact.insert(*at as usize..*at as usize + 1));
+            prop_assert_eq!(view.positions(usize::MAX / 4), exact.clone());
+            let coarse = view.positions(most);
+            prop_assert!(coarse.iter().count() <= most);
+            prop_assert!(exact.iter().all(|range| coarse.covers(range)));
+            prop_assert!(coarse.iter().all(|range| exact.covers(range.start..range.start + 1)));
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod tiny;
 
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, HostBlock, HostMemory, Launch,
-    Method, Part, Resources,
+    Lend, LendKind, Method, Part, Resources,
 };
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
@@ -92,6 +92,7 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
         accesses: &accesses,
         dests: &dests,
         memory: &memory,
+        lend: Some(Lend { kind: LendKind::Buffer, writes: true, back: Some(1 << 33) }),
     });
 }
 
@@ -99,8 +100,9 @@ fn launch(program: &Program, first: u64, call: impl FnOnce(&Launch<'_>)) {
 fn a_driver_behind_a_table_answers_as_the_driver_itself() {
     let resources = Resources([3, 4, 5, 6, 7, 8, 9, 10]);
     let device = "größer".to_owned();
+    let (hardware, share) = (true, true);
     let config =
-        Config { block_bytes: 1, device_bytes: 2, resources, threads: 11, device, hardware: true };
+        Config { block_bytes: 1, device_bytes: 2, resources, threads: 11, device, hardware, share };
     let (mut behind, mut plain) = pair(&config);
     for op in [Op::Neg, Op::Abs, Op::Sign, Op::Add, Op::Abs, Op::Store] {
         for dtype in DType::ALL {

@@ -33,7 +33,7 @@ fn refused(table: Table, words: &str) {
 #[test]
 fn tables_that_we_cannot_use_are_refused_in_words() {
     let major = Table { abi_major: 2, ..TABLE };
-    refused(major, "for version 2.2 of the driver table, and this gpupy has 1.2");
+    refused(major, "for version 2.3 of the driver table, and this gpupy has 1.3");
     refused(Table { size: 48, ..TABLE }, "too small: plugin: a struct has 48 bytes, of at least");
     refused(Table { check_ir: None, ..TABLE }, "the driver `tiny` has no function `check_ir`");
     // SAFETY: null is allowed.
@@ -190,7 +190,7 @@ fn a_host_of_the_first_version_is_given_the_capabilities_that_it_knows() {
 fn a_launch_of_a_host_of_the_first_version_brings_no_memory() {
     let program = super::program(Form::Map, 1);
     super::launch(&program, 1, |launch| {
-        let launch = Launch { memory: &[], ..*launch };
+        let launch = Launch { memory: &[], lend: None, ..*launch };
         let read = |raw: &RawLaunch| {
             // SAFETY: what was written as C reads it is whole, and shorter than it says nowhere.
             unsafe { read_launch(raw, &mut Programs::default(), |read| Ok(format!("{read:?}"))) }
@@ -207,6 +207,46 @@ fn a_launch_of_a_host_of_the_first_version_brings_no_memory() {
         });
         assert_eq!(told.unwrap(), format!("{launch:?}"));
     });
+}
+
+#[test]
+fn a_host_of_the_second_version_lends_nothing_and_is_lent_nothing() {
+    let program = super::program(Form::Map, 1);
+    super::launch(&program, 1, |launch| {
+        let read = |raw: &RawLaunch| {
+            // SAFETY: as above.
+            unsafe { read_launch(raw, &mut Programs::default(), |read| Ok(read.lend)) }
+        };
+        let told = with_launch(launch, |raw| {
+            assert_eq!(read(raw).unwrap(), launch.lend);
+            assert_eq!(
+                read(&RawLaunch { lend: 3, ..*raw }).unwrap_err().kind(),
+                ErrorKind::Invalid
+            );
+            let newer = RawLaunch { lend_kind: 9, ..*raw };
+            assert_eq!(read(&newer).unwrap_err().kind(), ErrorKind::Unsupported);
+            read(&RawLaunch { size: offset_of!(RawLaunch, lend), ..*raw }).unwrap()
+        });
+        assert_eq!(told.unwrap(), None);
+    });
+    let config = RawConfig { share: 1, ..RawConfig::cleared() };
+    let (mut state, mut error) = (ptr::null_mut(), RawError::cleared());
+    for (size, lends) in [(size_of::<RawConfig>(), 3), (offset_of!(RawConfig, share), 0)] {
+        let config = RawConfig { size, ..config };
+        let mut found = RawCapabilities::cleared();
+        // SAFETY: the structs are whole ones, of which the configuration says to be shorter.
+        unsafe {
+            let (init, cleanup) = (TABLE.init.unwrap(), TABLE.cleanup.unwrap());
+            assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_OK);
+            assert_eq!(found.lends, lends);
+            found.size = offset_of!(RawCapabilities, lends);
+            cleanup(state);
+            found.lends = 77;
+            assert_eq!(init(&mut state, &config, &mut found, &mut error), GPUPY_OK);
+            assert_eq!(found.lends, 77);
+            cleanup(state);
+        }
+    }
 }
 
 #[test]

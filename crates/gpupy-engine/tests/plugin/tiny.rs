@@ -1,8 +1,8 @@
 //! A driver that computes nothing and says what it was asked, so that both sides can be compared.
 
 use gpupy_core::driver::{
-    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Method,
-    Part, Resources,
+    BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, Launch, Lent,
+    Method, Part, Resources,
 };
 use gpupy_core::ir::{Builder, Form, FormKind, Program};
 use gpupy_core::op::Op;
@@ -49,7 +49,9 @@ fn lowered(dtype: DType) -> Program {
 
 /// What an evaluation answers.
 pub fn done() -> Evaluated {
-    Evaluated { compiled: 1, specialised: 2, launches: 3, code: Some("one; größer".into()) }
+    let lent = Lent { name: 1 << 40, target: 4, format: 5, width: 6, height: 7, row: 1 << 41 };
+    let code = Some("one; größer".into());
+    Evaluated { compiled: 1, specialised: 2, launches: 3, code, lent: Some(lent) }
 }
 
 impl Driver for Tiny {
@@ -77,6 +79,7 @@ impl Driver for Tiny {
             costs: Some(Costs { round_trip: 20_000.0, upload: 0.25, download: 0.5 }),
             max_reductions: 6,
             memory_launches: true,
+            lends: if config.share { 3 } else { 0 },
         })
     }
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from . import _subclass
+from . import _records, _subclass
 from ._gpupy import (
     adopt,
     call,
@@ -552,10 +552,13 @@ def in_place(operator_name: str, ufunc_name: str, target: ndarray, value: Any) -
         return _subclass.of_ufunc(ufunc_name, getattr(np, ufunc_name), (target, value), {"out": (target,)})
     if _decides(value):
         return getattr(np, ufunc_name)(target, value, out=(target,))
+    if not target._lazy and _records.changed(target, lambda elements: function(elements, value)):
+        return None
     seen = [target]
     host_value = to_host(value, seen)
     count_fallback(ufunc_name, seen)
     function(_to_write(target), host_value)
+    return None
 
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _complex, _creation, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
+from . import _complex, _creation, _extents, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import (
@@ -402,6 +402,7 @@ def set_shape(self, shape):
 
 
 _OWN = {
+    **_extents.ATTRIBUTES,
     **_reduce.METHODS,
     "_set_dtype": set_dtype,
     "_set_shape": set_shape,

@@ -50,6 +50,7 @@ class Stats(dict[str, Any]):
     blocks_evaluated: int
     computed_at_once: int
     bytes_uploaded: int
+    extents_uploaded: int
     bytes_imported: int
     bytes_downloaded: int
     evictions: int

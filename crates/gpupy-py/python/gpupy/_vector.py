@@ -10,6 +10,7 @@ import operator
 from typing import Any, ClassVar
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_index
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 import gpupy as np
@@ -22,6 +23,8 @@ class _Small(NDArrayOperatorsMixin):
 
     __slots__ = ("_array",)
     __hash__ = None  # type: ignore[assignment]
+    # Arrays leave operators with vectors to them.
+    _has_operators = True
     _inner: ClassVar[tuple[int, ...]]
     _array: Any
 
@@ -78,11 +81,20 @@ class _Small(NDArrayOperatorsMixin):
             f"whether a {type(self).__name__} is true is ambiguous: use vectors.any or vectors.all"
         )
 
+    def sum(self, axis: Any = None) -> Any:
+        """The sums along axes of the shape, of all of them where none is named."""
+        if isinstance(axis, int):
+            return self._made(self._array.sum(normalize_axis_index(axis, self.ndim)))
+        axes = range(self.ndim) if axis is None else axis
+        return self._made(self._array.sum(tuple(normalize_axis_index(each, self.ndim) for each in axes)))
+
     def _key(self, key: Any) -> tuple[Any, ...]:
+        whole = _WHOLE[len(self._inner)]
         keys = key if isinstance(key, tuple) else (key,)
-        if not any(part is Ellipsis for part in keys):
-            keys = (*keys, Ellipsis)
-        return (*keys, *[slice(None)] * len(self._inner))
+        for part in keys:
+            if part is Ellipsis:
+                return keys + whole
+        return (*keys, Ellipsis, *whole)
 
     def __getitem__(self, key: Any) -> Any:
         return self._made(self._array[self._key(key)])
@@ -123,9 +135,9 @@ class _Small(NDArrayOperatorsMixin):
                 names = f"{type(self).__name__} and {type(value).__name__}"
                 raise ValueError(f"{names} have other components")
             return value._array
-        if numpy.ndim(value) == 0:
+        if type(value) in _NUMBERS or not getattr(value, "ndim", True):
             return value
-        return np.asarray(value)[(..., *[numpy.newaxis] * len(self._inner))]
+        return np.asarray(value)[_BESIDE[len(self._inner)]]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__":
@@ -146,8 +158,14 @@ class _Small(NDArrayOperatorsMixin):
         return first._made(results)
 
 
+_NUMBERS = frozenset((int, float, bool, complex))
+# By how many axes components have: all of them, and what an array has in their place.
+_WHOLE = {axes: (slice(None),) * axes for axes in (1, 2)}
+_BESIDE = {axes: (Ellipsis, *[None] * axes) for axes in (1, 2)}
+
+
 def _operator(name: str) -> None:
-    """Gives the types an operator and its reflection, without the way through NumPy's ufunc."""
+    """Gives the types an operator, reflected and in place too, without the way through NumPy's ufunc."""
     function, word = getattr(operator, name), name.strip("_")
 
     def forward(self: _Small, other: Any) -> Any:
@@ -157,8 +175,16 @@ def _operator(name: str) -> None:
         return self._made(function(self._operand(other), self._array))
 
     setattr(_Small, f"__{word}__", forward)
-    if word not in _COMPARISONS:
-        setattr(_Small, f"__r{word}__", reflected)
+    if word in _COMPARISONS:
+        return
+    setattr(_Small, f"__r{word}__", reflected)
+    changed = getattr(operator, f"i{word}")
+
+    def in_place(self: _Small, other: Any) -> Any:
+        object.__setattr__(self, "_array", changed(self._array, self._operand(other)))
+        return self
+
+    setattr(_Small, f"__i{word}__", in_place)
 
 
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
@@ -311,16 +337,21 @@ def _stacked(components: Any, dtype: Any) -> Any:
         are_bools = all(isinstance(component, bool) for component in components)
         return np.array(components, dtype or (bool if are_bools else numpy.float32))
     if dtype is None:
-        dtype = np.result_type(*components)
-    shape = np.broadcast_shapes(*(numpy.shape(component) for component in components))
+        kinds = [getattr(component, "dtype", None) or component for component in components]
+        dtype = numpy.result_type(*kinds)
+    shapes = {getattr(component, "shape", None) or numpy.shape(component) for component in components}
+    shape = shapes.pop() if len(shapes) == 1 else numpy.broadcast_shapes(*shapes)
 
     def part(component: Any) -> Any:
         # A number is none that is stored.
         if isinstance(component, bool | int | float):
-            return np.full(shape, component, dtype)
-        return np.broadcast_to(np.asarray(component, dtype=dtype), shape)
+            component = np.full(shape, component, dtype)
+        component = np.asarray(component, dtype=dtype)
+        component = component if component.shape == shape else np.broadcast_to(component, shape)
+        return component[numpy.newaxis]
 
-    return np.moveaxis(np.stack([part(component) for component in components]), 0, -1)
+    planes = np.concatenate([part(component) for component in components])
+    return planes.transpose(*range(1, planes.ndim), 0)
 
 
 def _fields(array: Any, inner: tuple[int, ...]) -> Any:

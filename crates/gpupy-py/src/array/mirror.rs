@@ -2,7 +2,7 @@
 //!
 //! Owns [`Mirrors`]. A field of records is NumPy's view of their memory, so that writes of any kind
 //! reach them. Where an operation reads one, the memory is compared with what it was at the last operation, and
-//! the smallest stretch that holds all that changed is written to the mirror. So it is all that a device with
+//! the smallest stretches that hold all that changed are written to the mirror. So they are all that a device with
 //! memory of its own is sent. Invariant: what an operation was recorded with, later writes do not change.
 //!
 //! Not here: which fields have one (`fields.rs`), what else is asked of records, which NumPy answers (`python/gpupy/_fallback.py`).
@@ -17,6 +17,9 @@ use std::sync::Mutex;
 
 /// Bytes that are compared at once.
 const PIECE: usize = 4096;
+
+/// The most stretches that are written one by one: each is a write of its own to what an operation reads.
+const MOST: usize = 16;
 
 /// The mirrors of an array's memory: one for each dtype whose fields were read.
 pub type Mirrors = Mutex<Vec<Mirror>>;
@@ -39,27 +42,51 @@ impl Mirror {
 
     /// Takes over what changed.
     pub fn follow(&mut self, bytes: &[u8]) -> PyResult<()> {
-        let bytes = &bytes[..self.seen.len()];
-        let Some(changed) = difference(bytes, &self.seen) else { return Ok(()) };
         let (dtype, size) = (self.elements.dtype(), self.elements.dtype().size());
-        let (start, end) = (changed.start / size, changed.end.div_ceil(size));
-        let changed = &bytes[start * size..end * size];
-        let source = Array::from_bytes(dtype, &[end - start], changed).map_err(to_py)?;
-        let dest = self.elements.slice_axis(0, start, end - start, 1);
-        context()?.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
-        self.seen[start * size..end * size].copy_from_slice(changed);
+        for changed in self.changes(bytes) {
+            let (start, count) = (changed.start / size, changed.len() / size);
+            let now = &bytes[changed.clone()];
+            let source = Array::from_bytes(dtype, &[count], now).map_err(to_py)?;
+            let dest = self.elements.slice_axis(0, start, count, 1);
+            context()?.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
+            self.seen[changed].copy_from_slice(now);
+        }
         Ok(())
+    }
+
+    /// The stretches of whole elements that changed, which have equal pieces of memory between them, if there are not
+    /// too many.
+    pub fn changes(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let mut changes = differences(&bytes[..self.seen.len()], &self.seen);
+        if changes.len() > MOST {
+            let end = changes[changes.len() - 1].end;
+            changes.truncate(1);
+            changes[0].end = end;
+        }
+        // Pieces are whole elements, so no two stretches have one in common.
+        let size = self.elements.dtype().size();
+        for range in &mut changes {
+            *range = range.start / size * size..range.end.next_multiple_of(size);
+        }
+        changes
     }
 }
 
-/// The smallest stretch outside of which two pieces of memory of one size are the same.
-fn difference(now: &[u8], before: &[u8]) -> Option<Range<usize>> {
+/// The smallest stretches outside of which two pieces of memory of one size are the same, each of neighbouring pieces.
+fn differences(now: &[u8], before: &[u8]) -> Vec<Range<usize>> {
     // Whole pieces are compared as fast as memory gives them, single bytes are not.
     let piece = |number: usize| number * PIECE..now.len().min((number + 1) * PIECE);
-    let mut pieces = 0..now.len().div_ceil(PIECE);
-    let differs = |number: &usize| now[piece(*number)] != before[piece(*number)];
-    let first = pieces.find(differs)?;
-    let last = pieces.rfind(differs).unwrap_or(first);
     let unlike = |at: &usize| now[*at] != before[*at];
-    Some(piece(first).find(unlike)?..piece(last).rfind(unlike)? + 1)
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut last = None;
+    for number in (0..now.len().div_ceil(PIECE)).filter(|n| now[piece(*n)] != before[piece(*n)]) {
+        let (first, end) = (piece(number).find(unlike), piece(number).rfind(unlike));
+        let (Some(first), Some(end)) = (first, end) else { continue };
+        match found.last_mut().filter(|_| number > 0 && last == Some(number - 1)) {
+            Some(stretch) => stretch.end = end + 1,
+            None => found.push(first..end + 1),
+        }
+        last = Some(number);
+    }
+    found
 }

@@ -33,10 +33,13 @@ fn ufunc_of(op: Operator, py: Python<'_>) -> PyResult<&'static Ufunc> {
     Ok(made.get())
 }
 
-/// True when `other` asks to be left alone (`__array_ufunc__ = None`).
+/// True when `other` asks to be left alone (`__array_ufunc__ = None`), or is of a class of ours that has all operators
+/// of arrays itself (`_has_operators`).
 fn defers(other: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let name = pyo3::intern!(other.py(), "__array_ufunc__");
-    Ok(other.getattr_opt(name)?.is_some_and(|value| value.is_none()))
+    let py = other.py();
+    let ufunc = other.getattr_opt(pyo3::intern!(py, "__array_ufunc__"))?;
+    Ok(ufunc.is_some_and(|value| value.is_none())
+        || other.get_type().hasattr(pyo3::intern!(py, "_has_operators"))?)
 }
 
 /// `lhs op rhs`, one of which is ours.

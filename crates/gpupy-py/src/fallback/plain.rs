@@ -6,6 +6,7 @@
 //!
 //! Not here: how memory is lent (`lend.rs`), how calls are counted (`sites.rs`).
 
+use crate::array::fields;
 use crate::array::ndarray::{NdArray, host_of};
 use crate::array::scalar::LazyScalar;
 use crate::array::wrap::{module, wrap};
@@ -33,6 +34,9 @@ pub fn call<'py>(
     kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = name.py();
+    if let Some(made) = of_fields(name, function, args, kwargs)? {
+        return Ok(made);
+    }
     let mut loan = Loan { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
     let Some((host_args, host_kwargs)) = loan.arguments(function, args, kwargs)? else {
         return module(py)?
@@ -52,6 +56,53 @@ pub fn call<'py>(
         }
         Err(error) => Err(error),
     }
+}
+
+/// What a call is of numeric fields of records, where these are read and what comes of it is no view: as of the arrays
+/// that drivers see of them. `None` for other calls, and where the function has no implementation of ours.
+fn of_fields<'py>(
+    name: &Bound<'py, PyString>,
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: &Bound<'py, PyDict>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = name.py();
+    let mut found = false;
+    let given = args.iter().map(|arg| lazily(arg, &mut found)).collect::<PyResult<Vec<_>>>()?;
+    if !found {
+        return Ok(None);
+    }
+    let own = py.import(intern!(py, "gpupy._records"))?;
+    let own = own.call_method1(intern!(py, "own_of_fields"), (name, function, args))?;
+    if own.is_none() {
+        Ok(None)
+    } else {
+        own.call(PyTuple::new(py, given)?, Some(kwargs)).map(Some)
+    }
+}
+
+/// A value with arrays that drivers see in the places of fields of records, also in a list or a tuple.
+fn lazily<'py>(value: Bound<'py, PyAny>, found: &mut bool) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(array) = value.cast_exact::<NdArray>() {
+        return Ok(match fields::field(array)? {
+            Some(field) => {
+                *found = true;
+                Bound::new(value.py(), NdArray::lazy(field))?.into_any()
+            }
+            None => value,
+        });
+    }
+    let Some(items) = Items::of(&value)?.filter(|items| !matches!(items, Items::Named(_))) else {
+        return Ok(value);
+    };
+    let is_array = |item: &PyResult<Bound<'py, PyAny>>| {
+        item.as_ref().is_ok_and(|item| item.is_exact_instance_of::<NdArray>())
+    };
+    if !value.try_iter()?.any(|item| is_array(&item)) {
+        return Ok(value);
+    }
+    let made = value.try_iter()?.map(|item| lazily(item?, found));
+    items.made(value.py(), made.collect::<PyResult<_>>()?)
 }
 
 /// What a container of results is.

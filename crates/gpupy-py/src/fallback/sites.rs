@@ -5,7 +5,7 @@
 //!
 //! Not here: what else a call to NumPy leads to, a warning or an error (`python/gpupy/_fallback.py`).
 
-use crate::array::ndarray::NdArray;
+use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::wrap::module;
 use crate::convert::dtypes::numpy;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -213,7 +213,44 @@ pub fn count(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> PyRes
     for array in arrays {
         empty = empty && NdArray::size(array)? == 0;
     }
-    if empty { Ok(()) } else { count_at(name, arrays) }
+    if empty || moves_records(name, arrays)? { Ok(()) } else { count_at(name, arrays) }
+}
+
+/// Functions that only move the elements of their arrays.
+const MOVING: [&str; 24] = [
+    "__getitem__",
+    "append",
+    "astype",
+    "broadcast_to",
+    "compress",
+    "concatenate",
+    "copyto",
+    "delete",
+    "expand_dims",
+    "extract",
+    "flip",
+    "hstack",
+    "insert",
+    "moveaxis",
+    "ravel",
+    "repeat",
+    "roll",
+    "stack",
+    "swapaxes",
+    "take",
+    "tile",
+    "view",
+    "vstack",
+    "atleast_2d",
+];
+
+/// Whether a call only moves records: no driver has any, so there is nothing that one could compute.
+fn moves_records(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> PyResult<bool> {
+    let (py, Some(Elements::Numpy(first))) = (name.py(), arrays.first().map(elements)) else {
+        return Ok(false);
+    };
+    let names = first.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "names"))?;
+    Ok(!names.is_none() && MOVING.contains(&name.to_str()?))
 }
 
 /// Counts a call at the user's line.

@@ -1,6 +1,6 @@
 //! What Python and NumPy call of arrays and scalars.
 //!
-//! The methods of `ndarray`: `attributes.rs`, `conversion.rs`, `copies.rs`, `indexing.rs`, `lifetime.rs`,
+//! The methods of `ndarray`: `attributes.rs`, `conversion.rs`, `copies.rs`, `indexing.rs`, `lend.rs`, `lifetime.rs`,
 //! `reductions.rs`, `transport.rs`, `views.rs`; those of scalars: `scalar.rs`. `dispatch.rs` has NumPy's dispatch protocols,
 //! `evaluate.rs` and `explain.rs` the functions of these names.
 //!
@@ -14,6 +14,7 @@ pub mod dispatch;
 pub mod evaluate;
 pub mod explain;
 mod indexing;
+pub mod lend;
 mod lifetime;
 mod reductions;
 mod scalar;

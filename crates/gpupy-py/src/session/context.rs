@@ -234,12 +234,17 @@ pub fn reconfigure(
     Ok(())
 }
 
-/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts.
+/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts. With `share` it joins the
+/// renderer's context of its API that is current in this thread, so that arrays can be lent there (`ndarray.lend`).
 #[pyfunction]
-#[pyo3(name = "use")]
-pub fn use_driver(py: Python<'_>, name: &str) -> PyResult<()> {
+#[pyo3(name = "use", signature = (name, *, share=false))]
+pub fn use_driver(py: Python<'_>, name: &str, share: bool) -> PyResult<()> {
     let context = context()?;
-    wait(py, || context.use_driver(name)).map_err(to_py)?;
+    let chosen = wait(py, || match share {
+        true => context.share_driver(name),
+        false => context.use_driver(name),
+    });
+    chosen.map_err(to_py)?;
     opened(context);
     Ok(())
 }
@@ -340,6 +345,7 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
     row.set_item("computed_at_once", stats.computed_at_once)?;
     row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
+    row.set_item("extents_uploaded", stats.extents_uploaded)?;
     row.set_item("bytes_imported", stats.bytes_imported)?;
     row.set_item("bytes_downloaded", stats.bytes_downloaded)?;
     row.set_item("evictions", stats.evictions)?;

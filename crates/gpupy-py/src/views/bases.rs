@@ -1,11 +1,16 @@
-//! What arrays have in common: the base that they show, and the value that it has.
+//! What arrays have in common: the base that they show, and the value that it has; what of it a device has.
 //!
 //! Not here: what a view is (`gpupy_engine::View`), scopes, which ask (`python/gpupy/_scope.py`).
 
+use crate::array::fields;
 use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::recording;
+use crate::session::context::context;
 use crate::session::errors::to_py;
+use crate::session::waiting::wait;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
+use std::ops::Range;
 
 fn lazy(array: &Bound<'_, NdArray>) -> Option<Array> {
     match elements(array) {
@@ -28,6 +33,31 @@ pub fn is_written(array: &Bound<'_, NdArray>, snapshot: &Bound<'_, NdArray>) -> 
     let (Some(array), Some(snapshot)) = (lazy(array), lazy(snapshot)) else { return Ok(true) };
     let (now, before) = (array.value().map_err(to_py)?, snapshot.value().map_err(to_py)?);
     Ok(now.id() != before.id())
+}
+
+/// The bytes from the first to the last one that an array shows in its base, as offset and size; `None` for elements that
+/// are NumPy's.
+#[pyfunction]
+pub fn extents(array: &Bound<'_, NdArray>) -> Option<(usize, usize)> {
+    recording::asked::asked_of(array.get().made_in(), "it asks an array for its extents");
+    let extents = lazy(array)?.extents();
+    Some((extents.start, extents.len()))
+}
+
+/// The ranges of an array's extents, in bytes, that the driver in use has not as they are now, as offsets and sizes; of
+/// records, of the memory of all of them, and `None` where no operation has read one.
+#[pyfunction]
+pub fn pending_extents(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<(usize, usize)>>> {
+    recording::asked::asked_of(array.get().made_in(), "it asks what a device has of an array");
+    let pending = match lazy(array) {
+        Some(shown) => {
+            let context = context()?;
+            Some(wait(array.py(), || context.pending_extents(&shown)).map_err(to_py)?)
+        }
+        None => fields::pending(array)?,
+    };
+    let pairs = |ranges: Vec<Range<usize>>| ranges.iter().map(|r| (r.start, r.len())).collect();
+    Ok(pending.map(pairs))
 }
 
 /// Where an array's first element lies in the base that another shows, and its strides, in bytes; `None` where it shows

@@ -63,6 +63,7 @@ fn launch(
         accesses: &vec![walk.clone(); program.accesses.len()],
         dests: &dests,
         memory: &[],
+        lend: None,
     })?;
     Ok(())
 }

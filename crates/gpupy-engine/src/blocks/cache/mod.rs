@@ -6,10 +6,12 @@
 //! values are freed before anything is evicted.
 //!
 //! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
-//! which one goes first (`victims.rs`), in which block something is found (`places.rs`), free blocks (`pool.rs`), the driver's own memory.
+//! which one goes first (`victims.rs`), in which block something is found (`places.rs`), blocks whose value
+//! was written in host memory (`stale.rs`), free blocks (`pool.rs`), the driver's own memory.
 
 mod evict;
 mod places;
+mod stale;
 mod victims;
 
 pub(crate) use places::Placed;
@@ -21,6 +23,7 @@ use crate::explain::step::What;
 use crate::explain::tracer::{Doing, Tracer};
 use crate::graph::value::{DeadList, Node, Value, ValueId};
 use crate::memory::host::HostBuffer;
+use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use gpupy_core::ir::REDUCE_CHUNK;
@@ -55,6 +58,8 @@ struct Entry {
     listed: usize,
     /// The host memory that the block is read in (`import.rs`).
     imported: Option<Arc<HostBuffer>>,
+    /// The positions at which the value has other elements by now (`stale.rs`).
+    stale: Ranges,
 }
 
 impl Entry {
@@ -202,12 +207,19 @@ impl Blocks {
         if spec.memory.is_some() {
             value.state().on_host.insert(range.clone());
         }
-        let (value_of, imported) = (Weak::new(), None);
-        self.put(
-            value,
-            key,
-            Entry { block, spec, rhythm, value: value_of, range, pins: 0, listed: 0, imported },
-        );
+        let (value_of, imported, stale) = (Weak::new(), None, Ranges::default());
+        let entry = Entry {
+            block,
+            spec,
+            rhythm,
+            value: value_of,
+            range,
+            pins: 0,
+            listed: 0,
+            imported,
+            stale,
+        };
+        self.put(value, key, entry);
     }
 
     fn put(&mut self, value: &Value, key: Key, entry: Entry) {

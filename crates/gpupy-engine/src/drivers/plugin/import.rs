@@ -8,7 +8,7 @@
 
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Costs, Driver, Evaluated, HostMemory, Launch,
-    Method, Part, Resources,
+    Lent, Method, Part, Resources,
 };
 use gpupy_core::ir::{Form, FormKind, Program, REDUCE_CHUNK};
 use gpupy_core::op::{Op, Rule};
@@ -82,6 +82,7 @@ impl Driver for Imported {
             resources: config.resources.0,
             threads: config.threads,
             hardware: config.hardware.into(),
+            share: config.share.into(),
             ..RawConfig::cleared()
         };
         put(&config.device, &mut raw.device_name);
@@ -181,6 +182,14 @@ impl Driver for Imported {
             launches: evaluated.launches.max(1),
             // SAFETY: null, or the driver's words, which stay as they are until the next call.
             code: unsafe { text(evaluated.code) },
+            lent: (evaluated.lent_name != 0).then_some(Lent {
+                name: evaluated.lent_name,
+                target: evaluated.lent_target,
+                format: evaluated.lent_format,
+                width: evaluated.lent_width,
+                height: evaluated.lent_height,
+                row: evaluated.lent_row,
+            }),
         })
     }
 
@@ -294,6 +303,7 @@ fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
         costs: (raw.has_costs != 0).then(|| costs(raw)).filter(are_costs),
         max_reductions: usize::try_from(raw.max_reductions).unwrap_or(usize::MAX),
         memory_launches: raw.memory_launches != 0,
+        lends: raw.lends,
     })
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
 
-use super::{Kind, NEXT_ID, Origin, State, Value};
+use super::{Kind, NEXT_ID, Node, Origin, Pending, State, Value};
 use crate::memory::host::HostBuffer;
-use gpupy_core::Result;
+use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory::of_array;
 use gpupy_core::shape::size_of;
+use gpupy_core::{DType, Result};
 use smallvec::SmallVec;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
@@ -53,6 +54,13 @@ impl Value {
         if !self.0.pending.swap(true, Ordering::AcqRel) {
             self.0.count(false);
         }
+    }
+
+    /// A value all of whose elements are in the block of a device that it gets at once.
+    pub(crate) fn on_device(dtype: DType, shape: &[usize]) -> Value {
+        let state = State { on_host: Ranges::default(), ..State::in_memory(size_of(shape), None) };
+        let kind = Kind::Host(Origin::Given);
+        Value(Node::share(dtype, shape.into(), kind, Pending::default(), state))
     }
 
     /// The value's host memory, allocated at the first need.
