@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import numpy.ma.mrecords
 import pytest
 
 import gpupy as gp
@@ -146,3 +147,18 @@ def test_a_masked_array_of_numpys_becomes_one_of_ours(driver):
     made = gp.ma.array(theirs)
     assert type(made) is gp.ma.MaskedArray and type(made.data) is gp.ndarray
     same(made, theirs)
+
+
+def test_masked_records_share_their_fields_and_pickle(driver):
+    found = []
+    for xp, records in ((np, np.ma.mrecords), (gp, gp.ma.mrecords)):
+        made = records.fromarrays([xp.ma.array([1, 2, 3]), xp.ma.array([1.0, 2.0, 3.0])], names="a,f")
+        made.a[1] = 5
+        made["f"][0] = 9
+        made["f"][2] = xp.ma.masked
+        of_records = records.fromrecords(np.rec.fromrecords([(1, 2.0)], names="a,b"))
+        empty = records.mrecarray((2,), dtype=[("a", int)])
+        copied = pickle.loads(pickle.dumps(made))
+        assert type(copied) is records.MaskedRecords
+        found.append((str(made), str(copied), str(of_records), of_records.dtype, empty.shape, empty.dtype))
+    assert found[0] == found[1]

@@ -77,6 +77,10 @@ def _clipped_instance(a: Any, low: Any, high: Any, out: Any, kwargs: dict[str, A
         if made is None:
             return _subclass.of_ufunc("clip", _CLIP, (a, *limits), kwargs)
         return _subclass.given_as(a, made, (_CLIP, (a, *limits), 0))
+    if not limits:
+        # Older releases have words for it.
+        np.clip(np.empty(0), None, None)
+        return _subclass.of_ufunc("positive", np.positive, (a,), kwargs)
     name = "minimum" if low is _UNSET or low is None else "maximum"
     return _subclass.of_ufunc(name, getattr(np, name), (a, *limits), kwargs)
 
