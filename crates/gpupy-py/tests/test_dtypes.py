@@ -380,4 +380,4 @@ def test_records_go_to_numpy_with_their_fields(auto, fields, shape):
     wanted = np.zeros(shape, dtype=fields)
     for made in (np.asarray(ours), np.array(ours), np.asanyarray(ours)):
         assert type(made) is np.ndarray and made.dtype == wanted.dtype and made.shape == shape
-        assert made.tolist() == wanted.tolist()
+        assert repr(made.tolist()) == repr(wanted.tolist())

@@ -103,6 +103,9 @@ def test_a_function_gives_of_masked_arrays_what_numpys_gives(driver, module):
         "np.sqrt((m, m))", "np.maximum([m], 2)", "m.clip(None)", "np.clip(m, None, 3)", "np.clip(m, 1, 3)",
         "m.reshape(None)", "h.mean(axis=0)", "h.mean(axis=0, keepdims=True)", "np.ma.average(h, axis=0)",
         "np.ma.sqrt(h > 2).mean(axis=0)", "np.ma.sqrt(h.astype(np.uint8)).mean(axis=1)",
+        "m.item(1)", "m.item(0, 1)", "m[0].item(-2)", "np.ma.masked in m", "2.0 in m", "17.0 in m",
+        "np.argwhere(m)", "np.argwhere(m[0, 0:1].reshape(()))", "np.ma.sort(m[0, 0:1].reshape(()))",
+        "np.take_along_axis(m, np.asarray([[0], [2]]), 1)",
     ],
 )  # fmt: skip
 def test_the_mask_goes_where_the_elements_go(driver, line):

@@ -246,8 +246,13 @@ _READING = frozenset("array2string array_repr array_str asmatrix save savetxt sa
 
 
 def _reading(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def pick(array: ndarray) -> np.ndarray[Any, Any]:
+        # A text has the name of the class.
+        return array._host() if type(array) is ndarray else _subclass.twin(array, array._host())
+
     def reading(*args: Any, **kwargs: Any) -> Any:
-        return wrap(function(*to_host(args), **to_host(kwargs)))
+        made = function(*to_host(args, None, pick), **to_host(kwargs, None, pick))
+        return wrapped(name, made, [], [])
 
     return reading
 

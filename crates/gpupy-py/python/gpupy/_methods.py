@@ -148,6 +148,8 @@ def fill(self, value):
 
 
 def item(self, *args):
+    # An element's number is asked for, whatever a class gives by an index.
+    self = plain(self)
     if not self._lazy:
         return self._host().item(*args)
     if not args:
@@ -260,7 +262,7 @@ def clip(self, min=None, max=None, out=None, **kwargs):
 
 
 def contains(self, value):
-    return bool((self == value).any())
+    return bool(plain(self == value).any())
 
 
 # The first protocol of pickle whose buffers may go beside the pickle.

@@ -117,7 +117,7 @@ def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, 
     elif outs:
         given["out"] = tuple(map(plain, outs))
     call = function if is_operator and not given else ufunc
-    made = call(*map(plain, inputs), **given)
+    made = call(*map(_bare, inputs), **given)
     full = (*inputs, *outs)
     several = made if isinstance(made, tuple) else (made,)
     wrap = _chosen(inputs) if kwargs.get("subok", True) is not False else None
@@ -134,6 +134,12 @@ def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, 
 def _as_operand(value: Any) -> Any:
     """A list or a tuple with instances in it as the plain array that it is to a ufunc; others as they are."""
     return _as_array(value) if type(value) in (list, tuple) and any_instance(value) else value
+
+
+def _bare(value: Any) -> Any:
+    """A plain array for an operand that would say by itself what results are; others as they are."""
+    says = not isinstance(value, (np.ndarray, ndarray)) and hasattr(type(value), "__array_wrap__")
+    return _as_array(value) if says and not isinstance(value, (np.generic, scalar)) else plain(value)
 
 
 def _gives_up(left: Any, right: Any) -> bool:
