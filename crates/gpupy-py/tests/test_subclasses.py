@@ -252,8 +252,51 @@ def test_a_class_may_refuse_operations(driver):
 
     with pytest.raises(TypeError, match="returned NotImplemented"):
         gp.add(gp.ones(3).view(Refusing), 1)
-    with pytest.raises(TypeError):
-        gp.ones(3) + gp.ones(3).view(Deferring)
+    x = gp.ones(3).view(Deferring)
+    for line in (
+        "gp.ones(3) + x", "x + gp.ones(3)", "x + x", "x + 1", "1 + x", "x == x", "x != x", "x == 1", "1 == x",
+        "gp.ones(3) == x", "x < x", "-x", "x @ x", "x ** 2", "x.sum()", "gp.mean(x)", "gp.std(x, axis=0)",
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            eval(line, {"gp": gp, "x": x})
+
+    class Other:
+        """Of another library, which does it by itself."""
+
+        __array_ufunc__ = None
+        __hash__ = None
+
+        def __radd__(self, other):
+            return "radd"
+
+        def __eq__(self, other):
+            return "eq"
+
+    assert gp.ones(3) + Other() == "radd" and (gp.ones(3).view(Refusing) == Other()) == "eq"
+
+
+@pytest.mark.parametrize(
+    "line", ["np.mean(a)", "a.mean(axis=0)", "np.var(a, axis=1)", "np.std(a)", "np.ptp(a)"]
+)
+def test_means_and_variances_ask_a_class_for_each_of_their_ufuncs(driver, line):
+    found = []
+    for xp in (np, gp):
+        asked = []
+
+        class Logged(xp.ndarray):
+            def __array_ufunc__(self, ufunc, method, *inputs, asked=asked, xp=xp, out=None, **kwargs):
+                asked.append((ufunc.__name__, method, sorted(kwargs)))
+                plain = [x.view(xp.ndarray) if isinstance(x, xp.ndarray) else x for x in inputs]
+                if out is not None:
+                    kwargs["out"] = tuple(x.view(xp.ndarray) for x in out)
+                made = getattr(ufunc, method)(*plain, **kwargs)
+                return made.view(type(self)) if isinstance(made, xp.ndarray) else made
+
+        a = xp.asarray(np.array([[1, 2], [3, 5]], np.float32)).view(Logged)
+        made = eval(line, {"np": xp, "a": a})
+        found.append((asked, type(made).__name__ if made.ndim else "number", np.asarray(made).tolist()))
+    assert found[0][:2] == found[1][:2]
+    np.testing.assert_allclose(found[1][2], found[0][2], rtol=1e-6)
 
 
 def test_methods_of_a_class_serve_functions(driver):

@@ -150,6 +150,10 @@ def _of_class(
     if ufunc and overrides(a):
         given = {"axis": None, "dtype": None, "keepdims": False, "where": True, **given}
         return dispatched(getattr(np, ufunc), "reduce", (a,), given)
+    steps = getattr(np._core._methods, f"_{name}", None)  # type: ignore[attr-defined]
+    if steps is not None and overrides(a):
+        # Several ufuncs, of which its class decides each.
+        return by_methods(steps, a, **given)
     return through(function, a, **given)
 
 

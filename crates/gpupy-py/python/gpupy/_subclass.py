@@ -197,6 +197,7 @@ def dispatched(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, 
     from . import _namespace
 
     ufunc = _namespace.ufunc_of(getattr(ufunc, "_numpy", ufunc))
+    args, kwargs = _named(which, args, kwargs)
     nin = ufunc.nin if which == "__call__" else len(args)
     outs = _outputs(ufunc, args, kwargs) if which == "__call__" else kwargs.get("out", ())
     outs = outs if isinstance(outs, tuple) else (outs,)
@@ -222,6 +223,25 @@ def dispatched(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, 
     words = ", ".join([*map(repr, inputs), *(f"{key}={value!r}" for key, value in kwargs.items())])
     call = f"__array_ufunc__({ufunc!r}, {which!r}, {words})"
     raise TypeError(f"operand type(s) all returned NotImplemented from {call}: {names}")
+
+
+def _named(which: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments of a ufunc's method as NumPy tells them to classes: arrays, and the rest by name."""
+    arrays, *names = _ARGUMENTS.get(which, (len(args),))
+    named = dict(zip(names, args[arrays:], strict=False))
+    out = named.get("out", kwargs.get("out"))
+    kept = {key: value for key, value in (named | kwargs).items() if value is not np._NoValue}
+    if out is None or out is ...:
+        kept.pop("out", None)
+    return args[:arrays], kept
+
+
+# Of a ufunc's methods: how many arrays they take, and the names of what follows.
+_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "accumulate": (1, "axis", "dtype", "out"),
+    "reduce": (1, "axis", "dtype", "out", "keepdims", "initial", "where"),
+    "reduceat": (2, "axis", "dtype", "out"),
+}
 
 
 def _is_foreign(value: Any) -> bool:

@@ -30,6 +30,9 @@ thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
     /// interface next: then this one comes again, where nobody drops it, and not another wait.
     static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
+    /// The instance that gave no buffer last, as it is more than memory. NumPy asks for its interfaces next, which would
+    /// pass `__array__` by; other code, which asks for one of these alone, gets it.
+    static ASKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 #[pymethods]
@@ -143,7 +146,8 @@ impl NdArray {
     fn array_struct<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         raise_refusal(slf)?;
         let host = pinned_host_of(slf, false)?;
-        if loses_units(&host)? || hides_memory(&host)? || is_more_than_memory(slf)? {
+        if loses_units(&host)? || hides_memory(&host)? || ASKED.get() == Some(slf.as_ptr() as usize)
+        {
             return Err(PyAttributeError::new_err("__array_struct__"));
         }
         host.getattr("__array_struct__")
@@ -154,7 +158,7 @@ impl NdArray {
         raise_refusal(slf)?;
         // The address is a bare number: nobody knows who uses it.
         let host = pinned_host_of(slf, true)?;
-        if hides_memory(&host)? || is_more_than_memory(slf)? {
+        if hides_memory(&host)? || ASKED.take() == Some(slf.as_ptr() as usize) {
             return Err(PyAttributeError::new_err("__array_interface__"));
         }
         host.getattr("__array_interface__")
@@ -173,7 +177,9 @@ impl NdArray {
         flags: c_int,
     ) -> PyResult<()> {
         REFUSED.set(None);
+        ASKED.set(None);
         if is_more_than_memory(&slf)? {
+            ASKED.set(Some(slf.as_ptr() as usize));
             let words = format!(
                 "`{}` is more than memory: take the buffer of its data",
                 slf.get_type().name()?
@@ -206,7 +212,7 @@ impl NdArray {
                 }
                 Ok(())
             }
-            Given::Numpy(array) if hides_memory(&array)? => {
+            Given::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
                 Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
             Given::Numpy(array) => {
@@ -308,17 +314,24 @@ fn is_more_than_memory(slf: &Bound<'_, NdArray>) -> PyResult<bool> {
     Ok(!slf.get_type().getattr(name)?.is(&slf.py().get_type::<NdArray>().getattr(name)?))
 }
 
-/// True for records that hold objects or times, for those without fields, and for those that are one or none:
-/// NumPy reads its own description of their memory as another dtype, or not at all, where `__array__` gives the
-/// array itself.
+/// True for records that hold objects or times, and for those without fields: NumPy reads its own description of their
+/// memory as another dtype, where `__array__` gives the array itself.
 fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     let dtype = host.getattr("dtype")?;
     if dtype.getattr("num")?.extract::<i32>()? != VOID {
         return Ok(false);
     }
+    Ok(dtype.getattr("names")?.is_none() || has_hidden_fields(&dtype)?)
+}
+
+/// True for one record or none whose size is no multiple of eight: NumPy's description of the buffer may end in padding
+/// that is not there.
+fn may_seem_padded(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let dtype = host.getattr("dtype")?;
     let is_row = host.getattr("ndim")?.extract::<usize>()? > 0
         && host.getattr("size")?.extract::<usize>()? > 0;
-    Ok(!is_row || dtype.getattr("names")?.is_none() || has_hidden_fields(&dtype)?)
+    let is_record = dtype.getattr("num")?.extract::<i32>()? == VOID;
+    Ok(is_record && !is_row && dtype.getattr("itemsize")?.extract::<usize>()? % 8 != 0)
 }
 
 /// Whether a dtype has objects or times in it, at any depth.

@@ -173,3 +173,14 @@ def test_masked_arrays_of_both_meet():
     numpy.testing.assert_array_equal(numpy.asarray(gpupy.ma.compressed(theirs)), theirs.compressed())
     made = numpy.ma.masked * ours
     assert type(made) is gpupy.ma.MaskedArray and bool(made.mask.all())
+
+
+def test_code_that_asks_for_memory_alone_gets_the_data():
+    m = masked(gpupy)
+    with pytest.raises(BufferError, match="more than memory"):
+        memoryview(m)
+    for array in (m, m[:, 1:]):
+        numpy.asanyarray(array)
+        described = array.__array_interface__
+        assert described["shape"] == array.shape and described["strides"] in (None, array.strides)
+    assert memoryview(m.data).nbytes == m.nbytes
