@@ -30,8 +30,8 @@ thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
     /// interface next: then this one comes again, where nobody drops it, and not another wait.
     static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
-    /// The instance that gave no buffer last, as it is more than memory. NumPy asks for its interfaces next, which would
-    /// pass `__array__` by; other code, which asks for one of these alone, gets it.
+    /// The array that gave no buffer last, as its memory does not tell all of it. NumPy asks for its interfaces next, which
+    /// would pass `__array__` by; other code, which asks for one of these alone, gets it.
     static ASKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -213,6 +213,7 @@ impl NdArray {
                 Ok(())
             }
             Given::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
+                ASKED.set(Some(slf.as_ptr() as usize));
                 Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
             Given::Numpy(array) => {
