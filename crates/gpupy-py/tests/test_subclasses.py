@@ -470,7 +470,8 @@ def parts_of(value):
 @pytest.mark.parametrize(
     "line",
     [
-        "np.linalg.qr(a).Q", "np.linalg.qr(a)", "np.linalg.eigh(a)", "np.linalg.eig(a)", "np.linalg.svd(a)",
+        "a.astype(np.float16).mean()", "a.astype(np.float16).mean(0)", "a.mean()", "np.linalg.qr(a).Q",
+        "np.linalg.qr(a)", "np.linalg.eigh(a)", "np.linalg.eig(a)", "np.linalg.svd(a)",
         "np.linalg.slogdet(a)", "np.linalg.lstsq(a, a[0])[0]", "(a * 1j).round(1)", "a.round(1)",
         "np.round(a[0, 0:1].reshape(()))", "(a > 2).reshape(-1)[:1].reshape(()).round()",
         "np.require(a, requirements='C')", "np.require(a, requirements=['F', 'O'])",

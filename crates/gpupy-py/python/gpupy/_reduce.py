@@ -154,7 +154,11 @@ def _of_class(
     if steps is not None and overrides(a):
         # Several ufuncs, of which its class decides each.
         return by_methods(steps, a, **given)
-    return through(function, a, **given)
+    made = through(function, a, **given)
+    if name == "mean" and a.dtype == np.float16 and not made.ndim and "out" not in given:
+        # NumPy casts it by the class of its numbers.
+        return plain_of(made)[()]
+    return made
 
 
 def _reduction(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
