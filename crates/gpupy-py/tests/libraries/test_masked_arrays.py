@@ -184,3 +184,16 @@ def test_code_that_asks_for_memory_alone_gets_the_data():
         described = array.__array_interface__
         assert described["shape"] == array.shape and described["strides"] in (None, array.strides)
     assert memoryview(m.data).nbytes == m.nbytes
+
+
+def test_a_function_of_numpy_ma_that_writes_reaches_the_array_of_either():
+    for own in (numpy, gpupy):
+        m = masked(own)
+        for other in (numpy, gpupy):
+            numpy.ma.putmask(m, masked(other) > 0.5, 2.0)
+            numpy.ma.put(m, [0, 1], masked(other)[0, :2])
+        wanted = masked(numpy)
+        numpy.ma.putmask(wanted, wanted > 0.5, 2.0)
+        numpy.ma.put(wanted, [0, 1], masked(numpy)[0, :2])
+        numpy.testing.assert_array_equal(numpy.asarray(own.ma.getmaskarray(m)), wanted.mask)
+        numpy.testing.assert_allclose(numpy.asarray(m.filled(0)), wanted.filled(0))

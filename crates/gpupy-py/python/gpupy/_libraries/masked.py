@@ -74,12 +74,27 @@ def _going_to_ours(find: Callable[[Any], Any], function: Callable[..., Any]) -> 
         if any(map(_is_masked, args)) or any(map(_is_masked, kwargs.values())):
             own = find(args[0] if args else None)
             if own is not None:
-                return own(*map(_ours, args), **{key: _ours(x) for key, x in kwargs.items()})
+                # An output stays what it is: what is written to it is to be seen.
+                given = {key: x if key == "out" else _ours(x) for key, x in kwargs.items()}
+                return own(*map(_ours, args), **given)
         return function(*args, **kwargs)
 
     return going_to_ours
 
 
+def _writing(border: Callable[[Any], Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, or ours, of whichever the array is that it writes to, which comes first."""
+    ours, theirs = border(function), _taking_theirs(function)
+
+    @functools.wraps(function)
+    def writing(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return (ours if _is_masked(a) else theirs)(a, *args, **kwargs)
+
+    return writing
+
+
+# What writes to its first argument.
+_WRITING = frozenset("harden_mask put putmask set_fill_value soften_mask".split())
 # What makes an array of what is given, and what it calls.
 _MAKING = frozenset("array asanyarray asarray default_fill_value masked_array".split())
 
@@ -97,6 +112,7 @@ def _numpys(name: str) -> None:
         value = vars(module)[key]
         if isinstance(value, types.FunctionType):
             border = functools.partial(_going_to_ours, functools.partial(of_ours, key))
+            border = functools.partial(_writing, border) if key in _WRITING else border
             calls.put(module, key, _taking_theirs if key in _MAKING else border)
         elif callable(value) and type(value).__module__.startswith("numpy.ma"):
             names[id(value)] = key
