@@ -162,3 +162,15 @@ def test_masked_records_share_their_fields_and_pickle(driver):
         assert type(copied) is records.MaskedRecords
         found.append((str(made), str(copied), str(of_records), of_records.dtype, empty.shape, empty.dtype))
     assert found[0] == found[1]
+
+
+def test_masks_and_arrays_of_numpys_are_taken(auto):
+    fields = np.array([(0, 1), (0, 0)], dtype="?,?")
+    for given in (fields, [True, False], np.array([0, 1]), np.ma.array([True, False], mask=[0, 1])):
+        made = gp.ma.make_mask(given)
+        np.testing.assert_array_equal(np.asarray(made), np.ma.make_mask(given))
+    assert gp.ma.array([1, 2], mask=np.array([True, False])).mask.tolist() == [True, False]
+    arrays = [np.arange(4.0) for _ in range(2)]
+    for xp, array in zip((np, gp), arrays, strict=True):
+        xp.ma.putmask(array, array > 1, 9.0)
+    np.testing.assert_array_equal(*arrays)

@@ -18,20 +18,31 @@ from . import _errors, _fallback, _select, _subclass
 from ._gpupy import eager, evaluate, ndarray, scalar, wrap
 
 
-def complete(core: types.ModuleType) -> None:
+def complete(core: Any) -> None:
     """Gives the classes of masked operations of a module their ways."""
     core._MaskedUnaryOperation.__call__ = _unary(core)
     core._MaskedBinaryOperation.__call__ = _binary(core)
     core._DomainedBinaryOperation.__call__ = _domained(core)
+    core.make_mask = _of_ours(core.make_mask)
     core.MaskedArray.filled = _filled(core, core.MaskedArray.filled)
     core.MaskedArray.sum = _sum(core, core.MaskedArray.sum)
     core.MaskedArray._gpupy_twin = _theirs
-    core.masked_print_option = np.ma.core.masked_print_option  # type: ignore[attr-defined]
+    core.masked_print_option = np.ma.core.masked_print_option
     for name in ("__repr__", "__str__", "tolist"):
         setattr(core.MaskedArray, name, _written(core, getattr(core.MaskedArray, name)))
     core.MaskedArray.__array__ = _array
     core.MaskedArray.__new__ = staticmethod(_made(core.MaskedArray.__new__))
     _subclass.OURS[np.ma.MaskedArray] = functools.partial(_ours, core)
+
+
+def _of_ours(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with an array of ours for one of NumPy's, whose fields it would not find."""
+
+    @functools.wraps(theirs)
+    def of_ours(m: Any, *args: Any, **kwargs: Any) -> Any:
+        return theirs(wrap(m) if isinstance(m, np.ndarray) else m, *args, **kwargs)
+
+    return of_ours
 
 
 def complete_records(module: types.ModuleType) -> None:
