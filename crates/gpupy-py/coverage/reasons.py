@@ -46,7 +46,7 @@ OTHERWISE = {
 
 OF_MODULES = {
     "numpy.random": "generators are NumPy's, so that a seed gives NumPy's numbers",
-    "numpy.ma": "masked arrays are NumPy's own class",
+    "numpy.ma": "its Python, run over arrays of gpupy (`docs/masked.md`)",
     "numpy.strings": "strings are NumPy's own dtype",
     "numpy.char": "strings are NumPy's own dtype",
     "numpy.rec": "records are NumPy's own dtype; operations on their numeric fields are the drivers'",

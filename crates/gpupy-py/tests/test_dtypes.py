@@ -361,3 +361,23 @@ def random_operation(name, left, right):
 def test_random_operations_are_numpys():
     gpupy._gpupy.reconfigure("cpu")
     random_operation()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("d", "M8[D]"), ("x", int)],
+        [("t", "m8[s]")],
+        [("o", object), ("x", int)],
+        [("x", int), ("y", bool)],
+        [("inner", [("d", "M8[h]"), ("y", "S3")]), ("x", "f4", (2,))],
+        [("d", ("M8[D]", (2,)))],
+    ],
+)
+@pytest.mark.parametrize("shape", [(), (0,), (2,), (2, 0), (1, 3)])
+def test_records_go_to_numpy_with_their_fields(auto, fields, shape):
+    ours = gpupy.zeros(shape, dtype=fields)
+    wanted = np.zeros(shape, dtype=fields)
+    for made in (np.asarray(ours), np.array(ours), np.asanyarray(ours)):
+        assert type(made) is np.ndarray and made.dtype == wanted.dtype and made.shape == shape
+        assert repr(made.tolist()) == repr(wanted.tolist())

@@ -152,3 +152,9 @@ def test_numbers_of_numpys_are_operands_and_elements_to_the_bit(dtype):
         assert got.dtype == wanted.dtype and got.tobytes() == wanted.tobytes()
         got, wanted = numpy.asarray(v == number), w == number
         assert got.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 0.5, True])
+def test_a_pending_truth_to_a_power_has_numpys_dtype(auto, exponent):
+    found = [(xp.arange(70_000) > 5).any() ** exponent for xp in (np, gpupy)]
+    assert found[0].dtype == found[1].dtype and found[0] == found[1]

@@ -4,6 +4,7 @@ import copy
 import pickle
 
 import numpy as np
+import numpy.ma.mrecords
 import pytest
 
 import gpupy as gp
@@ -146,3 +147,30 @@ def test_a_masked_array_of_numpys_becomes_one_of_ours(driver):
     made = gp.ma.array(theirs)
     assert type(made) is gp.ma.MaskedArray and type(made.data) is gp.ndarray
     same(made, theirs)
+
+
+def test_masked_records_share_their_fields_and_pickle(driver):
+    found = []
+    for xp, records in ((np, np.ma.mrecords), (gp, gp.ma.mrecords)):
+        made = records.fromarrays([xp.ma.array([1, 2, 3]), xp.ma.array([1.0, 2.0, 3.0])], names="a,f")
+        made.a[1] = 5
+        made["f"][0] = 9
+        made["f"][2] = xp.ma.masked
+        of_records = records.fromrecords(np.rec.fromrecords([(1, 2.0)], names="a,b"))
+        empty = records.mrecarray((2,), dtype=[("a", int)])
+        copied = pickle.loads(pickle.dumps(made))
+        assert type(copied) is records.MaskedRecords
+        found.append((str(made), str(copied), str(of_records), of_records.dtype, empty.shape, empty.dtype))
+    assert found[0] == found[1]
+
+
+def test_masks_and_arrays_of_numpys_are_taken(auto):
+    fields = np.array([(0, 1), (0, 0)], dtype="?,?")
+    for given in (fields, [True, False], np.array([0, 1]), np.ma.array([True, False], mask=[0, 1])):
+        made = gp.ma.make_mask(given)
+        np.testing.assert_array_equal(np.asarray(made), np.ma.make_mask(given))
+    assert gp.ma.array([1, 2], mask=np.array([True, False])).mask.tolist() == [True, False]
+    arrays = [np.arange(4.0) for _ in range(2)]
+    for xp, array in zip((np, gp), arrays, strict=True):
+        xp.ma.putmask(array, array > 1, 9.0)
+    np.testing.assert_array_equal(*arrays)

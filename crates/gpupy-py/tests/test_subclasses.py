@@ -252,8 +252,51 @@ def test_a_class_may_refuse_operations(driver):
 
     with pytest.raises(TypeError, match="returned NotImplemented"):
         gp.add(gp.ones(3).view(Refusing), 1)
-    with pytest.raises(TypeError):
-        gp.ones(3) + gp.ones(3).view(Deferring)
+    x = gp.ones(3).view(Deferring)
+    for line in (
+        "gp.ones(3) + x", "x + gp.ones(3)", "x + x", "x + 1", "1 + x", "x == x", "x != x", "x == 1", "1 == x",
+        "gp.ones(3) == x", "x < x", "-x", "x @ x", "x ** 2", "x.sum()", "gp.mean(x)", "gp.std(x, axis=0)",
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            eval(line, {"gp": gp, "x": x})
+
+    class Other:
+        """Of another library, which does it by itself."""
+
+        __array_ufunc__ = None
+        __hash__ = None
+
+        def __radd__(self, other):
+            return "radd"
+
+        def __eq__(self, other):
+            return "eq"
+
+    assert gp.ones(3) + Other() == "radd" and (gp.ones(3).view(Refusing) == Other()) == "eq"
+
+
+@pytest.mark.parametrize(
+    "line", ["np.mean(a)", "a.mean(axis=0)", "np.var(a, axis=1)", "np.std(a)", "np.ptp(a)"]
+)
+def test_means_and_variances_ask_a_class_for_each_of_their_ufuncs(driver, line):
+    found = []
+    for xp in (np, gp):
+        asked = []
+
+        class Logged(xp.ndarray):
+            def __array_ufunc__(self, ufunc, method, *inputs, asked=asked, xp=xp, out=None, **kwargs):
+                asked.append((ufunc.__name__, method, sorted(kwargs)))
+                plain = [x.view(xp.ndarray) if isinstance(x, xp.ndarray) else x for x in inputs]
+                if out is not None:
+                    kwargs["out"] = tuple(x.view(xp.ndarray) for x in out)
+                made = getattr(ufunc, method)(*plain, **kwargs)
+                return made.view(type(self)) if isinstance(made, xp.ndarray) else made
+
+        a = xp.asarray(np.array([[1, 2], [3, 5]], np.float32)).view(Logged)
+        made = eval(line, {"np": xp, "a": a})
+        found.append((asked, type(made).__name__ if made.ndim else "number", np.asarray(made).tolist()))
+    assert found[0][:2] == found[1][:2]
+    np.testing.assert_allclose(found[1][2], found[0][2], rtol=1e-6)
 
 
 def test_methods_of_a_class_serve_functions(driver):
@@ -416,3 +459,70 @@ def test_plain_arrays_never_reach_the_code_of_subclasses(auto, monkeypatch):
         ):
             with np.errstate(all="ignore"):
                 eval(call, names)
+
+
+def parts_of(value):
+    return (
+        [part for each in value for part in parts_of(each)] if isinstance(value, (tuple, list)) else [value]
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a.astype(np.float16).mean()", "a.astype(np.float16).mean(0)", "a.mean()", "np.linalg.qr(a).Q",
+        "np.linalg.qr(a)", "np.linalg.eigh(a)", "np.linalg.eig(a)", "np.linalg.svd(a)",
+        "np.linalg.slogdet(a)", "np.linalg.lstsq(a, a[0])[0]", "(a * 1j).round(1)", "a.round(1)",
+        "np.round(a[0, 0:1].reshape(()))", "(a > 2).reshape(-1)[:1].reshape(()).round()",
+        "np.require(a, requirements='C')", "np.require(a, requirements=['F', 'O'])",
+        "np.require(a, requirements='E')", "np.einsum('ij->ji', a)", "np.einsum('ij,jk', a, a)",
+        "np.count_nonzero(a, axis=0)", "np.argwhere(a)", "np.argwhere(a[0, 0:1].reshape(()))", "a.clip()",
+        "np.clip(a, None, None)", "a.reshape(None)", "np.exp([a, a])", "np.add([a], 1)",
+        "np.maximum((a, a), 2)",
+        "np.flip(a)", "np.rot90(a)", "np.moveaxis(a, 0, 1)", "np.split(a, 2)", "np.unstack(a)",
+        "np.dot(a, a)", "np.inner(a, a)", "np.vdot(a, a)", "np.outer(a, a)", "np.tensordot(a, a, 1)",
+        "np.trace(a)", "np.trace(a[None].repeat(2, 0))", "a + duck", "np.subtract.outer(a, [1.0])",
+    ],
+)  # fmt: skip
+def test_a_result_of_a_square_is_an_instance_of_ours_where_numpys_is_one(driver, line):
+    class Duck:
+        def __array__(self, dtype=None, copy=None):
+            return np.ones((2, 2), np.float32)
+
+        def __array_wrap__(self, array, context=None, return_scalar=False):
+            return "wrapped"
+
+    found = []
+    for xp in (np, gp):
+        own = named(xp)(xp.asarray(np.array([[2, 1], [1, 3]], np.float32)), "kept")
+        found.append(parts_of(eval(line, {"np": xp, "a": own, "duck": Duck()})))
+    for theirs, ours in zip(*found, strict=True):
+        assert isinstance(theirs, np.ndarray) == isinstance(ours, gp.ndarray)
+        assert type(ours).__name__ == type(theirs).__name__ or not isinstance(theirs, np.ndarray)
+        assert getattr(ours, "word", None) == getattr(theirs, "word", None)
+        np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-5, atol=1e-6)
+
+
+def test_the_text_of_an_instance_names_its_class(driver):
+    texts = []
+    for xp in (np, gp):
+        own = named(xp)(xp.asarray(np.array([1, 2], np.float32)))
+        texts.append((xp.array_repr(own), xp.array_str(own), repr(own), xp.array2string(own)))
+    assert texts[0] == texts[1]
+
+
+def test_a_view_as_a_class_of_numpys_shows_the_same_memory(auto):
+    class Theirs(np.ndarray):
+        pass
+
+    for kind in (Theirs, np.matrix):
+        a = gp.arange(6.0)
+        view = a.view(kind)
+        assert type(view) is kind
+        a[1] = 7
+        assert np.ravel(np.asarray(view))[1] == 7
+        view[..., 2] = 5
+        view += 1
+        np.testing.assert_array_equal(np.asarray(a), [1, 8, 6, 4, 5, 6])
+    ints = gp.arange(2.0).view(np.int64, Theirs)
+    assert type(ints) is Theirs and ints.dtype == np.int64 and ints[1] == np.float64(1).view(np.int64)

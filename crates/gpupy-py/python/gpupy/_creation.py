@@ -298,7 +298,7 @@ def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
     np.require(np.empty(0), None, requirements)
     wanted = {str(flag).upper()[0] for flag in requirements}
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    made = array(a, dtype, copy=None, order=order)
+    made = array(a, dtype, copy=None, order=order, subok="E" not in wanted)
     met = ("W" not in wanted or made._writable) and ("O" not in wanted or made.flags.owndata)
     return made if met else made.copy(order)
 

@@ -246,8 +246,13 @@ _READING = frozenset("array2string array_repr array_str asmatrix save savetxt sa
 
 
 def _reading(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def pick(array: ndarray) -> np.ndarray[Any, Any]:
+        # A text has the name of the class.
+        return array._host() if type(array) is ndarray else _subclass.twin(array, array._host())
+
     def reading(*args: Any, **kwargs: Any) -> Any:
-        return wrap(function(*to_host(args), **to_host(kwargs)))
+        made = function(*to_host(args, None, pick), **to_host(kwargs, None, pick))
+        return wrapped(name, made, [], [])
 
     return reading
 
@@ -257,6 +262,9 @@ def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(x, list):
             # It moves the items of the list itself, whatever they are.
             return function(x, *to_host(args), **to_host(kwargs))
+        if _subclass.is_masked(x):
+            # What moves is more than elements.
+            return function(x.__array__(), *to_host(args), **to_host(kwargs))
         return call("shuffle", function, (x, *args), kwargs)
 
     return shuffle
@@ -348,7 +356,7 @@ def _refused(
 ) -> Any:
     """What comes of a call that failed: where it was to write to its arguments, it may."""
     # NumPy's own arrays raise it too, and then nothing of ours would be changed.
-    if "read-only" not in str(error) or not any(_writable(a) for a in arrays):
+    if "read-only" not in str(error) or not any(_writable(a) or _subclass.is_masked(a) for a in arrays):
         raise error
     return _write_back(function, args, kwargs)
 
@@ -367,12 +375,13 @@ def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) ->
         view = _view_of_one(name, result, arrays, hosts, type(result)._class())
         return _subclass.of_twin(result, wrap(result.view(np.ndarray))) if view is None else view
     if kind is not np.ndarray:
-        if kind not in (tuple, list) or all(type(r) is not np.ndarray for r in result):
-            if kind not in (tuple, list) or not any(isinstance(r, _subclass.Twin) for r in result):
-                return wrap(result)
+        plain, named = kind in (tuple, list), hasattr(kind, "_make")
+        has_twins = (plain or named) and any(isinstance(r, _subclass.Twin) for r in result)
+        if not has_twins and (not plain or all(type(r) is not np.ndarray for r in result)):
+            return wrap(result)
         # What stands in it twice is one array.
         made = {id(r): wrapped(name, r, arrays, hosts) for r in result}
-        return kind([made[id(r)] for r in result])
+        return (kind._make if named else kind)([made[id(r)] for r in result])
     if name == "frombuffer" and result.flags.writeable:
         # Its memory is somebody else's, who may write to it and read what is written here.
         return adopt(result)
@@ -531,9 +540,10 @@ def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
     written = []
 
     def pick(array: ndarray) -> np.ndarray[Any, Any]:
-        if not _writable(array):
+        masked = _subclass.is_masked(array)
+        if not masked and not _writable(array):
             return array._host()
-        written.append((array, array._pinned()))
+        written.append((array, array.__array__() if masked else array._pinned()))
         return written[-1][1]
 
     result = function(*to_host(tuple(args), None, pick), **to_host(kwargs, None, pick))

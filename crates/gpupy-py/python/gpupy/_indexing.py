@@ -8,12 +8,13 @@ import operator
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from . import _gpupy, _select
 from ._creation import arange, asanyarray, is_of_a_subclass
 from ._fallback import call, call_writing, to_host, wrapped
 from ._gpupy import ndarray, scalar, wrap
-from ._subclass import has_own, like, plain
+from ._subclass import by_methods, has_own, is_instance, like, plain
 
 
 def getitem(array: ndarray, key: Any) -> Any:
@@ -132,6 +133,7 @@ def take_along_axis(arr, indices, axis=-1):
     if type(arr) is not ndarray:
         # It is an index of the array, which a class may have of its own.
         if has_own(arr, "__getitem__") and axis is not None:
+            axis = normalize_axis_index(axis, arr.ndim)
             return arr[_key_along(arr.shape, plain(asanyarray(indices)), axis)]
         return like(take_along_axis, arr, indices, axis)
     made = None
@@ -189,9 +191,8 @@ def nonzero_method(self):
 
 def argwhere(a):
     a = asanyarray(a)
-    if has_own(a, "nonzero"):
-        return np.stack(a.nonzero()).T
-    a = plain(a)
+    if is_instance(a):
+        return by_methods(np.argwhere, a)
     found = _along_axes(a)
     return call("argwhere", np.argwhere, (a,), {}) if found is None else np.stack(found).T
 

@@ -13,6 +13,7 @@ from ._creation import asanyarray
 from ._fallback import call
 from ._gpupy import ndarray, ufunc
 from ._subclass import any_instance
+from ._subclass import plain as plain_of
 
 _linalg = np.linalg
 # Ours, which NumPy would ask for at each call of its own.
@@ -91,6 +92,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 def _norm(x: Any, ord: Any, axis: Any, keepdims: Any) -> Any:
     """NumPy's own steps, or ``None`` where it takes others or has to judge the arguments."""
+    x = plain_of(x)
     if type(x) is ndarray and ord is axis is None and not keepdims and x.size and x.dtype.char in "fd":
         row = x._row()
         if row is not None:

@@ -16,7 +16,7 @@ from ._fallback import call
 from ._gpupy import ndarray
 from ._reduce import _given
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
-from ._subclass import any_instance, has_own
+from ._subclass import any_instance, as_of, by_methods, has_own, is_instance, plain
 
 # Arrays have no more axes.
 _MOST_AXES = 64
@@ -70,6 +70,8 @@ def dot(a, b, out=None):
     if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim and 0 < b.ndim <= 2:
         if a._lazy and b._lazy and a.shape[-1] == b.shape[0]:
             return a @ b
+    if out is None and (is_instance(a) or is_instance(b)):
+        return as_of(dot(plain(a), plain(b)), a, b)
     result, arrays = None, _operands(a, b)
     if arrays is not None:
         x, y = arrays
@@ -86,6 +88,8 @@ def dot(a, b, out=None):
 
 
 def inner(a, b, /):
+    if is_instance(a) or is_instance(b):
+        return as_of(inner(plain(a), plain(b)), a, b)
     result, arrays = None, _operands(a, b)
     if arrays is not None:
         x, y = arrays
@@ -97,6 +101,8 @@ def inner(a, b, /):
 
 
 def outer(a, b, out=None):
+    if is_instance(a) or is_instance(b):
+        return by_methods(np.outer, a, b, out)
     arrays = _operands(a, b)
     result = None
     if arrays is not None:
@@ -106,6 +112,7 @@ def outer(a, b, out=None):
 
 
 def vdot(a, b, /):
+    a, b = plain(a), plain(b)
     arrays = [a, b] if type(a) is type(b) is ndarray and a._lazy and b._lazy else _operands(a, b)
     result = None
     if arrays is not None and arrays[0].size == arrays[1].size and arrays[0].dtype.kind != "c":
@@ -115,6 +122,7 @@ def vdot(a, b, /):
 
 
 def tensordot(a, b, axes=2):
+    a, b = plain(a), plain(b)
     arrays = _operands(a, b)
     result = None
     if arrays is not None:
@@ -148,11 +156,14 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
         return FUNCTIONS_OF_VIEWS["diagonal"](a, offset, axis1, axis2).sum(-1, dtype)
     if has_own(a, "trace"):
         return a.trace(offset=offset, axis1=axis1, axis2=axis2, dtype=dtype, out=out)
+    if out is None and is_instance(a):
+        return as_of(trace(plain(a), offset, axis1, axis2, dtype), a, None)
     given = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
     return call("trace", np.trace, (a, offset, axis1, axis2), given)
 
 
 def einsum(*operands, out=None, optimize=False, **kwargs):
+    operands = tuple(map(plain, operands))
     result = None
     if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
         arrays = _operands(*operands[1:])

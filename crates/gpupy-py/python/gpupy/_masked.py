@@ -14,28 +14,60 @@ from typing import Any
 
 import numpy as np
 
-from . import _fallback, _select, _subclass
-from ._gpupy import evaluate, ndarray, scalar, wrap
+from . import _errors, _fallback, _select, _subclass
+from ._gpupy import eager, evaluate, ndarray, scalar, wrap
 
 
-def complete(core: types.ModuleType) -> None:
+def complete(core: Any) -> None:
     """Gives the classes of masked operations of a module their ways."""
     core._MaskedUnaryOperation.__call__ = _unary(core)
     core._MaskedBinaryOperation.__call__ = _binary(core)
     core._DomainedBinaryOperation.__call__ = _domained(core)
+    core.make_mask = _of_ours(core.make_mask)
     core.MaskedArray.filled = _filled(core, core.MaskedArray.filled)
     core.MaskedArray.sum = _sum(core, core.MaskedArray.sum)
     core.MaskedArray._gpupy_twin = _theirs
+    core.masked_print_option = np.ma.core.masked_print_option
+    for name in ("__repr__", "__str__", "tolist"):
+        setattr(core.MaskedArray, name, _written(core, getattr(core.MaskedArray, name)))
+    core.MaskedArray.__array__ = _array
+    core.MaskedArray.__new__ = staticmethod(_made(core.MaskedArray.__new__))
     _subclass.OURS[np.ma.MaskedArray] = functools.partial(_ours, core)
 
 
-def _theirs(array: Any, host: Any) -> Any:
-    """NumPy's masked array over the memory of one of ours."""
+def _of_ours(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with an array of ours for one of NumPy's, whose fields it would not find."""
+
+    @functools.wraps(theirs)
+    def of_ours(m: Any, *args: Any, **kwargs: Any) -> Any:
+        return theirs(wrap(m) if isinstance(m, np.ndarray) else m, *args, **kwargs)
+
+    return of_ours
+
+
+def complete_records(module: types.ModuleType) -> None:
+    """Has what makes masked records take NumPy's record arrays, which are those that there are."""
+    theirs: Any = vars(module)["fromrecords"]
+
+    @functools.wraps(theirs)
+    def fromrecords(reclist: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(reclist, np.ndarray):
+            reclist = _subclass.ours(reclist)
+            reclist = wrap(reclist.view(np.ndarray)) if isinstance(reclist, np.ndarray) else reclist
+        return theirs(reclist, *args, **kwargs)
+
+    vars(module)["fromrecords"] = fromrecords
+
+
+def _theirs(array: Any, host: Any, is_shared: bool = False) -> Any:
+    """NumPy's masked array over the memory of one of ours; a mask to write to is given out, too."""
     if array.__class__.__name__ == "MaskedConstant":
         return np.ma.masked
     mask: Any = array._mask
     made = host.view(np.ma.MaskedArray)
-    made._mask = mask._host() if isinstance(mask, ndarray) else mask
+    if isinstance(mask, ndarray):
+        mask = mask._pinned() if is_shared else mask._host()
+    made._mask = mask
     made._fill_value, made._hardmask = _fallback.to_host(array._fill_value), array._hardmask
     return made
 
@@ -55,15 +87,43 @@ def _ours(core: Any, array: Any) -> Any:
     return made.view(importlib.import_module("gpupy.ma.mrecords").MaskedRecords) if is_records else made
 
 
+def _array(self: Any, dtype: Any = None, *, copy: Any = None) -> Any:
+    """NumPy's masked array over the same memory, of which ``numpy.asarray`` takes the data."""
+    made = self._gpupy_twin(self._pinned(), True)
+    return made if dtype is None and not copy else np.array(made, dtype, copy=copy, subok=True)
+
+
+def _written(core: Any, theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that writes elements down, which NumPy's masked array does."""
+
+    @functools.wraps(theirs)
+    def written(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self) is not core.MaskedArray or self._baseclass is not ndarray:
+            return theirs(self, *args, **kwargs)
+        return getattr(self._gpupy_twin(self._host()), theirs.__name__)(*args, **kwargs)
+
+    return written
+
+
+def _made(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(theirs)
+    def __new__(cls: Any, data: Any = None, *args: Any, **kwargs: Any) -> Any:
+        # One of NumPy's masked arrays would say of itself over which class it is.
+        is_theirs = isinstance(data, np.ma.MaskedArray)
+        return theirs(cls, _subclass.ours(data) if is_theirs else data, *args, **kwargs)
+
+    return __new__
+
+
 def _is_lazy(*values: Any) -> bool:
     return all(type(x) is not ndarray or x._lazy for x in values)
 
 
 def _quietly(*operands: Any) -> Any:
-    """A context in which NumPy says nothing of undefined values; drivers say nothing of them anyway."""
-    if _is_lazy(*operands):
+    """A context in which NumPy says nothing of undefined values; drivers do so only where they are asked."""
+    if _is_lazy(*operands) and not eager():
         return contextlib.nullcontext()
-    return np.errstate(divide="ignore", invalid="ignore")
+    return _errors.errstate(divide="ignore", invalid="ignore")
 
 
 def _under(result: Any, mask: Any, value: Any, casting: Any) -> Any:

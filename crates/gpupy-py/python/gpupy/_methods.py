@@ -6,6 +6,7 @@ Importing this module completes the class. Not here: what is fast or basic enoug
 import abc
 import operator
 import pickle
+import sys
 import types
 from typing import Any
 
@@ -147,6 +148,8 @@ def fill(self, value):
 
 
 def item(self, *args):
+    # An element's number is asked for, whatever a class gives by an index.
+    self = plain(self)
     if not self._lazy:
         return self._host().item(*args)
     if not args:
@@ -177,6 +180,13 @@ def view(self, dtype=None, type=None):
         dtype, type = None, dtype
     if type is np.ndarray:
         type = ndarray
+    # Of NumPy's masked arrays there are ours.
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    if isinstance(type, _CLASS) and issubclass(type, np.ndarray) and not issubclass(type, masked):
+        # NumPy's own class, or the program's of it: it shows this array's memory.
+        count_fallback("view", [self])
+        host = self._pinned()
+        return host.view(type=type) if dtype is None else host.view(dtype, type)
     if isinstance(type, _CLASS) and issubclass(type, ndarray):
         made = self._as(type)
         return made if dtype is None else _seen_as(made, dtype)
@@ -188,11 +198,7 @@ def view(self, dtype=None, type=None):
         # Dtypes of others may call themselves equal.
         if dtype == self.dtype and _CLASS(dtype) is _CLASS(self.dtype):
             return self._views(np.ndarray.view)
-    if (
-        type is None
-        and self._lazy
-        and not (isinstance(dtype, _CLASS) and issubclass(dtype, np.ndarray | ndarray))
-    ):
+    if type is None and self._lazy:
         made = self._under(dtype)
         if made is not None:
             return made
@@ -256,7 +262,7 @@ def clip(self, min=None, max=None, out=None, **kwargs):
 
 
 def contains(self, value):
-    return bool((self == value).any())
+    return bool(plain(self == value).any())
 
 
 # The first protocol of pickle whose buffers may go beside the pickle.
@@ -447,7 +453,7 @@ _OWN = {
     "setflags": setflags,
     "squeeze": squeeze,
     "sort": _sorting.sort_in_place,
-    "swapaxes": _shape.swapaxes,
+    "swapaxes": _shape.swapaxes_method,
     "take": _indexing.take_method,
     "to_numpy": to_numpy,
     "view": view,

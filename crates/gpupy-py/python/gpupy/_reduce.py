@@ -17,7 +17,7 @@ from ._fallback import call
 from ._flat import flatiter
 from ._gpupy import assign_all, ndarray, place, scan, ufunc
 from ._masks import is_apart, mask_of, number_of
-from ._subclass import dispatched, has_own, like, overrides, through
+from ._subclass import by_methods, dispatched, has_own, is_instance, like, overrides, through
 from ._subclass import plain as plain_of
 
 _UNSET = np._NoValue
@@ -150,7 +150,15 @@ def _of_class(
     if ufunc and overrides(a):
         given = {"axis": None, "dtype": None, "keepdims": False, "where": True, **given}
         return dispatched(getattr(np, ufunc), "reduce", (a,), given)
-    return through(function, a, **given)
+    steps = getattr(np._core._methods, f"_{name}", None)  # type: ignore[attr-defined]
+    if steps is not None and overrides(a):
+        # Several ufuncs, of which its class decides each.
+        return by_methods(steps, a, **given)
+    made = through(function, a, **given)
+    if name == "mean" and a.dtype == np.float16 and not made.ndim and "out" not in given:
+        # NumPy casts it by the class of its numbers.
+        return plain_of(made)[()]
+    return made
 
 
 def _reduction(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
@@ -178,8 +186,8 @@ def _reduction(name: str, ufunc: str, is_method: bool = False) -> Callable[..., 
     return function
 
 
-def _extreme(name: str, ufunc: str, is_method: bool = False) -> Callable[..., Any]:
-    """A reduction without a ``dtype`` argument."""
+def _extreme(name: str, ufunc: str, is_method: bool = False, of_class: str = "") -> Callable[..., Any]:
+    """A reduction without a ``dtype`` argument, for which a class has a method, of another name perhaps."""
 
     def function(a, axis=None, out=None, keepdims=_UNSET, initial=_UNSET, where=_UNSET):
         if type(a) is ndarray and out is None and keepdims is initial is where is _UNSET:
@@ -189,7 +197,7 @@ def _extreme(name: str, ufunc: str, is_method: bool = False) -> Callable[..., An
         a = _array(a)
         if type(a) is not ndarray:
             given = _said(out=out, keepdims=keepdims, initial=initial, where=where)
-            return _of_class(name, ufunc, function, is_method, a, axis=axis, **given)
+            return _of_class(of_class or name, ufunc, function, is_method, a, axis=axis, **given)
         if _may_take(out):
             result = _lazily(ufunc, a, axis, keepdims, None, initial, where)
             if result is not None:
@@ -485,6 +493,8 @@ def ufunc_accumulate(
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
+    if is_instance(a) and (axis is not None or keepdims):
+        return by_methods(np.count_nonzero, a, axis, keepdims=keepdims)
     a = a if type(a) is ndarray else plain_of(_array(a))
     made = None
     if a._lazy:
@@ -511,7 +521,6 @@ cumprod, cumsum = _running("cumprod", "multiply"), _running("cumsum", "add")
 sum_ = _reduction("sum", "add")
 prod = _reduction("prod", "multiply")
 max_, min_ = _extreme("max", "maximum"), _extreme("min", "minimum")
-amax, amin = _extreme("amax", "maximum"), _extreme("amin", "minimum")
 (all_, all_method), (any_, any_method) = _truth("all", "logical_and"), _truth("any", "logical_or")
 var = _spread("var", lambda x: x)
 # Ours, which NumPy would ask for at each call of its own.
@@ -537,8 +546,8 @@ METHODS = {
 
 FUNCTIONS = {
     "all": all_,
-    "amax": amax,
-    "amin": amin,
+    "amax": _extreme("amax", "maximum", of_class="max"),
+    "amin": _extreme("amin", "minimum", of_class="min"),
     "any": any_,
     "argmax": argmax,
     "argmin": argmin,

@@ -1,8 +1,8 @@
 """Modules that NumPy writes in Python, run anew over our arrays: ``gpupy.ma``.
 
 Owns ``load``. The code of such a module is NumPy's; what it imports of NumPy is what gpupy has in its place,
-so that its classes extend ``gpupy.ndarray``. Three sorts of expressions are others: views of numbers, the
-addresses of arrays, and what the class of a dtype's scalars gives.
+so that its classes extend ``gpupy.ndarray``. Four sorts of expressions are others: views of numbers, what
+classes allocate, the addresses of arrays, and what the class of a dtype's scalars gives.
 
 Not here: single functions (``_rebound.py``), what of masked arrays is ours (``_masked.py``).
 """
@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _masked, _rebound
-from ._gpupy import ndarray, scalar, wrap
+from . import _fallback, _masked, _rebound
+from ._gpupy import adopt, ndarray, scalar, wrap
 
 # The modules that are run anew, by our names: those of NumPy's with the code of each.
 NAMES = {
@@ -75,9 +75,10 @@ def load(name: str) -> types.ModuleType:
     vars(module)["__builtins__"] = {
         **vars(builtins),
         "__import__": _import,
+        _NEW: _new,
         _VIEW: _view,
         _PLACE: _Place,
-        _OURS: wrap,
+        _OURS: _of_type,
     }
     try:
         exec(code, vars(module))
@@ -90,15 +91,17 @@ def load(name: str) -> types.ModuleType:
             vars(made).pop("__text_signature__", None)
     if name == "numpy.ma.core":
         _masked.complete(module)
+    if name == "numpy.ma.mrecords":
+        _masked.complete_records(module)
     if name == "numpy.ma.testutils":
         # What is compared may be NumPy's, as records are.
         vars(module)["ndarray"] = (ndarray, np.ndarray)
     return module
 
 
-# What stands in the code for each call of a method `view`, for where an array begins in memory, and around
-# what the class of a dtype's scalars gives, which of an array is one of NumPy's.
-_VIEW, _PLACE, _OURS = "_gpupy_view", "_gpupy_place", "_gpupy_ours"
+# What stands in the code for each call of a method `view` or `__new__`, for where an array begins in memory,
+# and for a call of the class of a dtype's scalars, which of an array gives one of NumPy's.
+_VIEW, _NEW, _PLACE, _OURS = "_gpupy_view", "_gpupy_new", "_gpupy_place", "_gpupy_ours"
 
 
 class _Views(ast.NodeTransformer):
@@ -109,8 +112,12 @@ class _Views(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr == "view":
             node.args.insert(0, node.func.value)
             node.func = ast.copy_location(ast.Name(_VIEW, ast.Load()), node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "__new__":
+            node.args.insert(0, node.func.value)
+            node.func = ast.copy_location(ast.Name(_NEW, ast.Load()), node.func)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "type":
-            return ast.copy_location(ast.Call(ast.Name(_OURS, ast.Load()), [node], []), node)
+            args = [node.func, *node.args]
+            return ast.copy_location(ast.Call(ast.Name(_OURS, ast.Load()), args, []), node)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -134,10 +141,28 @@ def _view(value: Any, *args: Any, **kwargs: Any) -> Any:
     return _array(value).view(*args, **kwargs)
 
 
+def _new(owner: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a class allocates for a subclass; record arrays are NumPy's, and subclasses of them here ours."""
+    if isinstance(owner, type) and issubclass(owner, np.ndarray) and issubclass(kind, ndarray):
+        made = owner.__new__(owner, *_fallback.to_host(args), **_fallback.to_host(kwargs))
+        return _array(made).view(kind)
+    if owner is ndarray and issubclass(kind, np.ndarray):
+        return np.ndarray.__new__(kind, *args, **kwargs)
+    return owner.__new__(kind, *args, **kwargs)
+
+
+def _of_type(kind: Any, value: Any) -> Any:
+    """What the class of a dtype's scalars gives: a number, or an array of the same class."""
+    return value.astype(kind) if isinstance(value, ndarray) and value.ndim else wrap(kind(value))
+
+
 def _array(value: Any) -> Any:
     import gpupy
 
-    return gpupy.asarray(value) if isinstance(value, (np.generic, np.ndarray, scalar)) else value
+    if isinstance(value, np.ndarray):
+        # Such as a field of records: what is written to it reaches them.
+        return adopt(value.view(np.ndarray)) if value.flags.writeable else gpupy.asarray(value)
+    return gpupy.asarray(value) if isinstance(value, (np.generic, scalar)) else value
 
 
 class _Place:

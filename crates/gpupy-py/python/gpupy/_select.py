@@ -77,6 +77,10 @@ def _clipped_instance(a: Any, low: Any, high: Any, out: Any, kwargs: dict[str, A
         if made is None:
             return _subclass.of_ufunc("clip", _CLIP, (a, *limits), kwargs)
         return _subclass.given_as(a, made, (_CLIP, (a, *limits), 0))
+    if not limits:
+        # Older releases have words for it.
+        np.clip(np.empty(0), None, None)
+        return _subclass.of_ufunc("positive", np.positive, (a,), kwargs)
     name = "minimum" if low is _UNSET or low is None else "maximum"
     return _subclass.of_ufunc(name, getattr(np, name), (a, *limits), kwargs)
 
@@ -94,10 +98,10 @@ def round_(a, decimals=0, out=None):
 
 def round_method(a, decimals=0, out=None):
     if _subclass.is_instance(a):
-        # NumPy gives what it scales as a plain array.
-        keeps = out is not None or decimals == 0 or a.dtype.kind in "biu"
+        # NumPy gives what it scales as a plain array, and what has no axes as a number.
+        keeps = out is not None or (a.ndim > 0 and (decimals == 0 or a.dtype.kind in "biuc"))
         if not keeps:
-            return round_method(_subclass.plain(a), decimals)
+            return round_method(_subclass.plain(a), decimals)[()]
         return _subclass.through(round_method, a, decimals, out=out)
     if isinstance(a, (ndarray, scalar)) and getattr(a, "_lazy", True) and type(decimals) is int:
         made = _rounded(a, decimals)

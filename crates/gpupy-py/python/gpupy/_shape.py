@@ -12,7 +12,7 @@ import numpy as np
 from ._creation import asanyarray, is_of_a_subclass, order_of
 from ._fallback import call, to_host
 from ._gpupy import ndarray
-from ._subclass import has_own, plain
+from ._subclass import by_methods, is_instance, plain
 
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
@@ -42,10 +42,10 @@ def _view(name: str) -> Callable[..., Any]:
         a = args[0]
         if type(a) is not ndarray:
             a = asanyarray(a)
-            if has_own(a, name):
-                return getattr(a, name)(*args[1:], **kwargs)
             if name == "broadcast_to" and not kwargs.get("subok"):
                 a = plain(a)
+            elif name != "broadcast_to" and is_instance(a):
+                return by_methods(theirs, a, *args[1:], **kwargs)
         if not a._lazy:
             return call(name, theirs, (a, *args[1:]), kwargs)
         # NumPy's own number or array in place of one of ours, which would ask for this function again.
@@ -95,6 +95,15 @@ def swapaxes(a, axis1, axis2):
             return _swapped(a, axis1, axis2)
         return a.transpose(*order)
     return _swapped(a, axis1, axis2)
+
+
+def swapaxes_method(self, axis1, axis2):
+    """The method, which serves functions that ask for one."""
+    if type(self) is ndarray:
+        return swapaxes(self, axis1, axis2)
+    if not self._lazy:
+        return call("swapaxes", np.swapaxes, (self, axis1, axis2), {})
+    return self._views(np.swapaxes, *to_host((axis1, axis2)))
 
 
 _flipped = _view("flip")
@@ -193,6 +202,8 @@ def _reach(a: ndarray) -> tuple[int, int]:
 
 def unstack(x, /, *, axis=0):
     x = asanyarray(x)
+    if is_instance(x):
+        return by_methods(np.unstack, x, axis=axis)
     if not x._lazy:
         return call("unstack", np.unstack, (x,), {"axis": axis})
     # The parts of an array of one axis are numbers, which are no views.

@@ -39,6 +39,11 @@ def is_instance(value: Any) -> bool:
     return isinstance(value, ndarray) and type(value) is not ndarray
 
 
+def is_masked(value: Any) -> bool:
+    """Whether it is an instance with a mask, for which NumPy has a class of its own."""
+    return hasattr(type(value), "_gpupy_twin")
+
+
 def any_instance(values: Iterable[Any]) -> bool:
     """Whether one of them is, or is in a tuple or a list of them."""
     for value in values:
@@ -86,6 +91,13 @@ def like(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any
     return out if out is not None else made._like(a) if isinstance(made, ndarray) else made
 
 
+def by_methods(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """What a function that NumPy writes in Python gives for instances, whose methods it calls."""
+    from ._rebound import bound
+
+    return bound(function)(*args, **kwargs)
+
+
 def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a ufunc, or the operator that is one, gives for instances."""
     from . import _namespace
@@ -94,6 +106,7 @@ def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, 
     ufunc = _namespace.ufunc_of(getattr(np, name) if is_operator else getattr(function, "_numpy", function))
     if is_operator and len(args) == 2 and _gives_up(*args):
         return NotImplemented
+    args = tuple(map(_as_operand, args))
     inputs, outs = args[: ufunc.nin], _outputs(ufunc, args, kwargs)
     if any(overrides(x) for x in (*inputs, *outs)):
         return dispatched(ufunc, "__call__", args, kwargs)
@@ -104,7 +117,7 @@ def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, 
     elif outs:
         given["out"] = tuple(map(plain, outs))
     call = function if is_operator and not given else ufunc
-    made = call(*map(plain, inputs), **given)
+    made = call(*map(_bare, inputs), **given)
     full = (*inputs, *outs)
     several = made if isinstance(made, tuple) else (made,)
     wrap = _chosen(inputs) if kwargs.get("subok", True) is not False else None
@@ -116,6 +129,17 @@ def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, 
         else:
             results.append(each if wrap is None else _applied(*wrap, each, context, not as_array))
     return tuple(results) if isinstance(made, tuple) else results[0]
+
+
+def _as_operand(value: Any) -> Any:
+    """A list or a tuple with instances in it as the plain array that it is to a ufunc; others as they are."""
+    return _as_array(value) if type(value) in (list, tuple) and any_instance(value) else value
+
+
+def _bare(value: Any) -> Any:
+    """A plain array for an operand that would say by itself what results are; others as they are."""
+    says = not isinstance(value, (np.ndarray, ndarray)) and hasattr(type(value), "__array_wrap__")
+    return _as_array(value) if says and not isinstance(value, (np.generic, scalar)) else plain(value)
 
 
 def _gives_up(left: Any, right: Any) -> bool:
@@ -157,8 +181,15 @@ def of_method(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, A
         return _as_output(outs[0], None)
     inputs = args[:2] if which == "outer" else args[:1]
     wrap = _chosen(inputs)
-    context = (_namespace.ufunc_of(ufunc), inputs, 0) if which == "outer" else None
+    context = (_namespace.ufunc_of(ufunc), _spread(*inputs), 0) if which == "outer" else None
     return made if wrap is None else _applied(*wrap, made, context, out is not ...)
+
+
+def _spread(a: Any, b: Any) -> tuple[Any, Any]:
+    """The operands of an outer operation as those of one with broadcasting, which classes are told of."""
+    rank = getattr(b, "ndim", None)
+    b = _as_array(b) if rank is None else b
+    return (a.reshape(a.shape + (1,) * b.ndim) if isinstance(a, ndarray) else a), b
 
 
 def dispatched(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -166,6 +197,7 @@ def dispatched(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, 
     from . import _namespace
 
     ufunc = _namespace.ufunc_of(getattr(ufunc, "_numpy", ufunc))
+    args, kwargs = _named(which, args, kwargs)
     nin = ufunc.nin if which == "__call__" else len(args)
     outs = _outputs(ufunc, args, kwargs) if which == "__call__" else kwargs.get("out", ())
     outs = outs if isinstance(outs, tuple) else (outs,)
@@ -191,6 +223,25 @@ def dispatched(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, 
     words = ", ".join([*map(repr, inputs), *(f"{key}={value!r}" for key, value in kwargs.items())])
     call = f"__array_ufunc__({ufunc!r}, {which!r}, {words})"
     raise TypeError(f"operand type(s) all returned NotImplemented from {call}: {names}")
+
+
+def _named(which: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments of a ufunc's method as NumPy tells them to classes: arrays, and the rest by name."""
+    arrays, *names = _ARGUMENTS.get(which, (len(args),))
+    named = dict(zip(names, args[arrays:], strict=False))
+    out = named.get("out", kwargs.get("out"))
+    kept = {key: value for key, value in (named | kwargs).items() if value is not np._NoValue}
+    if out is None or out is ...:
+        kept.pop("out", None)
+    return args[:arrays], kept
+
+
+# Of a ufunc's methods: how many arrays they take, and the names of what follows.
+_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "accumulate": (1, "axis", "dtype", "out"),
+    "reduce": (1, "axis", "dtype", "out", "keepdims", "initial", "where"),
+    "reduceat": (2, "axis", "dtype", "out"),
+}
 
 
 def _is_foreign(value: Any) -> bool:
@@ -227,10 +278,10 @@ def _chosen(inputs: Iterable[Any]) -> tuple[Any, Any] | None:
     return best
 
 
-def wrapped_by(inputs: Iterable[Any], made: Any, return_scalar: bool) -> Any:
+def wrapped_by(inputs: Iterable[Any], made: Any, return_scalar: bool, context: Any = None) -> Any:
     """A result by what the classes of the inputs make of it."""
     wrap = _chosen(inputs)
-    return made if wrap is None else _applied(*wrap, made, None, return_scalar)
+    return made if wrap is None else _applied(*wrap, made, context, return_scalar)
 
 
 def given_as(a: Any, made: Any, context: Any) -> Any:
@@ -253,7 +304,7 @@ def _as_output(out: Any, context: Any) -> Any:
 def _applied(wrap: Any, of: Any, made: Any, context: Any, return_scalar: bool) -> Any:
     """A result by what a class makes of it, which is asked in the words of one of three ages."""
     if not isinstance(made, ndarray):
-        made = made._array() if isinstance(made, scalar) else _zero_dimensional(made)
+        made = made._array() if isinstance(made, scalar) else _as_array(made)
     return_scalar = return_scalar and not made.ndim
     if isinstance(of, ndarray) and not has_own(of, "__array_wrap__"):
         return made if type(made) is type(of) else made._like(of)
@@ -273,10 +324,17 @@ def _applied(wrap: Any, of: Any, made: Any, context: Any, return_scalar: bool) -
         raise error
 
 
-def _zero_dimensional(made: Any) -> Any:
+def _as_array(made: Any) -> Any:
     from . import _creation
 
     return _creation.asarray(made)
+
+
+def as_of(made: Any, a: Any, b: Any) -> Any:
+    """What was computed of two plain arrays, of the class of the operand with the greater priority."""
+    first, second = (_priority(x) if is_instance(x) else 0.0 for x in (a, b))
+    of = b if type(a) is not type(b) and second > first else a
+    return made._like(of) if is_instance(of) and isinstance(made, ndarray) and made.ndim else made
 
 
 def joined_as(parts: Iterable[Any], made: Any) -> Any:
@@ -304,7 +362,7 @@ _twins: weakref.WeakKeyDictionary[Any, type[Twin]] = weakref.WeakKeyDictionary()
 def twin(array: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The memory of an instance as an array of a subclass of NumPy's."""
     kind = type(array)
-    if hasattr(kind, "_gpupy_twin"):
+    if is_masked(array):
         return array._gpupy_twin(host)
     if kind not in _twins:
         members = {"__array_priority__": _priority(array), "_class": staticmethod(weakref.ref(kind))}
@@ -317,7 +375,7 @@ def twin(array: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def host_of(array: Any) -> np.ndarray[Any, Any]:
     """What NumPy gets to read for an instance: of NumPy's class that is as its own, if there is one."""
     host = array._host()
-    return array._gpupy_twin(host) if hasattr(type(array), "_gpupy_twin") else host
+    return array._gpupy_twin(host) if is_masked(array) else host
 
 
 # By a class of NumPy's: what makes an instance of ours of one of it.

@@ -67,7 +67,8 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
     except ValueError:
         # NumPy has the words.
         return None
-    if dtype is not None:
+    if dtype is not None and not (ufunc.__name__ in _subclass.COMPARED and dtype in (bool, np.bool)):
+        # What comparisons give is in it already.
         operands = _cast(ufunc, operands, dtype)
     if operands is None or (out is not None and not _takes(out, shape)):
         return None

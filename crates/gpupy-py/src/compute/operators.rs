@@ -42,6 +42,16 @@ fn defers(other: &Bound<'_, PyAny>) -> PyResult<bool> {
         || other.get_type().hasattr(pyo3::intern!(py, "_has_operators"))?)
 }
 
+/// True when one of two operands leaves the operation to other code, as NumPy decides it: the right one by asking to be
+/// left alone, unless both are of one class of ours, and the left one if it is not ours; ours refuses by itself then.
+fn is_left_alone(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let ours = lhs.is_instance_of::<NdArray>();
+    if defers(rhs)? && !(ours && lhs.get_type().is(rhs.get_type())) {
+        return Ok(true);
+    }
+    Ok(!ours && defers(lhs)?)
+}
+
 /// `lhs op rhs`, one of which is ours.
 pub fn binary<'py>(
     op: Operator,
@@ -77,7 +87,7 @@ pub fn binary<'py>(
         if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
-    } else if defers(lhs)? || defers(rhs)? || recording::is_on() && selection::is_one(rhs)? {
+    } else if is_left_alone(lhs, rhs)? || recording::is_on() && selection::is_one(rhs)? {
         return Ok(py.NotImplemented().into_bound(py));
     } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
         return wrap_array(py, array);

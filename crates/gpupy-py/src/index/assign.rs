@@ -90,9 +90,6 @@ pub fn source(
     ndim: usize,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<Source> {
-    if let Some(number) = own_number(value, dtype)? {
-        return source(py, dtype, ndim, &number);
-    }
     if let Some(operand) = classify(value)? {
         if let Some(array) = operand.as_array() {
             if array.dtype() == dtype {
@@ -141,10 +138,11 @@ pub fn source(
     }
 }
 
-/// What an instance of a subclass without axes gives for itself as a number, by a method of its class; `None` for others.
+/// What an instance of a subclass without axes gives for itself as a number, by a method of its class, where it is
+/// to be one element; `None` for others.
 fn own_number<'py>(value: &Bound<'py, PyAny>, dtype: DType) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(array) = value.cast::<NdArray>() else { return Ok(None) };
-    if is_plain(array) || NdArray::ndim(array)? > 0 {
+    if is_plain(array) || dtype == DType::Bool || NdArray::ndim(array)? > 0 {
         return Ok(None);
     }
     let name = if dtype.is_int() { "__int__" } else { "__float__" };
@@ -167,7 +165,8 @@ pub fn set_item(
     let outcome = if too_much {
         Err(PyValueError::new_err("setting an array element with a sequence."))
     } else {
-        set(py, dest, value)
+        let own = if selected.element { own_number(value, dest.dtype())? } else { None };
+        set(py, dest, own.as_ref().unwrap_or(value))
     };
     let Err(error) = outcome else { return Ok(()) };
     if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {

@@ -19,6 +19,7 @@ use gpupy_core::DType;
 use gpupy_engine::Pin;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -29,6 +30,9 @@ thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
     /// interface next: then this one comes again, where nobody drops it, and not another wait.
     static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
+    /// The array that gave no buffer last, as its memory does not tell all of it. NumPy asks for its interfaces next, which
+    /// would pass `__array__` by; other code, which asks for one of these alone, gets it.
+    static ASKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 #[pymethods]
@@ -142,7 +146,8 @@ impl NdArray {
     fn array_struct<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         raise_refusal(slf)?;
         let host = pinned_host_of(slf, false)?;
-        if loses_units(&host)? {
+        if loses_units(&host)? || hides_memory(&host)? || ASKED.get() == Some(slf.as_ptr() as usize)
+        {
             return Err(PyAttributeError::new_err("__array_struct__"));
         }
         host.getattr("__array_struct__")
@@ -153,7 +158,7 @@ impl NdArray {
         raise_refusal(slf)?;
         // The address is a bare number: nobody knows who uses it.
         let host = pinned_host_of(slf, true)?;
-        if hides_memory(&host)? {
+        if hides_memory(&host)? || ASKED.take() == Some(slf.as_ptr() as usize) {
             return Err(PyAttributeError::new_err("__array_interface__"));
         }
         host.getattr("__array_interface__")
@@ -172,6 +177,15 @@ impl NdArray {
         flags: c_int,
     ) -> PyResult<()> {
         REFUSED.set(None);
+        ASKED.set(None);
+        if is_more_than_memory(&slf)? {
+            ASKED.set(Some(slf.as_ptr() as usize));
+            let words = format!(
+                "`{}` is more than memory: take the buffer of its data",
+                slf.get_type().name()?
+            );
+            return Err(PyBufferError::new_err(words));
+        }
         let refused = |error: &PyErr| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
         };
@@ -198,8 +212,9 @@ impl NdArray {
                 }
                 Ok(())
             }
-            Given::Numpy(array) if hides_memory(&array)? => {
-                Err(PyBufferError::new_err("records of objects give no buffer"))
+            Given::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
+                ASKED.set(Some(slf.as_ptr() as usize));
+                Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
             Given::Numpy(array) => {
                 // SAFETY: it fills the description in, with itself as the owner to release.
@@ -291,14 +306,54 @@ fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAn
     Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
 }
 
-/// True for records that hold objects, and for those without fields: NumPy reads its own description of
-/// their memory as another dtype, where `__array__` gives the array itself.
+/// Whether an array is of a class that says by itself what array it is to NumPy, which memory alone does not tell.
+fn is_more_than_memory(slf: &Bound<'_, NdArray>) -> PyResult<bool> {
+    if is_plain(slf) {
+        return Ok(false);
+    }
+    let name = intern!(slf.py(), "__array__");
+    Ok(!slf.get_type().getattr(name)?.is(&slf.py().get_type::<NdArray>().getattr(name)?))
+}
+
+/// True for records that hold objects or times, and for those without fields: NumPy reads its own description of their
+/// memory as another dtype, where `__array__` gives the array itself.
 fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     let dtype = host.getattr("dtype")?;
     if dtype.getattr("num")?.extract::<i32>()? != VOID {
         return Ok(false);
     }
-    Ok(dtype.getattr("names")?.is_none() || dtype.getattr("hasobject")?.is_truthy()?)
+    Ok(dtype.getattr("names")?.is_none() || has_hidden_fields(&dtype)?)
+}
+
+/// True for one record or none whose size is no multiple of eight: NumPy's description of the buffer may end in padding
+/// that is not there.
+fn may_seem_padded(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let dtype = host.getattr("dtype")?;
+    let is_row = host.getattr("ndim")?.extract::<usize>()? > 0
+        && host.getattr("size")?.extract::<usize>()? > 0;
+    let is_record = dtype.getattr("num")?.extract::<i32>()? == VOID;
+    Ok(is_record && !is_row && dtype.getattr("itemsize")?.extract::<usize>()? % 8 != 0)
+}
+
+/// Whether a dtype has objects or times in it, at any depth.
+fn has_hidden_fields(dtype: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if dtype.getattr("hasobject")?.is_truthy()? {
+        return Ok(true);
+    }
+    let subarray = dtype.getattr("subdtype")?;
+    if !subarray.is_none() {
+        return has_hidden_fields(&subarray.get_item(0)?);
+    }
+    let names = dtype.getattr("names")?;
+    if names.is_none() {
+        return Ok(TIMES.contains(&dtype.getattr("num")?.extract::<i32>()?));
+    }
+    for name in names.try_iter()? {
+        if has_hidden_fields(&dtype.get_item(name?)?)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a capsule would not tell all of the dtype: it has a letter and a size, and no unit of time.

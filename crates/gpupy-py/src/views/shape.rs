@@ -73,6 +73,10 @@ pub fn reshape<'py>(
         Some(order) => order.is_none() || order.eq("C")?,
     };
     let one = if shape.len() == 1 { shape.get_item(0)? } else { shape.clone().into_any() };
+    if one.is_none() {
+        // Whatever the order is.
+        return slf.call_method0("view");
+    }
     let array = match elements(slf) {
         Elements::Lazy(array) if row_major && !shape.is_empty() => array,
         Elements::Lazy(_) if !row_major => {

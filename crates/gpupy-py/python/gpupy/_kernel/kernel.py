@@ -19,6 +19,7 @@ import numpy as np
 
 import gpupy
 
+from .. import _subclass
 from .._gpupy import Function, is_lazy
 from .expressions import Expressions
 from .flow import Flow
@@ -103,6 +104,11 @@ class Kernel:
             results = [result.astype(dtype) for result in results]
         if out is not None or where is not True:
             results = _written(results, out, where)
+        if out is None and _subclass.any_instance(args):
+            results = [
+                _subclass.wrapped_by(args, result, True, (self, args, at))
+                for at, result in enumerate(results)
+            ]
         return _shaped(variant.compiled.result, iter(results))
 
     def reduce(self, array: Any, axis: int | None = 0) -> Any:

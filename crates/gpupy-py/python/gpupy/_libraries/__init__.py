@@ -3,7 +3,8 @@
 Owns ``install`` and the finder that sees the imports. Invariants: no library is imported from here; one
 that has changed so that it cannot be told is imported all the same. Not here: whose functions take NumPy's
 arrays in the place of ours (``calls.py``), what libraries register (``compilers.py``, ``dask_arrays.py``,
-``dask_workers.py``, ``einops_backend.py``, ``pools.py``), which namespace they find (``namespaces.py``).
+``dask_workers.py``, ``einops_backend.py``, ``pools.py``), which namespace they find (``namespaces.py``), what
+they get of masked arrays (``masked.py``).
 """
 
 import importlib.machinery
@@ -13,10 +14,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import calls, compilers, dask_arrays, dask_workers, einops_backend, namespaces, pools
+from . import calls, compilers, dask_arrays, dask_workers, einops_backend, masked, namespaces, pools
 
 # What has rows: by the name of a module, what is done once it is there.
-_TABLES = (compilers, dask_arrays, dask_workers, einops_backend, namespaces, pools)
+_TABLES = (compilers, dask_arrays, dask_workers, einops_backend, masked, namespaces, pools)
 
 # The same of all that is not there yet.
 _TOLD: dict[str, list[Callable[[], None]]] = {}

@@ -48,12 +48,12 @@ SHORT = 32
 
 def numpys(value: Any) -> Any:
     """NumPy's array or scalar for one of ours, also inside tuples, lists and dictionaries."""
-    other = _OTHERS.get(type(value))
+    other = _other_of(type(value))
     return value if other is None else other(value)
 
 
 def _items(value: Any) -> Any:
-    if len(value) > SHORT and type(value[0]) not in (ndarray, scalar):
+    if len(value) > SHORT and not isinstance(value[0], (ndarray, scalar)):
         return value
     items = [numpys(item) for item in value]
     return value if all(map(operator.is_, items, value)) else type(value)(items)
@@ -62,6 +62,10 @@ def _items(value: Any) -> Any:
 def _values(value: dict[Any, Any]) -> dict[Any, Any]:
     found = {key: numpys(item) for key, item in value.items()}
     return value if all(map(operator.is_, found.values(), value.values())) else found
+
+
+def _array(array: Any) -> Any:
+    return array.__array__()
 
 
 # What is not in it stays itself.
@@ -74,12 +78,16 @@ _OTHERS: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
-    other_of = _OTHERS.get
+def _other_of(kind: type) -> Callable[[Any], Any] | None:
+    other = _OTHERS.get(kind)
+    # Of a masked array it is NumPy's masked array; of other instances, the plain one.
+    return _array if other is None and issubclass(kind, ndarray) else other
 
+
+def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def taking_numpys(*args: Any, **kwargs: Any) -> Any:
-        given = [value if (other := other_of(type(value))) is None else other(value) for value in args]
+        given = [value if (other := _other_of(type(value))) is None else other(value) for value in args]
         if kwargs:
             kwargs = {key: numpys(value) for key, value in kwargs.items()}
         return function(*given, **kwargs)

@@ -30,12 +30,12 @@ class PCG64(np.random.PCG64):
 
 def to_gpupy(chunk: Any, **_: Any) -> Any:
     """A chunk as one of ours."""
-    return sys.modules["gpupy"].asarray(chunk)
+    return sys.modules["gpupy"].asanyarray(chunk)
 
 
 def to_numpy(chunk: Any, **_: Any) -> Any:
     """A chunk of ours as one of NumPy's."""
-    return np.asarray(chunk)
+    return np.asanyarray(chunk)
 
 
 def _chunk_types() -> None:
@@ -53,8 +53,26 @@ def _backends() -> None:
     dispatch.nannumel_lookup.register(ndarray, theirs._nannumel)
     dispatch.numel_lookup.register(ndarray, theirs._numel_arraylike)
     dispatch.percentile_lookup.register(ndarray, theirs.percentile)
+    for name in ("concatenate", "divide", "numel", "tensordot"):
+        _masked(getattr(dispatch, f"{name}_lookup"), None)
+    _masked(dispatch.empty_lookup, _empty_masked)
     dispatch.to_numpy_dispatch.register((ndarray, scalar), to_numpy)
     theirs.array_creation_dispatch.register_backend("gpupy", _made(theirs, gpupy))
+
+
+def _empty_masked(*args: Any, **kwargs: Any) -> Any:
+    return sys.modules["gpupy"].ma.empty(*args, **kwargs)
+
+
+def _masked(lookup: Any, function: Any) -> None:
+    """Tells a lookup of Dask's of masked chunks, once it meets a class of gpupy's that it has not seen."""
+
+    def register() -> None:
+        masked = sys.modules["gpupy"].ma.MaskedArray
+        # What Dask has for NumPy's calls functions of `numpy.ma`, which with ours are gpupy's.
+        lookup.register(masked, function or lookup.dispatch(np.ma.MaskedArray))
+
+    lookup.register_lazy("gpupy", register)
 
 
 def _made(theirs: Any, gpupy: Any) -> Any:
@@ -119,10 +137,15 @@ def _functions() -> None:
 def _sizes() -> None:
     @sys.modules["dask.sizeof"].sizeof.register(ndarray)
     def sizeof(array: ndarray) -> int:
-        """The bytes of the elements, pending or not; what an axis repeats counts once."""
+        """The bytes of the elements, pending or not; what an axis repeats counts once.
+
+        Those of arrays that an instance keeps, such as a mask, count too.
+        """
         size = array.itemsize
         for extent, stride in zip(array.shape, array.strides, strict=True):
             size *= extent if stride else min(extent, 1)
+        if type(array) is not ndarray:
+            size += sum(sizeof(kept) for kept in vars(array).values() if type(kept) is ndarray)
         return size
 
 
@@ -137,11 +160,19 @@ def _here() -> str:
     return _process[1]
 
 
+# What a masked array keeps that is none of its value, or is there twice.
+_SAYS_NOTHING = frozenset(("_basedict", "_isfield", "_sharedmask"))
+
+
 def _tokens() -> None:
     tokens: Any = sys.modules["dask.tokenize"]
 
     @tokens.normalize_token.register(ndarray)
     def of_array(array: ndarray) -> Any:
+        if type(array) is not ndarray:
+            kept = {name: value for name, value in vars(array).items() if name not in _SAYS_NOTHING}
+            own = f"{type(array).__module__}.{type(array).__qualname__}"
+            return own, of_array(array._as(ndarray)), tokens.normalize_token(kept)
         kind = "gpupy", str(array.dtype), array.shape
         match array._name():
             case None:

@@ -37,6 +37,10 @@ def _ours(result: Any) -> Iterator[Any]:
         item = left.pop()
         if type(item) in _ARRAYS:
             yield item
+        elif isinstance(item, ndarray):
+            yield item
+            # Such as a mask.
+            left.extend(kept for kept in vars(item).values() if type(kept) is ndarray)
         elif type(item) in _CONTAINERS and id(item) not in seen:
             # One may be inside of itself.
             seen.add(id(item))
@@ -111,8 +115,8 @@ def _serializers() -> None:
 
     @protocol.dask_serialize.register(ndarray)
     def serialize(array: ndarray, context: Any = None) -> tuple[dict[str, Any], list[Any]]:
-        if not array._lazy:
-            # A dtype of NumPy's own.
+        if not array._lazy or type(array) is not ndarray:
+            # A dtype of NumPy's own, or what a subclass keeps besides.
             frames: list[Any] = []
             pickled = protocol.pickle.dumps(array, buffer_callback=lambda f: frames.append(memoryview(f)))
             return {"pickle": True}, [pickled, *frames]

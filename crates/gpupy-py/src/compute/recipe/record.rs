@@ -302,6 +302,10 @@ pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Op
     let small;
     let args: &[Arg<'_>] = match (exponent.kind, &exponent.held) {
         (Kind::WEAK_FLOAT, Held::Float(v)) if *v == 0.5 && dtype.is_float() => &[arg],
+        // A scalar is what the ufunc makes of it.
+        (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool && !base.is_array => {
+            return Ok(None);
+        }
         (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool => {
             small = context.cast(array, DType::I8).map_err(to_py)?;
             &[Arg::Array(&small), Arg::Array(&small)]
