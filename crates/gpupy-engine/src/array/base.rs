@@ -11,6 +11,7 @@ use crate::array::held::{Current, Held};
 use crate::array::own::Own;
 use crate::graph::value::{Input, Kind, Operand, Origin, Value};
 use crate::memory::host::HostBuffer;
+use crate::memory::reader::Reader;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{MAX_RANK, size_of};
@@ -208,6 +209,15 @@ impl Array {
         // SAFETY: the caller's promise.
         let buffer = unsafe { HostBuffer::constant(memory, bytes, owner) };
         Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
+    }
+
+    /// An array of elements that a reader gives when they are needed, tile by tile.
+    ///
+    /// # Errors
+    /// - `Shape`: there would be more elements than positions.
+    pub fn of_reader(dtype: DType, shape: &[usize], reader: Arc<dyn Reader>) -> Result<Array> {
+        checked_size(shape)?;
+        Ok(Array::from_value(Value::external(dtype, shape, reader)))
     }
 
     /// An array whose elements are all `scalar`; it takes no memory.
@@ -427,10 +437,23 @@ impl Array {
         match self.current().held() {
             Held::Value(value) => match value.0.kind {
                 Kind::Constant(scalar) => Some(scalar),
-                Kind::Host(_) | Kind::Expr { .. } => None,
+                Kind::Host(_) | Kind::External(_) | Kind::Expr { .. } => None,
             },
             Held::Own(_) | Held::Nothing => None,
         }
+    }
+
+    /// Whether the elements lie outside, so that each look at them reads them, or are pending and computed from such.
+    pub fn is_outside(&self) -> bool {
+        match self.current().held() {
+            Held::Value(value) => value.0.streams && (value.is_external() || !value.is_computed()),
+            Held::Own(_) | Held::Nothing => false,
+        }
+    }
+
+    /// Whether the elements lie outside, and are not to be written to.
+    pub fn is_external(&self) -> bool {
+        matches!(self.current().held(), Held::Value(value) if value.is_external())
     }
 
     /// Whether the base has elements that nobody else has.

@@ -25,6 +25,7 @@ mod told;
 
 use self::told::Told;
 use crate::array::base::Array;
+use crate::blocks::streams::Residents;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
 use crate::eager::at_once::AtOnce;
@@ -40,6 +41,7 @@ use crate::schedule::again::Again;
 use crate::schedule::cost;
 use crate::schedule::flush::Demand;
 use crate::schedule::ways::Way;
+use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
@@ -90,6 +92,7 @@ impl Context {
             counts: Vec::new(),
             stats: Stats::default(),
             slice: Slice::new(settings.slice),
+            residents: Residents::new(T.read_ahead),
             again: Again::new(settings.flush_bytes),
             decided: None,
             captured: None,

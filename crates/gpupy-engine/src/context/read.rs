@@ -102,6 +102,10 @@ impl Array {
             return copied(own.bytes(), dtype, self.layout());
         }
         let value = self.value().ok()?;
+        if value.is_external() {
+            // What is given out stays, and this goes.
+            return None;
+        }
         let (low, high) = self.layout().extent()?;
         let state = value.state();
         if !state.on_host.covers(low as usize..high as usize + 1) {
@@ -213,6 +217,9 @@ impl Context {
             return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)?), dtype, view });
         };
         let range = low as usize..high as usize + 1;
+        if value.is_external() {
+            return self.read_there(&self.inner.door.recorder().taken_in(array)?);
+        }
         if self.is_sparse(&value, &view)? {
             return self.read_there(&self.copy(array)?);
         }
@@ -255,7 +262,14 @@ impl Context {
     /// Whether reading a view would compute much more than it shows; then the view is computed as a
     /// value of its own.
     pub(crate) fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
-        if value.is_computed() || view.size() * 8 > value.len() {
+        if value.is_computed() {
+            return Ok(false);
+        }
+        if value.0.streams {
+            // What is not asked for would take memory.
+            return Ok(view.size() < value.len());
+        }
+        if view.size() * 8 > value.len() {
             return Ok(false);
         }
         let Some((low, high)) = view.extent() else {
@@ -263,7 +277,7 @@ impl Context {
         };
         let mut state = self.state();
         let position = self.current(&mut state)?;
-        let tiling = state.engine.device(position)?.tiling(value.shape());
+        let tiling = state.engine.device(position)?.tiling_of(value);
         let tiles = tiling.numbers(low as usize..high as usize + 1);
         // Within few blocks, the rest of them will be wanted too.
         Ok(tiles.len() > 2)

@@ -64,6 +64,9 @@ impl Engine {
         for (value, part) in &pinned {
             device.unpin(*value, part);
         }
+        device.forget_views(&kernel.operands);
+        self.residents.advance();
+        let device = self.device(position)?;
         let (mut kept, in_place) = (false, taken.is_some());
         if let Some(taken) = taken {
             kept = launched.is_ok();

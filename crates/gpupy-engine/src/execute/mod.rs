@@ -16,6 +16,7 @@ pub(crate) mod evaluate;
 mod filling;
 pub(crate) mod gather;
 pub(crate) mod launch;
+mod outside;
 mod perform;
 pub(crate) mod positions;
 mod replay;

@@ -116,6 +116,8 @@ impl Engine {
         for (value, part) in &pinned {
             device.unpin(*value, part);
         }
+        self.residents.advance();
+        let device = self.device(position)?;
         if let Err(error) = launched {
             begun.iter().for_each(|striping| device.driver.block_free(striping.dest.0));
             return Err(error.with_default("driver", device.name));

@@ -36,11 +36,16 @@ impl Engine {
         let size = value.dtype().size();
         let (range, gathered) = match part {
             Part::Tile(number) => {
-                let range = self.device(position)?.tiling(value.shape()).tile(*number).range;
+                let range = self.device(position)?.tiling_of(value).tile(*number).range;
                 (range, None)
             }
             Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
         };
+        if let Some((walk, space)) = gathered
+            && value.is_external()
+        {
+            return self.outside_view(position, value, part, (walk, space));
+        }
         self.bring_to_host(value, range.clone())?;
         let buffer = value.host_buffer()?;
         let (device, stats) = self.device_and_stats(position)?;
@@ -66,8 +71,10 @@ impl Engine {
     /// - `Lost`: the positions are nowhere any more.
     /// - `Poisoned`: the same, because the evaluation that should have given them failed.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
-        if let Kind::Constant(scalar) = value.0.kind {
-            self.fill_host(value, scalar)?;
+        match &value.0.kind {
+            Kind::Constant(scalar) => self.fill_host(value, *scalar)?,
+            Kind::External(external) => self.read_outside(value, &*external.0, range.clone())?,
+            Kind::Host(_) | Kind::Expr { .. } => {}
         }
         if value.state().on_host.covers(range.clone()) {
             return Ok(());

@@ -29,6 +29,8 @@ pub struct Stats {
     pub bytes_imported: u64,
     /// Bytes from device to host.
     pub bytes_downloaded: u64,
+    /// Bytes that were read from outside: from files, and by readers.
+    pub bytes_read: u64,
     /// Blocks taken from the device to make room.
     pub evictions: u64,
     /// Operand blocks found on the device.
@@ -73,6 +75,7 @@ impl AddAssign for Stats {
         self.bytes_uploaded += other.bytes_uploaded;
         self.bytes_imported += other.bytes_imported;
         self.bytes_downloaded += other.bytes_downloaded;
+        self.bytes_read += other.bytes_read;
         self.evictions += other.evictions;
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;

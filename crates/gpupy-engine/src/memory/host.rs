@@ -82,6 +82,25 @@ impl HostBuffer {
         HostBuffer { memory: owned.memory(), owned: Some(owned), len }
     }
 
+    /// A buffer of zeros that takes memory as it is written, and gives it back by `release`.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no addresses for so much.
+    pub(crate) fn reserved(len: usize) -> Result<HostBuffer> {
+        memory::granted(len, || Owned::reserved(len)).map(|owned| HostBuffer::of(owned, len))
+    }
+
+    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or what they were.
+    ///
+    /// # Safety
+    /// Nobody reads or writes the range meanwhile.
+    pub(crate) unsafe fn release(&self, range: Range<usize>) {
+        if let Some(owned) = &self.owned {
+            // SAFETY: the caller's promise.
+            unsafe { owned.release(range) };
+        }
+    }
+
     /// Memory of another owner, which is kept alive as long as the buffer; it is never reused.
     ///
     /// # Safety
@@ -201,7 +220,7 @@ impl Drop for HostBuffer {
             return;
         }
         let Some(owned) = self.owned.take() else { return };
-        if let Owned::Lent { .. } = owned {
+        if let Owned::Lent { .. } | Owned::Reserved(_) = owned {
             return;
         }
         let Some(owned) = shelves::put(owned) else { return };

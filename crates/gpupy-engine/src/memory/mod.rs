@@ -5,7 +5,7 @@
 //! view in a kernel: a walk over an iteration space, to which views compose (`access.rs`). [`Ranges`](ranges::Ranges)
 //! are the positions that are there. A [`Tiling`](tiling::Tiling) cuts a shape into [`Tile`](tiling::Tile)s, ranges in C
 //! order that are boxes of coordinates. `strided.rs` and `seen.rs` move elements; `little.rs` says what counts as
-//! little.
+//! little. A [`Reader`](reader::Reader) gives elements that lie in a file.
 //!
 //! Imports nothing of this crate. Not here: blocks of devices (`blocks/`), whose elements these are (`graph/`, `array/`).
 
@@ -14,6 +14,7 @@ pub(crate) mod host;
 pub(crate) mod little;
 mod owned;
 pub(crate) mod ranges;
+pub(crate) mod reader;
 pub(crate) mod seen;
 pub(crate) mod shelves;
 pub(crate) mod strided;

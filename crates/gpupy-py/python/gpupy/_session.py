@@ -49,6 +49,7 @@ class Stats(dict[str, Any]):
     in_place: int
     blocks_evaluated: int
     computed_at_once: int
+    bytes_read: int
     bytes_uploaded: int
     bytes_imported: int
     bytes_downloaded: int

@@ -5,7 +5,7 @@
 //! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_engine::Context`).
 
 use crate::session::errors::to_py;
-use crate::session::waiting::{interrupted, wait, without_gil};
+use crate::session::waiting::{check_free, interrupted, wait, without_gil};
 use gpupy_core::{Capabilities, DType, Op, memory};
 use gpupy_engine::{Context, Opener, Placement, Registry, Settings, Stats, device_nodes};
 use pyo3::exceptions::PyValueError;
@@ -108,6 +108,7 @@ pub fn set_driver_fallback(allowed: bool) {
 
 /// The context with its driver open.
 pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
+    check_free()?;
     if let Some((context, _)) = open() {
         return Ok(context);
     }
@@ -339,6 +340,7 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("in_place", stats.in_place)?;
     row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
     row.set_item("computed_at_once", stats.computed_at_once)?;
+    row.set_item("bytes_read", stats.bytes_read)?;
     row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
     row.set_item("bytes_imported", stats.bytes_imported)?;
     row.set_item("bytes_downloaded", stats.bytes_downloaded)?;

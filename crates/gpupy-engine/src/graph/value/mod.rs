@@ -12,7 +12,7 @@
 mod expression;
 mod stored;
 
-pub(crate) use expression::{Input, Kind, Layout, NodeOp, Operand, Origin};
+pub(crate) use expression::{External, Input, Kind, Layout, NodeOp, Operand, Origin};
 
 use crate::graph::intern::{Interned, Interner};
 use crate::graph::interval::Bounds;
@@ -20,6 +20,7 @@ use crate::graph::passed::Passed;
 use crate::memory::host::HostBuffer;
 use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
+use crate::memory::reader::Reader;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
@@ -86,6 +87,9 @@ pub(crate) struct Node {
     pub open: bool,
     /// It is open, and its extents may be others when it is recorded again: operations on it stay what they are.
     pub outlined: bool,
+    /// It lies outside, or reads what does on some way and was pending: it is computed by small tiles, mostly again and
+    /// again rather than to be stored.
+    pub streams: bool,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Expressions>>,
     /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
@@ -143,6 +147,7 @@ struct Pending {
     linear: bool,
     open: bool,
     outlined: bool,
+    streams: bool,
     hash: Option<u64>,
     interner: Option<Arc<Expressions>>,
     order: Option<Order>,
@@ -161,16 +166,19 @@ impl Pending {
         };
         // A gather's table is read whole, wherever its points are.
         let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather);
+        let mut streams = false;
         let mut inputs = SmallVec::new();
         let mut values = SmallVec::new();
         for (input, value) in operands {
             open |= value.as_ref().is_some_and(Value::is_open);
             outlined |= value.as_ref().is_some_and(Value::is_outlined);
             match &value {
+                Some(value) if value.is_external() => streams = true,
                 Some(value) if value.is_computed() => {
                     held = held.saturating_add(value.byte_len());
                 }
                 Some(value) => {
+                    streams |= value.0.streams;
                     weight = weight.saturating_add(value.0.weight);
                     depth = depth.max(value.0.depth);
                     held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
@@ -184,8 +192,17 @@ impl Pending {
             values.push(value);
         }
         let depth = depth + 1;
-        let pending =
-            Pending { weight, depth, touched, held, linear, open, outlined, ..Pending::default() };
+        let pending = Pending {
+            weight,
+            depth,
+            touched,
+            held,
+            linear,
+            open,
+            outlined,
+            streams,
+            ..Pending::default()
+        };
         let state = State { operands: values, ..State::default() };
         (Kind::Expr { op, inputs }, pending, state)
     }
@@ -223,6 +240,14 @@ impl Value {
         let state = State::in_memory(size_of(&shape), Some(host));
         let pending = Pending { depth, ..Pending::default() };
         Value(Node::share(dtype, shape, Kind::Host(origin), pending, state))
+    }
+
+    /// A value whose elements a reader gives when they are needed.
+    pub(crate) fn external(dtype: DType, shape: &[usize], reader: Arc<dyn Reader>) -> Value {
+        let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
+        let pending = Pending { streams: true, ..Pending::default() };
+        let kind = Kind::External(External(reader));
+        Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
     /// A value whose elements are all the same.
@@ -369,6 +394,11 @@ impl Value {
         !self.0.pending.load(Ordering::Acquire)
     }
 
+    /// True for what a reader gives.
+    pub(crate) fn is_external(&self) -> bool {
+        matches!(self.0.kind, Kind::External(_))
+    }
+
     /// True for an argument, and for what reads one: it has elements only where others stand in the argument's place.
     pub(crate) fn is_open(&self) -> bool {
         self.0.open
@@ -465,7 +495,7 @@ impl Node {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let memory = match kind {
             Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
-            Kind::Constant(_) | Kind::Expr { .. } => None,
+            Kind::External(_) | Kind::Constant(_) | Kind::Expr { .. } => None,
         };
         let node = Arc::new(Node {
             id,
@@ -480,6 +510,7 @@ impl Node {
             linear: pending.linear,
             open: pending.open,
             outlined: pending.outlined,
+            streams: pending.streams,
             interner: pending.interner,
             memory,
             pending: AtomicBool::new(is_pending),
@@ -498,7 +529,7 @@ impl Node {
     /// Counts it among the computed values, or no longer.
     #[inline]
     fn count(&self, computed: bool) {
-        if matches!(self.kind, Kind::Constant(_)) {
+        if matches!(self.kind, Kind::Constant(_) | Kind::External(_)) {
             return;
         }
         let bytes = size_of(&self.shape).saturating_mul(self.dtype.size()) as u64;

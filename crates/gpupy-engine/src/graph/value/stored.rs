@@ -65,7 +65,10 @@ impl Value {
             return Ok(host.clone());
         }
         let bytes = self.len().saturating_mul(self.dtype().size());
-        let made = HostBuffer::new(bytes);
+        let made = match self.is_external() {
+            true => HostBuffer::reserved(bytes),
+            false => HostBuffer::new(bytes),
+        };
         let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
         Ok(state.host.insert(Arc::new(host)).clone())
     }
@@ -86,6 +89,10 @@ impl Value {
     pub(crate) fn host_start(&self, range: std::ops::Range<usize>) -> Option<NonNull<u8>> {
         if let Some(memory) = self.0.memory {
             return NonNull::new(memory.as_ptr());
+        }
+        if self.is_external() {
+            // It may go while the address is used.
+            return None;
         }
         let state = self.state();
         let host = state.host.as_ref().filter(|_| state.on_host.covers(range))?;
