@@ -5,16 +5,21 @@
 //!
 //! Not here: reading (`memory/reader.rs`), when it is done (`execute/transfer.rs`).
 
-use crate::graph::value::{Input, Kind, Node, NodeOp, Value};
+use crate::graph::value::{Input, Kind, Node, NodeOp, Value, ValueId};
 use crate::graph::whole::Whole;
+use crate::memory::limit;
 use crate::thresholds::T;
 use std::ops::Range;
 use std::sync::Weak;
+use std::sync::atomic::Ordering;
 
 /// The most elements of a tile of a value.
 pub(crate) fn most_of_tile(value: &Value) -> usize {
     match &value.0.kind {
-        _ if !value.0.streams => usize::MAX,
+        _ if !value.0.streams => match limit::step_bytes() {
+            Some(bytes) if value.0.paged => bytes / value.dtype().size(),
+            _ => usize::MAX,
+        },
         Kind::Expr { op: NodeOp::Reduce { .. }, inputs } => match reads_rows(&inputs[0]) {
             true => T.streamed_reduction,
             false => T.streamed_across,
@@ -49,6 +54,8 @@ pub(crate) struct Residents {
     all: Vec<Resident>,
     /// The bytes of these that stay, if they can.
     most: u64,
+    /// What the launch at hand needs of values whose memory may go to the disk.
+    needed: Vec<(ValueId, Range<usize>)>,
     /// Counts launches and reads: what was used since the last one stays.
     clock: u64,
 }
@@ -56,12 +63,25 @@ pub(crate) struct Residents {
 impl Residents {
     /// None so far; of those to come so many bytes stay.
     pub fn new(most: u64) -> Residents {
-        Residents { all: Vec::new(), most, clock: 0 }
+        Residents { all: Vec::new(), most, needed: Vec::new(), clock: 0 }
     }
 
     /// Notes that what was used so far is no longer needed.
     pub fn advance(&mut self) {
         self.clock += 1;
+        self.needed.clear();
+    }
+
+    /// Notes that positions of a value whose memory may go to the disk are needed now.
+    pub fn need(&mut self, value: &Value, range: &Range<usize>) {
+        value.0.used.store(self.clock, Ordering::Relaxed);
+        self.needed.push((value.id(), range.clone()));
+    }
+
+    /// Whether any of these positions are needed now.
+    pub fn is_needed(&self, value: &Value, range: &Range<usize>) -> bool {
+        let meets = |of: &Range<usize>| of.start < range.end && range.start < of.end;
+        self.needed.iter().any(|(id, of)| *id == value.id() && meets(of))
     }
 
     /// Notes that positions of a value are needed now.
@@ -88,16 +108,17 @@ impl Residents {
     }
 
     /// Takes out the parts that have to go for so many bytes more, the ones that were used longest ago first.
-    pub fn leaving(&mut self, more: u64) -> Vec<(Value, Range<usize>)> {
+    pub fn leaving(&mut self, more: u64, limit: u64) -> Vec<(Value, Range<usize>)> {
         self.all.retain(|part| part.value.strong_count() > 0);
         let mut bytes = self.bytes() + more;
-        if bytes <= self.most {
+        let most = self.most.min(limit);
+        if bytes <= most {
             return Vec::new();
         }
         self.all.sort_by_key(|part| part.used);
         let clock = self.clock;
         // Some at once, so that it is seldom looked for them.
-        let most = self.most - self.most / 8;
+        let most = most - most / 8;
         let stays = |part: &Resident| {
             let stays = bytes <= most || part.used >= clock;
             bytes -= if stays { 0 } else { part.bytes };
@@ -128,19 +149,19 @@ mod tests {
             residents.insert(&value, start..start + 100);
             residents.advance();
         }
-        assert!(residents.leaving(0).is_empty());
+        assert!(residents.leaving(0, u64::MAX).is_empty());
         residents.touch(&value, &(0..1));
         residents.advance();
         let ranges = |all: Vec<(Value, Range<usize>)>| -> Vec<(usize, usize)> {
             all.into_iter().map(|(_, range)| (range.start, range.end)).collect()
         };
-        assert_eq!(ranges(residents.leaving(100)), [(100, 200), (200, 300)]);
+        assert_eq!(ranges(residents.leaving(100, u64::MAX)), [(100, 200), (200, 300)]);
         residents.insert(&value, 300..400);
         // Nothing but the first part is of before.
-        assert_eq!(ranges(residents.leaving(1000)), [(0, 100)]);
+        assert_eq!(ranges(residents.leaving(1000, u64::MAX)), [(0, 100)]);
         assert_eq!(residents.bytes(), 100);
         drop(value);
-        assert!(residents.leaving(1000).is_empty());
+        assert!(residents.leaving(1000, u64::MAX).is_empty());
         assert_eq!(residents.bytes(), 0);
     }
 }

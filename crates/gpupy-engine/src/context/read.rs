@@ -223,14 +223,16 @@ impl Context {
         if self.is_sparse(&value, &view)? {
             return self.read_there(&self.copy(array)?);
         }
-        if !value.state().on_host.covers(range.clone()) {
-            if value.byte_len() >= T.read_large {
-                self.make_room_for(&value)?;
-            }
-            let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());
-            self.compute_and(&value, range.clone(), bring)?;
+        if value.byte_len() >= T.read_large {
+            self.make_room_for(&value)?;
         }
-        Ok(HostArray { buffer: value.host_buffer()?, dtype, view })
+        let bring = |engine: &mut Engine| {
+            engine.bring_to_host(&value, range.clone())?;
+            // Nothing of it goes while somebody has it.
+            value.host_buffer()
+        };
+        let buffer = self.compute_and(&value, range.clone(), bring)?;
+        Ok(HostArray { buffer, dtype, view })
     }
 
     /// One element; evaluates no more than its block and moves no more than it.

@@ -142,6 +142,11 @@ impl Engine {
             self.device(position)?.pin(value.id(), part);
             pinned.push((value.id(), part.clone()));
         }
+        for dest in dests {
+            if let (None, Destination::Tile { value, tile }) = (taken, dest) {
+                self.make_way(value, &tile.range)?;
+            }
+        }
         let (device, stats) = self.device_and_stats(position)?;
         let mut places = Vec::new();
         for (dest, access) in dests.iter().zip(&kernel.dests) {

@@ -22,6 +22,7 @@ pub(crate) mod positions;
 mod replay;
 pub(crate) mod scatter;
 pub(crate) mod slice;
+mod spill;
 pub(crate) mod state;
 mod strips;
 pub(crate) mod transfer;

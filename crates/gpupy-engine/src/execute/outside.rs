@@ -10,6 +10,7 @@ use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
 use crate::memory::access;
+use crate::memory::limit;
 use crate::memory::reader::{BYTES_READ, Reader};
 use crate::memory::strided::gather_into;
 use crate::thresholds::T;
@@ -40,7 +41,9 @@ impl Engine {
         let all = range.start / unit * unit..range.end.next_multiple_of(unit).min(value.len());
         let gaps = value.state().on_host.gaps(all);
         let wanted: usize = gaps.iter().map(Range::len).sum();
-        self.make_place((wanted * size) as u64)?;
+        let bytes = (wanted * size) as u64;
+        self.make_place_within(bytes, limit::host_bytes().map_or(u64::MAX, |most| most / 2))?;
+        self.keep_within(bytes)?;
         let buffer = value.host_buffer()?;
         for gap in gaps {
             let mut next = gap.start;
@@ -64,10 +67,10 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets go of what was read and used longest ago, so that there is room for so many bytes; as far as nothing looks at
-    /// it.
-    fn make_place(&mut self, bytes: u64) -> Result<()> {
-        for (value, range) in self.residents.leaving(bytes) {
+    /// Lets go of what was read and used longest ago, so that there is room for so many bytes within a limit; as far as
+    /// nothing looks at it.
+    pub(super) fn make_place_within(&mut self, bytes: u64, limit: u64) -> Result<()> {
+        for (value, range) in self.residents.leaving(bytes, limit) {
             if !self.let_go(&value, &range)? {
                 self.residents.put_back(&value, range);
             }
@@ -85,9 +88,13 @@ impl Engine {
             device.leave_memory(value, range)?;
         }
         let mut state = value.state();
-        let Some(host) = state.host.clone().filter(|host| Arc::strong_count(host) == 2) else {
-            return Ok(false);
+        let Some(host) = state.host.clone() else {
+            // Another value has it now.
+            return Ok(true);
         };
+        if Arc::strong_count(&host) > 2 {
+            return Ok(false);
+        }
         state.on_host.remove(range.clone());
         let size = value.dtype().size();
         // SAFETY: the evaluated map has the range no longer, no device has a block there, and this and the value's are

@@ -164,6 +164,7 @@ impl Engine {
                 self.device(position)?.pin(operand.id(), part);
                 pinned.push((operand.id(), part.clone()));
             }
+            self.make_way(value, &tile.range)?;
             let (device, stats) = self.device_and_stats(position)?;
             let spec = device.spec(value, &tile.range)?;
             let dest = (device.alloc(spec, stats)?, spec);

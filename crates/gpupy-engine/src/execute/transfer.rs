@@ -74,6 +74,7 @@ impl Engine {
         match &value.0.kind {
             Kind::Constant(scalar) => self.fill_host(value, *scalar)?,
             Kind::External(external) => self.read_outside(value, &*external.0, range.clone())?,
+            Kind::Host(_) | Kind::Expr { .. } if value.0.paged => self.bring_back(value, &range)?,
             Kind::Host(_) | Kind::Expr { .. } => {}
         }
         if value.state().on_host.covers(range.clone()) {

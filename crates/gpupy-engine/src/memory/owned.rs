@@ -58,13 +58,13 @@ impl Owned {
         Some(Owned::Reserved(map))
     }
 
-    /// Gives pages of reserved memory back to the system, those that lie inside a range; they are zeros then.
+    /// Gives pages of mapped memory back to the system, those that lie inside a range; they are zeros then.
     ///
     /// # Safety
     /// Nobody reads or writes the range meanwhile.
     pub unsafe fn release(&self, range: Range<usize>) {
         #[cfg(unix)]
-        if let Owned::Reserved(map) = self {
+        if let Owned::Reserved(map) | Owned::Mapped(map) = self {
             const PAGE: usize = 4096;
             let (start, end) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
             if start < end.min(map.len()) {

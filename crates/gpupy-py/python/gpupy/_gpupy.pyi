@@ -230,6 +230,7 @@ def reconfigure(
     flush_depth: int | None = None,
     strict: bool = True,
     pauses: bool = True,
+    host_bytes: int = 0,
 ) -> None: ...
 def read_array(
     read: Callable[[int, int], np.ndarray[Any, Any]],

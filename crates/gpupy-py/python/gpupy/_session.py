@@ -50,6 +50,7 @@ class Stats(dict[str, Any]):
     blocks_evaluated: int
     computed_at_once: int
     bytes_read: int
+    bytes_spilled: int
     bytes_uploaded: int
     bytes_imported: int
     bytes_downloaded: int

@@ -9,6 +9,7 @@ use super::{Blocks, Part};
 use crate::blocks::streams;
 use crate::graph::value::Value;
 use crate::memory::access;
+use crate::memory::limit;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::thresholds::T;
 use gpupy_core::driver::Access;
@@ -49,6 +50,7 @@ impl Blocks {
     /// least what one point of a reduction reads.
     pub fn reach_len(&self, value: &Value) -> usize {
         let most = if value.0.streams { T.streamed_tile } else { usize::MAX };
+        let most = limit::step_bytes().map_or(most, |bytes| most.min(bytes / value.dtype().size()));
         self.tile_len.min(most).max(REDUCE_CHUNK)
     }
 

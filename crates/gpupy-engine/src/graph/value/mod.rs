@@ -10,6 +10,7 @@
 //! shows (`array/`), where blocks are (`cache/`).
 
 mod expression;
+pub(crate) mod paged;
 mod stored;
 
 pub(crate) use expression::{External, Input, Kind, Layout, NodeOp, Operand, Origin};
@@ -18,6 +19,7 @@ use crate::graph::intern::{Interned, Interner};
 use crate::graph::interval::Bounds;
 use crate::graph::passed::Passed;
 use crate::memory::host::HostBuffer;
+use crate::memory::limit;
 use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
 use crate::memory::reader::Reader;
@@ -90,6 +92,10 @@ pub(crate) struct Node {
     /// It lies outside, or reads what does on some way and was pending: it is computed by small tiles, mostly again and
     /// again rather than to be stored.
     pub streams: bool,
+    /// Its host memory may go to the disk, as that is limited.
+    pub paged: bool,
+    /// When it was used last, where memory is limited.
+    pub used: AtomicU64,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Expressions>>,
     /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
@@ -125,6 +131,8 @@ pub(crate) struct State {
     pub bounds: Option<Box<Bounds>>,
     /// Where it was computed for others while it was pending (`again.rs`).
     pub passed: Option<Box<Passed>>,
+    /// What of it is on the disk.
+    pub spilled: Option<Box<paged::Spilled>>,
     /// Who must hear that the value is gone.
     pub watchers: SmallVec<[DeadList; 1]>,
 }
@@ -493,7 +501,16 @@ impl Node {
     fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
         let is_pending = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let bytes = size_of(&shape).saturating_mul(dtype.size());
+        let paged = bytes >= limit::PAGED_FROM
+            && limit::host_bytes().is_some()
+            && match kind {
+                Kind::Host(_) => state.host.as_ref().is_some_and(|host| host.is_paged()),
+                Kind::Expr { .. } => true,
+                Kind::External(_) | Kind::Constant(_) => false,
+            };
         let memory = match kind {
+            Kind::Host(_) if paged => None,
             Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
             Kind::External(_) | Kind::Constant(_) | Kind::Expr { .. } => None,
         };
@@ -511,6 +528,8 @@ impl Node {
             open: pending.open,
             outlined: pending.outlined,
             streams: pending.streams,
+            paged,
+            used: AtomicU64::new(0),
             interner: pending.interner,
             memory,
             pending: AtomicBool::new(is_pending),
@@ -522,6 +541,9 @@ impl Node {
         });
         if !is_pending {
             node.count(true);
+        }
+        if paged {
+            paged::note(&node);
         }
         node
     }

@@ -49,7 +49,12 @@ impl Value {
 
     /// Notes that positions are stored nowhere any more.
     pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
-        self.state().computed.remove(range);
+        let mut state = self.state();
+        if let Some(spilled) = &mut state.spilled {
+            spilled.ranges.remove(range.clone());
+        }
+        state.computed.remove(range);
+        drop(state);
         if !self.0.pending.swap(true, Ordering::AcqRel) {
             self.0.count(false);
         }
@@ -65,7 +70,7 @@ impl Value {
             return Ok(host.clone());
         }
         let bytes = self.len().saturating_mul(self.dtype().size());
-        let made = match self.is_external() {
+        let made = match self.is_external() || self.0.paged {
             true => HostBuffer::reserved(bytes),
             false => HostBuffer::new(bytes),
         };
@@ -90,7 +95,7 @@ impl Value {
         if let Some(memory) = self.0.memory {
             return NonNull::new(memory.as_ptr());
         }
-        if self.is_external() {
+        if self.is_external() || self.0.paged {
             // It may go while the address is used.
             return None;
         }
@@ -106,7 +111,7 @@ impl Value {
         let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let alone =
             state.watchers.is_empty() && state.host.as_ref().is_some_and(HostBuffer::is_sole);
-        if !alone || !matches!(node.kind, Kind::Host(_)) {
+        if !alone || node.paged || !matches!(node.kind, Kind::Host(_)) {
             return None;
         }
         let host = state.host.take();
