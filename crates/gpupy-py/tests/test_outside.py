@@ -363,3 +363,18 @@ def test_progress_is_shown_and_changes_nothing(auto, tmp_path, path, capsys):
     shown = capsys.readouterr().err
     assert "store" in shown and "read" in shown
     check(numpy.load(tmp_path / "out.npy"), NUMBERS + 1)
+
+
+def test_what_a_device_lets_go_of_is_read_again_and_not_kept(path):
+    starts = {row["name"]: row["starts"] for row in gpupy.drivers()}
+    if not starts["vulkan"]:
+        pytest.skip("vulkan cannot start")
+    gpupy._gpupy.reconfigure("vulkan", block_bytes=1024, device_bytes=8192)
+    gpupy.reset_stats()
+    outside = gpupy.open_memmap(path)
+    for _ in range(3):
+        check(outside.sum(axis=1), NUMBERS.sum(axis=1))
+        check((outside * 2).max(axis=0), (NUMBERS * 2).max(axis=0))
+    assert gpupy.stats().evictions > 0
+    # Results come back, and nothing else.
+    assert gpupy.stats().bytes_downloaded < NUMBERS.nbytes

@@ -60,8 +60,7 @@ impl Entry {
     /// Notes that the block's elements are no more, as far as they are not in host memory.
     fn mark_lost(&self) {
         let Some(value) = self.value.upgrade().map(Value) else { return };
-        let gaps = value.state().on_host.gaps(self.range.clone());
-        gaps.into_iter().for_each(|gap| value.mark_lost(gap));
+        value.only_on_device(&self.range).into_iter().for_each(|gap| value.mark_lost(gap));
     }
 }
 

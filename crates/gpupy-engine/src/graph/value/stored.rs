@@ -60,6 +60,23 @@ impl Value {
         }
     }
 
+    /// The positions of a range that a block of a device has and nothing else: neither host memory nor the disk, and they
+    /// cannot be read again.
+    pub(crate) fn only_on_device(
+        &self,
+        range: &std::ops::Range<usize>,
+    ) -> Vec<std::ops::Range<usize>> {
+        if self.is_external() {
+            return Vec::new();
+        }
+        let state = self.state();
+        let gaps = state.on_host.gaps(range.clone());
+        match &state.spilled {
+            Some(spilled) => gaps.into_iter().flat_map(|gap| spilled.ranges.gaps(gap)).collect(),
+            None => gaps,
+        }
+    }
+
     /// The value's host memory, allocated at the first need.
     ///
     /// # Errors
