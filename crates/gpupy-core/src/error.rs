@@ -43,6 +43,8 @@ pub enum ErrorKind {
     Disposed,
     /// A value that reads arguments of what is being recorded, and has no elements.
     Open,
+    /// A file, or what stands for one, that cannot be read or written.
+    File,
 }
 
 impl ErrorKind {
@@ -64,6 +66,7 @@ impl ErrorKind {
             ErrorKind::Interrupted => "interrupted; what is computed stays",
             ErrorKind::Disposed => "disposed of",
             ErrorKind::Open => "not known while recording",
+            ErrorKind::File => "file cannot be used",
         }
     }
 }

@@ -90,6 +90,19 @@ gpupy_core::thresholds! {
     /// After so many soon returns in a row the long interval before them counts no more.
     rhythm_forgets: u8 = 4,
 
+    /// The most elements of a tile of what lies outside, and of what is computed from it: little enough for many of
+    /// them to be in memory, and to be in a cache when they are computed with; a launch takes little time beside it.
+    streamed_tile: usize = 1 << 21,
+    /// Elements that lie outside and may be read although few of them are wanted.
+    streamed_least: usize = 1 << 16,
+    /// The most elements of a tile of a reduction's step that reads rows of these: a few hundred megabytes are read before
+    /// an evaluation may pause.
+    streamed_reduction: usize = 1 << 18,
+    /// The most of another, which would read all rows again for each tile.
+    streamed_across: usize = 1 << 24,
+    /// The bytes that were read from outside and stay in memory, unless a limit is given.
+    read_ahead: u64 = 256 << 20,
+
     // graph
     /// How many pending values are looked at while recording, where time is short.
     bounds_while_recording: u32 = 64,
@@ -163,6 +176,9 @@ gpupy_core::thresholds! {
     /// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller
     /// one lies in a cache.
     apart_from: usize = 1 << 16,
+    /// Operations that are computed again rather than to store what lies outside and is computed with: 10 ns, for which a
+    /// disk writes as much.
+    streamed: u32 = 512,
     /// What storing an element in new memory costs, and reading it from there: 0.65 ns a float32 and 1.5 ns a
     /// float64 on two cores of an AMD EPYC, where an operation takes 0.02 ns.
     store: u64 = 64,

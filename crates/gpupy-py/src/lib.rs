@@ -38,7 +38,7 @@ mod views;
 use array::{kind, ndarray, recording, scalar, subclass, wrap};
 use compute::{forms, function, select, ufunc};
 use convert::dtypes;
-use create::{arrays, builtin};
+use create::{arrays, builtin, outside};
 use fallback::{plain, sites};
 use index::{assign, masks, pick, take};
 use methods::{evaluate, explain, views as view_methods};
@@ -113,6 +113,9 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(view_methods::numpy_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::full, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::file_array, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::read_array, module)?)?;
+    module.add_function(wrap_pyfunction!(outside::bytes_read, module)?)?;
     builtin::add(module)?;
     module.add_function(wrap_pyfunction!(arrays::index, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::ramp, module)?)?;

@@ -51,6 +51,18 @@ pub fn run(arguments: &[String]) -> Result<()> {
     if let Some(place) = arguments.iter().position(|word| word == "--scale") {
         let mut others = arguments.to_vec();
         others.remove(place);
+        if let Some(place) = others.iter().position(|word| word == "--model") {
+            others.remove(place);
+            let known = ["--gigabytes", "--workers", "--cores", "--bandwidth", "--latency"];
+            let all = [&known[..], &["--scheduler", "--task", "--memory", "--disk"]].concat();
+            demo::check(&others, &all, &["--check"])?;
+            return script("model of many workers", &["benches/model.py"], &others);
+        }
+        if let Some(place) = others.iter().position(|word| word == "--beyond") {
+            others.remove(place);
+            demo::check(&others, &["--limit", "--times", "--rounds", "--folder"], &[])?;
+            return script("files beyond memory", &["benches/beyond.py"], &others);
+        }
         demo::check(&others, &["--factor", "--programs", "--rounds", "--workers"], &[])?;
         develop::prepare()?;
         let python = libraries::environment()?;

@@ -11,6 +11,8 @@ use crate::array::held::{Current, Held};
 use crate::array::own::Own;
 use crate::graph::value::{Input, Kind, Operand, Origin, Value};
 use crate::memory::host::HostBuffer;
+use crate::memory::limit;
+use crate::memory::reader::Reader;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{MAX_RANK, size_of};
@@ -44,6 +46,43 @@ struct Base {
     current: Mutex<Current>,
     /// Where the elements are another base's, from the beginning or from some time on.
     face: OnceLock<Box<dyn Face>>,
+}
+
+/// Bases of many elements, where host memory is limited.
+static LARGE: Mutex<Vec<Weak<Base>>> = Mutex::new(Vec::new());
+
+/// A new base.
+#[inline]
+fn shared(base: Base) -> Arc<Base> {
+    let bytes = base.len.saturating_mul(base.dtype.size());
+    let base = Arc::new(base);
+    if bytes >= limit::PAGED_FROM && limit::host_bytes().is_some() {
+        note(&base);
+    }
+    base
+}
+
+#[cold]
+fn note(base: &Arc<Base>) {
+    let mut large = LARGE.lock().unwrap_or_else(PoisonError::into_inner);
+    if large.len() == large.capacity() {
+        large.retain(|base| base.strong_count() > 0);
+    }
+    large.push(Arc::downgrade(base));
+}
+
+/// Makes values of the many elements that bases have for their own, but for pinned ones: only a value's memory may go to
+/// the disk. Waits for nobody.
+pub(crate) fn share_large() {
+    let large = LARGE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    for base in large.iter().filter_map(Weak::upgrade) {
+        if let Ok(mut current) = base.current.try_lock()
+            && matches!(current.held(), Held::Own(_))
+        {
+            // Pinned ones stay what they are, and so do those for which there is no room.
+            let _ = current.value_mut();
+        }
+    }
 }
 
 /// What a base shows that has no elements of its own.
@@ -115,14 +154,14 @@ impl Array {
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
         let current = Mutex::new(Current::new(Held::Value(value)));
-        Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
+        Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base with these elements for its own, seen whole.
     pub(crate) fn of_own(own: Own) -> Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
         let current = Mutex::new(Current::new(Held::Own(own)));
-        Array { base: Arc::new(Base { dtype, len, current, face: OnceLock::new() }), view }
+        Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
@@ -189,7 +228,13 @@ impl Array {
                 .with("dtype", dtype));
         }
         let refused = || of_array(refused(bytes.len()), shape, dtype);
-        Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(refused)
+        let made = Array::own(dtype, shape, Origin::Given, bytes).ok_or_else(refused)?;
+        if bytes.len() >= limit::PAGED_FROM && limit::host_bytes().is_some() {
+            // Only a value's memory may go to the disk.
+            made.value()?;
+            note(&made.base);
+        }
+        Ok(made)
     }
 
     /// An array of elements that lie in the memory of another owner, in C order. They are only read there: a write
@@ -208,6 +253,15 @@ impl Array {
         // SAFETY: the caller's promise.
         let buffer = unsafe { HostBuffer::constant(memory, bytes, owner) };
         Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
+    }
+
+    /// An array of elements that a reader gives when they are needed, tile by tile.
+    ///
+    /// # Errors
+    /// - `Shape`: there would be more elements than positions.
+    pub fn of_reader(dtype: DType, shape: &[usize], reader: Arc<dyn Reader>) -> Result<Array> {
+        checked_size(shape)?;
+        Ok(Array::from_value(Value::external(dtype, shape, reader)))
     }
 
     /// An array whose elements are all `scalar`; it takes no memory.
@@ -432,10 +486,23 @@ impl Array {
         match self.current().held() {
             Held::Value(value) => match value.0.kind {
                 Kind::Constant(scalar) => Some(scalar),
-                Kind::Host(_) | Kind::Expr { .. } => None,
+                Kind::Host(_) | Kind::External(_) | Kind::Expr { .. } => None,
             },
             Held::Own(_) | Held::Nothing => None,
         }
+    }
+
+    /// Whether the elements lie outside, so that each look at them reads them, or are pending and computed from such.
+    pub fn is_outside(&self) -> bool {
+        match self.current().held() {
+            Held::Value(value) => value.0.streams && (value.is_external() || !value.is_computed()),
+            Held::Own(_) | Held::Nothing => false,
+        }
+    }
+
+    /// Whether the elements lie outside, and are not to be written to.
+    pub fn is_external(&self) -> bool {
+        matches!(self.current().held(), Held::Value(value) if value.is_external())
     }
 
     /// Whether the base has elements that nobody else has.

@@ -76,6 +76,7 @@ impl Memory {
 
     /// The bytes of a buffer.
     pub fn in_buffer(buffer: HostBuffer) -> Memory {
+        buffer.count_again();
         Memory { buffer: Some(Buffer::Alone(buffer)), here: Here(MaybeUninit::uninit()) }
     }
 

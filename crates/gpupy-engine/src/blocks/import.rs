@@ -35,7 +35,8 @@ impl Blocks {
         stats: &mut Stats,
     ) -> Result<Option<(BlockId, BlockSpec, Arc<HostBuffer>)>> {
         let (dtype, len) = (value.dtype(), tile.len());
-        if !self.would_import(dtype, len) {
+        // Pages of what lies outside go while a device may still read them.
+        if !self.would_import(dtype, len) || value.is_external() {
             return Ok(None);
         }
         let buffer = value.host_buffer()?;

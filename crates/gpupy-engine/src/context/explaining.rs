@@ -31,7 +31,7 @@ impl Context {
             return self.explain(&self.inner.door.recorder().copy(array)?);
         }
         let range = low as usize..high as usize + 1;
-        if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_))
+        if !matches!(value.0.kind, Kind::Expr { .. })
             || value.state().computed.covers(range.clone())
         {
             return Ok(Explanation::of_nothing(whereabouts(&value)));

@@ -43,8 +43,7 @@ fn telling(first: Error, second: Error) -> Error {
 
 /// Whether positions are computed, or need not be.
 fn is_there(value: &Value, range: &Range<usize>) -> bool {
-    matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_))
-        || value.state().computed.covers(range.clone())
+    !matches!(value.0.kind, Kind::Expr { .. }) || value.state().computed.covers(range.clone())
 }
 
 impl Context {
@@ -129,6 +128,7 @@ impl Context {
         let Demand { value, range, .. } = demand;
         let interrupt = self.inner.interrupt.get();
         let mut aside = None;
+        self.state().engine.residents.advance();
         loop {
             let mut state = self.state();
             if is_there(value, range) {
@@ -177,7 +177,7 @@ impl Context {
         let name = state.registry.get(first).map_or("", |(name, _)| name);
         let told = |error: Error| error.with_default("driver", name);
         let is_final = |error: &Error| {
-            matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted)
+            matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted | ErrorKind::File)
                 || memory::is_refusal(error)
         };
         let order = self.order(state, first);

@@ -157,10 +157,10 @@ impl Context {
             )
             .with("driver", device.name));
         }
-        if value.is_empty() || !device.tiling(value.shape()).is_one() {
+        if value.is_empty() || !device.tiling_of(value).is_one() {
             return Err(refused(ErrorKind::Unsupported, "only an array of one block is lent")
                 .with("elements", value.len())
-                .with("most", device.reach_len()));
+                .with("most", device.reach_len(value)));
         }
         state.engine.operand_block(position, value, &ALL)
     }

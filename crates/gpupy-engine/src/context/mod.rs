@@ -26,6 +26,7 @@ mod told;
 
 use self::told::Told;
 use crate::array::base::Array;
+use crate::blocks::streams::Residents;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
 use crate::eager::at_once::AtOnce;
@@ -37,10 +38,12 @@ use crate::explain::stats::Stats;
 use crate::explain::tracer::{Tracer, to_stderr};
 use crate::graph::value::Value;
 use crate::memory::host;
+use crate::memory::limit;
 use crate::schedule::again::Again;
 use crate::schedule::cost;
 use crate::schedule::flush::Demand;
 use crate::schedule::ways::Way;
+use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
@@ -82,6 +85,11 @@ impl Context {
     /// A context over these drivers, and the plug-in that the settings may name; opens none.
     pub fn new(mut registry: Registry, settings: Settings) -> Context {
         registry.register_path(&settings.driver);
+        limit::set_host_bytes(settings.host_bytes);
+        if settings.host_bytes > 0 {
+            let kept = settings.host_bytes / 16;
+            host::set_pool_bytes(usize::try_from(kept).unwrap_or(usize::MAX));
+        }
         let has_host = registry.host().is_some();
         // What is done in host memory costs the same whatever the device.
         let tracer = Tracer::default().priced(cost::prices(&Capabilities::default()));
@@ -91,6 +99,7 @@ impl Context {
             counts: Vec::new(),
             stats: Stats::default(),
             slice: Slice::new(settings.slice),
+            residents: Residents::new(T.read_ahead),
             again: Again::new(settings.flush_bytes),
             decided: None,
             captured: None,
@@ -263,6 +272,19 @@ impl Context {
             self.compute_and(value, 0..value.len(), |engine| engine.wait_for(value))?;
         }
         Ok(())
+    }
+
+    /// Sees to it that so many bytes of host memory more are within the limit, if there is one.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: what has to stay is too much. `File`: the disk is full.
+    pub fn make_room(&self, bytes: usize) -> Result<()> {
+        if limit::host_bytes().is_none() || bytes < limit::COUNTED_FROM {
+            return Ok(());
+        }
+        let engine = &mut self.state().engine;
+        engine.residents.advance();
+        engine.keep_within(bytes as u64)
     }
 
     /// Does what may take long as the front end wants it done.

@@ -32,7 +32,7 @@ pub(crate) fn held_bytes(root: &Value) -> u64 {
                 if seen.insert(operand.id()) {
                     pending.push(operand);
                 }
-            } else if !matches!(operand.0.kind, Kind::Constant(_)) {
+            } else if !matches!(operand.0.kind, Kind::Constant(_) | Kind::External(_)) {
                 leaves.entry(operand.id()).or_insert_with(|| (operand, 0)).1 += 1;
             }
         }

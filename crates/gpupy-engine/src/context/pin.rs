@@ -15,7 +15,7 @@ use crate::array::own::{Memory, Own};
 use crate::array::pinned::{Pinned, bases_overlap};
 use crate::context::Context;
 use crate::eager::in_memory;
-use crate::graph::value::Origin;
+use crate::graph::value::{Origin, Value};
 use crate::memory::host::HostBuffer;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
@@ -139,6 +139,10 @@ impl Context {
                 return Ok(pin);
             }
             let value = array.owner_current().value()?;
+            if value.is_external() {
+                self.take_in(array, &value)?;
+                continue;
+            }
             // Other threads may give the base other values again and again; if this is the one that is there
             // already, there is no room for it.
             if brought.replace(value.id()) == Some(value.id()) {
@@ -147,5 +151,23 @@ impl Context {
             }
             self.bring(&value)?;
         }
+    }
+
+    /// Gives an array's base a copy of what lies outside: whoever has its memory may write to it.
+    fn take_in(&self, array: &Array, outside: &Value) -> Result<()> {
+        let whole = View::contiguous(outside.shape());
+        let copied = self
+            .inner
+            .door
+            .recorder()
+            .taken_in(&Array::with_view(outside.clone(), whole))?
+            .value()?;
+        let mut current = array.owner_current();
+        match current.value_mut()? {
+            // They are the same elements, so it is no other version.
+            Some(value) if value.id() == outside.id() => *value = copied,
+            _ => {}
+        }
+        Ok(())
     }
 }

@@ -104,6 +104,10 @@ impl Array {
             return copied(own.bytes(), dtype, self.layout());
         }
         let value = self.value().ok()?;
+        if value.is_external() {
+            // What is given out stays, and this goes.
+            return None;
+        }
         let (low, high) = self.layout().extent()?;
         let state = value.state();
         if !state.on_host.covers(low as usize..high as usize + 1) {
@@ -215,17 +219,22 @@ impl Context {
             return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)?), dtype, view });
         };
         let range = low as usize..high as usize + 1;
+        if value.is_external() {
+            return self.read_there(&self.inner.door.recorder().taken_in(array)?);
+        }
         if self.is_sparse(&value, &view)? {
             return self.read_there(&self.copy(array)?);
         }
-        if !value.state().on_host.covers(range.clone()) {
-            if value.byte_len() >= T.read_large {
-                self.make_room_for(&value)?;
-            }
-            let bring = |engine: &mut Engine| engine.bring_to_host(&value, range.clone());
-            self.compute_and(&value, range.clone(), bring)?;
+        if value.byte_len() >= T.read_large {
+            self.make_room_for(&value)?;
         }
-        Ok(HostArray { buffer: value.host_buffer()?, dtype, view })
+        let bring = |engine: &mut Engine| {
+            engine.bring_to_host(&value, range.clone())?;
+            // Nothing of it goes while somebody has it.
+            value.host_buffer()
+        };
+        let buffer = self.compute_and(&value, range.clone(), bring)?;
+        Ok(HostArray { buffer, dtype, view })
     }
 
     /// One element; evaluates no more than its block and moves no more than it.
@@ -292,7 +301,14 @@ impl Context {
     /// Whether reading a view would compute much more than it shows; then the view is computed as a
     /// value of its own.
     pub(crate) fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
-        if value.is_computed() || view.size() * 8 > value.len() {
+        if value.is_computed() {
+            return Ok(false);
+        }
+        if value.0.streams {
+            // What is not asked for would take memory.
+            return Ok(view.size() < value.len());
+        }
+        if view.size() * 8 > value.len() {
             return Ok(false);
         }
         let Some((low, high)) = view.extent() else {
@@ -300,7 +316,7 @@ impl Context {
         };
         let mut state = self.state();
         let position = self.current(&mut state)?;
-        let tiling = state.engine.device(position)?.tiling(value.shape());
+        let tiling = state.engine.device(position)?.tiling_of(value);
         let tiles = tiling.numbers(low as usize..high as usize + 1);
         // Within few blocks, the rest of them will be wanted too.
         Ok(tiles.len() > 2)

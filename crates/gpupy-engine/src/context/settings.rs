@@ -33,6 +33,8 @@ pub struct Settings {
     pub block_bytes: u64,
     /// Memory for all blocks of a device in bytes; 0 means the device's own. `GPUPY_DEVICE_BYTES`.
     pub device_bytes: u64,
+    /// The most bytes of host memory that values take, or 0; what is beyond goes to the disk. `GPUPY_HOST_BYTES`.
+    pub host_bytes: u64,
     /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
     pub resources: Resources,
     /// Threads that evaluate on the host's cores; 0 means as many as the process may use.
@@ -62,6 +64,7 @@ impl Default for Settings {
             device: String::new(),
             block_bytes: 0,
             device_bytes: 0,
+            host_bytes: 0,
             resources: Resources::default(),
             threads: 0,
             driver_fallback: true,
@@ -95,6 +98,9 @@ impl Settings {
         }
         if let Some(words) = read("GPUPY_DEVICE_BYTES") {
             settings.device_bytes = parse_bytes("GPUPY_DEVICE_BYTES", &words)?;
+        }
+        if let Some(words) = read("GPUPY_HOST_BYTES") {
+            settings.host_bytes = parse_bytes("GPUPY_HOST_BYTES", &words)?;
         }
         settings.threads = match read("GPUPY_THREADS") {
             Some(words) => parse_threads(&words)?,

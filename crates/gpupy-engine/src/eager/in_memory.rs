@@ -158,6 +158,7 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
                 Memory::full(scalar.bytes().get(..dtype.size())?, value.len()).ok()?
             }
             Kind::Constant(_) => return None,
+            Kind::External(_) => return None,
             Kind::Host(_) | Kind::Expr { .. } => {
                 match taken(value, most == usize::MAX).map(Arc::try_unwrap) {
                     Some(Ok(buffer)) => Memory::in_buffer(buffer),

@@ -426,7 +426,7 @@ pub(crate) fn in_shape(array: Array, shape: &[usize]) -> Option<Array> {
 /// Whether all elements of these values are in host memory, so that a kernel can read them there.
 pub(crate) fn are_in_memory(values: &[Value]) -> bool {
     values.iter().all(|value| match value.0.kind {
-        Kind::Constant(_) => false,
+        Kind::Constant(_) | Kind::External(_) => false,
         _ => value.is_computed() && value.host_start(0..value.len()).is_some(),
     })
 }

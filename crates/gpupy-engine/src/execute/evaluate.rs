@@ -7,6 +7,7 @@
 //! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), what a step consists of
 //! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
+use crate::blocks::streams::Residents;
 use crate::execute::slice::Slice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
@@ -40,6 +41,8 @@ pub(crate) struct Engine {
     /// What belongs to no device.
     pub stats: Stats,
     pub slice: Slice,
+    /// What was read from outside and is in host memory.
+    pub residents: Residents,
     /// What may be stored because it would be computed again.
     pub again: Again,
     /// Who is told what is done in host memory.

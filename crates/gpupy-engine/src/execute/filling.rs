@@ -58,6 +58,9 @@ impl Engine {
         tile: &Tile,
         device: usize,
     ) -> Result<()> {
+        for value in values {
+            self.make_way(value, &tile.range)?;
+        }
         let (open, stats) = self.device_and_stats(device)?;
         let specs = values.iter().map(|value| open.spec(value, &tile.range));
         let specs = specs.collect::<Result<SmallVec<[BlockSpec; 4]>>>()?;

@@ -64,6 +64,9 @@ impl Engine {
         for (value, part) in &pinned {
             device.unpin(*value, part);
         }
+        device.forget_views(&kernel.operands);
+        self.residents.advance();
+        let device = self.device(position)?;
         let (mut kept, in_place) = (false, taken.is_some());
         if let Some(taken) = taken {
             kept = launched.is_ok();
@@ -138,6 +141,11 @@ impl Engine {
             operands.push(self.operand_block(position, value, part)?);
             self.device(position)?.pin(value.id(), part);
             pinned.push((value.id(), part.clone()));
+        }
+        for dest in dests {
+            if let (None, Destination::Tile { value, tile }) = (taken, dest) {
+                self.make_way(value, &tile.range)?;
+            }
         }
         let (device, stats) = self.device_and_stats(position)?;
         let mut places = Vec::new();

@@ -116,6 +116,8 @@ impl Engine {
         for (value, part) in &pinned {
             device.unpin(*value, part);
         }
+        self.residents.advance();
+        let device = self.device(position)?;
         if let Err(error) = launched {
             begun.iter().for_each(|striping| device.driver.block_free(striping.dest.0));
             return Err(error.with_default("driver", device.name));
@@ -162,6 +164,7 @@ impl Engine {
                 self.device(position)?.pin(operand.id(), part);
                 pinned.push((operand.id(), part.clone()));
             }
+            self.make_way(value, &tile.range)?;
             let (device, stats) = self.device_and_stats(position)?;
             let spec = device.spec(value, &tile.range)?;
             let dest = (device.alloc(spec, stats)?, spec);

@@ -31,6 +31,13 @@ impl Engine {
         let (device, stats) = self.device_and_stats(position)?;
         if let Some(block) = device.find(value.id(), part) {
             stats.cache_hits += 1;
+            let stale = device.stale(value, part);
+            if stale.is_empty() {
+                return Ok(block);
+            }
+            // They may be on the disk.
+            stale.iter().try_for_each(|range| self.bring_to_host(value, range))?;
+            let (device, stats) = self.device_and_stats(position)?;
             device.refresh(value, part, stats)?;
             return Ok(block);
         }
@@ -38,11 +45,16 @@ impl Engine {
         let size = value.dtype().size();
         let (range, gathered) = match part {
             Part::Tile(number) => {
-                let range = self.device(position)?.tiling(value.shape()).tile(*number).range;
+                let range = self.device(position)?.tiling_of(value).tile(*number).range;
                 (range, None)
             }
             Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
         };
+        if let Some((walk, space)) = gathered
+            && value.is_external()
+        {
+            return self.outside_view(position, value, part, (walk, space));
+        }
         self.bring_to_host(value, range.clone())?;
         let buffer = value.host_buffer()?;
         let (device, stats) = self.device_and_stats(position)?;
@@ -68,8 +80,11 @@ impl Engine {
     /// - `Lost`: the positions are nowhere any more.
     /// - `Poisoned`: the same, because the evaluation that should have given them failed.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
-        if let Kind::Constant(scalar) = value.0.kind {
-            self.fill_host(value, scalar)?;
+        match &value.0.kind {
+            Kind::Constant(scalar) => self.fill_host(value, *scalar)?,
+            Kind::External(external) => self.read_outside(value, &*external.0, range.clone())?,
+            Kind::Host(_) | Kind::Expr { .. } if value.0.paged => self.bring_back(value, &range)?,
+            Kind::Host(_) | Kind::Expr { .. } => {}
         }
         if value.state().on_host.covers(range.clone()) {
             return Ok(());

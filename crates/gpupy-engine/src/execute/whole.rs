@@ -30,6 +30,7 @@ impl Engine {
         for read in reads {
             self.bring_to_host(&read.value, read.reach())?;
         }
+        self.make_way(value, &(0..size_of(extents)))?;
         let began = self.tracer.clock();
         let mut given: SmallVec<[Vec<u8>; 2]> = smallvec![];
         for (which, read) in reads.iter().enumerate() {

@@ -31,6 +31,10 @@ pub struct Stats {
     pub bytes_imported: u64,
     /// Bytes from device to host.
     pub bytes_downloaded: u64,
+    /// Bytes that were read from outside: from files, and by readers.
+    pub bytes_read: u64,
+    /// Bytes that were written to the disk, as host memory is limited.
+    pub bytes_spilled: u64,
     /// Blocks taken from the device to make room.
     pub evictions: u64,
     /// Operand blocks found on the device.
@@ -76,6 +80,8 @@ impl AddAssign for Stats {
         self.extents_uploaded += other.extents_uploaded;
         self.bytes_imported += other.bytes_imported;
         self.bytes_downloaded += other.bytes_downloaded;
+        self.bytes_read += other.bytes_read;
+        self.bytes_spilled += other.bytes_spilled;
         self.evictions += other.evictions;
         self.cache_hits += other.cache_hits;
         self.cache_misses += other.cache_misses;

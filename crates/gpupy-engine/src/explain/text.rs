@@ -156,7 +156,10 @@ pub(crate) fn lone_event(event: &Event) -> String {
 /// What a value is that needs no evaluation.
 pub(crate) fn whereabouts(value: &Value) -> String {
     let what = type_text(&subject(value));
-    match value.0.kind {
+    match &value.0.kind {
+        Kind::External(external) => {
+            format!("array of {what}: read of {} where it is needed", external.0.name())
+        }
         Kind::Constant(scalar) => format!("array of {what}: every element is {scalar}"),
         Kind::Host(Origin::Given) => {
             format!("array of {what}: given in host memory, nothing to evaluate")

@@ -116,6 +116,7 @@ pub(crate) fn graph(roots: &[&Value], mut stored: impl FnMut(&Value)) -> Vec<Gra
         let operands = value.state().operands.clone();
         let leaf = match &value.0.kind {
             Kind::Host(_) => Some("host data".to_string()),
+            Kind::External(external) => Some(format!("elements of {}", external.0.name())),
             Kind::Constant(scalar) => Some(format!("constant {scalar}")),
             // What was computed has let go of its operands.
             Kind::Expr { inputs, .. } if value.is_computed() || operands.len() != inputs.len() => {

@@ -9,6 +9,7 @@
 //! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
 //! buffer (`value/`).
 
+use crate::memory::limit;
 use crate::memory::owned::Owned;
 use crate::memory::shelves;
 use crate::thresholds::T;
@@ -18,6 +19,7 @@ use gpupy_core::memory;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes that the pool keeps for reuse, unless it is told another number.
@@ -32,6 +34,8 @@ pub struct HostBuffer {
     /// Where the memory is from; `None` only while it is dropped.
     owned: Option<Owned>,
     len: usize,
+    /// Whether it counts where memory is limited.
+    counts: AtomicBool,
 }
 
 // SAFETY: the memory is owned by the buffer alone; shared access is governed by the contracts of
@@ -79,7 +83,47 @@ impl HostBuffer {
     }
 
     fn of(mut owned: Owned, len: usize) -> HostBuffer {
-        HostBuffer { memory: owned.memory(), owned: Some(owned), len }
+        let counts = AtomicBool::new(limit::count(len));
+        HostBuffer { memory: owned.memory(), owned: Some(owned), len, counts }
+    }
+
+    /// Counts the buffer no longer, as others count what is in it; whether its pages may go back one by one.
+    pub(crate) fn is_paged(&self) -> bool {
+        let is_paged = matches!(self.owned, Some(Owned::Mapped(_) | Owned::Reserved(_)));
+        if is_paged && self.counts.swap(false, Ordering::Relaxed) {
+            limit::uncount(self.len);
+        }
+        is_paged
+    }
+
+    /// Counts the buffer, which nothing else counts any more.
+    pub(crate) fn count_again(&self) {
+        let is_own = !matches!(self.owned, Some(Owned::Lent { .. }));
+        if is_own && !self.counts.load(Ordering::Relaxed) {
+            self.counts.store(limit::count(self.len), Ordering::Relaxed);
+        }
+    }
+
+    /// A buffer of zeros that takes memory as it is written, and gives it back by `release`.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no addresses for so much.
+    pub(crate) fn reserved(len: usize) -> Result<HostBuffer> {
+        let made = memory::granted(len, || Owned::reserved(len));
+        let made = made.map(|owned| HostBuffer::of(owned, len))?;
+        made.is_paged();
+        Ok(made)
+    }
+
+    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or what they were.
+    ///
+    /// # Safety
+    /// Nobody reads or writes the range meanwhile.
+    pub(crate) unsafe fn release(&self, range: Range<usize>) {
+        if let Some(owned) = &self.owned {
+            // SAFETY: the caller's promise.
+            unsafe { owned.release(range) };
+        }
     }
 
     /// Memory of another owner, which is kept alive as long as the buffer; it is never reused.
@@ -92,7 +136,7 @@ impl HostBuffer {
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
         let owned = Owned::Lent { memory, constant: false, _owner: owner };
-        HostBuffer { memory, owned: Some(owned), len }
+        HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
     }
 
     /// The same of memory that is only read: [`HostBuffer::is_sole`] is false of it.
@@ -105,7 +149,7 @@ impl HostBuffer {
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
         let owned = Owned::Lent { memory, constant: true, _owner: owner };
-        HostBuffer { memory, owned: Some(owned), len }
+        HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
     }
 
     /// Whether the memory may be written by whoever has this handle: there is no other, and no owner whose memory is
@@ -196,12 +240,15 @@ impl HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
+        if *self.counts.get_mut() {
+            limit::uncount(self.len);
+        }
         // Where accesses are checked, memory goes back to what checks them.
         if cfg!(feature = "guard") {
             return;
         }
         let Some(owned) = self.owned.take() else { return };
-        if let Owned::Lent { .. } = owned {
+        if let Owned::Lent { .. } | Owned::Reserved(_) = owned {
             return;
         }
         let Some(owned) = shelves::put(owned) else { return };

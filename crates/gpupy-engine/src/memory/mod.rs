@@ -5,17 +5,21 @@
 //! view in a kernel: a walk over an iteration space, to which views compose (`access.rs`). [`Ranges`](ranges::Ranges)
 //! are the positions that are there. A [`Tiling`](tiling::Tiling) cuts a shape into [`Tile`](tiling::Tile)s, ranges in C
 //! order that are boxes of coordinates. `strided.rs` and `seen.rs` move elements; `little.rs` says what counts as
-//! little.
+//! little. A [`Reader`](reader::Reader) gives elements that lie in a file;
+//! `limit.rs` says how much memory there may be, and `spill.rs` has the file for what is beyond.
 //!
 //! Imports nothing of this crate. Not here: blocks of devices (`blocks/`), whose elements these are (`graph/`, `array/`).
 
 pub(crate) mod access;
 pub(crate) mod host;
+pub(crate) mod limit;
 pub(crate) mod little;
 mod owned;
 pub(crate) mod ranges;
+pub(crate) mod reader;
 pub(crate) mod seen;
 pub(crate) mod shelves;
+pub(crate) mod spill;
 pub(crate) mod strided;
 pub(crate) mod tiling;
 pub(crate) mod view;

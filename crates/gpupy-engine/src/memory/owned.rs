@@ -3,8 +3,11 @@
 //! Owns [`Owned`]. Not here: reuse (`host.rs`, `shelves.rs`).
 
 use crate::thresholds::T;
-use memmap2::MmapMut;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
+use memmap2::{MmapMut, MmapOptions};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
 use std::ptr::NonNull;
 
 /// Memory that goes back where it is from when it is dropped.
@@ -14,6 +17,8 @@ pub(crate) enum Owned {
         capacity: usize,
     },
     Mapped(MmapMut),
+    /// Addresses whose pages are there once they are written, and go back one by one; never reused.
+    Reserved(MmapMut),
     #[cfg(feature = "guard")]
     Guarded(gpupy_core::guard::Guarded),
     /// Memory of another owner, which this keeps alive.
@@ -45,10 +50,39 @@ impl Owned {
         Some(Owned::Allocated { memory, capacity })
     }
 
+    /// Addresses for so many bytes, which take memory as they are written; `None` where the system has none.
+    pub fn reserved(len: usize) -> Option<Owned> {
+        let map = MmapOptions::new().len(len.max(1)).no_reserve_swap().map_anon().ok()?;
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Some(Owned::Reserved(map))
+    }
+
+    /// Gives pages of mapped memory back to the system, those that lie inside a range; they are zeros then.
+    ///
+    /// # Safety
+    /// Nobody reads or writes the range meanwhile.
+    pub unsafe fn release(&self, range: Range<usize>) {
+        #[cfg(unix)]
+        if let Owned::Reserved(map) | Owned::Mapped(map) = self {
+            const PAGE: usize = 4096;
+            let (start, end) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
+            if start < end.min(map.len()) {
+                let len = end.min(map.len()) - start;
+                // SAFETY: the pages are private to this map, and the caller keeps everybody else away. Where the
+                // system refuses, they stay.
+                let _ =
+                    unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, len) };
+            }
+        }
+        #[cfg(not(unix))]
+        let _ = range;
+    }
+
     pub fn capacity(&self) -> usize {
         match self {
             Owned::Allocated { capacity, .. } => *capacity,
-            Owned::Mapped(map) => map.len(),
+            Owned::Mapped(map) | Owned::Reserved(map) => map.len(),
             #[cfg(feature = "guard")]
             Owned::Guarded(guarded) => guarded.len(),
             // Nothing behind the elements may be touched, nor the memory be reused.
@@ -60,7 +94,7 @@ impl Owned {
         match self {
             Owned::Allocated { memory, .. } | Owned::Lent { memory, .. } => *memory,
             // A map is not empty, and nowhere but at an address.
-            Owned::Mapped(map) => NonNull::from(&mut **map).cast(),
+            Owned::Mapped(map) | Owned::Reserved(map) => NonNull::from(&mut **map).cast(),
             #[cfg(feature = "guard")]
             Owned::Guarded(guarded) => guarded.start(),
         }

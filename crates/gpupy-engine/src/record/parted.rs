@@ -31,8 +31,12 @@ impl Recorder {
             Kind::Constant(_) => None,
             Kind::Expr { op: NodeOp::Join(join), .. } if !old.is_computed() => Some(join),
             Kind::Expr { op, .. } if !old.is_computed() && !op.stands_alone() => None,
-            Kind::Expr { .. } | Kind::Host(_) if is_most_of_what_stays(old, dest) => None,
-            Kind::Expr { .. } | Kind::Host(_) => return None,
+            Kind::Expr { .. } | Kind::Host(_) | Kind::External(_)
+                if is_most_of_what_stays(old, dest) =>
+            {
+                None
+            }
+            Kind::Expr { .. } | Kind::Host(_) | Kind::External(_) => return None,
         };
         let (ranges, axes) = box_of(dest, old.shape())?;
         let is_cut = |axis: &usize| ranges[*axis].len() < old.shape()[*axis];

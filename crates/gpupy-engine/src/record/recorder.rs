@@ -200,6 +200,17 @@ impl Recorder {
         self.value(dtype, view.shape, op, smallvec![(input, Some(value))])
     }
 
+    /// A new base with the elements that an array shows of what lies outside: once they are computed, they are there.
+    ///
+    /// # Errors
+    /// - `Disposed`: the array has none any more.
+    pub(crate) fn taken_in(&self, array: &Array) -> Result<Array> {
+        let (value, view) = (array.value()?, array.layout().clone());
+        let (dtype, input) = (value.dtype(), Input::new(value.id(), &view));
+        let op = NodeOp::Apply(Op::Cast);
+        Ok(Array::from_value(self.value(dtype, view.shape, op, smallvec![(input, Some(value))])))
+    }
+
     /// A value of this shape with the same elements in C order.
     pub(super) fn reshaped(&self, value: &Value, shape: &[usize]) -> Value {
         let operands = smallvec![(Input::Whole(value.id()), Some(value.clone()))];

@@ -147,7 +147,7 @@ fn due_tiles(walk: &Walk, node: &WalkNode, device: &Device) -> Option<Range<usiz
         let state = node.value.state();
         state.passed.as_ref()?.again_with(&read)?
     };
-    let tiling = device.tiling(node.value.shape());
+    let tiling = device.tiling_of(&node.value);
     let numbers = tiling.numbers(read.reach);
     let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
     let tiles = first.range.start..last.range.end;
@@ -171,7 +171,8 @@ fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
                     ..
                 }
             );
-        let lasts = is_operation && costs(node) && device.fates.lasts(&node.value);
+        let is_read = node.value.0.streams && node.value.0.weight <= T.streamed;
+        let lasts = is_operation && costs(node) && !is_read && device.fates.lasts(&node.value);
         lasts.then_some(number as u32)
     };
     walk.nodes.iter().enumerate().filter_map(is_lasting).collect()

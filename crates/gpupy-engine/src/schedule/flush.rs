@@ -73,6 +73,8 @@ pub(crate) struct Pending {
     pub weight: u32,
     /// Whether no kernel of what reads it computes it.
     pub stands_alone: bool,
+    /// Whether it is not stored unless it has to be, as it would take more memory than there is.
+    pub streams: bool,
     /// Whether it combines what it reads.
     pub reduces: bool,
     /// Whether anything but what is pending below what is wanted holds it.
@@ -171,6 +173,7 @@ fn pending(value: &Value, reads: &[Source], before: &[Pending]) -> Pending {
         own: 0,
         weight: 0,
         stands_alone: false,
+        streams: value.0.streams,
         reduces: value.reduces().is_some(),
         outlives: false,
         points: len,

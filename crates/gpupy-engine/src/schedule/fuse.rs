@@ -122,7 +122,7 @@ fn fates(flush: &Flush) -> Vec<Fate> {
         let mut own = readers[number as usize];
         let lives_on = is_reduced[number as usize] && node.outlives;
         fates[number as usize] = match own {
-            _ if !node.stands_alone && (lives_on || is_stored(flush, node, own)) => Fate::Stored,
+            _ if may_be_stored(node) && (lives_on || is_stored(flush, node, own)) => Fate::Stored,
             _ if node.outlives => Fate::Lasts,
             Readers::Several(..) => Fate::Shared,
             Readers::None | Readers::One(..) => Fate::Passes,
@@ -171,6 +171,12 @@ fn of_parts(
     }
 }
 
+/// Whether a value may be stored for what reads it: not if it is computed in no kernel of another anyway, nor if it is more
+/// than memory holds and cheap.
+fn may_be_stored(node: &Pending) -> bool {
+    !node.stands_alone && (!node.streams || node.weight > T.streamed)
+}
+
 fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
     let (points, stored) = (readers.points(), u64::from(T.recompute) * node.len as u64);
     let is_due =
@@ -207,6 +213,7 @@ mod tests {
             own,
             weight,
             stands_alone: false,
+            streams: false,
             reduces: false,
             outlives: false,
             points,

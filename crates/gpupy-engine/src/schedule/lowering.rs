@@ -134,7 +134,7 @@ impl Device {
 
     /// Whether kernels of this device can read a value anywhere: it fits into one block.
     pub fn gathers_from(&self, table: &Value) -> bool {
-        let fits = self.tiling(table.shape()).numbers(0..table.len()).len() == 1;
+        let fits = self.tiling_of(table).numbers(0..table.len()).len() == 1;
         fits && !matches!(self.way(Op::Gather, table.dtype()), Way::Absent)
     }
 

@@ -235,11 +235,11 @@ fn standing(devices: &[Option<Device>], homes: &Homes<'_>, rank: usize) -> usize
 
 /// The tile of a device in which the first position of `range` lies that is not there.
 fn next_pending(device: &Device, value: &Value, range: Range<usize>) -> Option<Tile> {
-    if matches!(value.0.kind, Kind::Host(_) | Kind::Constant(_)) || range.is_empty() {
+    if !matches!(value.0.kind, Kind::Expr { .. }) || range.is_empty() {
         return None;
     }
     let first = device.promised.first_gap(value.id(), &value.state().computed, range)?;
-    let tiling = device.tiling(value.shape());
+    let tiling = device.tiling_of(value);
     Some(tiling.tile(tiling.number_at(first)))
 }
 

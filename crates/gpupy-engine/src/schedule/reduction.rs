@@ -32,8 +32,66 @@ pub(crate) struct Pieces {
     value: Value,
     n: usize,
     tile: Tile,
-    tiling: Tiling,
+    cut: Cut,
     next: usize,
+}
+
+/// How a tile of a reduction is cut into pieces.
+#[derive(Clone)]
+enum Cut {
+    /// In C order.
+    InOrder(Tiling),
+    /// So many chunks of all rows at once, the rows cut so, and then the next chunks: as the elements lie that are read, where
+    /// those of one row lie far apart.
+    Across(usize, Tiling),
+}
+
+impl Cut {
+    /// That of the tile of a step whose pieces read at most so many elements.
+    fn of(value: &Value, n: usize, tile: &Tile, most: usize) -> Cut {
+        let chunks = most / REDUCE_CHUNK;
+        let Some((_, rows)) = tile.shape.split_last() else {
+            return Cut::InOrder(Tiling::new(&tile.shape, chunks));
+        };
+        let lies_across = || match &value.0.kind {
+            Kind::Expr { inputs, .. } => {
+                let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
+                let (along, across) =
+                    (at.strides.last(), at.strides.iter().zip(&space).rev().skip(1));
+                let widest = across.map(|(stride, extent)| stride.abs() * *extent as i64).max();
+                along.is_some_and(|along| *along != 0 && along.abs() >= widest.unwrap_or(i64::MAX))
+            }
+            _ => false,
+        };
+        if !value.0.streams || !lies_across() {
+            return Cut::InOrder(Tiling::new(&tile.shape, chunks));
+        }
+        let together = (chunks / size_of(rows).max(1)).max(1);
+        Cut::Across(together, Tiling::new(rows, chunks / together))
+    }
+
+    /// The piece at a place of the tile, where the places of all pieces follow each other, and its number of points.
+    fn piece(&self, tile: &Tile, next: usize) -> (Shape, Shape) {
+        match self {
+            Cut::InOrder(tiling) => {
+                let piece = tiling.tile(tiling.number_at(next));
+                (piece.origin, piece.shape)
+            }
+            Cut::Across(together, tiling) => {
+                let (count, rows) = match tile.shape.split_last() {
+                    Some((count, rows)) => (*count, size_of(rows)),
+                    None => (1, 1),
+                };
+                let first = next / (together * rows) * together;
+                let width = (*together).min(count - first);
+                let piece = tiling.tile(tiling.number_at((next - first * rows) / width));
+                let (mut origin, mut shape) = (piece.origin, piece.shape);
+                origin.push(first);
+                shape.push(width);
+                (origin, shape)
+            }
+        }
+    }
 }
 
 /// Part of a reduction's tile.
@@ -50,9 +108,9 @@ pub(crate) struct Part {
 impl Pieces {
     /// Those of a tile of a reduction step that combines so many elements.
     pub fn of(device: &Device, value: &Value, n: usize, tile: &Tile) -> Pieces {
-        let tiling = Tiling::new(&tile.shape, device.reach_len() / REDUCE_CHUNK);
+        let cut = Cut::of(value, n, tile, device.reach_len(value));
         let (value, tile) = (value.clone(), tile.clone());
-        Pieces { value, n, tile, tiling, next: 0 }
+        Pieces { value, n, tile, cut, next: 0 }
     }
 
     /// Those whose map is stored, one at a time; `None` where all of the map is to be stored: it is short, or no rows of
@@ -66,14 +124,14 @@ impl Pieces {
     ) -> Option<Pieces> {
         let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
         let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
-        let most = cost::stored_piece(&device.caps).min(device.reach_len());
+        let most = cost::stored_piece(&device.caps).min(device.reach_len(value));
         let is_row = access::kind(&at, &space) == AccessKind::Contiguous;
         if size_of(&space) <= 2 * most || !is_row {
             return None;
         }
         let tiling = Tiling::new(&tile.shape, chunks_of_piece(most, n, operand.shape()));
-        let (value, tile) = (value.clone(), tile.clone());
-        Some(Pieces { value, n, tile, tiling, next: 0 })
+        let (value, tile, cut) = (value.clone(), tile.clone(), Cut::InOrder(tiling));
+        Some(Pieces { value, n, tile, cut, next: 0 })
     }
 }
 
@@ -93,13 +151,16 @@ impl Iterator for Pieces {
             return None;
         }
         let is_first = self.next == 0;
-        let mut piece = self.tiling.tile(self.tiling.number_at(self.next));
-        let is_whole = piece.range.len() == self.tile.range.len();
-        let dest = access::of_tile(&self.tile.shape, &piece);
-        self.next = piece.range.end;
+        let (mut origin, shape) = self.cut.piece(&self.tile, self.next);
+        let points = size_of(&shape);
+        let is_whole = points == self.tile.range.len();
+        let strides = contiguous_strides(&self.tile.shape);
+        let offset = strides.iter().zip(&origin).map(|(stride, at)| stride * *at as isize).sum();
+        let dest = access::access(offset, &strides);
+        self.next += points;
         // The piece's coordinates in the value, not in the tile.
-        piece.origin.iter_mut().zip(&self.tile.origin).for_each(|(o, first)| *o += first);
-        let (at, space) = reduced_tile(&inputs[0], self.value.shape(), &piece, self.n);
+        origin.iter_mut().zip(&self.tile.origin).for_each(|(o, first)| *o += first);
+        let (at, space) = reduced_box(&inputs[0], self.value.shape(), (origin, shape), self.n);
         Some(Part { at, space, dest, is_whole, is_first })
     }
 }
@@ -219,7 +280,7 @@ pub(crate) fn needs_of_stored(
 
 /// What a walk over the first tile of a value needs, in the value's own shape.
 fn needs_of_its_own(device: &Device, value: &Value, reach: &Range<usize>) -> Result<Option<Needs>> {
-    let tiling = device.tiling(value.shape());
+    let tiling = device.tiling_of(value);
     let tile = tiling.tile(tiling.number_at(reach.start));
     let (at, space) = access::space_of_tile(value.shape(), &tile);
     let found = Walk::up_to_cuts(device, &[Start::Value(value)], at, space, false)?;
@@ -267,8 +328,16 @@ pub(crate) fn reduced_tile(
     tile: &Tile,
     n: usize,
 ) -> (Access, Shape) {
-    let mut space = tile.shape.clone();
-    let mut first = tile.origin.clone();
+    reduced_box(input, shape, (tile.origin.clone(), tile.shape.clone()), n)
+}
+
+/// The same of a box of coordinates: its first ones, and its extents.
+fn reduced_box(
+    input: &Input,
+    shape: &[usize],
+    (mut first, mut space): (Shape, Shape),
+    n: usize,
+) -> (Access, Shape) {
     if let (Some(extent), Some(start)) = (space.last_mut(), first.last_mut()) {
         *start *= REDUCE_CHUNK;
         *extent = (*extent * REDUCE_CHUNK).min(n - *start);
@@ -314,6 +383,7 @@ pub(crate) fn in_rows(at: &Access, space: &[usize], shape: &[usize]) -> Option<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::strided::each_point;
     use proptest::prelude::*;
 
     proptest! {
@@ -336,6 +406,27 @@ mod tests {
                 next += size_of(&space);
             }
             prop_assert_eq!(next, end);
+        }
+
+        #[test]
+        fn pieces_across_are_each_place_once(
+            shape in prop::collection::vec(1usize..6, 1..4),
+            most in 1usize..40,
+            together in 1usize..4,
+        ) {
+            let tile = Tiling::new(&shape, usize::MAX).tile(0);
+            let (_, rows) = shape.split_last().expect("there are axes");
+            let cut = Cut::Across(together, Tiling::new(rows, most));
+            let strides = contiguous_strides(&shape);
+            let (mut seen, mut next) = (vec![0; size_of(&shape)], 0);
+            while next < seen.len() {
+                let (origin, extents) = cut.piece(&tile, next);
+                let at: isize = strides.iter().zip(&origin).map(|(s, o)| s * *o as isize).sum();
+                let walk = access::access(at, &strides);
+                each_point(&walk, &extents, |at| seen[at as usize] += 1);
+                next += size_of(&extents);
+            }
+            prop_assert_eq!(seen, vec![1; size_of(&shape)]);
         }
 
         #[test]

@@ -68,7 +68,7 @@ impl Partition {
             && device.fates.passes(&value)
             && !self.walk.nodes.iter().any(is_read)
         {
-            let tiling = device.tiling(value.shape());
+            let tiling = device.tiling_of(&value);
             let tile = tiling.tile(tiling.number_at(first));
             return Some((value, tile));
         }

@@ -135,7 +135,7 @@ impl Together {
                     }
                 }
                 Kind::Constant(_) => continue,
-                Kind::Expr { .. } | Kind::Host(_) => {}
+                Kind::Expr { .. } | Kind::Host(_) | Kind::External(_) => {}
             }
             if value.len() >= combined {
                 reads.large.push(source);

@@ -21,6 +21,10 @@ from ._jit.recording import JitError as JitError
 from ._kernel.kernel import kernel as kernel
 from ._kernel.reduction import reduction as reduction
 from ._kernel.source import KernelError as KernelError
+from ._outside.arrays import from_chunks as from_chunks
+from ._outside.arrays import open_memmap as open_memmap
+from ._outside.progress import progress as progress
+from ._outside.storing import store as store
 from ._scope import accelerator as accelerator
 from ._typed_list import TypedList as TypedList
 from ._vector import mat2 as mat2

@@ -49,6 +49,8 @@ class Stats(dict[str, Any]):
     in_place: int
     blocks_evaluated: int
     computed_at_once: int
+    bytes_read: int
+    bytes_spilled: int
     bytes_uploaded: int
     extents_uploaded: int
     bytes_imported: int

@@ -216,6 +216,10 @@ pub fn pinned_host_of<'py>(
     for_life: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
+        // Nobody writes what lies outside, so those that are shown are enough.
+        Elements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
+            lend::to_numpy_constant(slf.py(), &array)
+        }
         Elements::Lazy(array) => {
             lend::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
         }

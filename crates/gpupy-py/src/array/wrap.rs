@@ -11,6 +11,7 @@ use crate::array::scalar::{self, LazyScalar};
 use crate::array::subclass::like;
 use crate::convert::dtypes::numpy;
 use crate::convert::host;
+use crate::session::context::context;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -63,6 +64,26 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         return Ok(Bound::new(py, array)?.into_any());
     }
     module(py)?.call_method1("wrap_inside", (object,))
+}
+
+/// A result of NumPy's that is an ndarray of its own. Where nothing but these known references refer to it, and it has its
+/// memory for its own, nothing can write there any more: its elements are read where they lie.
+pub fn wrap_new<'py>(object: &Bound<'py, PyAny>, known: isize) -> PyResult<Bound<'py, PyAny>> {
+    // Where memory is limited, it had better be ours, which may go to the disk.
+    let is_limited = context()?.settings().host_bytes > 0;
+    if !is_limited && references(object) == known && host::is_alone(object) {
+        // SAFETY: the caller's references are given up, and there are no others, nor views.
+        if let Some(array) = unsafe { host::of_constant(object) }? {
+            return Ok(Bound::new(object.py(), NdArray::lazy(array))?.into_any());
+        }
+    }
+    wrap(object)
+}
+
+/// How many references there are to an object.
+pub fn references(object: &Bound<'_, PyAny>) -> isize {
+    // SAFETY: the object is alive.
+    unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) }
 }
 
 /// An array of ours with the elements of one of NumPy's, whose memory nobody writes any more: they are read where they

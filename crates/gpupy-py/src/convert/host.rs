@@ -7,12 +7,12 @@
 
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::lend::to_numpy;
-use crate::session::context::{holds, ready};
+use crate::session::context::{context, holds, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
 use gpupy_core::{DType, Scalar, memory};
 use gpupy_engine::Array;
-use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_WRITEABLE, PY_ARRAY_API};
+use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PY_ARRAY_API};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -166,8 +166,16 @@ impl Place {
     }
 }
 
+/// The bytes of a copy for which room is made where host memory is limited.
+const LARGE: usize = 1 << 20;
+
 /// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.
 fn copy_in(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
+    let bytes = array.len() * dtype.size();
+    if bytes >= LARGE {
+        let context = context()?;
+        wait(array.py(), || context.make_room(bytes)).map_err(to_py)?;
+    }
     let copy = |array| {
         with_bytes(array, |shape, bytes| {
             // To NumPy a truth value is any byte but 0, to drivers 1.
@@ -328,6 +336,17 @@ pub fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
 pub fn address(array: &Bound<'_, PyUntypedArray>) -> *const u8 {
     // SAFETY: it is an array of NumPy's, whose fields stay as they are while Python's lock is held.
     unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast_const().cast() }
+}
+
+/// Whether an ndarray has its memory for its own, and no weak reference leads to it.
+pub fn is_alone(object: &Bound<'_, PyAny>) -> bool {
+    let Ok(array) = object.cast_exact::<PyUntypedArray>() else { return false };
+    // SAFETY: as in `address`.
+    let fields = unsafe { &*_PyArray_GET_ITEM_DATA(array.as_array_ptr()) };
+    fields.flags & NPY_ARRAY_OWNDATA != 0
+        && fields.base.is_null()
+        && fields.weakreflist.is_null()
+        && is_writeable(array)
 }
 
 /// Whether NumPy lets programs write to an ndarray.

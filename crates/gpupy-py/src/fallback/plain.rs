@@ -9,7 +9,7 @@
 use crate::array::fields;
 use crate::array::ndarray::{NdArray, host_of};
 use crate::array::scalar::LazyScalar;
-use crate::array::wrap::{module, wrap};
+use crate::array::wrap::{module, references, wrap_new};
 use crate::convert::dtypes::{Numpy, numpy};
 use crate::convert::host::span;
 use crate::fallback::sites;
@@ -265,20 +265,25 @@ impl<'py> Loan<'py> {
         let py = name.py();
         // What it gives shows the memory of whatever was given.
         let shows = name.to_cow()? == "frombuffer";
-        if !shows && let Some(simple) = self.simple(&result)? {
+        if !shows && let Some(simple) = self.simple(&result, 1)? {
             return Ok(simple);
         }
         let parts = (name, result, self.arrays.to_vec(), self.hosts.to_vec());
         module(py)?.call_method1(intern!(py, "_given_back"), parts)
     }
 
-    /// A result, or a tuple or list of results, that shows no memory of arguments; `None` for others.
-    fn simple(&self, result: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    /// A result, or a tuple or list of results, that shows no memory of arguments; `None` for others. As many references
+    /// to it are known.
+    fn simple(
+        &self,
+        result: &Bound<'py, PyAny>,
+        known: isize,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = result.py();
         let class = result.get_type();
         if class.is(&self.numpy.ndarray) {
             return match self.is_new(result.cast()?) {
-                true => wrap(result).map(Some),
+                true => wrap_new(result, known).map(Some),
                 false => Ok(None),
             };
         }
@@ -297,7 +302,9 @@ impl<'py> Loan<'py> {
             if Items::of(&item)?.is_some() || seen.iter().any(|before| before.is(&item)) {
                 return Ok(None);
             }
-            let Some(simple) = self.simple(&item)? else { return Ok(None) };
+            // The container and this loop refer to it.
+            let known = if references(result) == known { 2 } else { 0 };
+            let Some(simple) = self.simple(&item, known)? else { return Ok(None) };
             seen.push(item);
             made.push(simple);
         }

@@ -51,12 +51,18 @@ impl NdArray {
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
-        Ok(shown_of(slf)?.repr()?.into_any())
+        match text_of_outside(slf, true)? {
+            Some(text) => Ok(text),
+            None => Ok(shown_of(slf)?.repr()?.into_any()),
+        }
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
-        Ok(shown_of(slf)?.str()?.into_any())
+        match text_of_outside(slf, false)? {
+            Some(text) => Ok(text),
+            None => Ok(shown_of(slf)?.str()?.into_any()),
+        }
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -263,6 +269,22 @@ fn shown_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
         return Ok(host);
     }
     slf.py().import("gpupy._subclass")?.call_method1("twin", (slf, host))
+}
+
+/// The text of an array most of whose elements are not to be read for it; `None` for others.
+fn text_of_outside<'py>(
+    slf: &Bound<'py, NdArray>,
+    is_repr: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let is_outside = match &*slf.get().read(slf.py()) {
+        Repr::Lazy(array) => array.is_outside(),
+        Repr::Numpy(_) => false,
+    };
+    if !is_outside || !is_plain(slf) {
+        return Ok(None);
+    }
+    let module = slf.py().import("gpupy._outside.text")?;
+    module.call_method1("text", (slf, is_repr)).map(Some)
 }
 
 /// Refuses to make text of what is recorded.

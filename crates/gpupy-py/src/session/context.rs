@@ -5,7 +5,7 @@
 //! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_engine::Context`).
 
 use crate::session::errors::to_py;
-use crate::session::waiting::{interrupted, wait, without_gil};
+use crate::session::waiting::{check_free, interrupted, wait, without_gil};
 use gpupy_core::{Capabilities, DType, Op, memory};
 use gpupy_engine::{Context, Opener, Placement, Registry, Settings, Stats, device_nodes};
 use pyo3::exceptions::PyValueError;
@@ -108,6 +108,7 @@ pub fn set_driver_fallback(allowed: bool) {
 
 /// The context with its driver open.
 pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
+    check_free()?;
     if let Some((context, _)) = open() {
         return Ok(context);
     }
@@ -201,7 +202,8 @@ pub fn holds(dtype: DType) -> PyResult<bool> {
 /// not depend on time. Arrays made before it keep what was computed of them.
 #[pyfunction]
 #[pyo3(signature = (
-    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true, pauses=true
+    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true, pauses=true,
+    host_bytes=0
 ))]
 #[allow(clippy::too_many_arguments)] // keywords of a function for tests
 pub fn reconfigure(
@@ -213,9 +215,11 @@ pub fn reconfigure(
     flush_depth: Option<u32>,
     strict: bool,
     pauses: bool,
+    host_bytes: u64,
 ) -> PyResult<()> {
+    let driver = driver.to_owned();
     let mut settings =
-        Settings { driver: driver.to_owned(), block_bytes, device_bytes, ..Settings::default() };
+        Settings { driver, block_bytes, device_bytes, host_bytes, ..Settings::default() };
     settings.placement = if strict { Placement::Strict } else { Placement::Auto };
     for (slot, limit) in settings.resources.0.iter_mut().zip(resources.unwrap_or_default()) {
         *slot = limit;
@@ -344,6 +348,8 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("in_place", stats.in_place)?;
     row.set_item("blocks_evaluated", stats.blocks_evaluated)?;
     row.set_item("computed_at_once", stats.computed_at_once)?;
+    row.set_item("bytes_read", stats.bytes_read)?;
+    row.set_item("bytes_spilled", stats.bytes_spilled)?;
     row.set_item("bytes_uploaded", stats.bytes_uploaded)?;
     row.set_item("extents_uploaded", stats.extents_uploaded)?;
     row.set_item("bytes_imported", stats.bytes_imported)?;

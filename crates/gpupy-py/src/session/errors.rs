@@ -8,7 +8,9 @@
 use crate::session::waiting;
 use gpupy_core::{DType, Error, ErrorKind, memory};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyIndexError, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use std::fmt::Write;
 
@@ -51,6 +53,10 @@ pub fn to_py(error: Error) -> PyErr {
         }
         ErrorKind::OutOfMemory => PyMemoryError::new_err(words),
         ErrorKind::Open => OpenError::new_err(error.message().to_owned()),
+        ErrorKind::File if error.operation() == "reader" => {
+            waiting::not_read().unwrap_or_else(|| PyOSError::new_err(words))
+        }
+        ErrorKind::File => PyOSError::new_err(words),
         _ => DriverError::new_err(words),
     }
 }

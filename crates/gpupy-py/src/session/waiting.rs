@@ -7,7 +7,7 @@
 //!
 //! Not here: what happens around a fork and at the exit (`processes.rs`).
 
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,6 +24,10 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread has shut the gate: other hooks of a fork may still want an array.
     static KEEPER: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread calls a function that reads elements, inside.
+    static READING: Cell<bool> = const { Cell::new(false) };
+    /// What such a function raised.
+    static NOT_READ: Cell<Option<PyErr>> = const { Cell::new(None) };
     /// What a signal's handler raised while this thread waited.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
@@ -120,6 +124,39 @@ pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
         std::mem::forget(Inside::enter());
     }
     done
+}
+
+/// Calls a function of the program's that reads elements for the thread that waits: it stays inside, and holds the engine.
+/// Whether it raised nothing; `None` where Python is shutting down.
+pub fn reading(call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Option<bool> {
+    NOT_READ.set(None);
+    Python::try_attach(|py| {
+        let before = READING.replace(true);
+        let done = call(py);
+        READING.set(before);
+        match done {
+            Ok(()) => true,
+            Err(error) => {
+                NOT_READ.set(Some(error));
+                false
+            }
+        }
+    })
+}
+
+/// Refuses to wait where a function reads elements for an evaluation, which would wait for itself.
+pub fn check_free() -> PyResult<()> {
+    if !READING.get() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err(
+        "a function that reads elements for gpupy may not compute with its arrays: compute with NumPy's there",
+    ))
+}
+
+/// What a function raised that was to read elements.
+pub fn not_read() -> Option<PyErr> {
+    NOT_READ.take()
 }
 
 /// Runs the handlers of signals that have come; true when one of them raised an exception. The core

@@ -161,7 +161,7 @@ impl Blocks {
             return Ok(());
         };
         let (value, range, block) = (Value(node), entry.range.clone(), entry.block);
-        if range.is_empty() || value.state().on_host.covers(range.clone()) {
+        if range.is_empty() || value.only_on_device(&range).is_empty() {
             return Ok(());
         }
         let size = value.dtype().size();

@@ -26,7 +26,6 @@ use crate::memory::host::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
-use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,8 +65,7 @@ impl Entry {
     /// Notes that the block's elements are no more, as far as they are not in host memory.
     fn mark_lost(&self) {
         let Some(value) = self.value.upgrade().map(Value) else { return };
-        let gaps = value.state().on_host.gaps(self.range.clone());
-        gaps.into_iter().for_each(|gap| value.mark_lost(gap));
+        value.only_on_device(&self.range).into_iter().for_each(|gap| value.mark_lost(gap));
     }
 }
 
@@ -188,12 +186,6 @@ impl Blocks {
         }
     }
 
-    /// The most elements that one launch should read of one operand: as many as a tile's, but at
-    /// least what one point of a reduction reads.
-    pub fn reach_len(&self) -> usize {
-        self.tile_len.max(REDUCE_CHUNK)
-    }
-
     /// Puts a block into the cache.
     pub fn insert(
         &mut self,
@@ -263,6 +255,9 @@ impl Blocks {
     /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
     /// other value's. Host memory goes along as a whole, if nobody was given it.
     pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
+        if from.is_external() {
+            return false;
+        }
         if !self.caps.host_memory {
             return match self.blocks.get(&(from.id(), Part::Tile(tile.number))) {
                 Some(entry) => entry.imported.is_none(),
@@ -397,6 +392,49 @@ impl Blocks {
     pub fn empty_pool(&mut self) {
         for block in self.pool.drain() {
             self.driver.block_free(block);
+        }
+    }
+
+    /// The blocks that lie in host memory, in a value's positions of a range.
+    fn lying_in(&self, value: &Value, range: &Range<usize>) -> Vec<Key> {
+        let parts = self.parts.get(&value.id()).map_or(&[][..], |parts| &parts[..]);
+        let keys = parts.iter().map(|part| (value.id(), part.clone()));
+        keys.filter(|key| {
+            let reach = self.reach_of(value, &key.1);
+            let is_lent = self.blocks.get(key).is_some_and(|entry| entry.spec.memory.is_some());
+            is_lent && reach.start < range.end && range.start < reach.end
+        })
+        .collect()
+    }
+
+    /// Whether no launch at hand reads a value's host memory there.
+    pub fn may_leave_memory(&self, value: &Value, range: &Range<usize>) -> bool {
+        let is_free = |key| self.blocks.get(key).is_some_and(|entry| entry.pins == 0);
+        self.lying_in(value, range).iter().all(is_free)
+    }
+
+    /// Frees the blocks that lie in a value's host memory there, when the device is done with them.
+    ///
+    /// # Errors
+    /// Any of reading a block.
+    pub fn leave_memory(&mut self, value: &Value, range: &Range<usize>) -> Result<()> {
+        for key in self.lying_in(value, range) {
+            if let Some(block) = self.find(key.0, &key.1) {
+                self.read(&key, block, 0, &mut [])?;
+            }
+            self.forget(&key);
+        }
+        Ok(())
+    }
+
+    /// Frees what was gathered of values that lie outside: it is mostly read once.
+    pub fn forget_views(&mut self, operands: &[(Value, Part)]) {
+        for (value, part) in operands {
+            let key = (value.id(), part.clone());
+            let is_view = value.is_external() && matches!(part, Part::View(_));
+            if is_view && self.blocks.get(&key).is_some_and(|entry| entry.pins == 0) {
+                self.forget(&key);
+            }
         }
     }
 

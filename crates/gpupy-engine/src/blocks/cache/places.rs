@@ -6,11 +6,14 @@
 //! Not here: how values are cut into tiles (`memory/tiling.rs`), bringing what is not there (`execute/transfer.rs`).
 
 use super::{Blocks, Part};
+use crate::blocks::streams;
 use crate::graph::value::Value;
 use crate::memory::access;
+use crate::memory::limit;
 use crate::memory::tiling::{Tile, Tiling};
+use crate::thresholds::T;
 use gpupy_core::driver::Access;
-use gpupy_core::ir::AccessKind;
+use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
 use gpupy_core::shape::{contiguous_strides, size_of};
 use std::ops::Range;
 
@@ -24,7 +27,7 @@ pub(crate) struct Placed {
 impl Blocks {
     /// The tile of a value that an access over a space is, in C order, if it is one.
     pub fn own_tile(&self, value: &Value, walk: &Access, space: &[usize]) -> Option<Tile> {
-        let tiling = self.tiling(value.shape());
+        let tiling = self.tiling_of(value);
         let tile = tiling.tile(tiling.number_at(walk.offset.max(0) as usize));
         let points = size_of(space);
         let contiguous = points == 1 || access::kind(walk, space) == AccessKind::Contiguous;
@@ -33,15 +36,28 @@ impl Blocks {
         is_own.then_some(tile)
     }
 
-    /// How values of this shape are cut for this device.
+    /// How values of this shape are cut for this device, but for those of which little is in memory.
     pub fn tiling(&self, shape: &[usize]) -> Tiling {
         Tiling::new(shape, self.tile_len)
+    }
+
+    /// How a value is cut for this device.
+    pub fn tiling_of(&self, value: &Value) -> Tiling {
+        Tiling::new(value.shape(), self.tile_len.min(streams::most_of_tile(value)))
+    }
+
+    /// The most elements that one launch for a value should read of one operand: as many as a tile's, but at
+    /// least what one point of a reduction reads.
+    pub fn reach_len(&self, value: &Value) -> usize {
+        let most = if value.0.streams { T.streamed_tile } else { usize::MAX };
+        let most = limit::step_bytes().map_or(most, |bytes| most.min(bytes / value.dtype().size()));
+        self.tile_len.min(most).max(REDUCE_CHUNK)
     }
 
     /// The positions of a value that a part has.
     pub fn reach_of(&self, value: &Value, part: &Part) -> Range<usize> {
         match part {
-            Part::Tile(number) => self.tiling(value.shape()).tile(*number).range,
+            Part::Tile(number) => self.tiling_of(value).tile(*number).range,
             Part::View(view) => access::reach(&view.0, &view.1),
         }
     }
@@ -49,10 +65,14 @@ impl Blocks {
     /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
     /// they lie in several tiles or are few of many that are only in host memory, gathered.
     pub fn place(&self, value: &Value, walk: &Access, space: &[usize]) -> Placed {
-        let tiling = self.tiling(value.shape());
+        let tiling = self.tiling_of(value);
         let reach = access::reach(walk, space);
+        // Of what lies outside, no more is read than is wanted.
+        let is_little = value.is_external()
+            && reach.len().saturating_mul(4)
+                < tiling.tile(tiling.number_at(reach.start)).range.len();
         let numbers = tiling.numbers(reach);
-        if numbers.len() == 1 {
+        if numbers.len() == 1 && !is_little {
             let tile = tiling.tile(numbers.start);
             let key = (value.id(), Part::Tile(tile.number));
             let sparse = !self.caps.host_memory

@@ -2,7 +2,7 @@
 //!
 //! Owns which elements of a block are *stale*: in host memory they are others by now. A value that is another one with some
 //! elements replaced takes over that one's blocks, and a kernel that reads one has the stale elements written first.
-//! Invariants: stale elements are in their value's host memory; no kernel reads a stale element, and no transfer brings
+//! Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale element, and no transfer brings
 //! one to host memory.
 //!
 //! Not here: who replaces elements in host memory (`execute/scatter.rs`, `execute/assign.rs`), writes by a device into its
@@ -38,7 +38,13 @@ impl Blocks {
         }
     }
 
-    /// Writes what is stale in a block of a value.
+    /// What is stale in a block of a value.
+    pub fn stale(&self, value: &Value, part: &Part) -> Ranges {
+        let entry = self.blocks.get(&(value.id(), part.clone()));
+        entry.map_or_else(Ranges::default, |entry| entry.stale.clone())
+    }
+
+    /// Writes what is stale in a block of a value, which is in host memory.
     ///
     /// # Errors
     /// Any error of the driver; what is stale is so still.

@@ -11,6 +11,7 @@ use crate::graph::function::Called;
 use crate::graph::join::Join;
 use crate::graph::whole::Whole;
 use crate::memory::access;
+use crate::memory::reader::Reader;
 use crate::memory::view::View;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
@@ -18,6 +19,9 @@ use gpupy_core::functions;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, Strides, contiguous_strides};
 use smallvec::SmallVec;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// What computes an expression's elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -147,10 +151,42 @@ impl Input {
 pub(crate) enum Kind {
     /// All elements were in host memory from the beginning.
     Host(Origin),
+    /// Elements lie outside, and are read when they are needed.
+    External(External),
     /// All elements are this one.
     Constant(Scalar),
     /// Computed from inputs.
     Expr { op: NodeOp, inputs: SmallVec<[Input; 3]> },
+}
+
+/// The reader of elements that lie outside; equal to none but itself.
+#[derive(Clone)]
+pub(crate) struct External(pub Arc<dyn Reader>);
+
+impl External {
+    fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+}
+
+impl PartialEq for External {
+    fn eq(&self, other: &External) -> bool {
+        std::ptr::eq(self.address(), other.address())
+    }
+}
+
+impl Eq for External {}
+
+impl Hash for External {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl fmt::Debug for External {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "External({})", self.0.name())
+    }
 }
 
 /// How elements came to host memory.

@@ -10,16 +10,19 @@
 //! shows (`array/`), where blocks are (`cache/`).
 
 mod expression;
+pub(crate) mod paged;
 mod stored;
 
-pub(crate) use expression::{Input, Kind, Layout, NodeOp, Operand, Origin};
+pub(crate) use expression::{External, Input, Kind, Layout, NodeOp, Operand, Origin};
 
 use crate::graph::intern::{Interned, Interner};
 use crate::graph::interval::Bounds;
 use crate::graph::passed::Passed;
 use crate::memory::host::HostBuffer;
+use crate::memory::limit;
 use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
+use crate::memory::reader::Reader;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
@@ -86,6 +89,13 @@ pub(crate) struct Node {
     pub open: bool,
     /// It is open, and its extents may be others when it is recorded again: operations on it stay what they are.
     pub outlined: bool,
+    /// It lies outside, or reads what does on some way and was pending: it is computed by small tiles, mostly again and
+    /// again rather than to be stored.
+    pub streams: bool,
+    /// Its host memory may go to the disk, as that is limited.
+    pub paged: bool,
+    /// When it was used last, where memory is limited.
+    pub used: AtomicU64,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Expressions>>,
     /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
@@ -121,6 +131,8 @@ pub(crate) struct State {
     pub bounds: Option<Box<Bounds>>,
     /// Where it was computed for others while it was pending (`again.rs`).
     pub passed: Option<Box<Passed>>,
+    /// What of it is on the disk.
+    pub spilled: Option<Box<paged::Spilled>>,
     /// Who must hear that the value is gone.
     pub watchers: SmallVec<[DeadList; 1]>,
 }
@@ -143,6 +155,7 @@ struct Pending {
     linear: bool,
     open: bool,
     outlined: bool,
+    streams: bool,
     hash: Option<u64>,
     interner: Option<Arc<Expressions>>,
     order: Option<Order>,
@@ -162,16 +175,19 @@ impl Pending {
         };
         // A gather's table is read whole, wherever its points are.
         let mut linear = matches!(op, NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather);
+        let mut streams = false;
         let mut inputs = SmallVec::new();
         let mut values = SmallVec::new();
         for (input, value) in operands {
             open |= value.as_ref().is_some_and(Value::is_open);
             outlined |= value.as_ref().is_some_and(Value::is_outlined);
             match &value {
+                Some(value) if value.is_external() => streams = true,
                 Some(value) if value.is_computed() => {
                     held = held.saturating_add(value.byte_len());
                 }
                 Some(value) => {
+                    streams |= value.0.streams;
                     weight = weight.saturating_add(value.0.weight);
                     depth = depth.max(value.0.depth);
                     held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
@@ -185,8 +201,17 @@ impl Pending {
             values.push(value);
         }
         let depth = depth + 1;
-        let pending =
-            Pending { weight, depth, touched, held, linear, open, outlined, ..Pending::default() };
+        let pending = Pending {
+            weight,
+            depth,
+            touched,
+            held,
+            linear,
+            open,
+            outlined,
+            streams,
+            ..Pending::default()
+        };
         let state = State { operands: values, ..State::default() };
         (Kind::Expr { op, inputs }, pending, state)
     }
@@ -224,6 +249,14 @@ impl Value {
         let state = State::in_memory(size_of(&shape), Some(host));
         let pending = Pending { depth, ..Pending::default() };
         Value(Node::share(dtype, shape, Kind::Host(origin), pending, state))
+    }
+
+    /// A value whose elements a reader gives when they are needed.
+    pub(crate) fn external(dtype: DType, shape: &[usize], reader: Arc<dyn Reader>) -> Value {
+        let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
+        let pending = Pending { streams: true, ..Pending::default() };
+        let kind = Kind::External(External(reader));
+        Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
     /// A value whose elements are all the same.
@@ -370,6 +403,11 @@ impl Value {
         !self.0.pending.load(Ordering::Acquire)
     }
 
+    /// True for what a reader gives.
+    pub(crate) fn is_external(&self) -> bool {
+        matches!(self.0.kind, Kind::External(_))
+    }
+
     /// True for an argument, and for what reads one: it has elements only where others stand in the argument's place.
     pub(crate) fn is_open(&self) -> bool {
         self.0.open
@@ -464,9 +502,18 @@ impl Node {
     fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
         let is_pending = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let bytes = size_of(&shape).saturating_mul(dtype.size());
+        let paged = bytes >= limit::PAGED_FROM
+            && limit::host_bytes().is_some()
+            && match kind {
+                Kind::Host(_) => state.host.as_ref().is_some_and(|host| host.is_paged()),
+                Kind::Expr { .. } => true,
+                Kind::External(_) | Kind::Constant(_) => false,
+            };
         let memory = match kind {
+            Kind::Host(_) if paged => None,
             Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
-            Kind::Constant(_) | Kind::Expr { .. } => None,
+            Kind::External(_) | Kind::Constant(_) | Kind::Expr { .. } => None,
         };
         let node = Arc::new(Node {
             id,
@@ -481,6 +528,9 @@ impl Node {
             linear: pending.linear,
             open: pending.open,
             outlined: pending.outlined,
+            streams: pending.streams,
+            paged,
+            used: AtomicU64::new(0),
             interner: pending.interner,
             memory,
             pending: AtomicBool::new(is_pending),
@@ -493,13 +543,16 @@ impl Node {
         if !is_pending {
             node.count(true);
         }
+        if paged {
+            paged::note(&node);
+        }
         node
     }
 
     /// Counts it among the computed values, or no longer.
     #[inline]
     fn count(&self, computed: bool) {
-        if matches!(self.kind, Kind::Constant(_)) {
+        if matches!(self.kind, Kind::Constant(_) | Kind::External(_)) {
             return;
         }
         let bytes = size_of(&self.shape).saturating_mul(self.dtype.size()) as u64;

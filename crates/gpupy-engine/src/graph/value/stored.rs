@@ -50,7 +50,12 @@ impl Value {
 
     /// Notes that positions are stored nowhere any more.
     pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
-        self.state().computed.remove(range);
+        let mut state = self.state();
+        if let Some(spilled) = &mut state.spilled {
+            spilled.ranges.remove(range.clone());
+        }
+        state.computed.remove(range);
+        drop(state);
         if !self.0.pending.swap(true, Ordering::AcqRel) {
             self.0.count(false);
         }
@@ -63,6 +68,23 @@ impl Value {
         Value(Node::share(dtype, shape.into(), kind, Pending::default(), state))
     }
 
+    /// The positions of a range that a block of a device has and nothing else: neither host memory nor the disk, and they
+    /// cannot be read again.
+    pub(crate) fn only_on_device(
+        &self,
+        range: &std::ops::Range<usize>,
+    ) -> Vec<std::ops::Range<usize>> {
+        if self.is_external() {
+            return Vec::new();
+        }
+        let state = self.state();
+        let gaps = state.on_host.gaps(range.clone());
+        match &state.spilled {
+            Some(spilled) => gaps.into_iter().flat_map(|gap| spilled.ranges.gaps(gap)).collect(),
+            None => gaps,
+        }
+    }
+
     /// The value's host memory, allocated at the first need.
     ///
     /// # Errors
@@ -73,7 +95,10 @@ impl Value {
             return Ok(host.clone());
         }
         let bytes = self.len().saturating_mul(self.dtype().size());
-        let made = HostBuffer::new(bytes);
+        let made = match self.is_external() || self.0.paged {
+            true => HostBuffer::reserved(bytes),
+            false => HostBuffer::new(bytes),
+        };
         let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
         Ok(state.host.insert(Arc::new(host)).clone())
     }
@@ -95,6 +120,10 @@ impl Value {
         if let Some(memory) = self.0.memory {
             return NonNull::new(memory.as_ptr());
         }
+        if self.is_external() || self.0.paged {
+            // It may go while the address is used.
+            return None;
+        }
         let state = self.state();
         let host = state.host.as_ref().filter(|_| state.on_host.covers(range))?;
         NonNull::new(host.as_ptr().cast_mut())
@@ -107,7 +136,7 @@ impl Value {
         let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let alone =
             state.watchers.is_empty() && state.host.as_ref().is_some_and(HostBuffer::is_sole);
-        if !alone || !matches!(node.kind, Kind::Host(_)) {
+        if !alone || node.paged || !matches!(node.kind, Kind::Host(_)) {
             return None;
         }
         let host = state.host.take();

@@ -97,9 +97,10 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &Device
     // Only what was computed gives its block away.
     let is_free = !outlives
         && matches!(leaf.0.kind, Kind::Expr { .. })
-        && device.may_take(leaf, &device.tiling(leaf.shape()).tile(0));
+        && device.may_take(leaf, &device.tiling_of(leaf).tile(0));
     let dtype = leaf.dtype() as u64;
-    words.push(dtype << 8 | u64::from(is_free) << 1 | u64::from(outlives));
+    let streams = u64::from(leaf.is_external());
+    words.push(dtype << 8 | streams << 2 | u64::from(is_free) << 1 | u64::from(outlives));
     words.extents(leaf.shape());
     if let Kind::Constant(scalar) = leaf.0.kind {
         words.extend([1, scalar.bits]);

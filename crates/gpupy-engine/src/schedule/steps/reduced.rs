@@ -37,7 +37,7 @@ pub(super) fn of_reduction(
     let reach = access::reach(&at, &space);
     let start = Start::input(&inputs[0], operand)?;
     let rows = operand.and_then(|operand| in_rows(&at, &space, operand.shape()));
-    let is_one = size_of(&space) <= device.reach_len();
+    let is_one = size_of(&space) <= device.reach_len(value);
     let spaces = std::iter::once((at.clone(), space.clone())).chain(rows.clone());
     let spaces: SmallVec<[(Access, Shape); 2]> = spaces.filter(|_| is_one).collect();
     if let Some(operand) = operand

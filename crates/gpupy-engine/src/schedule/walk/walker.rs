@@ -402,7 +402,7 @@ impl<'d> Walker<'d> {
         if !Growth::may_pay(value, points, &self.device.caps) {
             return false;
         }
-        let tiling = self.device.tiling(value.shape());
+        let tiling = self.device.tiling_of(value);
         let numbers = tiling.numbers(reach());
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;

@@ -1,0 +1,38 @@
+//! Values whose host memory may go to the disk, where it is limited.
+//!
+//! Owns the list of these, and what is known of their spilled elements ([`Spilled`]). Invariants: what is spilled of a value
+//! are its elements, which never change; a position that is lost is not spilled any more.
+//!
+//! Not here: what goes when (`execute/spill.rs`), the file (`memory/spill.rs`).
+
+use super::{Node, Value};
+use crate::memory::ranges::Ranges;
+use crate::memory::spill::Slot;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Which elements of a value are on the disk, and where.
+pub(crate) struct Spilled {
+    pub slot: Slot,
+    pub ranges: Ranges,
+}
+
+static PAGED: Mutex<Vec<Weak<Node>>> = Mutex::new(Vec::new());
+
+/// Notes a value whose memory may go.
+#[cold]
+pub(super) fn note(node: &Arc<Node>) {
+    let mut all = PAGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.len() == all.capacity() {
+        all.retain(|node| node.strong_count() > 0);
+    }
+    all.push(Arc::downgrade(node));
+}
+
+/// The living values whose memory may go, the ones that were used longest ago first.
+pub(crate) fn living() -> Vec<Value> {
+    let all = PAGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut living: Vec<Value> = all.iter().filter_map(Weak::upgrade).map(Value).collect();
+    drop(all);
+    living.sort_by_key(|value| value.0.used.load(std::sync::atomic::Ordering::Relaxed));
+    living
+}

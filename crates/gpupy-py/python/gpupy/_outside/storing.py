@@ -1,0 +1,91 @@
+"""Results that go to files, part by part: each part is computed, written and let go of.
+
+Owns ``store``. Invariants: parts are written in the order of their elements, so that a file ends where what
+is computed ends; what is written stays when it is interrupted, and the error says how much that is. Not
+here: what is read (``arrays.py``).
+"""
+
+import io
+import os
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as _format
+
+from .._creation import asarray
+from .._fallback import to_host
+from . import progress
+from .boxes import boxes, unit_of
+
+# The bytes that are computed at once.
+_PART = 32 << 20
+
+
+def store(x: Any, target: Any) -> None:
+    """Computes an array part by part, and writes each to ``target``.
+
+    ``target`` is a path, where a file of NumPy's format is made, or an array of the same shape that is
+    written by ``target[slices] = part``: Zarr's, HDF5's, NumPy's. The result may be larger than memory.
+    When it is interrupted or fails, what was written stays, and a note of the exception says how much.
+    """
+    array = asarray(x)
+    if isinstance(target, (str, os.PathLike)):
+        return _to_file(array, os.fspath(target))
+    shape = tuple(target.shape)
+    if shape != array.shape:
+        raise ValueError(f"store: the target has shape {shape}, the array {array.shape}")
+    chunks = getattr(target, "chunks", None)
+
+    def write(box: tuple[slice, ...], part: np.ndarray[Any, Any]) -> None:
+        target[box if array.ndim else ()] = part
+
+    _write_parts(array, chunks, write, str(getattr(target, "name", None) or type(target).__name__))
+    return None
+
+
+def _to_file(array: Any, path: str) -> None:
+    header = {
+        "shape": array.shape,
+        "fortran_order": False,
+        "descr": _format.dtype_to_descr(array.dtype),
+    }
+    # Without buffers, so that what is written is written when it is said.
+    with open(path, "wb", buffering=0) as file:
+        head = io.BytesIO()
+        _format.write_array_header_1_0(head, header)
+
+        def write(box: tuple[slice, ...], part: np.ndarray[Any, Any]) -> None:
+            put(memoryview(np.ascontiguousarray(part).data).cast("B"))
+
+        def put(rest: memoryview) -> None:
+            while rest:
+                at = file.tell()
+                try:
+                    count = file.write(rest)
+                except OSError as error:
+                    words = f"{error.strerror}, at byte {at}"
+                    raise OSError(error.errno, words, path) from None
+                rest = rest[count or 0 :]
+
+        put(memoryview(head.getvalue()))
+        _write_parts(array, None, write, path)
+
+
+def _write_parts(array: Any, chunks: Any, write: Any, name: str) -> None:
+    shape, size, item = array.shape, array.size, array.dtype.itemsize
+    unit = unit_of(shape, chunks, max(1, _PART // item))
+    bar = progress.Bar(f"store {name}", size * item) if progress.is_shown() else None
+    done = 0
+    try:
+        for first in range(0, size, unit) if shape else [0]:
+            for box, count in boxes(shape, first, min(first + unit, size)) if shape else [((), 1)]:
+                write(box, to_host(array[box]))
+                done += count
+                if bar is not None:
+                    bar.to(done * item)
+    except BaseException as error:
+        error.add_note(f"store: {done} of {size} elements are written to `{name}`, in their order")
+        raise
+    finally:
+        if bar is not None:
+            bar.close()

@@ -1,0 +1,158 @@
+"""Values beyond a limit of host memory go to the disk and come back; what cannot is a MemoryError."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import gpupy
+
+MANY = 1 << 20
+LIMIT = 48 << 20
+
+
+@pytest.fixture(params=["cpu", "soft", "vulkan"])
+def little(request):
+    """A driver with the host driver beside it, and 48 MiB of host memory for values."""
+    starts = {row["name"]: row["starts"] for row in gpupy.drivers()}
+    if not starts[request.param]:
+        pytest.skip(f"{request.param} cannot start")
+    gpupy._gpupy.reconfigure(request.param, strict=False, host_bytes=LIMIT)
+    gpupy.reset_stats()
+    yield request.param
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+
+
+def parts(count):
+    return [numpy.random.default_rng(number).random((1024, 1024)) for number in range(count)]
+
+
+def test_arrays_of_four_times_the_limit_keep_their_elements(little):
+    theirs = parts(24)
+    ours = [gpupy.asarray(part) for part in theirs]
+    assert gpupy.stats().bytes_spilled > 0
+    for _ in range(2):
+        for mine, want in zip(ours, theirs, strict=True):
+            assert numpy.array_equal(
+                numpy.asarray(mine.sum(axis=1)), numpy.asarray(gpupy.asarray(want).sum(axis=1))
+            )
+    for mine, want in zip(reversed(ours), reversed(theirs), strict=True):
+        assert mine[500, 3] == want[500, 3]
+        assert numpy.array_equal(numpy.asarray(mine[::100, 7]), want[::100, 7])
+
+
+def test_results_of_four_times_the_limit_keep_their_elements(little):
+    start = gpupy.arange(float(MANY)).reshape(1024, 1024)
+    made = []
+    for number in range(24):
+        made.append(start * number + 1)
+        gpupy.evaluate(made[-1])
+    want = numpy.arange(float(MANY)).reshape(1024, 1024)
+    for number, each in enumerate(made):
+        assert numpy.array_equal(numpy.asarray(each), want * number + 1)
+    total = sum(made[1:], made[0])
+    assert numpy.array_equal(numpy.asarray(total), want * sum(range(24)) + 24)
+    if little == "cpu":
+        assert gpupy.stats().bytes_spilled > 0
+
+
+def test_what_is_written_to_was_not_left_behind(little):
+    theirs = parts(16)
+    ours = [gpupy.asarray(part) for part in theirs]
+    for mine, want in zip(ours, theirs, strict=True):
+        mine[3] = want[3] = 7
+        mine[4:] *= 2
+        want[4:] *= 2
+        mine[:, 5] += mine[:, 4]
+        want[:, 5] += want[:, 4]
+    for mine, want in zip(ours, theirs, strict=True):
+        assert numpy.array_equal(numpy.asarray(mine), want)
+
+
+def test_what_others_look_at_stays(little):
+    theirs = parts(3)
+    ours = [gpupy.asarray(part) * 1 for part in theirs]
+    lent = [numpy.asarray(mine) for mine in ours]
+    more = [gpupy.asarray(part) + 1 for part in parts(12)]
+    gpupy.evaluate(*more)
+    for seen, want in zip(lent, theirs, strict=True):
+        assert numpy.array_equal(seen, want)
+
+
+def test_sorts_scans_products_and_joins_within_the_limit(little):
+    theirs = parts(4)
+    ours = [gpupy.asarray(part) for part in theirs]
+    cases = [
+        lambda np, x: np.sort(x, axis=1),
+        lambda np, x: np.cumsum(x, axis=0),
+        lambda np, x: x[:200] @ x,
+        lambda np, x: np.concatenate([x[:300], x[500:]]),
+        lambda np, x: x.T.copy(),
+        lambda np, x: x[[1000, 3, 5]],
+        lambda np, x: x[x > 0.99],
+    ]
+    for case in cases:
+        for mine, want in zip(ours, theirs, strict=True):
+            numpy.testing.assert_allclose(numpy.asarray(case(gpupy, mine)), case(numpy, want), rtol=1e-9)
+
+
+def test_what_has_to_stay_is_a_memory_error_and_nothing_is_lost(little):
+    kept = gpupy.asarray(parts(1)[0])
+    with pytest.raises(MemoryError):
+        gpupy.asarray(numpy.ones(LIMIT // 8 + 1000))
+    lent = []
+    with pytest.raises(MemoryError):
+        for number in range(20):
+            lent.append(numpy.asarray(kept + number))
+    assert 0 < len(lent) < 8
+    for number, seen in enumerate(lent):
+        assert numpy.array_equal(seen, parts(1)[0] + number)
+    lent.clear()
+    assert numpy.array_equal(numpy.asarray(kept + 50), parts(1)[0] + 50)
+
+
+PROGRAM = """
+import os, resource, signal, sys, tempfile
+import numpy, gpupy
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+gpupy.evaluate(gpupy.ones((512, 512)) + 1)
+before = peak()
+x = [gpupy.asarray(numpy.full(2 << 20, float(k))) for k in range(32)]
+y = [gpupy.sqrt(x[k]) + x[k - 1] for k in range(32)]
+gpupy.evaluate(*y)
+z = sum(float(each.sum()) for each in y)
+want = sum((k**0.5 + (k - 1) % 32) * (2 << 20) for k in range(32))
+print(abs(z - want) < 1e-6 * want, gpupy.stats().bytes_spilled > 0, peak() - before, flush=True)
+print(os.listdir(tempfile.gettempdir()))
+os.kill(os.getpid(), getattr(signal, sys.argv[1]) if sys.argv[1] != "none" else 0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux tells it")
+@pytest.mark.parametrize("end", ["none", "SIGKILL"])
+def test_a_program_of_ten_times_the_limit_ends_right_and_leaves_no_file(tmp_path, end):
+    (tmp_path / "folder").mkdir()
+    environment = dict(
+        os.environ, GPUPY_DRIVER="cpu", GPUPY_HOST_BYTES="100M", TMPDIR=str(tmp_path / "folder")
+    )
+    words = [sys.executable, "-c", PROGRAM, end]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert done.returncode == (-signal.SIGKILL if end == "SIGKILL" else 0), done.stderr
+    is_right, is_spilled, megabytes = done.stdout.splitlines()[0].split()
+    assert (is_right, is_spilled) == ("True", "True")
+    assert int(megabytes) < 200
+    assert done.stdout.splitlines()[1] == "[]" and os.listdir(tmp_path / "folder") == []
+
+
+def test_a_folder_that_is_not_there_is_said_in_one_line(tmp_path):
+    environment = dict(
+        os.environ, GPUPY_DRIVER="cpu", GPUPY_HOST_BYTES="20M", TMPDIR=str(tmp_path / "none"), TEMP="", TMP=""
+    )
+    program = "import gpupy, numpy; x = [gpupy.asarray(numpy.ones(1 << 20)) for k in range(5)]"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("OSError: spill: ") and "set TMPDIR" in last
