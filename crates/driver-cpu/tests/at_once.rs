@@ -245,7 +245,7 @@ fn operands_of_one_base_and_of_bases_that_others_have_are_right() {
 #[test]
 fn the_rest_of_a_long_chain_of_larger_results_is_recorded() {
     let context = auto();
-    let x = ramp(13_000);
+    let x = ramp(30_000);
     let mut y = x.clone();
     for _ in 0..10 {
         y = add(&context, &y, &x);

@@ -143,7 +143,7 @@ fn plain(dtype: DType, mut bytes: Vec<u8>) -> Vec<u8> {
 /// Runs a random program; its arrays with their elements, at the end and on the way.
 fn run(context: &Context, dtypes: &[DType], seed: u64) -> Vec<(DType, Vec<usize>, Vec<u8>)> {
     let mut dice = Dice(seed);
-    let shapes = [&[10][..], &[4, 6], &[1], &[], &[2, 3, 5], &[300], &[17_000], &[0, 3]];
+    let shapes = [&[10][..], &[4, 6], &[1], &[], &[2, 3, 5], &[300], &[33_000], &[0, 3]];
     let mut arrays: Vec<Array> = (0..4)
         .map(|_| {
             let (dtype, shape) = (dice.of(dtypes), dice.of(&shapes));
@@ -157,7 +157,7 @@ fn run(context: &Context, dtypes: &[DType], seed: u64) -> Vec<(DType, Vec<usize>
     };
     for _ in 0..24 {
         let Some(array) = operation(context, dtypes, &mut dice, &arrays) else { continue };
-        if array.size() > 70_000 {
+        if array.size() > 140_000 {
             continue;
         }
         if dice.below(5) == 0 {
