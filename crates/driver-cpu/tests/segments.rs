@@ -49,7 +49,7 @@ fn check(context: &Context, len: usize, launches_at_once: Option<u64>) {
 
 #[test]
 fn a_segment_gives_what_the_program_gives() {
-    for len in [2, 3, 64, 1000, 16_384, 16_385, 40_000] {
+    for len in [2, 3, 64, 1000, 32_768, 32_769, 40_000] {
         check(&strict(), len, None);
         check(&auto(), len, None);
     }

@@ -5,7 +5,7 @@ import pytest
 
 import gpupy
 
-N = 20_000
+N = 40_000
 LONG = 120
 
 

@@ -146,7 +146,7 @@ def test_scalars_give_tensors_and_pending_ones_are_of_our_namespace():
     gpupy._gpupy.reconfigure("cpu")
     for x in (gpupy.ones(3, "i4")[1], gpupy.float32(2) * gpupy.ones(2, "f4")[0]):
         assert isinstance(x, numpy.generic) and gpupy.from_dlpack(x).item() == x
-    many = gpupy.arange(30_000, dtype="f4") + 1
+    many = gpupy.arange(60_000, dtype="f4") + 1
     for x in (gpupy.arange(3.0).sum(), many[1], gpupy.float32(2) * many[0]):
         assert x.__array_namespace__() is gpupy
         assert x.__array_namespace__(api_version="2024.12") is gpupy

@@ -12,7 +12,7 @@ from exported import EXPORTS, OWNERS, VIEWS, same
 import gpupy
 
 # Elements that lie in the base itself, that a read copies, that are computed at once, and beyond.
-SIZES = [1, 8, 9, 64, 1024, 1025, 16384, 16385, 70_000]
+SIZES = [1, 8, 9, 64, 1024, 1025, 32768, 32769, 70_000]
 
 
 @pytest.mark.parametrize("export", EXPORTS)
@@ -109,7 +109,7 @@ def test_the_last_export_that_goes_brings_laziness_back(export):
 def test_addresses_pin_for_the_life_of_the_base():
     gpupy._gpupy.reconfigure("cpu")
     for address in (lambda a: a.ctypes.data, lambda a: a.__array_interface__["data"][0]):
-        a = gpupy.arange(30_000.0) + 1
+        a = gpupy.arange(60_000.0) + 1
         c = a.copy()
         float(a[0])
         at = address(a[1:])

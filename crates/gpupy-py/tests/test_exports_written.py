@@ -41,7 +41,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("n", [8, 1025, 20_000])
+@pytest.mark.parametrize("n", [8, 1025, 40_000])
 def test_every_way_of_writing_reaches_the_exports_and_no_earlier_expression(device, n, write):
     results = {}
     for xp in (gpupy, np):
@@ -88,7 +88,7 @@ INTO = {
 @pytest.mark.parametrize("into", INTO)
 def test_an_operation_writes_into_pinned_memory_itself(driver, into):
     views = ["whole", "slice", "strided", "reversed", "reversed strided", "second column"]
-    sizes = [40_000, 1026, 16_386]
+    sizes = [40_000, 1026, 32_770]
     for view, n in zip(views, sizes * 2, strict=True):
         got = {}
         for xp in (gpupy, np):
@@ -157,7 +157,7 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("n", [1000, 20_000])
+@pytest.mark.parametrize("n", [1000, 40_000])
 def test_an_operation_on_a_pinned_base_has_its_elements_of_then(device, n, operation):
     results = []
     for xp in (gpupy, np):

@@ -127,7 +127,7 @@ gpupy.evaluate(*y)
 z = sum(float(each.sum()) for each in y)
 want = sum((k**0.5 + (k - 1) % 32) * (2 << 20) for k in range(32))
 print(abs(z - want) < 1e-6 * want, gpupy.stats().bytes_spilled > 0, peak() - before, flush=True)
-print(os.listdir(tempfile.gettempdir()))
+print(os.listdir(tempfile.gettempdir()), flush=True)
 os.kill(os.getpid(), getattr(signal, sys.argv[1]) if sys.argv[1] != "none" else 0)
 """
 

@@ -12,7 +12,7 @@ from gpupy._gpupy import _fail_allocation
 # What each program begins with.
 GIVEN = {
     "few": numpy.linspace(-1, 1, 200, dtype=numpy.float32),
-    "many": numpy.sin(numpy.arange(20_000, dtype=numpy.float32)),
+    "many": numpy.sin(numpy.arange(40_000, dtype=numpy.float32)),
     "matrix": numpy.cos(numpy.arange(2400, dtype=numpy.float32)).reshape(40, 60),
     "whole": numpy.arange(3000, dtype=numpy.int32) % 97,
     "index": numpy.arange(500, dtype=numpy.int32) * 7 % 200,
@@ -40,7 +40,7 @@ PROGRAMS = {
     "written": written,
     "cast": lambda np, g: [g.many.astype(np.int32), g.whole.astype(np.float32)],
     "repeated": lambda np, g: [np.repeat(g.few, 7), np.tile(g.whole, 3)],
-    "constant": lambda np, g: [np.full((300, 50), 2.5, np.float32), np.ones(30_000, np.float32).sum()],
+    "constant": lambda np, g: [np.full((300, 50), 2.5, np.float32), np.ones(60_000, np.float32).sum()],
     "copied": lambda np, g: [g.matrix.T.copy(), g.many[::-2].copy(), numpy.asarray(g.many * 1)],
     "taken in": lambda np, g: np.array(GIVEN["many"]) + 1,
     "printed": lambda np, g: [repr(g.many + 1), str(g.matrix)],

@@ -545,7 +545,7 @@ def test_functions_of_known_elements_are_those_of_arrays_to_the_bit(auto, name, 
 
 
 @pytest.mark.parametrize("name", ["absolute", "divide", "rint", "less", "add", "multiply", "negative"])
-@pytest.mark.parametrize("size", [3, 20_000])
+@pytest.mark.parametrize("size", [3, 40_000])
 def test_an_operation_that_is_asked_again_is_the_same_operation(name, size):
     """The second time a ufunc knows the way, which is that of the first time for complex numbers too."""
     given = (numpy.arange(size) - 7.5 + 1j * numpy.arange(size)[::-1]).astype(numpy.complex64)

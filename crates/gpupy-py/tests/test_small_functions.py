@@ -8,7 +8,7 @@ import gpupy
 
 DTYPES = "? b B h H i I l L e f d F D".split()
 # Around the lanes of a search, and the most elements that are work for now.
-SIZES = [1, 31, 32, 33, 100, 16 << 10, (16 << 10) + 1]
+SIZES = [1, 31, 32, 33, 100, 32 << 10, (32 << 10) + 1]
 VIEWS = {
     "whole": lambda a: a,
     "part": lambda a: a[1:],

@@ -162,7 +162,7 @@ def test_a_view_taken_before_a_write_of_another_thread_shows_one_state(device):
 
 
 def test_threads_that_export_write_and_let_go_leave_only_what_was_written(device):
-    sizes = [8, 50, 200, 20_000]
+    sizes = [8, 50, 200, 40_000]
     arrays = [gpupy.zeros(n, gpupy.float32) + 1 for n in sizes]
 
     def worker(seed):

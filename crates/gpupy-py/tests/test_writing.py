@@ -75,7 +75,7 @@ UPDATES = {
 def test_a_loop_of_1000_updates_copies_nothing(update):
     gpupy._gpupy.reconfigure("cpu")
     # More than is computed at once.
-    want = np.ones(30_000, np.float32)
+    want = np.ones(60_000, np.float32)
     array = gpupy.asarray(want) + 1
     want = want + 1
     gpupy.evaluate(array)
@@ -93,7 +93,7 @@ def test_a_loop_of_1000_updates_copies_nothing(update):
 
 def test_a_loop_of_updates_by_a_mask_copies_nothing():
     gpupy._gpupy.reconfigure("cpu")
-    want = np.linspace(-4.5, 0.2, 30_000)
+    want = np.linspace(-4.5, 0.2, 60_000)
     z = gpupy.asarray(want) + 1
     want = want + 1
     gpupy.evaluate(z)
@@ -116,8 +116,8 @@ def swap(array, times):
 
 def test_a_pending_array_that_is_written_element_by_element_settles_in_host_memory():
     gpupy._gpupy.reconfigure("cpu", strict=False)
-    want = np.arange(30_000) * 2
-    array = gpupy.arange(30_000) * 2
+    want = np.arange(60_000) * 2
+    array = gpupy.arange(60_000) * 2
     before = array + 1
     swap(array, 300)
     gpupy.reset_stats()
