@@ -148,6 +148,34 @@ def test_a_program_of_ten_times_the_limit_ends_right_and_leaves_no_file(tmp_path
     assert done.stdout.splitlines()[1] == "[]" and os.listdir(tmp_path / "folder") == []
 
 
+WRITES = """
+import numpy, gpupy
+gpupy.use("soft")
+chance = numpy.random.default_rng(0)
+want = [numpy.full(1 << 20, k + 1, numpy.float32) for k in range(6)]
+ours = [gpupy.asarray(each - 1) + 1 for each in want]
+gpupy.evaluate(*ours)
+is_right = True
+for turn in range(30):
+    i, j = chance.integers(0, 6, 2)
+    places = chance.integers(0, 1 << 20, 50)
+    ours[i][gpupy.asarray(places)] = want[i][places] = turn
+    is_right &= float((ours[j] * 2).max()) == 2 * want[j].max()
+    if turn % 3 == 0:
+        gpupy.evaluate(ours[i] * 1.5 + ours[j])
+is_right &= all(bool((numpy.asarray(a) == b).all()) for a, b in zip(ours, want))
+counts = gpupy.stats()
+print(is_right, counts.bytes_spilled > 0, counts.extents_uploaded > 0)
+"""
+
+
+def test_what_is_stale_on_a_device_comes_back_from_the_disk(tmp_path):
+    environment = dict(os.environ, GPUPY_PLACEMENT="strict", GPUPY_HOST_BYTES="14M", TMPDIR=str(tmp_path))
+    words = [sys.executable, "-c", WRITES]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True", "True"], done.stderr
+
+
 def test_a_folder_that_is_not_there_is_said_in_one_line(tmp_path):
     environment = dict(
         os.environ, GPUPY_DRIVER="cpu", GPUPY_HOST_BYTES="20M", TMPDIR=str(tmp_path / "none"), TEMP="", TMP=""
