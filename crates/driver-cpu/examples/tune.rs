@@ -31,9 +31,6 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
     let other = ramp(&[size])?;
     Ok(Some(match threshold {
         "gpupy-engine.most_points" => Box::new(move |context| two(Op::Add, &one, &other, context)),
-        "gpupy-engine.most_of_function" => {
-            Box::new(move |context| context.apply(Op::Sin, &[Arg::Array(&one)]))
-        }
         "gpupy-engine.chain_points" => Box::new(move |context| {
             let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 12, 1));
             let mut chain = one;

@@ -14,8 +14,6 @@ gpupy_core::thresholds! {
     little_part: usize = 8,
 
     // eager
-    /// The most points of a function, whose kernel takes longer to make.
-    most_of_function: usize = 32 << 10,
     /// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.
     most_products: usize = 2 << 20,

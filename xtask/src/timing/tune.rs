@@ -46,13 +46,6 @@ const SIDES: &[Sides] = &[
         beside: "",
     },
     Sides {
-        threshold: "gpupy-engine.most_of_function",
-        work: "sines of float64",
-        above: ("recorded", "0"),
-        below: ("at once", NEVER),
-        beside: "gpupy-engine.most_points=0",
-    },
-    Sides {
         threshold: "gpupy-engine.chain_points",
         work: "twelve operations one after another, on so many points together",
         above: ("recorded", "0"),

@@ -92,7 +92,7 @@ impl Door {
     ) -> Result<Array, E> {
         let mut later = Later { recorder: &self.later, lacks: false };
         if let Some(now) = &self.now
-            && let Some(shape) = policy::little(op, args)
+            && let Some(shape) = policy::little(args)
         {
             if op != Op::Pow {
                 if let Some(array) = now.at_once.apply(op, to, args, &shape) {
@@ -120,7 +120,7 @@ impl Door {
     /// A function without loops, on operands that broadcast; `None` where it is not computed now.
     pub fn call(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
         let now = self.now.as_ref()?;
-        now.at_once.call(function, args, &policy::little_call(args)?)
+        now.at_once.call(function, args, &policy::little(args)?)
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
@@ -130,7 +130,7 @@ impl Door {
         if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
             return None;
         }
-        at_once.update(op, args, &policy::little(op, args)?, dest)
+        at_once.update(op, args, &policy::little(args)?, dest)
     }
 
     /// The reduction of all elements to one, where that is one launch; `None` where it takes several steps.

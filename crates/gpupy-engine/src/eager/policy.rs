@@ -17,8 +17,6 @@
 use crate::array::base::{Arg, Array, checked_size};
 use crate::eager::lent::Loan;
 use crate::thresholds::T;
-use gpupy_core::functions;
-use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
 use std::ops::Deref;
@@ -26,9 +24,7 @@ use std::ops::Deref;
 /// How much work an operation is.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
-    /// So many results of a scalar operation.
-    Scalar(Op, usize),
-    /// So many elements that are reduced, scanned or moved.
+    /// So many results of an operation on elements, or elements that are reduced, scanned or moved.
     Elements(usize),
     /// So many elements among which extremes are looked for.
     Searched(usize),
@@ -45,9 +41,7 @@ impl Work {
     #[inline(always)]
     pub fn is_little(self) -> bool {
         let (points, most) = match self {
-            Work::Scalar(_, points) if points <= T.most_points => (points, T.most_points),
-            Work::Scalar(op, points) if functions::cost(op) > 1 => (points, T.most_of_function),
-            Work::Scalar(_, points) | Work::Elements(points) => (points, T.most_points),
+            Work::Elements(points) => (points, T.most_points),
             Work::Searched(points) => (points, T.most_searched),
             Work::Sorted(points) => (points, T.most_sorted),
             Work::Products(points) => (points, T.most_products),
@@ -91,18 +85,12 @@ impl Deref for Joint<'_> {
     }
 }
 
-/// The shape of the results of a scalar operation, where they are little work; `None` also where no
+/// The shape of the results of a scalar operation or a function, where they are little work; `None` also where no
 /// operand is an array, or they do not broadcast.
 #[inline(always)]
-pub(crate) fn little<'a>(op: Op, args: &[Arg<'a>]) -> Option<Joint<'a>> {
+pub(crate) fn little<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
     let shape = joint(args)?;
     // A filter would move the shape.
-    if Work::Scalar(op, size_of(&shape)).is_little() { Some(shape) } else { None }
-}
-
-/// The shape of the results of a function, where they are little work; as of `little`.
-pub(crate) fn little_call<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
-    let shape = joint(args)?;
     if Work::Elements(size_of(&shape)).is_little() { Some(shape) } else { None }
 }
 

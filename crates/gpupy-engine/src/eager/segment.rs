@@ -152,7 +152,6 @@ impl Hash for Segment {
 fn work(step: &Step) -> Work {
     let points = size_of(&step.shape);
     match &step.op {
-        NodeOp::Apply(op) => Work::Scalar(*op, points),
         NodeOp::Reduce { n, .. } => {
             let rows = points / step.shape.last().copied().unwrap_or(1).max(1);
             Work::Elements(rows.saturating_mul(*n))

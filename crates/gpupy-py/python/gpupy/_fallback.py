@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from . import _records, _subclass
+from . import _places, _records, _subclass
 from ._gpupy import (
     adopt,
     call,
@@ -37,8 +37,6 @@ _Mode: TypeAlias = Literal["allow", "warn", "error"]
 _Hosts: TypeAlias = list[np.ndarray[Any, Any]]
 # What reads an array of ours.
 _Pick: TypeAlias = Callable[[ndarray], np.ndarray[Any, Any]]
-# Where a view lies in an array, in elements; its shape and strides.
-_Place: TypeAlias = tuple[int, Sequence[int], Sequence[int]]
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
 
@@ -449,59 +447,17 @@ def _view_of_one(
         place = None
         if array.dtype == result.dtype:
             alike = array.strides == host.strides
-            place = _place(host, result) if alike else _placed_in(array, host, result)
+            place = _places.of_view(host, result) if alike else _places.within(array, host, result)
         # Otherwise a copy: what would be written to it would not reach the array.
         if place is None and type(result) is not np.ndarray:
             made = wrap(result.view(np.ndarray))
             made._writable = False
             return made._like(array)
-        view = wrap(result) if place is None else array._views(_placed, *place)
+        view = wrap(result) if place is None else array._views(_places.seen, *place)
         if name in _READ_ONLY or not array._shares(view):
             view._writable = False
         return view
     return None
-
-
-def _place(host: np.ndarray[Any, Any], result: np.ndarray[Any, Any]) -> _Place:
-    """The distance of ``result`` from ``host``, of whose memory it is, in elements; its shape and strides."""
-    first, there = (a.__array_interface__["data"][0] for a in (host, result))
-    return (there - first) // host.itemsize, result.shape, result.strides
-
-
-def _placed(
-    standin: np.ndarray[Any, Any], away: int, shape: Any, strides: Sequence[int]
-) -> np.ndarray[Any, Any]:
-    """The part of a stand-in that begins so many elements away."""
-    as_strided, size = np.lib.stride_tricks.as_strided, standin.itemsize
-    step = -size if away < 0 else size
-    start = as_strided(standin, (abs(away) + 1,), (step,))[abs(away) :]
-    return as_strided(start, shape, strides)
-
-
-def _placed_in(array: ndarray, host: np.ndarray[Any, Any], result: np.ndarray[Any, Any]) -> _Place | None:
-    """Where ``result``, a view of ``host``, lies in the array that ``host`` is a copy of, in C order.
-
-    That is the distance of its first element from the array's, in elements, and its strides; ``None`` where
-    its elements are those of no view of the array, as all in one axis may be.
-    """
-    at = [(a.__array_interface__["data"][0]) // host.itemsize for a in (host, result)]
-    if not host.flags.c_contiguous or not 0 <= at[1] - at[0] < host.size:
-        return None
-    steps = [stride // host.itemsize for stride in result.strides]
-    first = np.array(np.unravel_index(at[1] - at[0], host.shape), dtype=int)
-    low, high, strides = first.copy(), first.copy(), []
-    for extent, step in zip(result.shape, steps, strict=True):
-        # An axis goes where its second element lies.
-        second = at[1] - at[0] + step
-        if extent > 1 and not 0 <= second < host.size:
-            return None
-        along = np.array(np.unravel_index(second, host.shape)) - first if extent > 1 else 0 * first
-        low += np.minimum(along, 0) * (extent - 1)
-        high += np.maximum(along, 0) * (extent - 1)
-        strides.append(int(along @ np.array(array.strides, dtype=int)))
-    if low.min(initial=0) < 0 or (high >= host.shape).any():
-        return None
-    return int(first @ np.array(array.strides, dtype=int)) // host.itemsize, result.shape, strides
 
 
 def _writable(array: ndarray) -> bool:
