@@ -6,7 +6,9 @@ what is recorded (``test_jit.py``), what is refused (``test_refused_jit.py``).
 
 import collections
 import functools
+import gc
 import operator
+import time
 
 import numpy as np
 import pytest
@@ -340,3 +342,41 @@ def test_a_number_that_stands_open_is_a_float(use):
             assert repr(found) == repr(wanted)
         else:
             assert np.array_equal(np.asarray(found), np.asarray(wanted), equal_nan=True)
+
+
+@pytest.fixture
+def always_collects():
+    """The collector of garbage runs as often as it can, and tells another of it."""
+    clock = {}
+
+    def tell(phase, info):
+        clock[phase] = time.perf_counter()
+
+    before = gc.get_threshold()
+    gc.callbacks.insert(0, tell)
+    gc.set_threshold(1)
+    yield
+    gc.set_threshold(*before)
+    gc.callbacks.remove(tell)
+
+
+def test_what_the_collector_runs_is_not_the_functions(always_collects):
+    class Garbage:
+        def __init__(self):
+            self.itself, self.array = self, gp.ones(3)
+
+        def __del__(self):
+            self.array += 1
+            assert self.array.sum() == 6
+
+    @gp.jit
+    def work(x):
+        parts = [x * number for number in range(3)]
+        return parts[0] + parts[1] + parts[2]
+
+    for _ in range(4):
+        Garbage()
+        agree(work, x())
+    stats = work.stats()
+    assert (stats["recordings"], stats["replays"], stats["plain"]) == (1, 3, {})
+    assert gc.isenabled()

@@ -11,6 +11,7 @@ Not here: what guards are (``crates/gpupy-py/src/jit/guard.rs``).
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 import types
@@ -68,7 +69,8 @@ Guard = tuple[Any, ...]
 
 class Watch:
     """Watches this thread, inside of a ``with`` statement; then it has guards, or a reason to record
-    nothing."""
+    nothing. Garbage is not collected meanwhile: callbacks and finalizers run at any time, and what they do
+    is not the function's."""
 
     def __init__(self, function: Callable[..., Any], others: list[Any], containers: list[Any]) -> None:
         self.refused: str | None = None
@@ -94,6 +96,7 @@ class Watch:
         self._stores: dict[str, tuple[CodeType, int]] = {}
         self._before: Any = None
         self._hook: Any = None
+        self._collects = False
         self._know(function, getattr(function, "__name__", "the function"))
         for other in others:
             self._know(other, f"the argument of class {type(other).__name__}")
@@ -101,6 +104,8 @@ class Watch:
             self._contain(container, "an argument", guarded=False, is_argument=True)
 
     def __enter__(self) -> Watch:
+        self._collects = gc.isenabled()
+        gc.disable()
         self._before = sys.getprofile()
         self._hook = self._told
         sys.setprofile(self._hook)
@@ -109,6 +114,8 @@ class Watch:
     def __exit__(self, *_error: object) -> None:
         if sys.getprofile() is self._hook:
             sys.setprofile(self._before)
+        if self._collects:
+            gc.enable()
 
     def guards(self) -> list[Guard]:
         """What was read, as it was. Raises ``Refused`` where it changed meanwhile, or something cannot be
