@@ -11,10 +11,10 @@
 
 use crate::context::egl::Limits;
 use gpupy_codegen::contract;
+use gpupy_codegen::instructions;
 use gpupy_codegen::longs::Split;
 use gpupy_codegen::most_live_values;
 use gpupy_codegen::pairs::most_instructions;
-use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
@@ -118,7 +118,7 @@ fn of_short(part: Part) -> Resources {
             need.0[TEMPORARIES] = 1;
         }
         Part::Op(op, dtype) => {
-            need.0[ARITHMETIC] = cost(op, dtype);
+            need.0[ARITHMETIC] = instructions(op, dtype);
             need.0[INSTRUCTIONS] = need.0[ARITHMETIC];
             need.0[TEMPORARIES] = 1;
         }
@@ -169,19 +169,4 @@ pub fn of_program(program: &Program) -> Resources {
     need.0[PARAMETERS] += program.params.iter().map(|d| d.size().div_ceil(4) as u32).sum::<u32>();
     need.0[TEXTURES] = program.operands.len() as u32;
     need
-}
-
-/// Instructions of an operation, roughly, as compilers for GPUs count them.
-fn cost(op: Op, dtype: DType) -> u32 {
-    match op {
-        _ if op.info().rule == Rule::Special => 0,
-        // The result is rounded once more, by its bits.
-        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt | Op::Cast if dtype == DType::F16 => 20,
-        Op::Bitcast if dtype.size() == 2 => 20,
-        Op::Min | Op::Max if dtype == DType::F32 => 3,
-        Op::Sign | Op::Copysign | Op::Shl | Op::Shr => 3,
-        Op::Cast | Op::IsNan | Op::IsInf | Op::IsFinite | Op::SignBit => 2,
-        Op::FloorDiv | Op::Mod => 8,
-        _ => 1,
-    }
 }

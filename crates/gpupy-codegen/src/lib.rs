@@ -37,5 +37,5 @@ pub use dialect::glsl::Glsl;
 pub use dialect::wgsl::Wgsl;
 pub use kernels::{cache, disk};
 pub use spell::loops::MOST_STEPS;
-pub use spell::operations::supports;
+pub use spell::operations::{instructions, supports};
 pub use wide::{longs, pairs, planes};

@@ -1,95 +1,118 @@
 //! Element types, named and sized as NumPy's.
 //!
-//! Owns [`DType`]. Invariant: the discriminants are part of the IR's memory form and never change.
+//! Owns [`DType`] and its table: every fact about a dtype is one column, and what does something for each of them by
+//! its Rust type asks [`for_real_type`](crate::for_real_type). Invariant: the discriminants are part of the IR's
+//! memory form and never change.
 //!
 //! Not here: values of a dtype (`scalar.rs`), promotion rules (NumPy's, applied by the front end).
 
 use serde::{Deserialize, Serialize};
+use std::ffi::CStr;
 use std::fmt;
 
-/// The type of an array's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[repr(u8)]
-#[allow(missing_docs)] // the variants are their own names
-pub enum DType {
-    #[serde(rename = "bool")]
-    Bool = 0,
-    #[serde(rename = "int8")]
-    I8 = 1,
-    #[serde(rename = "int16")]
-    I16 = 2,
-    #[serde(rename = "int32")]
-    I32 = 3,
-    #[serde(rename = "int64")]
-    I64 = 4,
-    #[serde(rename = "uint8")]
-    U8 = 5,
-    #[serde(rename = "uint16")]
-    U16 = 6,
-    #[serde(rename = "uint32")]
-    U32 = 7,
-    #[serde(rename = "uint64")]
-    U64 = 8,
-    #[serde(rename = "float16")]
-    F16 = 9,
-    #[serde(rename = "float32")]
-    F32 = 10,
-    #[serde(rename = "float64")]
-    F64 = 11,
-    #[serde(rename = "complex64")]
-    C64 = 12,
-    #[serde(rename = "complex128")]
-    C128 = 13,
+/// What kind of numbers a dtype has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// False and true, of one byte that is 0 or 1.
+    Bool,
+    /// Signed integers.
+    Signed,
+    /// Unsigned integers.
+    Unsigned,
+    /// Real floating-point numbers.
+    Float,
+    /// Two floats: a real and an imaginary part.
+    Complex,
 }
 
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct DTypeInfo {
+    /// The dtype.
+    pub dtype: DType,
+    /// NumPy's name, for example `float32`.
+    pub name: &'static str,
+    /// Bytes of one element in host memory.
+    pub size: usize,
+    /// What kind of numbers it has.
+    pub class: Class,
+    /// The dtype of 32 bits or more that holds its values, all of them exactly: in registers of a shader, and where
+    /// arithmetic is done.
+    pub held: DType,
+    /// The greatest number that a float64 has as well; 0 of bools.
+    pub greatest: f64,
+    /// Its letters in the buffer protocol (PEP 3118), of the C types whose sizes are the same everywhere.
+    pub format: &'static CStr,
+}
+
+macro_rules! dtypes {
+    ($($variant:ident = $code:literal, $name:literal, $size:literal, $class:ident, $held:ident, $greatest:expr,
+       $format:literal;)*) => {
+        /// The type of an array's elements.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[repr(u8)]
+        #[allow(missing_docs)] // the variants are their own names
+        pub enum DType { $(#[serde(rename = $name)] $variant = $code,)* }
+
+        impl DType {
+            /// Every dtype, by discriminant.
+            pub const ALL: [DType; DTYPES.len()] = [$(DType::$variant),*];
+        }
+
+        /// All rows, by discriminant.
+        pub const DTYPES: [DTypeInfo; [$($code),*].len()] = [$(DTypeInfo {
+            dtype: DType::$variant, name: $name, size: $size, class: Class::$class, held: DType::$held,
+            greatest: $greatest, format: $format,
+        },)*];
+    };
+}
+
+dtypes! {
+    // variant = code, NumPy's name, bytes, class, held in registers as, greatest number, format
+    Bool = 0, "bool", 1, Bool, Bool, 0.0, c"?";
+    I8 = 1, "int8", 1, Signed, I32, 127.0, c"b";
+    I16 = 2, "int16", 2, Signed, I32, 32_767.0, c"h";
+    I32 = 3, "int32", 4, Signed, I32, 2_147_483_647.0, c"i";
+    I64 = 4, "int64", 8, Signed, I64, 9_223_372_036_854_774_784.0, c"q";
+    U8 = 5, "uint8", 1, Unsigned, U32, 255.0, c"B";
+    U16 = 6, "uint16", 2, Unsigned, U32, 65_535.0, c"H";
+    U32 = 7, "uint32", 4, Unsigned, U32, 4_294_967_295.0, c"I";
+    U64 = 8, "uint64", 8, Unsigned, U64, 18_446_744_073_709_549_568.0, c"Q";
+    F16 = 9, "float16", 2, Float, F32, 65_504.0, c"e";
+    F32 = 10, "float32", 4, Float, F32, f32::MAX as f64, c"f";
+    F64 = 11, "float64", 8, Float, F64, f64::MAX, c"d";
+    C64 = 12, "complex64", 8, Complex, C64, f32::MAX as f64, c"Zf";
+    C128 = 13, "complex128", 16, Complex, C128, f64::MAX, c"Zd";
+}
+
+// A dtype's code is its place.
+const _: () = {
+    let mut place = 0;
+    while place < DTYPES.len() {
+        assert!(DTYPES[place].dtype as usize == place);
+        place += 1;
+    }
+};
+
 impl DType {
-    /// Every dtype, by discriminant.
-    pub const ALL: [DType; 14] = [
-        DType::Bool,
-        DType::I8,
-        DType::I16,
-        DType::I32,
-        DType::I64,
-        DType::U8,
-        DType::U16,
-        DType::U32,
-        DType::U64,
-        DType::F16,
-        DType::F32,
-        DType::F64,
-        DType::C64,
-        DType::C128,
-    ];
+    /// The dtype's row.
+    pub const fn info(self) -> &'static DTypeInfo {
+        &DTYPES[self as usize]
+    }
 
     /// Bytes of one element in host memory (a bool is one byte, 0 or 1).
     pub const fn size(self) -> usize {
-        match self {
-            DType::Bool | DType::I8 | DType::U8 => 1,
-            DType::I16 | DType::U16 | DType::F16 => 2,
-            DType::I32 | DType::U32 | DType::F32 => 4,
-            DType::I64 | DType::U64 | DType::F64 | DType::C64 => 8,
-            DType::C128 => 16,
-        }
+        self.info().size
     }
 
     /// NumPy's name, for example `float32`.
     pub const fn name(self) -> &'static str {
-        match self {
-            DType::Bool => "bool",
-            DType::I8 => "int8",
-            DType::I16 => "int16",
-            DType::I32 => "int32",
-            DType::I64 => "int64",
-            DType::U8 => "uint8",
-            DType::U16 => "uint16",
-            DType::U32 => "uint32",
-            DType::U64 => "uint64",
-            DType::F16 => "float16",
-            DType::F32 => "float32",
-            DType::F64 => "float64",
-            DType::C64 => "complex64",
-            DType::C128 => "complex128",
-        }
+        self.info().name
+    }
+
+    /// The dtype of 32 bits or more that holds its values ([`DTypeInfo::held`]).
+    pub const fn held(self) -> DType {
+        self.info().held
     }
 
     /// The dtype with this NumPy name.
@@ -104,12 +127,12 @@ impl DType {
 
     /// True for the real floating-point types.
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F16 | DType::F32 | DType::F64)
+        matches!(self.info().class, Class::Float)
     }
 
     /// True for the complex types.
     pub const fn is_complex(self) -> bool {
-        matches!(self, DType::C64 | DType::C128)
+        matches!(self.info().class, Class::Complex)
     }
 
     /// The dtype of a complex number's parts; `None` of the other dtypes.
@@ -132,23 +155,81 @@ impl DType {
 
     /// True for signed and unsigned integers; bool is not one.
     pub const fn is_int(self) -> bool {
-        matches!(
-            self,
-            DType::I8
-                | DType::I16
-                | DType::I32
-                | DType::I64
-                | DType::U8
-                | DType::U16
-                | DType::U32
-                | DType::U64
-        )
+        matches!(self.info().class, Class::Signed | Class::Unsigned)
     }
 
     /// True for signed integers.
     pub const fn is_signed_int(self) -> bool {
-        matches!(self, DType::I8 | DType::I16 | DType::I32 | DType::I64)
+        matches!(self.info().class, Class::Signed)
     }
+
+    /// All dtypes but the complex ones.
+    pub fn real() -> impl Iterator<Item = DType> + Clone {
+        DType::ALL.into_iter().filter(|dtype| !dtype.is_complex())
+    }
+}
+
+/// Runs code in which a name is the Rust type of a dtype's elements ([`crate::op_eval::element`]), for every dtype but
+/// the complex ones, and other code for these.
+#[macro_export]
+macro_rules! for_real_type {
+    ($dtype:expr, $t:ident => $body:expr, _ => $other:expr $(,)?) => {
+        match $dtype {
+            $crate::DType::Bool => { type $t = bool; $body }
+            $crate::DType::F16 => { type $t = $crate::op_eval::element::Half; $body }
+            $crate::DType::F32 => { type $t = f32; $body }
+            $crate::DType::F64 => { type $t = f64; $body }
+            dtype => $crate::for_integer_type!(dtype, $t => $body, _ => $other),
+        }
+    };
+}
+
+/// Runs code in which a name is the Rust type of a dtype's elements, for every dtype of integers, and other code for
+/// the other dtypes.
+#[macro_export]
+macro_rules! for_integer_type {
+    ($dtype:expr, $t:ident => $body:expr, _ => $other:expr $(,)?) => {
+        match $dtype {
+            $crate::DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            $crate::DType::U8 => {
+                type $t = u8;
+                $body
+            }
+            $crate::DType::U16 => {
+                type $t = u16;
+                $body
+            }
+            $crate::DType::U32 => {
+                type $t = u32;
+                $body
+            }
+            $crate::DType::U64 => {
+                type $t = u64;
+                $body
+            }
+            $crate::DType::Bool
+            | $crate::DType::F16
+            | $crate::DType::F32
+            | $crate::DType::F64
+            | $crate::DType::C64
+            | $crate::DType::C128 => $other,
+        }
+    };
 }
 
 impl fmt::Display for DType {

@@ -20,7 +20,7 @@
 
 mod choice;
 pub mod driver;
-mod dtype;
+pub mod dtype;
 mod error;
 pub mod functions;
 #[cfg(feature = "guard")]

@@ -16,27 +16,24 @@ use gpupy_core::{DType, Scalar, op_eval};
 
 pub const GROUP: &str = "scalars";
 
-/// All but the complex dtypes, which have no scalars.
-const DTYPES: &[DType] = DType::ALL.split_at(12).0;
-
 pub fn run(suite: &mut Suite<'_>) {
-    for from in DTYPES {
+    for from in DType::real() {
         for row in OPS.iter().filter(|row| row.op.is_scalar_op() && row.ulp == 0.0) {
-            for to in DTYPES {
+            for to in DType::real() {
                 let of_pair = matches!(row.op, Op::Cast | Op::Bitcast);
-                if !of_pair && to != from || op_eval::function(row.op, *from, *to).is_none() {
+                if !of_pair && to != from || op_eval::function(row.op, from, to).is_none() {
                     continue;
                 }
                 let name = match of_pair {
                     true => format!("{} {from} {to}", row.name),
                     false => format!("{} {from}", row.name),
                 };
-                suite.case(GROUP, &name, |device| operation(device, row.op, *from, *to));
+                suite.case(GROUP, &name, |device| operation(device, row.op, from, to));
             }
         }
-        for op in [Op::Add, Op::Mul, Op::Min, Op::Max].into_iter().filter(|op| op.reduces(*from)) {
+        for op in [Op::Add, Op::Mul, Op::Min, Op::Max].into_iter().filter(|op| op.reduces(from)) {
             let name = format!("reduce {} {from}", op.info().name);
-            suite.case(GROUP, &name, |device| reduction(device, op, *from));
+            suite.case(GROUP, &name, |device| reduction(device, op, from));
         }
     }
 }

@@ -55,7 +55,7 @@ pub fn run(suite: &mut Suite<'_>) {
                 .try_for_each(|(shape, access)| all_of_one(device, dtype, shape, access))
         });
     }
-    for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_complex()) {
+    for dtype in DType::real() {
         suite.case(GROUP, &format!("of {dtype}, the bits of each by itself"), |device| {
             for (shape, access) in [
                 (vec![3, 300], contiguous(&[3, 300])),

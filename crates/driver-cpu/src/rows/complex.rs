@@ -7,8 +7,8 @@
 
 use super::loops::{Unary, best, binary};
 use super::row::{Maker, RowFn};
-use gpupy_core::op_eval::element::{Element, Half, Stored};
-use gpupy_core::{DType, Op};
+use gpupy_core::op_eval::element::{Element, Stored};
+use gpupy_core::{DType, Op, for_real_type};
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// A complex number, as it lies in memory.
@@ -102,21 +102,9 @@ pub fn combine<M: Maker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
 
 /// A cast from or to complex numbers: what is real has no imaginary part, and gets none.
 pub fn cast(from: DType, to: DType) -> Option<RowFn> {
-    Some(match from {
-        DType::C64 => from_complex::<f32>(to),
-        DType::C128 => from_complex::<f64>(to),
-        DType::Bool => from_real::<bool>(to),
-        DType::I8 => from_real::<i8>(to),
-        DType::I16 => from_real::<i16>(to),
-        DType::I32 => from_real::<i32>(to),
-        DType::I64 => from_real::<i64>(to),
-        DType::U8 => from_real::<u8>(to),
-        DType::U16 => from_real::<u16>(to),
-        DType::U32 => from_real::<u32>(to),
-        DType::U64 => from_real::<u64>(to),
-        DType::F16 => from_real::<Half>(to),
-        DType::F32 => from_real::<f32>(to),
-        DType::F64 => from_real::<f64>(to),
+    for_real_type!(from, A => Some(from_real::<A>(to)), _ => match from {
+        DType::C64 => Some(from_complex::<f32>(to)),
+        _ => Some(from_complex::<f64>(to)),
     })
 }
 
@@ -130,19 +118,9 @@ fn from_real<A: Element>(to: DType) -> RowFn {
 fn from_complex<T: Real>(to: DType) -> RowFn {
     match to {
         DType::Bool => unary(|x: Complex<T>| bool::narrow(x.re.wide()) | bool::narrow(x.im.wide())),
-        DType::I8 => to_real::<T, i8>(),
-        DType::I16 => to_real::<T, i16>(),
-        DType::I32 => to_real::<T, i32>(),
-        DType::I64 => to_real::<T, i64>(),
-        DType::U8 => to_real::<T, u8>(),
-        DType::U16 => to_real::<T, u16>(),
-        DType::U32 => to_real::<T, u32>(),
-        DType::U64 => to_real::<T, u64>(),
-        DType::F16 => to_real::<T, Half>(),
-        DType::F32 => to_real::<T, f32>(),
-        DType::F64 => to_real::<T, f64>(),
         DType::C64 => to_complex::<T, f32>(),
         DType::C128 => to_complex::<T, f64>(),
+        real => for_real_type!(real, R => to_real::<T, R>(), _ => to_complex::<T, f64>()),
     }
 }
 

@@ -9,9 +9,9 @@
 
 use crate::analysis::liveness::most_live_values;
 use crate::device::contract;
+use crate::spell::operations::instructions;
 use crate::wide::longs::Split;
 use crate::wide::pairs::most_instructions;
-use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
@@ -82,7 +82,7 @@ fn of_short(part: Part) -> Resources {
     let mut need = Resources::default();
     match part {
         Part::Op(op, dtype) => {
-            need.0[INSTRUCTIONS] = cost(op, dtype);
+            need.0[INSTRUCTIONS] = instructions(op, dtype);
             need.0[LOADS] = u32::from(op == Op::Gather);
             need.0[TEMPORARIES] = 1;
         }
@@ -126,16 +126,4 @@ pub fn of_program(program: &Program) -> Resources {
     need.0[PARAMETERS] = program.params.len() as u32;
     need.0[BUFFERS] = (program.operands.len() + program.dests.len()) as u32;
     need
-}
-
-/// Instructions of an operation, roughly, as compilers for GPUs count them.
-fn cost(op: Op, dtype: DType) -> u32 {
-    match op {
-        _ if op.info().rule == Rule::Special => 0,
-        Op::Min | Op::Max if dtype == DType::F32 => 3,
-        Op::Sign | Op::Copysign | Op::Shl | Op::Shr => 3,
-        Op::Cast | Op::IsNan | Op::IsInf | Op::IsFinite | Op::SignBit | Op::Gather => 2,
-        Op::FloorDiv | Op::Mod => 8,
-        _ => 1,
-    }
 }

@@ -46,12 +46,7 @@ pub const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 /// The dtype that holds values of a dtype in registers: 32 bits for the narrow ones, whose values it
 /// has exactly.
 pub const fn held(dtype: DType) -> DType {
-    match dtype {
-        DType::I8 | DType::I16 => DType::I32,
-        DType::U8 | DType::U16 => DType::U32,
-        DType::F16 => DType::F32,
-        wide => wide,
-    }
+    dtype.held()
 }
 
 /// A scalar as it lies in a register.

@@ -17,9 +17,6 @@ use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashSet as HashSet;
 use std::sync::LazyLock;
 
-/// The dtypes that the languages can have: all but the complex ones.
-const DTYPES: &[DType] = DType::ALL.split_at(12).0;
-
 /// True when the operation is spelled exactly for operands of dtype `from`, on devices that have
 /// both dtypes; `to` matters for casts and bitcasts alone.
 pub fn supports(op: Op, from: DType, to: DType) -> bool {
@@ -28,8 +25,10 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
     static SPELLED: LazyLock<HashSet<(Op, DType, DType)>> = LazyLock::new(|| {
         let mut spelled = HashSet::default();
         let names = ["a", "b", "c"];
+        // The languages have no complex numbers.
         for row in OPS {
-            for (from, to) in DTYPES.iter().flat_map(|from| DTYPES.iter().map(|to| (*from, *to))) {
+            for (from, to) in DType::real().flat_map(|from| DType::real().map(move |to| (from, to)))
+            {
                 if spell(&Glsl, row.op, from, to, Width::One, &names).is_some() {
                     spelled.insert((row.op, from, to));
                 }
@@ -38,6 +37,18 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
         spelled
     });
     SPELLED.contains(&(op, from, to))
+}
+
+/// Instructions of an operation on a dtype of at most 32 bits, roughly, as compilers for GPUs count them.
+pub fn instructions(op: Op, dtype: DType) -> u32 {
+    match op {
+        // The result is rounded once more, by its bits.
+        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt | Op::Cast if dtype == DType::F16 => 20,
+        Op::Bitcast if dtype.size() == 2 => 20,
+        // NaN is told apart.
+        Op::Min | Op::Max if dtype == DType::F32 => 3,
+        _ => op.info().cost,
+    }
 }
 
 /// The operation as an expression; `from` is the dtype of the first operand (of a select: of the
@@ -246,7 +257,7 @@ mod tests {
     /// A function for each operation on operands of a dtype.
     fn every_operation(d: &dyn Dialect, from: DType, width: Width) -> String {
         let mut text = String::new();
-        for (row, to) in OPS.iter().flat_map(|row| DTYPES.iter().map(move |to| (row, *to))) {
+        for (row, to) in OPS.iter().flat_map(|row| DType::real().map(move |to| (row, to))) {
             let (first, result) = match row.op {
                 Op::Select if to == from => (DType::Bool, from),
                 Op::Cast | Op::Bitcast if supports(row.op, from, to) => (from, to),
@@ -268,7 +279,7 @@ mod tests {
 
     #[test]
     fn every_operation_is_wgsl() {
-        for (from, guards) in DTYPES.iter().flat_map(|from| [(*from, false), (*from, true)]) {
+        for (from, guards) in DType::real().flat_map(|from| [(from, false), (from, true)]) {
             for width in [Width::One, Width::Four] {
                 let text = every_operation(&Wgsl { guards }, from, width);
                 let text = format!("var<private> zero: u32;\n{text}");

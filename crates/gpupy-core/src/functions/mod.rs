@@ -87,10 +87,3 @@ fn found(
     let cell = programs.get(op as usize)?;
     Some(cell.get_or_init(|| Code::program(dtype, op.info().arity, branches, formula)))
 }
-
-/// How many operations an operation is, roughly, where a device has no better way.
-pub fn cost(op: Op) -> u32 {
-    /// Sines of large numbers take more, most functions less.
-    const FUNCTION: u32 = 48;
-    if op.info().ulp > 0.0 { FUNCTION } else { 1 }
-}

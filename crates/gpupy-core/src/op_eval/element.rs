@@ -7,6 +7,7 @@
 //! have them).
 
 use crate::dtype::DType;
+use crate::for_real_type;
 
 /// A Rust type whose values lie in memory as elements.
 pub trait Stored: Copy + 'static {
@@ -52,39 +53,11 @@ pub trait Visitor {
 
 /// Gives a cast between two dtypes to the visitor, or `None` where one of them is complex.
 pub fn cast<V: Visitor>(from: DType, to: DType, v: V) -> Option<V::Out> {
-    match from {
-        DType::Bool => cast_from::<bool, V>(to, v),
-        DType::I8 => cast_from::<i8, V>(to, v),
-        DType::I16 => cast_from::<i16, V>(to, v),
-        DType::I32 => cast_from::<i32, V>(to, v),
-        DType::I64 => cast_from::<i64, V>(to, v),
-        DType::U8 => cast_from::<u8, V>(to, v),
-        DType::U16 => cast_from::<u16, V>(to, v),
-        DType::U32 => cast_from::<u32, V>(to, v),
-        DType::U64 => cast_from::<u64, V>(to, v),
-        DType::F16 => cast_from::<Half, V>(to, v),
-        DType::F32 => cast_from::<f32, V>(to, v),
-        DType::F64 => cast_from::<f64, V>(to, v),
-        DType::C64 | DType::C128 => None,
-    }
+    for_real_type!(from, A => cast_from::<A, V>(to, v), _ => None)
 }
 
 fn cast_from<A: Element, V: Visitor>(to: DType, v: V) -> Option<V::Out> {
-    Some(match to {
-        DType::Bool => v.unary(|x: A| bool::narrow(x.wide())),
-        DType::I8 => v.unary(|x: A| i8::narrow(x.wide())),
-        DType::I16 => v.unary(|x: A| i16::narrow(x.wide())),
-        DType::I32 => v.unary(|x: A| i32::narrow(x.wide())),
-        DType::I64 => v.unary(|x: A| i64::narrow(x.wide())),
-        DType::U8 => v.unary(|x: A| u8::narrow(x.wide())),
-        DType::U16 => v.unary(|x: A| u16::narrow(x.wide())),
-        DType::U32 => v.unary(|x: A| u32::narrow(x.wide())),
-        DType::U64 => v.unary(|x: A| u64::narrow(x.wide())),
-        DType::F16 => v.unary(|x: A| Half::narrow(x.wide())),
-        DType::F32 => v.unary(|x: A| f32::narrow(x.wide())),
-        DType::F64 => v.unary(|x: A| f64::narrow(x.wide())),
-        DType::C64 | DType::C128 => return None,
-    })
+    for_real_type!(to, T => Some(v.unary(|x: A| T::narrow(x.wide()))), _ => None)
 }
 
 impl Stored for bool {

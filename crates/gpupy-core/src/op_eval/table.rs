@@ -24,7 +24,7 @@ pub trait Combiner {
 /// Gives the operation on operands of a dtype to the visitor, or `None` where it does not exist.
 pub fn visit<V: Visitor>(op: Op, dtype: DType, v: V) -> Option<V::Out> {
     match dtype {
-        _ if COMBINING.contains(&op) => combine(op, dtype, AnyBinary(v)),
+        _ if op.info().reduces() => combine(op, dtype, AnyBinary(v)),
         DType::Bool => of_bool(op, v),
         DType::I8 => of_int::i8(op, v),
         DType::I16 => of_int::i16(op, v),
@@ -40,9 +40,6 @@ pub fn visit<V: Visitor>(op: Op, dtype: DType, v: V) -> Option<V::Out> {
         DType::C64 | DType::C128 => None,
     }
 }
-
-/// The operations that reduce some dtype.
-const COMBINING: [Op; 7] = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor];
 
 /// Gives one of the operations that reduce, on a dtype, or `None` where it does not exist.
 pub fn combine<C: Combiner>(op: Op, dtype: DType, c: C) -> Option<C::Out> {

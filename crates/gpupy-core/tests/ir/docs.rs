@@ -1,37 +1,68 @@
 //! The specification's tables and examples are those of the code.
 //!
-//! `GPUPY_BLESS=1` rewrites the table of operations.
+//! `GPUPY_BLESS=1` rewrites the table of operations in the specification, and the document by which tests in other
+//! languages know operations and dtypes.
 
+use gpupy_core::dtype::DTYPES;
 use gpupy_core::ir::Program;
 use gpupy_core::op::{OPS, Rule};
+use serde_json::{Value, json};
 
 const START: &str = "<!-- operations:";
 const END: &str = "<!-- end of operations -->";
+
+/// A rule in words; `None` of instructions that are no scalar operations.
+fn words(rule: Rule) -> Option<&'static str> {
+    Some(match rule {
+        Rule::Special => return None,
+        Rule::Number => "numbers",
+        Rule::Arithmetic => "arithmetic",
+        Rule::Float => "floats",
+        Rule::Bits => "bits",
+        Rule::Integer => "integers",
+        Rule::Compare => "comparison",
+        Rule::FloatTest => "float test",
+        Rule::Cast => "cast",
+        Rule::Bitcast => "bitcast",
+        Rule::Select => "select",
+        Rule::Part => "complex",
+        Rule::Complex => "parts",
+    })
+}
 
 fn table() -> String {
     let mut table = String::from("\n| | code | operands | dtypes | NumPy | ULP |\n");
     table += "|---|---|---|---|---|---|\n";
     for row in OPS {
-        let rule = match row.rule {
-            Rule::Special => continue,
-            Rule::Number => "numbers",
-            Rule::Float => "floats",
-            Rule::Bits => "bits",
-            Rule::Compare => "comparison",
-            Rule::FloatTest => "float test",
-            Rule::Logic => "logic",
-            Rule::Cast => "cast",
-            Rule::Bitcast => "bitcast",
-            Rule::Select => "select",
-            Rule::Part => "complex",
-            Rule::Complex => "parts",
-        };
+        let Some(rule) = words(row.rule) else { continue };
         let numpy: Vec<_> = row.numpy.iter().map(|name| format!("`{name}`")).collect();
         let (name, code, numpy) = (row.name, row.op as u16, numpy.join(", "));
         table +=
             &format!("| `{name}` | {code} | {} | {rule} | {numpy} | {} |\n", row.arity, row.ulp);
     }
     table + "\n"
+}
+
+/// Operations and dtypes as tests in other languages know them.
+fn document() -> String {
+    let operations = OPS.iter().filter_map(|row| {
+        let traits: Vec<_> = row.traits.iter().map(|holds| format!("{holds:?}")).collect();
+        Some(json!({
+            "name": row.name, "numpy": row.numpy, "arity": row.arity, "dtypes": words(row.rule)?,
+            "traits": traits, "ulp": row.ulp, "cost": row.cost,
+        }))
+    });
+    let dtypes = DTYPES.iter().map(|row| {
+        let class = format!("{:?}", row.class).to_lowercase();
+        json!({"name": row.name, "size": row.size, "class": class, "held": row.held.name()})
+    });
+    // A row is a line.
+    let rows = |rows: Vec<Value>| {
+        let lines: Vec<_> = rows.iter().map(|row| format!("  {row}")).collect();
+        format!("[\n{}\n ]", lines.join(",\n"))
+    };
+    let (operations, dtypes) = (rows(operations.collect()), rows(dtypes.collect()));
+    format!("{{\n \"operations\": {operations},\n \"dtypes\": {dtypes}\n}}\n")
 }
 
 fn path() -> String {
@@ -61,6 +92,20 @@ fn the_specification_has_every_operation() {
         return;
     }
     assert_eq!(&text[start..end], table(), "GPUPY_BLESS=1 rewrites the table in {path}");
+}
+
+#[test]
+fn tests_in_other_languages_know_every_operation_and_dtype() {
+    let path = format!("{}/../../tests/data/table.json", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("GPUPY_BLESS").is_some() {
+        std::fs::write(&path, document()).unwrap();
+        return;
+    }
+    assert_eq!(
+        std::fs::read_to_string(&path).unwrap(),
+        document(),
+        "GPUPY_BLESS=1 rewrites {path}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use gpupy_core::memory;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval;
 use gpupy_core::shape::{Shape, size_of};
-use gpupy_core::{DType, Scalar};
+use gpupy_core::{DType, Scalar, for_integer_type};
 use smallvec::SmallVec;
 
 /// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, or of the first NaN;
@@ -62,18 +62,11 @@ fn each_place(
         };
     }
     match dtype {
-        DType::Bool | DType::U8 => rows!(u8::from_ne_bytes),
-        DType::I8 => rows!(i8::from_ne_bytes),
-        DType::I16 => rows!(i16::from_ne_bytes),
-        DType::U16 => rows!(u16::from_ne_bytes),
-        DType::I32 => rows!(i32::from_ne_bytes),
-        DType::U32 => rows!(u32::from_ne_bytes),
-        DType::I64 => rows!(i64::from_ne_bytes),
-        DType::U64 => rows!(u64::from_ne_bytes),
+        DType::Bool => rows!(u8::from_ne_bytes),
         DType::F16 => rows!(half),
         DType::F32 => rows!(f32::from_ne_bytes),
         DType::F64 => rows!(f64::from_ne_bytes),
-        DType::C64 | DType::C128 => return None,
+        _ => for_integer_type!(dtype, T => rows!(T::from_ne_bytes), _ => return None),
     }
     Some(())
 }

@@ -10,9 +10,9 @@ use crate::eager::in_memory::own_again;
 use crate::eager::lent::{Lent, Loan};
 use crate::graph::value::Origin;
 use crate::memory::strided::{each_point, gather_into};
-use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -285,25 +285,19 @@ fn places_of(numbers: &[i64], n: usize) -> Option<impl Iterator<Item = usize> + 
 /// The elements of an index array; `None` where an int64 does not hold one, or it is none.
 fn integers(dtype: DType, elements: &[u8]) -> Option<Cow<'_, [i64]>> {
     macro_rules! wide {
-        ($read:expr) => {
-            elements.as_chunks().0.iter().map(|element| i64::from($read(*element))).collect()
+        ($t:ident) => {
+            elements.as_chunks().0.iter().map(|x| $t::from_ne_bytes(*x) as i64).collect()
         };
     }
     Some(match dtype {
         DType::I64 => match bytemuck::try_cast_slice(elements) {
             Ok(numbers) => Cow::Borrowed(numbers),
-            Err(_) => wide!(i64::from_ne_bytes),
+            Err(_) => wide!(i64),
         },
-        DType::I8 => wide!(i8::from_ne_bytes),
-        DType::I16 => wide!(i16::from_ne_bytes),
-        DType::I32 => wide!(i32::from_ne_bytes),
-        DType::U8 => wide!(u8::from_ne_bytes),
-        DType::U16 => wide!(u16::from_ne_bytes),
-        DType::U32 => wide!(u32::from_ne_bytes),
         DType::U64 => {
             let signed = |element: &[u8; 8]| i64::try_from(u64::from_ne_bytes(*element)).ok();
             elements.as_chunks().0.iter().map(signed).collect::<Option<_>>()?
         }
-        _ => return None,
+        _ => for_integer_type!(dtype, T => wide!(T), _ => return None),
     })
 }

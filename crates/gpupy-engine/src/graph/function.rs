@@ -9,7 +9,7 @@
 
 use gpupy_core::ir::{Builder, Fingerprint, Form, LOOP_STEPS, Program};
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Error, ErrorKind, Result, Scalar, functions};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -209,7 +209,7 @@ fn cost(program: &Program, turns: u32) -> u32 {
             }
             op if op.is_scalar_op() => {
                 let times = if open.is_empty() { 1 } else { turns.max(1) };
-                total = total.saturating_add(functions::cost(op).saturating_mul(times));
+                total = total.saturating_add(op.info().cost.saturating_mul(times));
             }
             _ => {}
         }

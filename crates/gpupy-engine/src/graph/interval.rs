@@ -6,7 +6,7 @@
 //! Not here: expressions (`mod.rs`).
 
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Scalar};
+use gpupy_core::{DType, Scalar, for_integer_type};
 
 /// Numbers between which elements lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,17 +71,9 @@ impl Bounds {
         }
         match dtype {
             DType::Bool => Some(Bounds::of_dtype(dtype)),
-            DType::I8 => whole::<i8>(bytes),
-            DType::I16 => whole::<i16>(bytes),
-            DType::I32 => whole::<i32>(bytes),
-            DType::I64 => whole::<i64>(bytes),
-            DType::U8 => whole::<u8>(bytes),
-            DType::U16 => whole::<u16>(bytes),
-            DType::U32 => whole::<u32>(bytes),
-            DType::U64 => whole::<u64>(bytes),
             DType::F32 => real(bytes, [f32::INFINITY, f32::NEG_INFINITY]),
             DType::F64 => real(bytes, [f64::INFINITY, f64::NEG_INFINITY]),
-            DType::F16 | DType::C64 | DType::C128 => None,
+            _ => for_integer_type!(dtype, T => whole::<T>(bytes), _ => None),
         }
     }
 

@@ -15,7 +15,6 @@ use crate::context::Context;
 use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
-use gpupy_core::functions;
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result};
@@ -129,7 +128,7 @@ impl Everywhere<'_> {
             match &value.0.kind {
                 Kind::Constant(_) => {}
                 Kind::Expr { op: NodeOp::Apply(op), inputs } => {
-                    self.operations += functions::cost(*op) as usize;
+                    self.operations += op.info().cost as usize;
                     let operands = value.state().operands.clone();
                     if operands.len() != inputs.len() {
                         return None;

@@ -14,7 +14,7 @@ mod zeros;
 
 use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
 use conditions::{Dtypes, number};
-use gpupy_core::op::Op;
+use gpupy_core::op::{Op, Trait};
 use gpupy_core::op_eval;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
@@ -43,7 +43,9 @@ pub(crate) trait Rewrite: Sized {
         if let Some(scalar) = fold(op, dtype, &operands) {
             return (Input::Scalar(scalar), None);
         }
-        if op.info().symmetric && matches!(operands.first(), Some((Input::Scalar(_), _))) {
+        if op.info().has(Trait::Symmetric)
+            && matches!(operands.first(), Some((Input::Scalar(_), _)))
+        {
             operands.swap(0, 1);
         }
         let known = zeros::known(op, dtype, &operands);

@@ -2,7 +2,7 @@
 //! stores.
 //!
 //! Costs are in *operations*: what one arithmetic instruction takes for one element, as a part of a kernel. A function
-//! counts as many as `gpupy_core::functions::cost` says. Owns the constants, each with what it was measured on, and
+//! counts as many as its row says (`gpupy_core::op::OpInfo::cost`). Owns the constants, each with what it was measured on, and
 //! [`Growth`]. Invariant: nothing here changes what is computed, only how often.
 //!
 //! Not here: who asks, which is the walker for what it reaches in several ways or more often than it has elements,

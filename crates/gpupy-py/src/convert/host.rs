@@ -10,7 +10,7 @@ use crate::convert::lend::to_numpy;
 use crate::session::context::{context, holds, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
-use gpupy_core::{DType, Scalar, memory};
+use gpupy_core::{DType, Scalar, for_integer_type, memory};
 use gpupy_engine::Array;
 use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PY_ARRAY_API};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -242,18 +242,12 @@ pub fn indices(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         return Ok(None);
     };
     with_bytes(&array, |shape, bytes| {
-        let narrowed = match dtype {
-            DType::I8 => narrow(bytes, |b| i8::from_ne_bytes(b).into()),
-            DType::I16 => narrow(bytes, |b| i16::from_ne_bytes(b).into()),
-            DType::I32 => narrow(bytes, |b| i32::from_ne_bytes(b).into()),
-            DType::U8 => narrow(bytes, |b| u8::from_ne_bytes(b).into()),
-            DType::U16 => narrow(bytes, |b| u16::from_ne_bytes(b).into()),
-            DType::U32 => narrow(bytes, |b| u32::from_ne_bytes(b).into()),
-            DType::U64 => {
-                narrow(bytes, |b| i64::try_from(u64::from_ne_bytes(b)).unwrap_or(i64::MAX))
-            }
-            _ => narrow(bytes, i64::from_ne_bytes),
-        };
+        #[allow(clippy::unnecessary_fallible_conversions, clippy::useless_conversion)] // all but uint64 fit
+        let narrowed = for_integer_type!(
+            dtype,
+            T => narrow(bytes, |b| i64::try_from(T::from_ne_bytes(b)).unwrap_or(i64::MAX)),
+            _ => return Ok(None),
+        );
         narrowed?.map(|numbers| index_array(shape, &numbers)).transpose()
     })?
 }

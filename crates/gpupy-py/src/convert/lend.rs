@@ -200,22 +200,9 @@ const LONG_IS_64: bool = size_of::<std::ffi::c_long>() == 8;
 /// What the buffer protocol calls a dtype: of two C types of one size, the one that NumPy's dtype is.
 fn format(dtype: DType) -> &'static CStr {
     match dtype {
-        DType::Bool => c"?",
-        DType::I8 => c"b",
-        DType::I16 => c"h",
-        DType::I32 => c"i",
         DType::I64 if LONG_IS_64 => c"l",
-        DType::I64 => c"q",
-        DType::U8 => c"B",
-        DType::U16 => c"H",
-        DType::U32 => c"I",
         DType::U64 if LONG_IS_64 => c"L",
-        DType::U64 => c"Q",
-        DType::F16 => c"e",
-        DType::F32 => c"f",
-        DType::F64 => c"d",
-        DType::C64 => c"Zf",
-        DType::C128 => c"Zd",
+        _ => dtype.info().format,
     }
 }
 

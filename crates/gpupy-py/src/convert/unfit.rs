@@ -112,21 +112,7 @@ fn doubtful(bytes: &[u8], from: DType, limit: f64, to_int: bool) -> bool {
 
 /// What is beyond it in absolute value may be too much for a dtype.
 fn limit(to: DType) -> Option<f64> {
-    Some(match to {
-        DType::F16 => 65504.0,
-        DType::F32 => f32::MAX.into(),
-        _ if to.is_float() => f64::MAX,
-        DType::I8 => 127.0,
-        DType::U8 => 255.0,
-        DType::I16 => 32767.0,
-        DType::U16 => 65535.0,
-        DType::I32 => f64::from(i32::MAX),
-        DType::U32 => f64::from(u32::MAX),
-        // The greatest are not floats: their neighbours below.
-        DType::I64 => 9_223_372_036_854_774_784.0,
-        DType::U64 => 18_446_744_073_709_549_568.0,
-        _ => return None,
-    })
+    (!to.is_complex() && to != DType::Bool).then_some(to.info().greatest)
 }
 
 /// A number as a float, near enough to compare it.

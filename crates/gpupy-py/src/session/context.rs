@@ -6,6 +6,7 @@
 
 use crate::session::errors::to_py;
 use crate::session::waiting::{check_free, interrupted, wait, without_gil};
+use gpupy_core::op::Trait;
 use gpupy_core::{Capabilities, DType, Op, memory};
 use gpupy_engine::{Context, Opener, Placement, Registry, Settings, Stats, device_nodes};
 use pyo3::exceptions::PyValueError;
@@ -162,14 +163,8 @@ pub fn close() {
 /// Whether an operation on this dtype can be computed, by the driver in use or beside it.
 pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
     let answer = SUPPORT.get(op as usize * DTYPES + dtype as usize);
-    let wanted = || moves(op) || !EAGER.load(Ordering::Relaxed);
+    let wanted = || op.info().has(Trait::Moves) || !EAGER.load(Ordering::Relaxed);
     answer.is_some_and(|answer| answer.get(|| wanted() && context.supports(op, dtype)))
-}
-
-/// Whether an operation only moves elements, so that no arithmetic can go wrong.
-fn moves(op: Op) -> bool {
-    let ops = [Op::Gather, Op::Select, Op::Bitcast, Op::Sort, Op::ArgSort, Op::Real, Op::Imag];
-    op == Op::Complex || ops.contains(&op)
 }
 
 /// Whether arithmetic is NumPy's, at the line: while a program wants to hear of its mistakes.

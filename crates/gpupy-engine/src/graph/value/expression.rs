@@ -15,7 +15,6 @@ use crate::memory::reader::Reader;
 use crate::memory::view::View;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
-use gpupy_core::functions;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, Strides, contiguous_strides};
 use smallvec::SmallVec;
@@ -66,7 +65,7 @@ impl NodeOp {
     /// Operations to compute an element from the operands'.
     pub fn cost(&self) -> u32 {
         match self {
-            NodeOp::Apply(op) => functions::cost(*op),
+            NodeOp::Apply(op) => op.info().cost,
             NodeOp::Call(called) => called.function.cost(),
             _ => 1,
         }

@@ -24,7 +24,7 @@ use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
 use crate::memory::reader::Reader;
 use gpupy_core::driver::HostMemory;
-use gpupy_core::op::Op;
+use gpupy_core::op::{Op, Trait};
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use rustc_hash::FxHasher;
@@ -290,7 +290,7 @@ impl Value {
         mut operands: SmallVec<[Operand; 3]>,
     ) -> Value {
         if let NodeOp::Apply(apply) = op
-            && apply.info().symmetric
+            && apply.info().has(Trait::Symmetric)
             && let [(first, _), (second, _)] = operands.as_slice()
             && first.id().unwrap_or(ValueId::MAX) > second.id().unwrap_or(ValueId::MAX)
         {

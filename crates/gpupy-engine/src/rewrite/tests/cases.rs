@@ -15,7 +15,7 @@ pub(super) const C: usize = 2;
 
 /// All dtypes but the complex ones.
 pub(super) fn real_dtypes() -> impl Iterator<Item = DType> + Clone {
-    DType::ALL.into_iter().filter(|d| !matches!(d, DType::C64 | DType::C128))
+    DType::real()
 }
 
 /// A row for operands of certain dtypes.

@@ -98,6 +98,7 @@ pub(crate) fn unit() -> Access {
 impl Key {
     /// All of it in one number, another one for every other key.
     pub fn code(&self) -> u64 {
+        const { assert!(DType::ALL.len() <= 16, "a dtype has four bits here") };
         let leaf = |leaf: &Option<Leaf>| match leaf {
             None => 0,
             Some(Leaf::Scalar(dtype)) => 1 | (*dtype as u64) << 2,
