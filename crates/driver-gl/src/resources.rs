@@ -13,7 +13,6 @@ use crate::context::egl::Limits;
 use gpupy_codegen::contract;
 use gpupy_codegen::instructions;
 use gpupy_codegen::longs::Split;
-use gpupy_codegen::most_live_values;
 use gpupy_codegen::pairs::most_instructions;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
@@ -165,7 +164,7 @@ pub fn of_program(program: &Program) -> Resources {
             need.0[slot] += part.0[slot];
         }
     }
-    need.0[TEMPORARIES] = most_live_values(program);
+    need.0[TEMPORARIES] = program.most_live_values();
     need.0[PARAMETERS] += program.params.iter().map(|d| d.size().div_ceil(4) as u32).sum::<u32>();
     need.0[TEXTURES] = program.operands.len() as u32;
     need

@@ -30,7 +30,7 @@ mod kernels;
 mod spell;
 mod wide;
 
-pub use analysis::liveness::{live_instructions, most_live_values};
+pub use analysis::uses::live_for;
 pub use device::abilities::Abilities;
 pub use device::{contract, exact, probe};
 pub use dialect::glsl::Glsl;

@@ -8,7 +8,6 @@
 //! Not here: regions (`regions.rs`), which row is whose (`slots.rs`), loops over rows (`rows`).
 
 use crate::compile::leaves::{Leaf, Leaves};
-use crate::compile::live::{ends, last_uses};
 use crate::compile::plan::{Place, Plan, Reducing, Reduction, Slot, Step, Stride};
 use crate::compile::slots::Slots;
 use crate::rows;
@@ -61,11 +60,11 @@ pub struct Value {
 /// - `Refused`: regions nest too deeply.
 /// - `Unsupported`: an operation that there are no rows for.
 pub fn plan(program: &Program, leaves: &Leaves, variant: &Variant) -> Result<Plan> {
-    let ends = ends(program);
+    let ends = program.region_ends();
     let mut compiler = Compiler {
         program,
         variant,
-        last: last_uses(program, &ends),
+        last: program.last_uses(&ends),
         ends,
         values: vec![Value { slot: 0, scalar: true }; program.insts.len()],
         results: FxHashMap::default(),

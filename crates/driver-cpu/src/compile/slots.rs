@@ -2,7 +2,7 @@
 //!
 //! Owns [`Slots`] and [`Layout`]. Invariant: two values that are needed at once share no row.
 //!
-//! Not here: when a value is needed last (`live.rs`).
+//! Not here: when a value is needed last (`gpupy_core::ir`).
 
 use crate::compile::plan::{Place, Slot};
 use gpupy_core::ir::REDUCE_CHUNK;

@@ -77,20 +77,7 @@ fn pruned(
         }
     }
     let mut left = Program { insts, extra, ..program.clone() };
-    // What is part of a loop or a choice stays as it is.
-    let (mut is_needed, mut depth) = (vec![false; left.insts.len()], 0);
-    for (needed, inst) in is_needed.iter_mut().zip(&left.insts) {
-        let is_region = matches!(inst.op, Op::Loop | Op::If | Op::Else | Op::End);
-        depth += i32::from(matches!(inst.op, Op::Loop | Op::If));
-        *needed = depth > 0 || is_region || inst.op == Op::Store;
-        depth -= i32::from(inst.op == Op::End);
-    }
-    for at in (0..left.insts.len()).rev() {
-        if is_needed[at] {
-            let used: Vec<u32> = left.uses(&left.insts[at]).collect();
-            used.iter().for_each(|value| is_needed[*value as usize] = true);
-        }
-    }
+    let is_needed = left.live(|_, inst| inst.op == Op::Store);
     // Positions of what is left, and its accesses.
     let mut positions = vec![0u32; left.insts.len()];
     let mut kept: Vec<Inst> = Vec::new();

@@ -1,14 +1,26 @@
 //! What the live instructions of a program ask for.
 //!
-//! Owns `Uses` and [`is_hazard`]. Invariant: each list names a thing once, in the order of the instructions.
+//! Owns [`live_for`], `Uses` and [`is_hazard`]. Invariant: each list names a thing once, in the order of the
+//! instructions.
 //!
-//! Not here: which instructions live (`liveness.rs`).
+//! Not here: liveness itself (`gpupy_core::ir`).
 
 use crate::analysis::kinds::is_finite;
 use crate::analysis::numbers::is_hazardous;
 use gpupy_core::Scalar;
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
+
+/// For each instruction, whether the stores to these destinations need it. The only reduction of a program is always
+/// live: the text of a reduction is written around it.
+pub fn live_for(program: &Program, dests: &[u32]) -> Vec<bool> {
+    let is_alone = program.reduce_range().is_some_and(|range| range.len() == 1);
+    program.live(|_, inst| match inst.op {
+        Op::Store => dests.contains(&inst.args[0]),
+        Op::Reduce => is_alone,
+        _ => false,
+    })
+}
 
 /// What the live instructions of a program ask for.
 #[derive(Default)]

@@ -26,14 +26,14 @@ pub use device::{ALIGNMENT, Device, Language};
 pub use elements::{narrow, widen};
 pub use plan::{Declined, Plan, Planned, Request, plan, slices};
 
-use crate::analysis::liveness::live_instructions;
+use crate::analysis::uses::live_for;
 use gpupy_core::ir::{Form, Program};
 use text::kernel::Text;
 use text::{map, product, reduce, scan};
 
 /// The text of the kernel of a program and a plan.
 pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
-    let live = live_instructions(program, &plan.stores);
+    let live = live_for(program, &plan.stores);
     let text = Text { program, plan, device, dialect: device.dialect() };
     let main = match program.form {
         Form::Reduce { .. } => reduce::main(&text, &live),

@@ -7,7 +7,6 @@
 //!
 //! Not here: whether an operation exists at all (`abilities.rs`).
 
-use crate::analysis::liveness::most_live_values;
 use crate::device::contract;
 use crate::spell::operations::instructions;
 use crate::wide::longs::Split;
@@ -122,7 +121,7 @@ pub fn of_program(program: &Program) -> Resources {
             need.0[slot] += part.0[slot];
         }
     }
-    need.0[TEMPORARIES] = most_live_values(program);
+    need.0[TEMPORARIES] = program.most_live_values();
     need.0[PARAMETERS] = program.params.len() as u32;
     need.0[BUFFERS] = (program.operands.len() + program.dests.len()) as u32;
     need

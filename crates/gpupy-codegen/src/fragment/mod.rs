@@ -27,7 +27,7 @@ pub use layout::Layout;
 pub use plan::{Plan, Planned, plan};
 pub use request::{Declined, Request, Target};
 
-use crate::analysis::liveness::live_instructions;
+use crate::analysis::uses::live_for;
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Width};
 use crate::spell::definitions::definitions;
@@ -59,7 +59,7 @@ pub fn vertex_source(version: Version) -> String {
 /// Operand `n` is sampler `t<n>`, the old contents of a destination that is not written whole is
 /// sampler `old`, the launch's numbers are the array `k`.
 pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
-    let live = live_instructions(program, &plan.stores);
+    let live = live_for(program, &plan.stores);
     let main = match program.form {
         Form::Reduce { .. } if plan.across => across::main(program, plan, &live),
         Form::Reduce { .. } => reduce::main(program, plan, &live),

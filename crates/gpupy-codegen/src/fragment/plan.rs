@@ -12,7 +12,7 @@ use super::layout::Layout;
 use super::request::{Declined, Request};
 use super::walks::{LoadWalk, Walks, follows};
 use crate::analysis::kinds;
-use crate::analysis::liveness::live_instructions;
+use crate::analysis::uses::live_for;
 use crate::analysis::numbers::{Given, Sum, Words};
 use crate::analysis::space::Walk;
 use crate::analysis::uses::{Uses, is_hazard};
@@ -107,7 +107,7 @@ fn held(params: &[Given]) -> (u16, u16) {
 /// The reason why it must be several draws.
 pub fn plan(request: &Request<'_>) -> Result<Planned, Declined> {
     let program = request.program;
-    let live = live_instructions(program, request.stores);
+    let live = live_for(program, request.stores);
     let uses = Uses::of(program, &live);
     let Walks { shape, out_shape, dest, loads, late_loads, indices, late_indices } =
         Walks::new(request, &uses)?;

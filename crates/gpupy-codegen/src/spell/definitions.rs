@@ -4,7 +4,7 @@
 //!
 //! Not here: what they compute (`library/`), calls (`calls.rs`).
 
-use crate::analysis::liveness::live_instructions;
+use crate::analysis::uses::live_for;
 use crate::dialect::{Dialect, Width};
 use crate::spell::body::{Body, Leaves};
 use crate::spell::calls::full_name;
@@ -44,7 +44,7 @@ fn is_of_name(c: char) -> bool {
 
 /// The definition of a function.
 fn define(d: &dyn Dialect, name: &str, program: &Program, width: Width) -> String {
-    let live = live_instructions(program, &[0]);
+    let live = live_for(program, &[0]);
     let mut body = Body::new(program, d, &live, false);
     body.depth = 0;
     let params: Vec<(&str, DType)> = PARAMS.into_iter().zip(program.params.clone()).collect();

@@ -11,6 +11,7 @@
 //! Not here: what instructions compute (`op_eval`), how a launch looks (`driver.rs`), how
 //! expressions become programs (the engine).
 
+mod analysis;
 mod build;
 mod fingerprint;
 mod form;

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod analysis;
 mod docs;
 mod generate;
 mod snapshots;

@@ -19,7 +19,7 @@ pub use request::{Declined, Request};
 pub use tiles::slices;
 
 use crate::analysis::kinds;
-use crate::analysis::liveness::live_instructions;
+use crate::analysis::uses::live_for;
 use crate::analysis::numbers::{Given, Sum, Words};
 use crate::analysis::uses::{Uses, is_hazard};
 use crate::compute::device::{Device, Language};
@@ -96,7 +96,7 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     if !device.supports_form(program.form.kind()) {
         return Err(Declined::Form);
     }
-    let live = live_instructions(program, request.stores);
+    let live = live_for(program, request.stores);
     let uses = Uses::of(program, &live);
     let mut words = Words::default();
     let parts = match program.form {

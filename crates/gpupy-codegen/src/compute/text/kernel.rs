@@ -5,7 +5,7 @@
 //!
 //! Not here: statements (`map.rs`), how scalar code is spelled (`dialect`).
 
-use crate::analysis::liveness::live_instructions;
+use crate::analysis::uses::live_for;
 use crate::compute::device::{Device, Language};
 use crate::compute::plan::Plan;
 use crate::compute::plan::parts::{Formed, Reducing};
@@ -165,7 +165,7 @@ impl Text<'_> {
             let kind = self.dialect.type_name(lanes.reduction.dtype, Width::Four);
             self.shared(&lanes.name("partial"), kind, self.device.group)
         };
-        let live = live_instructions(self.program, &self.plan.stores);
+        let live = live_for(self.program, &self.plan.stores);
         Lanes::of(self.program, &live, self.dialect).iter().map(of).collect()
     }
 

@@ -1,0 +1,106 @@
+//! What is known of a program from its text: where regions end, which instructions are live, until when values are.
+//!
+//! Owns [`region_ends`](Program::region_ends), [`live`](Program::live), [`last_uses`](Program::last_uses) and
+//! [`most_live_values`](Program::most_live_values). Invariant: a live instruction's operands are live, and so are the
+//! control instructions around it.
+//!
+//! Not here: sharing of equal instructions (`Builder` does that), what values can be (`gpupy-codegen`'s sign analysis,
+//! the engine's bounds).
+
+use super::{Inst, Program};
+use crate::op::Op;
+
+impl Program {
+    /// The position of the `end` of each region, by the position that opens it; of other instructions, their own.
+    pub fn region_ends(&self) -> Vec<usize> {
+        let mut ends: Vec<usize> = (0..self.insts.len()).collect();
+        for (at, inst) in self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::End) {
+            ends[inst.args[0] as usize] = at;
+        }
+        ends
+    }
+
+    /// For each instruction, whether one of the roots needs it: dead-code elimination keeps these.
+    pub fn live(&self, is_root: impl Fn(usize, &Inst) -> bool) -> Vec<bool> {
+        let closers = self.closers();
+        let mut live = vec![false; self.insts.len()];
+        // An instruction comes after its operands. What the end of a region needs is marked with its opening.
+        for (at, inst) in self.insts.iter().enumerate().rev() {
+            live[at] |= is_root(at, inst);
+            if !live[at] {
+                continue;
+            }
+            if matches!(inst.op, Op::Result | Op::Carry | Op::Iter) {
+                let region = inst.args[0] as usize;
+                live[region] = true;
+                for closer in &closers[region] {
+                    live[*closer] = true;
+                }
+            }
+            for value in self.uses(inst) {
+                live[value as usize] = true;
+            }
+        }
+        live
+    }
+
+    /// The `else` and `end` of each region, by the position that opens it.
+    fn closers(&self) -> Vec<Vec<usize>> {
+        let mut closers = vec![Vec::new(); self.insts.len()];
+        for (at, inst) in self.insts.iter().enumerate() {
+            if matches!(inst.op, Op::Else | Op::End) {
+                closers[inst.args[0] as usize].push(at);
+            }
+        }
+        closers
+    }
+
+    /// The last instruction that needs each value; of a value that is not used, its own position. A loop needs what it
+    /// uses from outside until its end, as the next iteration uses it again; a region lives until the last use of one
+    /// of its results. `ends` are the [`region_ends`](Program::region_ends).
+    pub fn last_uses(&self, ends: &[usize]) -> Vec<usize> {
+        let mut last: Vec<usize> = ends.to_vec();
+        let mut open_loops: Vec<usize> = Vec::new();
+        for (at, inst) in self.insts.iter().enumerate() {
+            let needed_until = |value: usize, until: usize, last: &mut Vec<usize>| {
+                let outside = open_loops.iter().find(|region| **region > value);
+                last[value] = last[value].max(outside.map_or(until, |region| ends[*region]));
+            };
+            for value in self.uses(inst) {
+                needed_until(value as usize, at, &mut last);
+            }
+            // Each iteration reads the count again, and the end of a choice its condition.
+            if matches!(inst.op, Op::Loop | Op::If) {
+                needed_until(inst.args[0] as usize, ends[at], &mut last);
+            }
+            match inst.op {
+                Op::Loop => open_loops.push(at),
+                Op::End => open_loops.retain(|region| *region != inst.args[0] as usize),
+                _ => {}
+            }
+        }
+        for (at, inst) in self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::Result) {
+            let region = inst.args[0] as usize;
+            last[region] = last[region].max(last[at]);
+        }
+        last
+    }
+
+    /// The most values that are computed and still needed at one place, in program order: registers that a kernel
+    /// takes, the counter of an open loop among them. Constants and parameters are operands in place and take none.
+    pub fn most_live_values(&self) -> u32 {
+        let last = self.last_uses(&self.region_ends());
+        let mut dying = vec![0u32; self.insts.len()];
+        let (mut live, mut most) = (0u32, 0u32);
+        for (at, inst) in self.insts.iter().enumerate() {
+            let is_held = !matches!(inst.op, Op::Const | Op::Param);
+            if is_held && last[at] > at {
+                live += 1;
+                dying[last[at]] += 1;
+            }
+            most = most.max(live);
+            live -= dying[at];
+        }
+        most
+    }
+}
