@@ -1,14 +1,14 @@
 //! IR programs as the text of shading languages.
 //!
-//! Owns nothing itself. Its folders, each of which imports only those above it, and `errors.rs`:
+//! Owns nothing itself. Its folders, each of which imports only those above it, and `call_errors.rs`:
 //!
 //! ```text
 //! dialect    what a C-like shading language must spell, and the languages
 //! analysis   what is known of a program and a launch before text is written
-//! spell      statements: operations, casts, functions, loops
-//! kernels    what drivers have compiled: in this run (cache), and before (disk)
-//! wide       for devices that lack 64-bit elements: planes, pairs, longs
-//! device     what a device gets wrong (probe, exact), and what drivers answer alike (contract)
+//! emit       statements: operations, casts, functions, loops
+//! kernels    what drivers have compiled: in this run (kernel_cache), and before (disk_cache)
+//! emulation64  64-bit emulation for devices without such elements: split storage, word pairs
+//! device     what a device gets wrong (probe, exact), and what drivers answer alike (driver_answers)
 //! fragment   whole GLSL fragment shaders, and how their launches address textures
 //! compute    whole compute kernels, in GLSL and WGSL
 //! ```
@@ -21,21 +21,21 @@
 //! core).
 
 mod analysis;
+mod call_errors;
 pub mod compute;
 mod device;
 pub mod dialect;
-mod errors;
+mod emit;
+mod emulation64;
 pub mod fragment;
 mod kernels;
-mod spell;
-mod wide;
 
 pub use analysis::liveness::{live_instructions, most_live_values};
-pub use device::abilities::Abilities;
-pub use device::{contract, exact, probe};
+pub use device::operation_support::OperationSupport;
+pub use device::{driver_answers, exact, probe};
 pub use dialect::glsl::Glsl;
 pub use dialect::wgsl::Wgsl;
-pub use kernels::{cache, disk};
-pub use spell::loops::MOST_STEPS;
-pub use spell::operations::supports;
-pub use wide::{longs, pairs, planes};
+pub use emit::loop_bounds::MOST_STEPS;
+pub use emit::operations::supports;
+pub use emulation64::{split_program, split_storage, word_pairs};
+pub use kernels::{disk_cache, kernel_cache};

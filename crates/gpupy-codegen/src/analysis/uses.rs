@@ -4,8 +4,8 @@
 //!
 //! Not here: which instructions live (`liveness.rs`).
 
-use crate::analysis::kinds::is_finite;
-use crate::analysis::numbers::is_hazardous;
+use crate::analysis::float_classes::is_finite;
+use crate::analysis::kernel_arguments::is_hazardous;
 use gpupy_core::Scalar;
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};

@@ -3,7 +3,7 @@
 //! Owns [`widen`] and [`narrow`]: such an element takes 32 bits, an integer with its sign or zeros
 //! above, a bool as 0 or 1, a float16 as its bits. Invariant: narrowing undoes widening.
 //!
-//! Not here: which dtypes that concerns (`Device::stored`).
+//! Not here: which dtypes that concerns (`KernelFeatures::stored`).
 
 use gpupy_core::DType;
 

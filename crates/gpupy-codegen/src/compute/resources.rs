@@ -5,12 +5,12 @@
 //!
 //! Invariant: the sum over a program's parts is never below what `of_program` finds.
 //!
-//! Not here: whether an operation exists at all (`abilities.rs`).
+//! Not here: whether an operation exists at all (`operation_support.rs`).
 
 use crate::analysis::liveness::most_live_values;
-use crate::device::contract;
-use crate::wide::longs::Split;
-use crate::wide::pairs::most_instructions;
+use crate::device::driver_answers;
+use crate::emulation64::split_storage::EmulationLevel;
+use crate::emulation64::word_pairs::most_instructions;
 use gpupy_core::DType;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
@@ -47,19 +47,21 @@ pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
     limits.0[PARAMETERS] = 1024;
     limits.0[DESTINATIONS] = (buffers / 2).min(8);
     limits.0[BUFFERS] = buffers;
-    contract::lowered(limits, lowered)
+    driver_answers::lowered(limits, lowered)
 }
 
 /// The limits with their names, for people to read.
 pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
-    contract::named(&NAMES, limits)
+    driver_answers::named(&NAMES, limits)
 }
 
 /// What one part needs at most.
-pub fn of_part(part: Part, split: Split) -> Resources {
+pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     let mut need = of_short(part);
     let halves = match part {
-        Part::Op(op, dtype) if op.info().rule != Rule::Special && split == Split::Integers => {
+        Part::Op(op, dtype)
+            if op.info().rule != Rule::Special && split == EmulationLevel::Integers =>
+        {
             let most = most_instructions(op, dtype);
             // Each stands for one of the most expensive that it may be; narrow ones stay as they are.
             need.0[INSTRUCTIONS] = need.0[INSTRUCTIONS].max(3 * most);

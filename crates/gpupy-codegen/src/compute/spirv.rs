@@ -6,7 +6,7 @@
 //!
 //! Not here: the text of kernels (`text`), pipelines (drivers).
 
-use super::Device;
+use super::KernelFeatures;
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
@@ -28,7 +28,7 @@ fn is_before_annotations(op: u16) -> bool {
 ///
 /// # Errors
 /// What naga says against it.
-pub fn compile(wgsl: &str, device: &Device) -> Result<Vec<u32>, String> {
+pub fn compile(wgsl: &str, device: &KernelFeatures) -> Result<Vec<u32>, String> {
     let mut capabilities = Capabilities::empty();
     capabilities.set(Capabilities::FLOAT64, device.float64);
     capabilities.set(Capabilities::SHADER_INT64, device.int64);
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::compute::Language;
 
-    const DEVICE: Device = Device {
+    const DEVICE: KernelFeatures = KernelFeatures {
         language: Language::Wgsl,
         addresses: false,
         int64: false,
@@ -143,9 +143,10 @@ fn main() {
 
     #[test]
     fn types_of_64_bits_pass_where_the_device_has_them() {
-        for (dtype, has) in
-            [("f64", Device { float64: true, ..DEVICE }), ("i64", Device { int64: true, ..DEVICE })]
-        {
+        for (dtype, has) in [
+            ("f64", KernelFeatures { float64: true, ..DEVICE }),
+            ("i64", KernelFeatures { int64: true, ..DEVICE }),
+        ] {
             let kernel =
                 KERNEL.replace("f32>", &format!("{dtype}>")).replace("f32(", &format!("{dtype}("));
             let kernel = kernel.replace("3.0", &format!("{dtype}(x[3])"));

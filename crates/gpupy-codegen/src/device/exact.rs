@@ -33,7 +33,7 @@ pub fn truncation(dtype: DType) -> Program {
 
 /// `a / b`.
 pub fn division() -> Program {
-    let mut p = Parts::new();
+    let mut p = ExactBuilder::new();
     let (a, b) = (p.b.param(DType::F32), p.b.param(DType::F32));
     let (a, b) = (p.bits(a), p.bits(b));
     let sign = p.b.op(Op::Xor, &[a, b]);
@@ -94,7 +94,7 @@ pub fn division() -> Program {
     let mut bits = p.put_together(quotient, exponent, inexact);
 
     let (infinity, nan, zero) = (p.uint(INFINITY), p.uint(NAN), p.uint(0));
-    let kinds = |p: &mut Parts, x: u32| {
+    let kinds = |p: &mut ExactBuilder, x: u32| {
         [p.b.op(Op::Eq, &[x, zero]), p.b.op(Op::Eq, &[x, infinity]), p.b.op(Op::Gt, &[x, infinity])]
     };
     let [zero_a, infinite_a, nan_a] = kinds(&mut p, a);
@@ -114,7 +114,7 @@ pub fn division() -> Program {
 
 /// The square root of `a`.
 pub fn square_root() -> Program {
-    let mut p = Parts::new();
+    let mut p = ExactBuilder::new();
     let a = p.b.param(DType::F32);
     let a = p.bits(a);
     let magnitude = p.with(Op::And, a, 0x7fff_ffff);
@@ -188,13 +188,13 @@ pub fn square_root() -> Program {
 }
 
 /// A program under construction, with the pieces that both share.
-struct Parts {
+struct ExactBuilder {
     b: Builder,
 }
 
-impl Parts {
-    fn new() -> Parts {
-        Parts { b: Builder::new(Form::Map, 1) }
+impl ExactBuilder {
+    fn new() -> ExactBuilder {
+        ExactBuilder { b: Builder::new(Form::Map, 1) }
     }
 
     fn uint(&mut self, value: u32) -> u32 {

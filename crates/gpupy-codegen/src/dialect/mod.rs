@@ -3,7 +3,7 @@
 //! A [`Dialect`] spells the pieces that operations are made of, for values of a [`Width`]; a [`Helper`] is a
 //! function that its kernels may call. [`Glsl`](glsl::Glsl) and [`Wgsl`](wgsl::Wgsl) are the two there are.
 //!
-//! Imports nothing of this crate. Not here: operations made of the pieces (`spell`), whole kernels (`fragment`,
+//! Imports nothing of this crate. Not here: operations made of the pieces (`emit`), whole kernels (`fragment`,
 //! `compute`).
 
 pub(crate) mod glsl;

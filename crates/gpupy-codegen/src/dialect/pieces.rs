@@ -6,7 +6,7 @@
 //! narrow dtypes for those that hold them.
 //!
 //! Not here: operations made of these pieces (`operations.rs`), functions made of operations
-//! (`spell/library/`).
+//! (`emit/library/`).
 
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar, op_eval};

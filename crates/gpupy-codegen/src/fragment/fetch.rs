@@ -1,13 +1,13 @@
 //! How an operand's elements are found for the points of a launch.
 //!
-//! Owns `Fetch` and `Wrap`. Invariant: each fetch reads the element of the access, for every
+//! Owns `TexelFetch` and `Wrap`. Invariant: each fetch reads the element of the access, for every
 //! valid point; for others it may read anything, or nothing.
 //!
-//! Not here: the functions that fetches call (`operand.rs`), the points (`frame.rs`).
+//! Not here: the functions that fetches call (`texel_reader.rs`), the points (`point_mapping.rs`).
 
-use super::layout::{Layout, Split, split};
+use super::texture_layout::{RowColumn, TextureLayout, split};
 use super::walks::LoadWalk;
-use crate::analysis::numbers::{Divisor, Sum, Words};
+use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, Divisor};
 use std::cell::{Cell, RefCell};
 
 /// How the number of a texel becomes a row and a column.
@@ -22,7 +22,7 @@ pub(super) enum Wrap {
 }
 
 impl Wrap {
-    pub fn new(words: &mut Words, layout: &Layout) -> Wrap {
+    pub fn new(words: &mut ArgumentWords, layout: &TextureLayout) -> Wrap {
         let width = i64::from(layout.width);
         if layout.is_padded() {
             Wrap::Rows(Divisor::new(words, layout.row.into()))
@@ -37,21 +37,21 @@ impl Wrap {
 
 /// Where an element stands in its texture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum TexelPlace {
     /// Row, and column of elements.
-    Split { row: Sum, col: Sum },
+    Split { row: AffineIndex, col: AffineIndex },
     /// Number of the element; the operand's [`Wrap`] takes it apart.
-    Flat(Sum),
+    Flat(AffineIndex),
     /// Whole texels and rows from where load number `base` begins, which walks alike. Compilers see
     /// from this which texels the loads of a stencil have in common.
     Near { base: u16, texels: i8, rows: i8 },
 }
 
 /// A load from whose place others may be reckoned.
-pub(super) struct Base {
+pub(super) struct BaseLoad {
     pub load: u16,
     pub operand: u32,
-    pub parts: Split,
+    pub parts: RowColumn,
     /// The component of its first texel with which it begins.
     pub lane: i64,
 }
@@ -61,9 +61,9 @@ pub(super) struct Base {
 const MOST_TEXELS: i64 = 1;
 const MOST_ROWS: i64 = 2;
 
-impl Base {
+impl BaseLoad {
     /// The step from here to another load's place, in texels and rows.
-    fn step_to(&self, operand: u32, parts: &Split, lane: i64) -> Option<(i8, i8)> {
+    fn step_to(&self, operand: u32, parts: &RowColumn, lane: i64) -> Option<(i8, i8)> {
         let alike = self.operand == operand
             && self.parts.row_strides == parts.row_strides
             && self.parts.col_strides == parts.col_strides;
@@ -89,7 +89,7 @@ pub(super) enum Quad {
 
 /// How a load is done.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Fetch {
+pub(super) enum TexelFetch {
     /// The same element for all points: words of its column, row and component.
     Uniform { x: u16, y: u16, lane: u16 },
     /// The fragment's own position, or a number of rows (a word) further.
@@ -97,7 +97,7 @@ pub(super) enum Fetch {
     /// The launch's texel number and a word.
     Linear { first: u16 },
     /// Computed from the coordinates.
-    Element { place: Place, quad: Quad },
+    Element { place: TexelPlace, quad: Quad },
 }
 
 /// What a fetch depends on besides its access.
@@ -110,24 +110,24 @@ pub(super) struct Surroundings<'a> {
     /// The axis along which the four points of a texel lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
     /// The loads so far from which others may be reckoned, and the number of the next load.
-    pub bases: RefCell<Vec<Base>>,
+    pub bases: RefCell<Vec<BaseLoad>>,
     pub next: Cell<u16>,
 }
 
 /// Plans one load. `wrap` is asked for the operand's wrap where a fetch needs it.
 pub(super) fn plan(
-    words: &mut Words,
+    words: &mut ArgumentWords,
     around: &Surroundings<'_>,
     load: &LoadWalk,
-    layout: &Layout,
-    wrap: &mut dyn FnMut(&mut Words),
-) -> Fetch {
+    layout: &TextureLayout,
+    wrap: &mut dyn FnMut(&mut ArgumentWords),
+) -> TexelFetch {
     let number = around.next.replace(around.next.get() + 1);
     let (walk, width) = (&load.walk, i64::from(layout.width));
     // A walk of one element always is one over places.
     if walk.is_uniform(around.shape) {
         let texel = walk.offset / 4;
-        return Fetch::Uniform {
+        return TexelFetch::Uniform {
             x: words.int(texel % width),
             y: words.int(texel / width),
             lane: words.int(walk.offset % 4),
@@ -138,9 +138,9 @@ pub(super) fn plan(
     {
         let ahead = walk.offset / 4 - first;
         if dest_width == layout.width && ahead % width == 0 {
-            return Fetch::Same { rows: words.offset(ahead / width) };
+            return TexelFetch::Same { rows: words.offset(ahead / width) };
         }
-        let fetch = Fetch::Linear { first: words.int(walk.offset / 4) };
+        let fetch = TexelFetch::Linear { first: words.int(walk.offset / 4) };
         wrap(words);
         return fetch;
     }
@@ -169,23 +169,23 @@ pub(super) fn plan(
     if let (Some(parts), Some(lane)) = (&parts, lane) {
         for base in bases.iter() {
             if let Some((texels, rows)) = base.step_to(load.operand, parts, lane) {
-                let place = Place::Near { base: base.load, texels, rows };
-                return Fetch::Element { place, quad };
+                let place = TexelPlace::Near { base: base.load, texels, rows };
+                return TexelFetch::Element { place, quad };
             }
         }
         let parts = parts.clone();
-        bases.push(Base { load: number, operand: load.operand, parts, lane });
+        bases.push(BaseLoad { load: number, operand: load.operand, parts, lane });
     }
     let place = match parts {
-        Some(parts) => Place::Split {
-            row: Sum::new(words, parts.row, &parts.row_strides, around.shape),
-            col: Sum::new(words, parts.col, &parts.col_strides, around.shape),
+        Some(parts) => TexelPlace::Split {
+            row: AffineIndex::new(words, parts.row, &parts.row_strides, around.shape),
+            col: AffineIndex::new(words, parts.col, &parts.col_strides, around.shape),
         },
         None => {
-            let sum = Sum::new(words, walk.offset, &walk.strides, around.shape);
+            let sum = AffineIndex::new(words, walk.offset, &walk.strides, around.shape);
             wrap(words);
-            Place::Flat(sum)
+            TexelPlace::Flat(sum)
         }
     };
-    Fetch::Element { place, quad }
+    TexelFetch::Element { place, quad }
 }

@@ -1,16 +1,16 @@
 //! Draws to be planned, and why some cannot be.
 //!
-//! Owns [`Request`], [`Target`] and [`Declined`]. Not here: plans (`plan.rs`).
+//! Owns [`DrawRequest`], [`DrawTarget`] and [`DrawDeclined`]. Not here: plans (`draw_plan.rs`).
 
-use super::layout::Layout;
+use super::texture_layout::TextureLayout;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Program;
 
 /// Where one draw writes.
 #[derive(Clone, Debug)]
-pub struct Target<'a> {
+pub struct DrawTarget<'a> {
     /// The texture; with several destinations they all have this layout.
-    pub layout: Layout,
+    pub layout: TextureLayout,
     /// The elements.
     pub access: &'a Access,
     /// True when the launch writes all of the block, in order.
@@ -19,7 +19,7 @@ pub struct Target<'a> {
 
 /// One draw to be planned.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct DrawRequest<'a> {
     /// The code.
     pub program: &'a Program,
     /// The launch's shape.
@@ -27,20 +27,20 @@ pub struct Request<'a> {
     /// The numbers of the accesses.
     pub accesses: &'a [Access],
     /// The textures of the operands.
-    pub operands: &'a [Layout],
+    pub operands: &'a [TextureLayout],
     /// The scalar parameters.
     pub params: &'a [u64],
     /// The destinations that this draw writes; several only when all are written whole.
     pub stores: &'a [u32],
     /// Where it writes them.
-    pub target: Target<'a>,
+    pub target: DrawTarget<'a>,
     /// True to make literals of the parameters.
     pub specialise: bool,
 }
 
 /// Why a draw cannot be planned as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declined {
+pub enum DrawDeclined {
     /// The destination's strides interleave, so that places do not tell coordinates. Launches for
     /// each point of one axis have fewer of them.
     Tangled,

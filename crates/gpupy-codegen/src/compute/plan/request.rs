@@ -1,13 +1,13 @@
 //! Dispatches to be planned, and why some cannot be.
 //!
-//! Owns [`Request`] and [`Declined`]. Not here: plans (`mod.rs`).
+//! Owns [`DispatchRequest`] and [`DispatchDeclined`]. Not here: plans (`mod.rs`).
 
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::Program;
 
 /// One dispatch to be planned.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct DispatchRequest<'a> {
     /// The code.
     pub program: &'a Program,
     /// The launch's shape.
@@ -29,23 +29,33 @@ pub struct Request<'a> {
     pub adds: bool,
 }
 
-impl<'a> Request<'a> {
+impl<'a> DispatchRequest<'a> {
     /// One dispatch of a launch, whose scalars are the launch's numbers.
     pub fn of(
         launch: &Launch<'a>,
         lengths: &'a [usize],
         stores: &'a [u32],
         targets: &'a [(&'a Access, bool)],
-    ) -> Request<'a> {
+    ) -> DispatchRequest<'a> {
         let Launch { program, shape, accesses, params, .. } = *launch;
         let (specialise, adds) = (false, false);
-        Request { program, shape, accesses, params, lengths, stores, targets, specialise, adds }
+        DispatchRequest {
+            program,
+            shape,
+            accesses,
+            params,
+            lengths,
+            stores,
+            targets,
+            specialise,
+            adds,
+        }
     }
 }
 
 /// Why a launch cannot be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declined {
+pub enum DispatchDeclined {
     /// Kernels of this form are not made for this device.
     Form,
     /// More points than are counted in 31 bits, or more terms of a product than one dispatch takes.

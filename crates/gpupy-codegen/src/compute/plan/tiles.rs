@@ -1,15 +1,15 @@
 //! Tiles of matrix products: a group computes one of the result, of which each invocation keeps four by four
 //! elements, and brings the operands in tiles through its memory.
 //!
-//! Owns `Product`, and [`slices`]: a dispatch takes so many terms that no loop is too long, and adds its sums
+//! Owns `TiledMatmul`, and [`slices`]: a dispatch takes so many terms that no loop is too long, and adds its sums
 //! to what the one before gave. The invocations of a group stand in rows of 16.
 //!
-//! Not here: the plan (`product.rs`), the text (`text/product.rs`), how operands larger than a block are cut (the core).
+//! Not here: the plan (`matmul.rs`), the text (`text/matmul.rs`), how operands larger than a block are cut (the core).
 
-use crate::analysis::numbers::Words;
-use crate::analysis::space::Walk;
-use crate::compute::device::Device;
-use crate::spell::loops::{Each, MOST_STEPS};
+use crate::analysis::axis_coalescing::AffineWalk;
+use crate::analysis::kernel_arguments::ArgumentWords;
+use crate::compute::kernel_features::KernelFeatures;
+use crate::emit::loop_bounds::{LoopHead, MOST_STEPS};
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::{Form, PRODUCT_CHUNK};
 
@@ -19,13 +19,13 @@ pub(crate) const COLUMNS: u32 = 16;
 pub(crate) const DEPTH: u32 = 16;
 
 /// The loop over the chunks of a dispatch's terms.
-pub(crate) fn chunks(terms: u64) -> Each<'static> {
+pub(crate) fn chunks(terms: u64) -> LoopHead<'static> {
     let most = terms.div_ceil(PRODUCT_CHUNK as u64);
-    Each { step: PRODUCT_CHUNK as u32, ..Each::below("first", "terms", most) }
+    LoopHead { step: PRODUCT_CHUNK as u32, ..LoopHead::below("first", "terms", most) }
 }
 
 /// The loop over the tiles of a chunk.
-pub(crate) const TILES: Each<'static> = Each {
+pub(crate) const TILES: LoopHead<'static> = LoopHead {
     counter: "base",
     from: "first",
     below: "until",
@@ -33,7 +33,7 @@ pub(crate) const TILES: Each<'static> = Each {
     most: PRODUCT_CHUNK as u64 / DEPTH as u64,
 };
 /// The loop over the terms of a tile.
-pub(crate) const TERMS: Each<'static> = Each::below("z", "16", DEPTH as u64);
+pub(crate) const TERMS: LoopHead<'static> = LoopHead::below("z", "16", DEPTH as u64);
 
 /// How often each invocation of a group brings an element of a tile of so many.
 pub(crate) fn brought(elements: u32, group: u32) -> u64 {
@@ -41,7 +41,7 @@ pub(crate) fn brought(elements: u32, group: u32) -> u64 {
 }
 
 /// The most terms of a dispatch, whole chunks: all its loops together are no longer than a device takes.
-pub(crate) fn most_terms(device: &Device) -> usize {
+pub(crate) fn most_terms(device: &KernelFeatures) -> usize {
     let chunk = TILES.most * (1 + TERMS.most + 1
         + brought(DEPTH * rows(device), device.group) + 1
         + brought(4 * COLUMNS * DEPTH, device.group) + 1)
@@ -52,7 +52,10 @@ pub(crate) fn most_terms(device: &Device) -> usize {
 
 /// The parts of a product that has more terms than one dispatch takes: the shape and the accesses of each.
 /// All but the first add to the results.
-pub fn slices(device: &Device, launch: &Launch<'_>) -> Option<Vec<(Vec<usize>, Vec<Access>)>> {
+pub fn slices(
+    device: &KernelFeatures,
+    launch: &Launch<'_>,
+) -> Option<Vec<(Vec<usize>, Vec<Access>)>> {
     let (most, (terms, rest)) = (most_terms(device), launch.shape.split_last()?);
     if launch.program.form != Form::MatMul || *terms <= most {
         return None;
@@ -71,7 +74,7 @@ pub fn slices(device: &Device, launch: &Launch<'_>) -> Option<Vec<(Vec<usize>, V
 
 /// The numbers of a matrix product.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Product {
+pub(crate) struct TiledMatmul {
     /// The words of how many rows and columns the results have, and how many products a sum.
     pub extents: [u16; 3],
     /// The words of how many tiles there are from row to row and from column to column.
@@ -95,7 +98,7 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    pub fn new(words: &mut Words, walk: &Walk, axes: [usize; 2]) -> Matrix {
+    pub fn new(words: &mut ArgumentWords, walk: &AffineWalk, axes: [usize; 2]) -> Matrix {
         let last = walk.strides.len() - 3;
         let stack = &walk.strides[..last];
         Matrix {
@@ -107,6 +110,6 @@ impl Matrix {
 }
 
 /// Rows of a tile.
-pub(crate) fn rows(device: &Device) -> u32 {
+pub(crate) fn rows(device: &KernelFeatures) -> u32 {
     4 * device.group / COLUMNS
 }

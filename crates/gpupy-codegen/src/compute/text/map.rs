@@ -1,17 +1,17 @@
 //! Kernels of the map form, and the statements by which invocations find their points.
 //!
-//! Not here: reductions (`reduce.rs`).
+//! Not here: reductions (`tree_reduction.rs`).
 
-use crate::compute::plan::fetch::Fetch;
-use crate::compute::plan::frame::{Frame, Points, Take};
-use crate::compute::text::kernel::Text;
-use crate::compute::text::reader::{Coordinate, Reader};
+use crate::compute::plan::fetch::ElementFetch;
+use crate::compute::plan::point_mapping::{InvocationMapping, Points, Take};
+use crate::compute::text::element_reader::{ElementReader, KernelCoordinate};
+use crate::compute::text::kernel_text::KernelText;
 use crate::dialect::Width;
-use crate::spell::body::Body;
+use crate::emit::body::Body;
 use gpupy_core::DType;
 
 /// The entry point of a map.
-pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
+pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
     let plan = text.plan;
     let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
@@ -22,7 +22,7 @@ pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
     let number = if plan.frame.full { "t".to_owned() } else { format!("min(t, {count} - 1)") };
     body.line(&text.declare_int(Width::One, "number", &number));
     find_points(&mut body, text, &plan.frame, usize::from(plan.rank), "number");
-    let reader = Reader {
+    let reader = ElementReader {
         text,
         fetches: &plan.fetches,
         indices: &plan.indices,
@@ -51,8 +51,8 @@ pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
 /// asks for them how many follow the first (`left`) and how far from the first each point is (`lane`).
 pub(crate) fn find_points(
     body: &mut Body<'_>,
-    text: &Text<'_>,
-    frame: &Frame,
+    text: &KernelText<'_>,
+    frame: &InvocationMapping,
     rank: usize,
     number: &str,
 ) {
@@ -122,7 +122,7 @@ pub(crate) fn find_points(
         }
         None => lanes,
     };
-    let each = |f: &Fetch| !f.takes_fours() && !f.takes_one();
+    let each = |f: &ElementFetch| !f.takes_fours() && !f.takes_one();
     let targets = plan.targets.iter().map(|(f, _)| f);
     if plan.fetches.iter().map(|(_, f)| f).chain(targets).any(each) {
         body.line(&text.declare_int(Width::Four, "lane", &lanes));
@@ -130,16 +130,16 @@ pub(crate) fn find_points(
 }
 
 /// The coordinates as these statements name them.
-pub(crate) fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
+pub(crate) fn coordinates(frame: &InvocationMapping, rank: usize) -> Vec<KernelCoordinate> {
     let of = |axis: usize| {
         let name = format!("i{axis}");
         match frame.points {
-            Points::One => Coordinate { all: name.clone(), name, four: false },
-            Points::Apart => Coordinate { all: name.clone(), name, four: true },
+            Points::One => KernelCoordinate { all: name.clone(), name, four: false },
+            Points::Apart => KernelCoordinate { all: name.clone(), name, four: true },
             Points::Run if axis + 1 == rank => {
-                Coordinate { name, all: format!("j{axis}"), four: true }
+                KernelCoordinate { name, all: format!("j{axis}"), four: true }
             }
-            Points::Run => Coordinate { all: name.clone(), name, four: false },
+            Points::Run => KernelCoordinate { all: name.clone(), name, four: false },
         }
     };
     (0..rank).map(of).collect()

@@ -7,20 +7,20 @@
 //!
 //! What was found is kept: [`find_out`].
 //!
-//! Not here: the numbers and how results are judged (`numbers.rs`), launches and what they cost (`launches.rs`), what
-//! an API reports (drivers), the corrections (`exact.rs`), the folder (`disk.rs`).
+//! Not here: the numbers and how results are judged (`samples.rs`), launches and what they cost (`launches.rs`), what
+//! an API reports (drivers), the corrections (`exact.rs`), the folder (`disk_cache.rs`).
 
 mod launches;
-mod numbers;
+mod samples;
 
 use crate::device::exact;
-use crate::kernels::disk;
+use crate::kernels::disk_cache;
 use gpupy_core::driver::{Capabilities, Costs, Driver, Method};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
 use launches::{costs, run};
-use numbers::{PAIRS, Verdict, judge, pairs};
+use samples::{PAIRS, Verdict, judge, pairs};
 use std::borrow::Cow;
 
 /// Counted up when programs or judgement change, so that what was found before is tried again.
@@ -166,7 +166,7 @@ pub fn find_out(
     let dtypes = known.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" ");
     let key = format!("findings {EDITION}\n{dtypes}\n{identity}");
     let encode = |(findings, costs): &(Findings, Costs)| to_bytes(findings, costs);
-    disk::remember(name, &key, from_bytes, encode, || {
+    disk_cache::remember(name, &key, from_bytes, encode, || {
         Ok((Findings::of(driver, known)?, costs(driver, known)?))
     })
 }
