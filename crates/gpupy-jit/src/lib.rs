@@ -12,16 +12,16 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `isa.rs` | what a machine can do |
-//! | `parts.rs` | complex numbers as their parts |
-//! | `choices.rs` | what `if` regions choose between |
+//! | `complex_parts.rs` | complex numbers as their parts |
+//! | `if_conversion.rs` | what `if` regions choose between |
 //! | `plan/` | what is computed once a row, what in each pass, and in which order |
-//! | `writer.rs` | the function around the code: its entry, loop and end |
+//! | `function_writer.rs` | the function around the code: its entry, loop and end |
 //! | `lower/` | the instructions of each operation |
-//! | `registers.rs` | which value is in which register |
-//! | `pool.rs` | constants |
+//! | `register_allocation.rs` | which value is in which register |
+//! | `constant_pool.rs` | constants |
 //! | `code/` | instructions, and their bytes |
-//! | `row.rs` | a row of points, and where its elements lie |
-//! | `kernel.rs`, `copies.rs` | finished code, and running it over a row |
+//! | `row_arguments.rs` | a row of points, and where its elements lie |
+//! | `compiled_kernel.rs`, `strided_copies.rs` | finished code, and running it over a row |
 //!
 //! Compiling takes about as long as interpreting a program over a few hundred points; the figures
 //! are those of `cargo run --release -p gpupy-jit --example timing`.
@@ -30,30 +30,30 @@
 
 #![warn(missing_docs)]
 
-mod choices;
+mod aligned_bytes;
 mod code;
-mod copies;
+mod compiled_kernel;
+mod complex_parts;
+mod constant_pool;
+mod function_writer;
+mod if_conversion;
 mod isa;
-mod kernel;
-mod lines;
 mod lower;
-mod parts;
 mod plan;
-mod pool;
-mod registers;
-mod row;
-mod writer;
+mod register_allocation;
+mod row_arguments;
+mod strided_copies;
 
+pub use compiled_kernel::Kernel;
 pub use isa::Isa;
-pub use kernel::Kernel;
-pub use row::{Row, Walk};
+pub use row_arguments::{RowArguments, StridedPointer};
 
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 
 /// How an access or destination goes along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum RowStride {
     /// Each point has the next element; of an `index`: any step.
     Unit,
     /// All points have one element, or one number.
@@ -65,7 +65,7 @@ pub enum Step {
     /// `Unit` and `Zero` accesses alone.
     Lanes,
     /// Each point has the real part of the next complex number; the next walk is that of the imaginary
-    /// parts. Only `parts.rs` makes these two, of `Unit`.
+    /// parts. Only `complex_parts.rs` makes these two, of `Unit`.
     #[doc(hidden)]
     Real,
     /// Each point has the imaginary part of the next complex number.
@@ -73,23 +73,23 @@ pub enum Step {
     Imaginary,
 }
 
-impl Step {
+impl RowStride {
     /// Whether it goes along a part of complex numbers that lie one behind the other.
     fn is_of_parts(self) -> bool {
-        matches!(self, Step::Real | Step::Imaginary)
+        matches!(self, RowStride::Real | RowStride::Imaginary)
     }
 }
 
 /// How a row's accesses and destinations go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct StrideVariant {
     /// For each `load` and `index` of the program, in the order of its instructions.
-    pub accesses: Vec<Step>,
+    pub accesses: Vec<RowStride>,
     /// For each destination.
-    pub dests: Vec<Step>,
+    pub dests: Vec<RowStride>,
 }
 
-impl Variant {
+impl StrideVariant {
     /// The instructions whose walks a variant and a row list, in that order.
     pub fn walks(program: &Program) -> impl Iterator<Item = usize> + '_ {
         let all = program.insts.iter().enumerate();
@@ -99,7 +99,7 @@ impl Variant {
 
 /// Code for a program that verifies, or `None` where there is none: the machine has no AVX2, or the
 /// program is not one that this crate writes.
-pub fn compile(program: &Program, variant: &Variant) -> Option<Kernel> {
+pub fn compile(program: &Program, variant: &StrideVariant) -> Option<Kernel> {
     compile_for(program, variant, Isa::detect()?)
 }
 
@@ -107,18 +107,20 @@ pub fn compile(program: &Program, variant: &Variant) -> Option<Kernel> {
 ///
 /// Gives `None` also where the machine lacks the instruction set.
 #[doc(hidden)]
-pub fn compile_for(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
+pub fn compile_for(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Kernel> {
     let best = Isa::detect()?;
     if isa == Isa::Avx512 && best != Isa::Avx512 {
         return None;
     }
-    let of_parts = parts::are_in(program);
-    if variant.dests.contains(&Step::Lanes) && (of_parts || variant.accesses.contains(&Step::Any)) {
+    let of_parts = complex_parts::are_in(program);
+    if variant.dests.contains(&RowStride::Lanes)
+        && (of_parts || variant.accesses.contains(&RowStride::Any))
+    {
         return None;
     }
     if !of_parts {
-        return writer::write(program, variant, isa);
+        return function_writer::write(program, variant, isa);
     }
-    let (program, variant, parts) = parts::of(program, variant, isa)?;
-    Some(writer::write(&program, &variant, isa)?.of_parts(parts))
+    let (program, variant, parts) = complex_parts::of(program, variant, isa)?;
+    Some(function_writer::write(&program, &variant, isa)?.of_parts(parts))
 }

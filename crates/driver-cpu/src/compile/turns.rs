@@ -8,7 +8,7 @@
 
 use gpupy_core::ir::{AccessKind, Builder, Form, Inst, Leaving, Program};
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_jit::{Kernel, Step, Variant};
+use gpupy_jit::{Kernel, RowStride, StrideVariant};
 use rustc_hash::FxHashMap;
 
 /// About so many operations are one program: so the carried values are seldom read and written.
@@ -41,12 +41,13 @@ impl Around<'_> {
         let unrolled = (OPERATIONS / operations.max(1)).clamp(1, MOST);
         let (program, known) = self.turns(unrolled)?;
         let (single, _) = self.turns(1)?;
-        let steps = self.carried.iter().map(|_| Step::Unit);
-        let of_known = known.iter().map(|at| if is_scalar(*at) { Step::Zero } else { Step::Unit });
-        let accesses: Vec<Step> = steps.chain(of_known).collect();
+        let steps = self.carried.iter().map(|_| RowStride::Unit);
+        let of_known =
+            known.iter().map(|at| if is_scalar(*at) { RowStride::Zero } else { RowStride::Unit });
+        let accesses: Vec<RowStride> = steps.chain(of_known).collect();
         let compiled = |program: &Program| {
-            let dests = vec![Step::Unit; program.dests.len()];
-            gpupy_jit::compile(program, &Variant { accesses: accesses.clone(), dests })
+            let dests = vec![RowStride::Unit; program.dests.len()];
+            gpupy_jit::compile(program, &StrideVariant { accesses: accesses.clone(), dests })
         };
         let several = (compiled(&program)?, i32::try_from(unrolled).ok()?);
         Some(Code { several, one: compiled(&single)?, known })

@@ -5,7 +5,7 @@
 use crate::analysis::axis_coalescing::{AffineWalk, coalesce_axes};
 use crate::analysis::kernel_arguments::ArgumentWords;
 use crate::compute::kernel_features::KernelFeatures;
-use crate::compute::plan::forms::{FormDetails, FormPlan};
+use crate::compute::plan::form_plan::{FormDetails, FormPlan};
 use crate::compute::plan::point_mapping::InvocationMapping;
 use crate::compute::plan::request::DispatchRequest;
 use crate::compute::plan::tiles::{COLUMNS, Matrix, TiledMatmul, most_terms, rows};

@@ -1,14 +1,14 @@
 //! Plans one dispatch: what its kernel must do, and the numbers that it does it with.
 //!
 //! Owns [`DispatchPlan`] and [`PlannedDispatch`], the answer to a [`DispatchRequest`]. A program's loads, indices and stores walk over elements
-//! (`walks.rs`); `point_mapping.rs` says how invocations find their points, `fetch.rs` how they find elements; `forms.rs` has
+//! (`walks.rs`); `point_mapping.rs` says how invocations find their points, `fetch.rs` how they find elements; `form_plan.rs` has
 //! what depends on the form, `matmul.rs` and `tiles.rs` that of matrix products. Invariant: everything that differs
 //! between launches that share a kernel is in the words, everything else in the plan.
 //!
 //! Imports `analysis`, `dialect`, `emit/loop_bounds.rs` and `kernel_features.rs`. Not here: the text (`text`).
 
 pub(crate) mod fetch;
-pub(crate) mod forms;
+pub(crate) mod form_plan;
 mod matmul;
 pub(crate) mod point_mapping;
 mod request;
@@ -25,7 +25,7 @@ use crate::analysis::uses::{Uses, is_hazard};
 use crate::compute::kernel_features::{KernelFeatures, Language};
 use crate::dialect::Width;
 use fetch::ElementFetch;
-use forms::{FormDetails, FormPlan};
+use form_plan::{FormDetails, FormPlan};
 use gpupy_core::Scalar;
 use gpupy_core::ir::Form;
 use point_mapping::InvocationMapping;

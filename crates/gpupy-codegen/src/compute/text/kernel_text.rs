@@ -8,7 +8,7 @@
 use crate::analysis::liveness::live_instructions;
 use crate::compute::kernel_features::{KernelFeatures, Language};
 use crate::compute::plan::DispatchPlan;
-use crate::compute::plan::forms::{FormDetails, ReductionPlan};
+use crate::compute::plan::form_plan::{FormDetails, ReductionPlan};
 use crate::compute::text::quotient;
 use crate::dialect::{COMPONENTS, Dialect, Width};
 use crate::emit::definitions::definitions;

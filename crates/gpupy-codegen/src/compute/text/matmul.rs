@@ -5,7 +5,7 @@
 //!
 //! Not here: tiles and their numbers (`plan/tiles.rs`).
 
-use crate::compute::plan::forms::FormDetails;
+use crate::compute::plan::form_plan::FormDetails;
 use crate::compute::plan::tiles::{
     COLUMNS, DEPTH, Matrix, TERMS, TILES, brought, chunks, most_terms, rows,
 };

@@ -2,7 +2,7 @@
 //!
 //! Not here: how a long axis becomes chunks with starts (the core).
 
-use crate::compute::plan::forms::FormDetails;
+use crate::compute::plan::form_plan::FormDetails;
 use crate::compute::text::element_reader::{ElementReader, KernelCoordinate};
 use crate::compute::text::kernel_text::KernelText;
 use crate::compute::text::map::{coordinates, find_points};

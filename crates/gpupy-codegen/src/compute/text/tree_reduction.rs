@@ -8,7 +8,7 @@
 //!
 //! Not here: the map form (`map.rs`), how many passes a reduction takes (the core).
 
-use crate::compute::plan::forms::{FormDetails, ReductionPlan};
+use crate::compute::plan::form_plan::{FormDetails, ReductionPlan};
 use crate::compute::text::element_reader::{ElementReader, KernelCoordinate};
 use crate::compute::text::kernel_text::KernelText;
 use crate::compute::text::map::{coordinates, find_points};

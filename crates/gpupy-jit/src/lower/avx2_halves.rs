@@ -4,13 +4,13 @@
 //! ones; in those of 2^84, it counts 2^32.
 
 use super::float::Rounding;
-use super::lanes::Relation;
+use super::lane_ops::Relation;
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::code::encode::Rm;
-use crate::code::opcodes::{self, Shift, Width, only};
-use crate::writer::Writer;
+use crate::code::opcodes::{self, LaneWidth, Shift, only};
+use crate::function_writer::FunctionWriter;
 
-const W: Width = Width::W64;
+const W: LaneWidth = LaneWidth::W64;
 /// Where a float counts ones in its lowest bits, and where it counts 2^32.
 const ONES: f64 = 4503599627370496.0;
 const UPPER: f64 = 4294967296.0 * ONES;
@@ -18,7 +18,7 @@ const UPPER: f64 = 4294967296.0 * ONES;
 const SIGNED: f64 = 9223372036854775808.0;
 const HALF: f64 = 4294967296.0;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// `mul`: the product of the lower halves, and of each lower with the other upper half.
     pub(super) fn mul_by_halves(&mut self) {
         let (x, y) = (self.reg(0), self.reg(1));

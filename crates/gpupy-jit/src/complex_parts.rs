@@ -1,21 +1,21 @@
 //! Complex numbers as their parts: a program over complex numbers becomes one over real numbers.
 //!
-//! Owns [`Parts`]. What goes along a row of complex numbers becomes two walks over the same memory, one
+//! Owns [`ComplexParts`]. What goes along a row of complex numbers becomes two walks over the same memory, one
 //! from the first real part and one from the first imaginary part. Invariant: each part is computed as
 //! NumPy computes it, each step rounded; a product is `(ac - bd) + (ad + bc)i`.
 //!
-//! Not here: taking numbers that follow each other apart in registers (`lower/paired.rs`), and copying
-//! others (`kernel.rs`).
+//! Not here: taking numbers that follow each other apart in registers (`lower/complex_lanes.rs`), and copying
+//! others (`compiled_kernel.rs`).
 
 use crate::isa::Isa;
-use crate::{Row, Step, Variant, Walk};
+use crate::{RowArguments, RowStride, StrideVariant, StridedPointer};
 use gpupy_core::ir::{AccessKind, Builder, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
 /// Which walk of a program over complex numbers a walk is taken from.
 #[derive(Clone, Copy, Debug)]
-struct Source {
+struct PartSource {
     number: usize,
     /// Bytes from an element's start.
     offset: usize,
@@ -23,14 +23,14 @@ struct Source {
 
 /// Where the walks of a program over parts come from.
 #[derive(Debug, Default)]
-pub struct Parts {
-    accesses: Vec<Source>,
-    dests: Vec<Source>,
+pub struct ComplexParts {
+    accesses: Vec<PartSource>,
+    dests: Vec<PartSource>,
 }
 
 /// A value of the new program.
 #[derive(Clone, Copy)]
-enum Value {
+enum PartValue {
     Real(u32),
     Complex(u32, u32),
     /// A region, whose values are real.
@@ -39,10 +39,10 @@ enum Value {
     Nothing,
 }
 
-impl Value {
+impl PartValue {
     fn real(&self) -> Option<u32> {
         match self {
-            Value::Real(x) => Some(*x),
+            PartValue::Real(x) => Some(*x),
             _ => None,
         }
     }
@@ -55,19 +55,23 @@ pub fn are_in(program: &Program) -> bool {
 
 /// A program and variant over parts, and where their walks come from; `None` for a program with an
 /// operation that is not known on parts, and for one that only moves, takes apart and joins.
-pub fn of(program: &Program, variant: &Variant, isa: Isa) -> Option<(Program, Variant, Parts)> {
+pub fn of(
+    program: &Program,
+    variant: &StrideVariant,
+    isa: Isa,
+) -> Option<(Program, StrideVariant, ComplexParts)> {
     let moves = |op: Op| !op.is_scalar_op() || matches!(op, Op::Real | Op::Imag | Op::Complex);
     if program.insts.iter().all(|inst| moves(inst.op)) {
         return None;
     }
-    let mut splitter = Splitter {
+    let mut splitter = ComplexSplitter {
         builder: Builder::new(program.form, program.rank),
         values: Vec::with_capacity(program.insts.len()),
         params: Vec::new(),
         given: variant,
         isa,
-        variant: Variant { accesses: Vec::new(), dests: Vec::new() },
-        parts: Parts::default(),
+        variant: StrideVariant { accesses: Vec::new(), dests: Vec::new() },
+        parts: ComplexParts::default(),
         walks: 0,
     };
     for dtype in &program.params {
@@ -85,31 +89,31 @@ pub fn of(program: &Program, variant: &Variant, isa: Isa) -> Option<(Program, Va
 }
 
 /// A program on its way to one over parts.
-struct Splitter<'a> {
+struct ComplexSplitter<'a> {
     builder: Builder,
-    values: Vec<Value>,
+    values: Vec<PartValue>,
     params: Vec<u32>,
-    given: &'a Variant,
+    given: &'a StrideVariant,
     isa: Isa,
-    variant: Variant,
-    parts: Parts,
+    variant: StrideVariant,
+    parts: ComplexParts,
     /// How many walks of the given program there were.
     walks: usize,
 }
 
-impl Splitter<'_> {
-    fn inst(&mut self, program: &Program, inst: &Inst) -> Option<Value> {
+impl ComplexSplitter<'_> {
+    fn inst(&mut self, program: &Program, inst: &Inst) -> Option<PartValue> {
         let [a, b, _] = inst.args.map(|arg| arg as usize);
         Some(match inst.op {
             Op::Const => {
                 let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
-                Value::Real(self.builder.constant(Scalar::new(inst.dtype, bits)))
+                PartValue::Real(self.builder.constant(Scalar::new(inst.dtype, bits)))
             }
-            Op::Param => Value::Real(*self.params.get(a)?),
+            Op::Param => PartValue::Real(*self.params.get(a)?),
             Op::Index => {
                 let step = self.next_step()?;
                 let access = self.access(program.accesses[a], 0, step);
-                Value::Real(self.builder.index(access))
+                PartValue::Real(self.builder.index(access))
             }
             Op::Load => {
                 let (kind, step) = (program.accesses[b], self.next_step()?);
@@ -122,26 +126,26 @@ impl Splitter<'_> {
                 match inst.dtype.part() {
                     Some(part) => {
                         let [re, im] = steps;
-                        Value::Complex(load(part, 0, re), load(part, part.size(), im))
+                        PartValue::Complex(load(part, 0, re), load(part, part.size(), im))
                     }
-                    None => Value::Real(load(inst.dtype, 0, step)),
+                    None => PartValue::Real(load(inst.dtype, 0, step)),
                 }
             }
             Op::Store => {
                 let step = *self.given.dests.get(a)?;
                 match self.values[b] {
-                    Value::Real(value) => self.store(a, 0, step, value),
-                    Value::Complex(re, im) => {
-                        // One directly behind the other, as `Plan` wants them.
+                    PartValue::Real(value) => self.store(a, 0, step, value),
+                    PartValue::Complex(re, im) => {
+                        // One directly behind the other, as `CodePlan` wants them.
                         let steps = self.steps_of_parts(step);
                         self.store(a, 0, steps[0], re);
                         self.store(a, inst.dtype.size() / 2, steps[1], im);
                     }
-                    Value::Region(_) | Value::Nothing => return None,
+                    PartValue::Region(_) | PartValue::Nothing => return None,
                 }
-                Value::Nothing
+                PartValue::Nothing
             }
-            Op::If => Value::Region(self.builder.begin_if(self.real(a)?)),
+            Op::If => PartValue::Region(self.builder.begin_if(self.real(a)?)),
             Op::Else | Op::End => {
                 let given = program.extra.get(b..b + inst.args[2] as usize)?;
                 let values = given.iter().map(|value| self.real(*value as usize));
@@ -150,10 +154,10 @@ impl Splitter<'_> {
                     Op::Else => self.builder.begin_else(region, &values),
                     _ => self.builder.end(region, &values),
                 }
-                Value::Nothing
+                PartValue::Nothing
             }
             Op::Result if !inst.dtype.is_complex() => {
-                Value::Real(self.builder.result(self.region(a)?, inst.args[1], inst.dtype))
+                PartValue::Real(self.builder.result(self.region(a)?, inst.args[1], inst.dtype))
             }
             op if op.is_scalar_op() => self.operation(inst)?,
             _ => return None,
@@ -168,94 +172,99 @@ impl Splitter<'_> {
     /// What a region of the given program is in the new one.
     fn region(&self, number: usize) -> Option<u32> {
         match self.values.get(number)? {
-            Value::Region(region) => Some(*region),
+            PartValue::Region(region) => Some(*region),
             _ => None,
         }
     }
 
     /// How the next walk of the given program goes.
-    fn next_step(&mut self) -> Option<Step> {
+    fn next_step(&mut self) -> Option<RowStride> {
         self.walks += 1;
         self.given.accesses.get(self.walks - 1).copied()
     }
 
     /// How the parts go where whole elements go so.
-    fn steps_of_parts(&self, step: Step) -> [Step; 2] {
+    fn steps_of_parts(&self, step: RowStride) -> [RowStride; 2] {
         match step {
-            Step::Zero => [Step::Zero; 2],
-            Step::Unit if self.isa == Isa::Avx512 => [Step::Real, Step::Imaginary],
-            _ => [Step::Any; 2],
+            RowStride::Zero => [RowStride::Zero; 2],
+            RowStride::Unit if self.isa == Isa::Avx512 => [RowStride::Real, RowStride::Imaginary],
+            _ => [RowStride::Any; 2],
         }
     }
 
     /// An access of the newest walk of the given program, or of a part of its elements.
-    fn access(&mut self, kind: AccessKind, offset: usize, step: Step) -> u32 {
+    fn access(&mut self, kind: AccessKind, offset: usize, step: RowStride) -> u32 {
         self.variant.accesses.push(step);
-        self.parts.accesses.push(Source { number: self.walks - 1, offset });
+        self.parts.accesses.push(PartSource { number: self.walks - 1, offset });
         self.builder.access(kind)
     }
 
-    fn store(&mut self, dest: usize, offset: usize, step: Step, value: u32) {
+    fn store(&mut self, dest: usize, offset: usize, step: RowStride, value: u32) {
         self.builder.store(value);
         self.variant.dests.push(step);
-        self.parts.dests.push(Source { number: dest, offset });
+        self.parts.dests.push(PartSource { number: dest, offset });
     }
 
-    fn operation(&mut self, inst: &Inst) -> Option<Value> {
+    fn operation(&mut self, inst: &Inst) -> Option<PartValue> {
         let arity = inst.op.info().arity as usize;
-        let args: Vec<Value> =
+        let args: Vec<PartValue> =
             inst.args[..arity].iter().map(|arg| self.values[*arg as usize]).collect();
         let b = &mut self.builder;
         Some(match (inst.op, &args[..]) {
-            (Op::Complex, [Value::Real(re), Value::Real(im)]) => Value::Complex(*re, *im),
-            (Op::Real, [Value::Complex(re, _)]) => Value::Real(*re),
-            (Op::Imag, [Value::Complex(_, im)]) => Value::Real(*im),
-            (Op::Neg, [Value::Complex(re, im)]) => {
-                Value::Complex(b.op(Op::Neg, &[*re]), b.op(Op::Neg, &[*im]))
+            (Op::Complex, [PartValue::Real(re), PartValue::Real(im)]) => {
+                PartValue::Complex(*re, *im)
             }
-            (Op::Add | Op::Sub, [Value::Complex(re, im), Value::Complex(c, d)]) => {
-                Value::Complex(b.op(inst.op, &[*re, *c]), b.op(inst.op, &[*im, *d]))
+            (Op::Real, [PartValue::Complex(re, _)]) => PartValue::Real(*re),
+            (Op::Imag, [PartValue::Complex(_, im)]) => PartValue::Real(*im),
+            (Op::Neg, [PartValue::Complex(re, im)]) => {
+                PartValue::Complex(b.op(Op::Neg, &[*re]), b.op(Op::Neg, &[*im]))
             }
-            (Op::Mul, [Value::Complex(re, im), Value::Complex(c, d)]) => {
+            (Op::Add | Op::Sub, [PartValue::Complex(re, im), PartValue::Complex(c, d)]) => {
+                PartValue::Complex(b.op(inst.op, &[*re, *c]), b.op(inst.op, &[*im, *d]))
+            }
+            (Op::Mul, [PartValue::Complex(re, im), PartValue::Complex(c, d)]) => {
                 let mut product = |x: &u32, y: &u32| b.op(Op::Mul, &[*x, *y]);
                 let (ac, bd) = (product(re, c), product(im, d));
                 let (ad, bc) = (product(re, d), product(im, c));
-                Value::Complex(b.op(Op::Sub, &[ac, bd]), b.op(Op::Add, &[ad, bc]))
+                PartValue::Complex(b.op(Op::Sub, &[ac, bd]), b.op(Op::Add, &[ad, bc]))
             }
-            (Op::Eq | Op::Ne, [Value::Complex(re, im), Value::Complex(c, d)]) => {
+            (Op::Eq | Op::Ne, [PartValue::Complex(re, im), PartValue::Complex(c, d)]) => {
                 let (first, second) = (b.op(inst.op, &[*re, *c]), b.op(inst.op, &[*im, *d]));
                 let joined = if inst.op == Op::Eq { Op::And } else { Op::Or };
-                Value::Real(b.op(joined, &[first, second]))
+                PartValue::Real(b.op(joined, &[first, second]))
             }
-            (Op::Select, [Value::Real(test), Value::Complex(re, im), Value::Complex(c, d)]) => {
+            (
+                Op::Select,
+                [PartValue::Real(test), PartValue::Complex(re, im), PartValue::Complex(c, d)],
+            ) => {
                 let mut select = |x: &u32, y: &u32| b.op(Op::Select, &[*test, *x, *y]);
-                Value::Complex(select(re, c), select(im, d))
+                PartValue::Complex(select(re, c), select(im, d))
             }
-            (Op::Cast, [Value::Complex(re, im)]) => match inst.dtype.part() {
-                Some(part) => Value::Complex(cast(b, *re, part), cast(b, *im, part)),
+            (Op::Cast, [PartValue::Complex(re, im)]) => match inst.dtype.part() {
+                Some(part) => PartValue::Complex(cast(b, *re, part), cast(b, *im, part)),
                 None if inst.dtype == DType::Bool => {
                     let (first, second) = (cast(b, *re, inst.dtype), cast(b, *im, inst.dtype));
-                    Value::Real(b.op(Op::Or, &[first, second]))
+                    PartValue::Real(b.op(Op::Or, &[first, second]))
                 }
-                None => Value::Real(cast(b, *re, inst.dtype)),
+                None => PartValue::Real(cast(b, *re, inst.dtype)),
             },
-            (Op::Cast, [Value::Real(x)]) if inst.dtype.is_complex() => {
+            (Op::Cast, [PartValue::Real(x)]) if inst.dtype.is_complex() => {
                 let part = inst.dtype.part()?;
-                Value::Complex(cast(b, *x, part), b.constant(Scalar::zero(part)))
+                PartValue::Complex(cast(b, *x, part), b.constant(Scalar::zero(part)))
             }
-            (op @ (Op::Cast | Op::Bitcast), [Value::Real(x)]) if !inst.dtype.is_complex() => {
-                Value::Real(b.convert(op, *x, inst.dtype))
+            (op @ (Op::Cast | Op::Bitcast), [PartValue::Real(x)]) if !inst.dtype.is_complex() => {
+                PartValue::Real(b.convert(op, *x, inst.dtype))
             }
             (op, args) if !inst.dtype.is_complex() => {
-                let args: Vec<u32> = args.iter().map(Value::real).collect::<Option<_>>()?;
-                Value::Real(b.op(op, &args))
+                let args: Vec<u32> = args.iter().map(PartValue::real).collect::<Option<_>>()?;
+                PartValue::Real(b.op(op, &args))
             }
             _ => return None,
         })
     }
 }
 
-fn pairs(sources: &[Source]) -> impl Iterator<Item = usize> + '_ {
+fn pairs(sources: &[PartSource]) -> impl Iterator<Item = usize> + '_ {
     let both = sources.windows(2).enumerate();
     both.filter(|(_, both)| both[0].number == both[1].number).map(|(first, _)| first)
 }
@@ -264,7 +273,7 @@ fn cast(builder: &mut Builder, value: u32, to: DType) -> u32 {
     if builder.dtype(value) == to { value } else { builder.convert(Op::Cast, value, to) }
 }
 
-impl Parts {
+impl ComplexParts {
     /// The accesses that are the real parts of numbers whose imaginary parts are the next ones.
     pub fn pairs_of_accesses(&self) -> impl Iterator<Item = usize> + '_ {
         pairs(&self.accesses)
@@ -279,15 +288,15 @@ impl Parts {
     ///
     /// # Safety
     /// The row lists all walks of the program over complex numbers.
-    pub unsafe fn row(&self, row: &Row, walks: &mut Vec<Walk>) -> Row {
+    pub unsafe fn row(&self, row: &RowArguments, walks: &mut Vec<StridedPointer>) -> RowArguments {
         walks.clear();
         let sources = self.accesses.iter().map(|source| (source, row.accesses));
         for (source, list) in sources.chain(self.dests.iter().map(|dest| (dest, row.dests))) {
             // SAFETY: the row lists this walk.
-            let Walk { ptr, step } = unsafe { *list.add(source.number) };
-            walks.push(Walk { ptr: ptr.wrapping_add(source.offset), step });
+            let StridedPointer { ptr, step } = unsafe { *list.add(source.number) };
+            walks.push(StridedPointer { ptr: ptr.wrapping_add(source.offset), step });
         }
         let dests = walks[self.accesses.len()..].as_ptr();
-        Row { n: row.n, accesses: walks.as_ptr(), dests, params: row.params }
+        RowArguments { n: row.n, accesses: walks.as_ptr(), dests, params: row.params }
     }
 }

@@ -3,16 +3,16 @@
 //! Owns [`copy_elements`], and for the parts of complex numbers [`take_apart`] and [`join_parts`]. The latter
 //! two go over their memory once, in the widest vectors that the machine has.
 //!
-//! Not here: which rows are copied (`kernel.rs`).
+//! Not here: which rows are copied (`compiled_kernel.rs`).
 
 use crate::isa::Isa;
-use crate::row::Walk;
+use crate::row_arguments::StridedPointer;
 
 /// Copies elements from one walk to another.
 ///
 /// # Safety
 /// The elements of `from` may be read and those of `to` written, and they are apart.
-pub unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
+pub unsafe fn copy_elements(bytes: usize, n: usize, from: StridedPointer, to: StridedPointer) {
     // SAFETY: as promised.
     unsafe {
         match bytes {
@@ -29,7 +29,7 @@ pub unsafe fn copy_elements(bytes: usize, n: usize, from: Walk, to: Walk) {
 ///
 /// # Safety
 /// As for `copy_elements`.
-unsafe fn copy_each<T: Copy>(n: usize, from: Walk, to: Walk) {
+unsafe fn copy_each<T: Copy>(n: usize, from: StridedPointer, to: StridedPointer) {
     for k in 0..n as isize {
         // SAFETY: as promised.
         unsafe {
@@ -43,7 +43,7 @@ unsafe fn copy_each<T: Copy>(n: usize, from: Walk, to: Walk) {
 ///
 /// # Safety
 /// The numbers of `from` may be read and the rows be written, and all are apart.
-pub unsafe fn take_apart(bytes: usize, n: usize, from: Walk, parts: [*mut u8; 2]) {
+pub unsafe fn take_apart(bytes: usize, n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
     // SAFETY: as promised; an instruction set is used where there is one.
     unsafe {
         match (bytes, Isa::detect()) {
@@ -61,7 +61,7 @@ pub unsafe fn take_apart(bytes: usize, n: usize, from: Walk, parts: [*mut u8; 2]
 ///
 /// # Safety
 /// The rows may be read and the numbers of `to` written, and all are apart.
-pub unsafe fn join_parts(bytes: usize, n: usize, parts: [*mut u8; 2], to: Walk) {
+pub unsafe fn join_parts(bytes: usize, n: usize, parts: [*mut u8; 2], to: StridedPointer) {
     // SAFETY: as promised; an instruction set is used where there is one.
     unsafe {
         match (bytes, Isa::detect()) {
@@ -78,7 +78,7 @@ pub unsafe fn join_parts(bytes: usize, n: usize, parts: [*mut u8; 2], to: Walk) 
 /// # Safety
 /// As for `take_apart`.
 #[inline(always)]
-unsafe fn apart<T: Copy>(n: usize, from: Walk, parts: [*mut u8; 2]) {
+unsafe fn apart<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
     let size = size_of::<[T; 2]>() as isize;
     // SAFETY: as promised. Numbers that follow each other have a loop with a step that the compiler knows.
     unsafe {
@@ -107,7 +107,7 @@ unsafe fn apart_by<T: Copy>(n: usize, from: *const u8, step: isize, [re, im]: [*
 /// # Safety
 /// As for `join_parts`.
 #[inline(always)]
-unsafe fn joined<T: Copy>(n: usize, parts: [*mut u8; 2], to: Walk) {
+unsafe fn joined<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
     let size = size_of::<[T; 2]>() as isize;
     // SAFETY: as promised; as for `apart`.
     unsafe {
@@ -136,12 +136,12 @@ unsafe fn joined_by<T: Copy>(n: usize, [re, im]: [*mut u8; 2], to: *mut u8, step
 /// The same loops, compiled for an instruction set.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Walk, apart, joined};
+    use super::{StridedPointer, apart, joined};
 
     /// # Safety
     /// As for `take_apart`; the machine has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub unsafe fn apart_by_512<T: Copy>(n: usize, from: Walk, parts: [*mut u8; 2]) {
+    pub unsafe fn apart_by_512<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
         // SAFETY: as promised.
         unsafe { apart::<T>(n, from, parts) }
     }
@@ -149,7 +149,7 @@ mod wide {
     /// # Safety
     /// As for `take_apart`; the machine has AVX2.
     #[target_feature(enable = "avx2")]
-    pub unsafe fn apart_by_256<T: Copy>(n: usize, from: Walk, parts: [*mut u8; 2]) {
+    pub unsafe fn apart_by_256<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
         // SAFETY: as promised.
         unsafe { apart::<T>(n, from, parts) }
     }
@@ -157,7 +157,7 @@ mod wide {
     /// # Safety
     /// As for `join_parts`; the machine has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    pub unsafe fn joined_by_512<T: Copy>(n: usize, parts: [*mut u8; 2], to: Walk) {
+    pub unsafe fn joined_by_512<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
         // SAFETY: as promised.
         unsafe { joined::<T>(n, parts, to) }
     }
@@ -165,7 +165,7 @@ mod wide {
     /// # Safety
     /// As for `join_parts`; the machine has AVX2.
     #[target_feature(enable = "avx2")]
-    pub unsafe fn joined_by_256<T: Copy>(n: usize, parts: [*mut u8; 2], to: Walk) {
+    pub unsafe fn joined_by_256<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
         // SAFETY: as promised.
         unsafe { joined::<T>(n, parts, to) }
     }

@@ -1,7 +1,7 @@
 //! The function around the code: its entry, the loop over the row, and its end.
 //!
-//! Owns [`write()`] and [`Writer`], the state of code under construction. The function takes the
-//! address of a `Call` (`kernel.rs`) and returns nothing.
+//! Owns [`write()`] and [`FunctionWriter`], the state of code under construction. The function takes the
+//! address of a `CallArguments` (`compiled_kernel.rs`) and returns nothing.
 //!
 //! | register | what it holds |
 //! |---|---|
@@ -23,13 +23,13 @@
 
 use crate::code::encode::gpr::*;
 use crate::code::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
-use crate::code::opcodes::{self, Width, only};
+use crate::code::opcodes::{self, LaneWidth, only};
+use crate::compiled_kernel::{Kernel, RowBinding};
+use crate::constant_pool::ConstantPool;
 use crate::isa::Isa;
-use crate::kernel::{Kernel, Slot};
-use crate::plan::{Args, Duty, Plan, Task};
-use crate::pool::Pool;
-use crate::registers::Registers;
-use crate::{Step, Variant};
+use crate::plan::{CodePlan, CodeTask, Duty, OperandList};
+use crate::register_allocation::RegisterAllocator;
+use crate::{RowStride, StrideVariant};
 use gpupy_core::DType;
 use gpupy_core::ir::{Inst, Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -43,15 +43,15 @@ const POINTERS: [Gpr; 7] = [R8, R9, RBX, RBP, R12, R13, R14];
 pub const TEST: u8 = 5;
 
 /// Code under construction, and the task at hand.
-pub struct Writer<'a> {
+pub struct FunctionWriter<'a> {
     pub asm: Asm,
-    pub plan: Plan<'a>,
+    pub plan: CodePlan<'a>,
     pub isa: Isa,
-    pool: Pool,
-    registers: Registers,
+    pool: ConstantPool,
+    registers: RegisterAllocator,
     /// The registers of the starts of accesses, then of destinations.
     pointers: Vec<Option<Gpr>>,
-    task: Task,
+    task: CodeTask,
     args: Vec<u32>,
     /// The code of detours, which comes to lie behind the rest.
     aside: Asm,
@@ -70,23 +70,23 @@ struct Detour {
 }
 
 /// Writes the code of a program.
-pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
-    let plan = Plan::new(program, variant, isa)?;
-    let registers = Registers::new(&plan, isa);
-    let mut writer = Writer {
+pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Kernel> {
+    let plan = CodePlan::new(program, variant, isa)?;
+    let registers = RegisterAllocator::new(&plan, isa);
+    let mut writer = FunctionWriter {
         asm: Asm::new(isa),
         plan,
         isa,
-        pool: Pool::new(isa),
+        pool: ConstantPool::new(isa),
         registers,
         pointers: Vec::new(),
-        task: Task { inst: 0, group: 0, duty: Duty::Value },
+        task: CodeTask { inst: 0, group: 0, duty: Duty::Value },
         args: Vec::new(),
         aside: Asm::new(isa),
         detours: Vec::new(),
     };
     writer.function(variant)?;
-    let Writer { asm, plan, pool, registers, .. } = writer;
+    let FunctionWriter { asm, plan, pool, registers, .. } = writer;
     if registers.are_overfull() {
         return None;
     }
@@ -94,8 +94,8 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
     let in_parts = variant.accesses.iter().chain(&variant.dests).any(|step| step.is_of_parts());
     // Masks are of single parts.
     let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
-    let slot = |step: &Step, bytes| Slot { step: *step, bytes, paired: false };
-    let elements = Variant::walks(program).map(|at| {
+    let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes, paired: false };
+    let elements = StrideVariant::walks(program).map(|at| {
         let inst = &program.insts[at];
         if inst.op == Op::Index { 0 } else { inst.dtype.size() }
     });
@@ -106,8 +106,8 @@ pub fn write(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
     Kernel::new(&asm.code, pool.finish(), registers.frame(), granule, accesses, dests)
 }
 
-impl Writer<'_> {
-    fn function(&mut self, variant: &Variant) -> Option<()> {
+impl FunctionWriter<'_> {
+    fn function(&mut self, variant: &StrideVariant) -> Option<()> {
         for reg in SAVED {
             self.asm.push(reg);
         }
@@ -150,7 +150,7 @@ impl Writer<'_> {
     fn place_constants(&mut self) {
         for at in 0..self.plan.program.insts.len() as u32 {
             let inst = self.plan.inst(at);
-            let Some(width) = Width::of(inst.dtype).filter(|_| inst.op == Op::Const) else {
+            let Some(width) = LaneWidth::of(inst.dtype).filter(|_| inst.op == Op::Const) else {
                 continue;
             };
             let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
@@ -168,18 +168,19 @@ impl Writer<'_> {
         }
     }
 
-    fn load_pointers(&mut self, variant: &Variant) {
+    fn load_pointers(&mut self, variant: &StrideVariant) {
         let accesses = variant.accesses.len();
         let mut free = POINTERS.into_iter();
         self.pointers = vec![None; accesses + variant.dests.len()];
         let mut walks: Vec<(usize, Gpr, usize)> = Vec::new();
-        for (number, at) in Variant::walks(self.plan.program).enumerate() {
-            let varies = !matches!(variant.accesses[number], Step::Zero | Step::Imaginary);
+        for (number, at) in StrideVariant::walks(self.plan.program).enumerate() {
+            let varies =
+                !matches!(variant.accesses[number], RowStride::Zero | RowStride::Imaginary);
             if varies && self.plan.inst(at as u32).op == Op::Load {
                 walks.push((number, RSI, number));
             }
         }
-        let dests = (0..variant.dests.len()).filter(|k| variant.dests[*k] != Step::Imaginary);
+        let dests = (0..variant.dests.len()).filter(|k| variant.dests[*k] != RowStride::Imaginary);
         walks.extend(dests.map(|dest| (accesses + dest, R11, dest)));
         for (pointer, list, number) in walks {
             let Some(reg) = free.next() else { break };
@@ -188,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    fn masked_loop(&mut self, body: &[Task]) -> Option<()> {
+    fn masked_loop(&mut self, body: &[CodeTask]) -> Option<()> {
         let pass = (self.plan.lanes * self.plan.groups as usize) as i32;
         self.asm.set(RAX, -1);
         self.set_masks();
@@ -223,7 +224,7 @@ impl Writer<'_> {
         }
     }
 
-    fn whole_loop(&mut self, body: &[Task]) -> Option<()> {
+    fn whole_loop(&mut self, body: &[CodeTask]) -> Option<()> {
         let pass = (self.plan.lanes * self.plan.groups as usize) as i32;
         let start = self.asm.here();
         self.pass(body)?;
@@ -234,7 +235,7 @@ impl Writer<'_> {
     }
 
     /// The tasks of a pass.
-    fn pass(&mut self, body: &[Task]) -> Option<()> {
+    fn pass(&mut self, body: &[CodeTask]) -> Option<()> {
         let mut rest = body;
         while let [task, behind @ ..] = rest {
             self.perform(*task)?;
@@ -249,7 +250,7 @@ impl Writer<'_> {
     }
 
     /// Leaves for a detour, where the task at hand found a reason.
-    fn detour(&mut self, tasks: &[Task]) -> Option<()> {
+    fn detour(&mut self, tasks: &[CodeTask]) -> Option<()> {
         let leave = self.asm.jump_if(If::NotZero);
         let to = self.asm.here();
         let before = self.registers.clone();
@@ -268,8 +269,8 @@ impl Writer<'_> {
         Some(())
     }
 
-    fn perform(&mut self, task: Task) -> Option<()> {
-        let args: Args = self.plan.args(task);
+    fn perform(&mut self, task: CodeTask) -> Option<()> {
+        let args: OperandList = self.plan.args(task);
         self.task = task;
         self.args.clear();
         self.args.extend(args.iter().map(|arg| self.plan.value(*arg, task.group)));
@@ -358,7 +359,7 @@ impl Writer<'_> {
     }
 
     /// A vector of numbers of lanes, as the last operand of an instruction.
-    pub fn places(&mut self, width: Width, numbers: impl Iterator<Item = u64>) -> Rm {
+    pub fn places(&mut self, width: LaneWidth, numbers: impl Iterator<Item = u64>) -> Rm {
         Rm::Mem(self.pool.places(width, numbers))
     }
 
@@ -368,7 +369,7 @@ impl Writer<'_> {
     }
 
     /// The part of registers that holds lanes of this width.
-    pub fn bits(&self, width: Width) -> Bits {
+    pub fn bits(&self, width: LaneWidth) -> Bits {
         self.registers.bits(width)
     }
 
@@ -426,19 +427,19 @@ impl Writer<'_> {
     }
 
     /// A constant as the last operand of an instruction on lanes of this width.
-    pub fn constant(&mut self, width: Width, bits: u64) -> Rm {
+    pub fn constant(&mut self, width: LaneWidth, bits: u64) -> Rm {
         let bytes = self.bits(width).bytes();
         Rm::Mem(self.pool.constant(width, bits, bytes))
     }
 
     /// The numbers 0, 1, 2, … as int32, as the last operand of an instruction.
     pub fn numbers(&mut self) -> Rm {
-        let bytes = self.bits(Width::W32).bytes();
+        let bytes = self.bits(LaneWidth::W32).bytes();
         Rm::Mem(self.pool.numbers(bytes))
     }
 
     /// One element in all lanes of a register.
-    pub fn broadcast(&mut self, width: Width, to: u8, from: Mem) {
+    pub fn broadcast(&mut self, width: LaneWidth, to: u8, from: Mem) {
         let row = opcodes::broadcast(width, self.isa == Isa::Avx512);
         let bits = self.bits(width);
         self.asm.vector(row, bits, to, 0, Rm::Mem(Mem { bytes: width.bytes() as u8, ..from }));
@@ -448,7 +449,7 @@ impl Writer<'_> {
     pub fn emit(
         &mut self,
         row: crate::code::encode::Opcode,
-        width: Width,
+        width: LaneWidth,
         to: u8,
         first: u8,
         rm: Rm,

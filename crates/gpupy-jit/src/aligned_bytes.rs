@@ -1,35 +1,35 @@
 //! Memory aligned to cache lines, for constants, frames and scratch rows.
 //!
-//! Owns [`Lines`]. Not here: guarded memory (`gpupy-core/src/guard.rs`).
+//! Owns [`AlignedBytes`]. Not here: guarded memory (`gpupy-core/src/guard.rs`).
 
 #[cfg(feature = "guard")]
 use gpupy_core::guard::Guarded;
 
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 /// Zeroed bytes that start at a cache line.
 #[derive(Default)]
-pub struct Lines {
-    lines: Vec<Line>,
+pub struct AlignedBytes {
+    lines: Vec<CacheLine>,
     /// Instead of the lines, where memory is guarded.
     #[cfg(feature = "guard")]
     guarded: Option<Guarded>,
 }
 
-impl Lines {
+impl AlignedBytes {
     /// At least `len` bytes.
-    pub fn new(len: usize) -> Lines {
+    pub fn new(len: usize) -> AlignedBytes {
         let count = len.div_ceil(64);
         #[cfg(feature = "guard")]
         if let Some(guarded) = Guarded::new(count * 64, 64) {
             // SAFETY: so many bytes are its own.
             unsafe { guarded.start().as_ptr().write_bytes(0, count * 64) };
-            return Lines { lines: Vec::new(), guarded: Some(guarded) };
+            return AlignedBytes { lines: Vec::new(), guarded: Some(guarded) };
         }
-        Lines {
-            lines: vec![Line([0; 64]); count],
+        AlignedBytes {
+            lines: vec![CacheLine([0; 64]); count],
             #[cfg(feature = "guard")]
             guarded: None,
         }
@@ -40,7 +40,7 @@ impl Lines {
         // Memory that is longer than asked for would hide what goes beyond it.
         let exactly = cfg!(feature = "guard") && self.len() != len.next_multiple_of(64);
         if self.len() < len || exactly {
-            *self = Lines::new(len);
+            *self = AlignedBytes::new(len);
         }
     }
 

@@ -1,13 +1,13 @@
 //! Which instructions are needed, and which comparisons are part of the choice that uses them.
 //!
-//! Not here: in which order they are done (`order.rs`).
+//! Not here: in which order they are done (`instruction_order.rs`).
 
-use super::{Plan, Task};
+use super::{CodePlan, CodeTask};
 use gpupy_core::DType;
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
 
-impl Plan<'_> {
+impl CodePlan<'_> {
     pub(super) fn find_needed(&mut self) {
         for at in (0..self.notes.len() as u32).rev() {
             let inst = self.inst(at);
@@ -17,7 +17,7 @@ impl Plan<'_> {
             if !self.notes[at as usize].needed {
                 continue;
             }
-            for arg in self.args(Task::value(at)).iter() {
+            for arg in self.args(CodeTask::value(at)).iter() {
                 self.notes[*arg as usize].needed = true;
             }
             if inst.op == Op::Result
@@ -37,7 +37,7 @@ impl Plan<'_> {
         let written: Vec<u32> =
             all.filter(|at| self.notes[*at as usize].needed && self.name(*at) == *at).collect();
         for at in &written {
-            for arg in self.args(Task::value(*at)).iter() {
+            for arg in self.args(CodeTask::value(*at)).iter() {
                 uses[*arg as usize] += 1;
             }
             // A detour that begins with the test makes its own of it.

@@ -1,32 +1,37 @@
 //! The constants of a kernel.
 //!
-//! Owns [`Pool`]. A constant is one element where instructions can broadcast it from memory, and a
+//! Owns [`ConstantPool`]. A constant is one element where instructions can broadcast it from memory, and a
 //! whole vector otherwise.
 //!
-//! Not here: scalars that come with a row (`kernel.rs`).
+//! Not here: scalars that come with a row (`compiled_kernel.rs`).
 
+use crate::aligned_bytes::AlignedBytes;
 use crate::code::encode::{Mem, gpr};
-use crate::code::opcodes::Width;
+use crate::code::opcodes::LaneWidth;
 use crate::isa::Isa;
-use crate::lines::Lines;
 use rustc_hash::FxHashMap;
 
 /// Constants under construction.
-pub struct Pool {
+pub struct ConstantPool {
     bytes: Vec<u8>,
     seen: FxHashMap<(u64, usize), i32>,
     vectors: FxHashMap<Vec<u8>, i32>,
     isa: Isa,
 }
 
-impl Pool {
+impl ConstantPool {
     /// A pool without constants.
-    pub fn new(isa: Isa) -> Pool {
-        Pool { bytes: Vec::new(), seen: FxHashMap::default(), vectors: FxHashMap::default(), isa }
+    pub fn new(isa: Isa) -> ConstantPool {
+        ConstantPool {
+            bytes: Vec::new(),
+            seen: FxHashMap::default(),
+            vectors: FxHashMap::default(),
+            isa,
+        }
     }
 
     /// The place of a constant, as the last operand of an instruction on vectors of `bytes` bytes.
-    pub fn constant(&mut self, width: Width, bits: u64, bytes: usize) -> Mem {
+    pub fn constant(&mut self, width: LaneWidth, bits: u64, bytes: usize) -> Mem {
         let size = width.bytes();
         let broadcast = self.isa == Isa::Avx512;
         let (pool, isa) = (&mut self.bytes, self.isa);
@@ -45,7 +50,7 @@ impl Pool {
     }
 
     /// The place of a vector with these numbers in its lanes.
-    pub fn places(&mut self, width: Width, numbers: impl Iterator<Item = u64>) -> Mem {
+    pub fn places(&mut self, width: LaneWidth, numbers: impl Iterator<Item = u64>) -> Mem {
         let size = width.bytes();
         self.vector(
             numbers.flat_map(|number| number.to_le_bytes().into_iter().take(size)).collect(),
@@ -61,8 +66,8 @@ impl Pool {
     }
 
     /// The finished constants.
-    pub fn finish(self) -> Lines {
-        let mut lines = Lines::new(self.bytes.len());
+    pub fn finish(self) -> AlignedBytes {
+        let mut lines = AlignedBytes::new(self.bytes.len());
         lines.bytes()[..self.bytes.len()].copy_from_slice(&self.bytes);
         lines
     }

@@ -3,26 +3,26 @@
 //! With AVX-512 a comparison sets a mask register, from which a choice is made at once where it is
 //! the only use; otherwise the mask becomes lanes.
 //!
-//! Not here: the instructions that compare floats and choose (`lanes.rs`).
+//! Not here: the instructions that compare floats and choose (`lane_ops.rs`).
 
-use super::lanes::{Half, Relation};
+use super::lane_ops::{LaneHalf, Relation};
 use super::{ONES, float_bits, magnitude_bits, sign_bit};
 use crate::code::encode::{Bits, Rm};
-use crate::code::opcodes::{self, Width, only};
+use crate::code::opcodes::{self, LaneWidth, only};
+use crate::function_writer::{FunctionWriter, TEST};
 use crate::isa::Isa;
-use crate::writer::{TEST, Writer};
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// A test whose bools somebody wants.
     pub(super) fn test(&mut self, inst: &Inst) -> Option<()> {
         let dtype = self.dtype(inst, 0);
-        let width = Width::of(dtype)?;
+        let width = LaneWidth::of(dtype)?;
         if self.isa == Isa::Avx512 {
             self.test_mask(inst.op, dtype)?;
-            let (bits, to) = (self.bits(Width::W32), self.result());
+            let (bits, to) = (self.bits(LaneWidth::W32), self.result());
             self.asm.vector(only::MASK_TO_LANES, bits, to, 0, Rm::Reg(TEST));
         } else if dtype.is_float() {
             self.test_float_lanes(inst.op, width)?;
@@ -34,7 +34,7 @@ impl Writer<'_> {
 
     /// AVX-512: the test's mask register, set where a test of the task's first operands holds.
     fn test_mask(&mut self, op: Op, dtype: DType) -> Option<()> {
-        let w = Width::of(dtype)?;
+        let w = LaneWidth::of(dtype)?;
         if dtype.is_float() {
             let (x, y, relation) = self.relation(op, w)?;
             self.compare_mask(w, x, y, relation);
@@ -56,7 +56,7 @@ impl Writer<'_> {
     }
 
     /// What to compare, for a test of floats.
-    fn relation(&mut self, op: Op, w: Width) -> Option<(u8, Rm, Relation)> {
+    fn relation(&mut self, op: Op, w: LaneWidth) -> Option<(u8, Rm, Relation)> {
         let relation = match op {
             Op::Eq => Relation::Equal,
             Op::Ne => Relation::NotEqual,
@@ -81,7 +81,7 @@ impl Writer<'_> {
         })
     }
 
-    fn test_float_lanes(&mut self, op: Op, w: Width) -> Option<()> {
+    fn test_float_lanes(&mut self, op: Op, w: LaneWidth) -> Option<()> {
         let (x, y, relation) = self.relation(op, w)?;
         let to = self.lanes_of(w);
         self.compare_into(to, w, x, y, relation);
@@ -90,7 +90,7 @@ impl Writer<'_> {
     }
 
     /// There are only `equal` and `greater`, for signed numbers.
-    fn compare_int_lanes(&mut self, op: Op, dtype: DType, w: Width) -> Option<()> {
+    fn compare_int_lanes(&mut self, op: Op, dtype: DType, w: LaneWidth) -> Option<()> {
         let (greater, swapped, inverted) = match op {
             Op::Eq => (false, false, false),
             Op::Ne => (false, false, true),
@@ -128,25 +128,25 @@ impl Writer<'_> {
     }
 
     /// AVX2: where the lanes of a comparison go that become the task's bools by `lanes_done`.
-    pub(super) fn lanes_of(&mut self, w: Width) -> u8 {
+    pub(super) fn lanes_of(&mut self, w: LaneWidth) -> u8 {
         match w {
-            Width::W32 => self.result(),
-            Width::W64 => self.temporary(),
+            LaneWidth::W32 => self.result(),
+            LaneWidth::W64 => self.temporary(),
         }
     }
 
     /// AVX2: a bool is a lane of 32 bits, whatever was compared.
-    pub(super) fn lanes_done(&mut self, w: Width, from: u8) {
-        if w == Width::W64 {
+    pub(super) fn lanes_done(&mut self, w: LaneWidth, from: u8) {
+        if w == LaneWidth::W64 {
             let t = self.temporary();
-            self.halves(t, from, Half::Upper);
+            self.halves(t, from, LaneHalf::Upper);
             self.done_in(t);
         }
     }
 
     /// `select`: of the operands, the values to choose from come last.
     pub(super) fn select(&mut self, inst: &Inst) -> Option<()> {
-        let w = Width::of(inst.dtype)?;
+        let w = LaneWidth::of(inst.dtype)?;
         if self.plan.is_folded(inst.args[0]) {
             let test = self.plan.inst(inst.args[0]);
             let first = test.op.info().arity as usize;
@@ -160,25 +160,25 @@ impl Writer<'_> {
     }
 
     /// A choice between the task's second and third operand, by the first.
-    fn choose(&mut self, w: Width) -> Option<()> {
+    fn choose(&mut self, w: LaneWidth) -> Option<()> {
         let (no, yes) = (self.reg(2), self.rm(1));
         match (self.isa, w) {
-            (Isa::Avx512, Width::W32) => {
+            (Isa::Avx512, LaneWidth::W32) => {
                 let in_yes = self.reg(1);
                 let (no, condition) = (Rm::Reg(no), self.overwritable(0));
                 self.emit(opcodes::ternary_logic(w), w, condition, in_yes, no);
                 self.asm.imm(CHOICE);
                 self.done_in(condition);
             }
-            (Isa::Avx512, Width::W64) => {
-                let (bits, condition) = (self.bits(Width::W32), self.reg(0));
+            (Isa::Avx512, LaneWidth::W64) => {
+                let (bits, condition) = (self.bits(LaneWidth::W32), self.reg(0));
                 self.asm.vector(only::LANES_TO_MASK, bits, TEST, 0, Rm::Reg(condition));
                 let to = self.result();
                 self.blend_by_test(w, to, no, yes);
             }
             (Isa::Avx2, _) => {
                 let mut mask = self.reg(0);
-                if w == Width::W64 {
+                if w == LaneWidth::W64 {
                     let (wide, bits) = (self.temporary(), self.bits(w));
                     self.asm.vector(only::I32_TO_I64, bits, wide, 0, Rm::Reg(mask));
                     mask = wide;
@@ -191,11 +191,11 @@ impl Writer<'_> {
     }
 }
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// A result of a choice: the second branch's value, unless the whole row chooses alike.
     pub(super) fn chosen(&mut self, inst: &Inst) -> Option<()> {
         if self.is_uniform() {
-            return self.choose(Width::of(inst.dtype)?);
+            return self.choose(LaneWidth::of(inst.dtype)?);
         }
         let usual = self.overwritable(0);
         self.done_in(usual);
@@ -204,7 +204,7 @@ impl Writer<'_> {
 
     /// The test of a choice: the processor's zero flag is clear where a point takes the first branch.
     pub(crate) fn leave(&mut self, inst: &Inst) -> Option<()> {
-        let bits = self.bits(Width::W32);
+        let bits = self.bits(LaneWidth::W32);
         if self.plan.is_folded(inst.args[0]) {
             let test = self.plan.inst(inst.args[0]);
             self.test_mask(test.op, self.dtype(test, 0))?;
@@ -225,14 +225,14 @@ impl Writer<'_> {
 
     /// A result of a choice at the end of its detour.
     pub(crate) fn merge(&mut self, inst: &Inst) -> Option<()> {
-        let w = Width::of(inst.dtype)?;
+        let w = LaneWidth::of(inst.dtype)?;
         let (condition, yes, no) = (self.reg(0), Rm::Reg(self.reg(1)), self.reg(2));
         let to = self.temporary();
-        let narrow = self.bits(Width::W32);
+        let narrow = self.bits(LaneWidth::W32);
         if self.isa == Isa::Avx512 {
             self.asm.vector(only::LANES_TO_MASK, narrow, TEST, 0, Rm::Reg(condition));
             self.blend_by_test(w, to, no, yes);
-        } else if w == Width::W64 {
+        } else if w == LaneWidth::W64 {
             let (wide, bits) = (self.temporary(), self.bits(w));
             self.asm.vector(only::I32_TO_I64, bits, wide, 0, Rm::Reg(condition));
             self.blend(w, to, no, yes, wide);

@@ -1,16 +1,16 @@
 //! The order of tasks, and how many vectors a pass does side by side.
 //!
-//! Not here: which instructions are needed at all (`uses.rs`).
+//! Not here: which instructions are needed at all (`dead_code.rs`).
 
-use super::{Duty, GROUPS, Plan, SPARE, Task};
-use crate::Step;
-use crate::choices::Choice;
+use super::{CodePlan, CodeTask, Duty, GROUPS, SPARE};
+use crate::RowStride;
+use crate::if_conversion::IfRegion;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
 
-impl Plan<'_> {
+impl CodePlan<'_> {
     pub(super) fn order(&mut self) {
-        let mut body: Vec<Vec<Task>> = Vec::new();
+        let mut body: Vec<Vec<CodeTask>> = Vec::new();
         let mut detour = Vec::new();
         for at in 0..self.notes.len() as u32 {
             let note = self.notes[at as usize];
@@ -21,11 +21,12 @@ impl Plan<'_> {
             if !note.needed || note.folded || note.name != at {
                 continue;
             }
-            let task = Task::value(at);
+            let task = CodeTask::value(at);
             match op {
                 Op::Const | Op::If => {}
                 // Its part is stored with the next one.
-                Op::Store if self.variant.dests[self.inst(at).args[0] as usize] == Step::Real => {}
+                Op::Store
+                    if self.variant.dests[self.inst(at).args[0] as usize] == RowStride::Real => {}
                 _ if note.uniform => self.before.push(task),
                 // Stands where its choice ends.
                 Op::Result => {}
@@ -45,38 +46,38 @@ impl Plan<'_> {
         self.groups = GROUPS.iter().find(|choice| fits(choice)).map_or(1, |(groups, _)| *groups);
         self.pressure *= self.groups as usize;
         let groups = self.groups;
-        let of_group = |step: &[Task], group| {
-            step.iter().map(move |task| Task { group, ..*task }).collect::<Vec<_>>()
+        let of_group = |step: &[CodeTask], group| {
+            step.iter().map(move |task| CodeTask { group, ..*task }).collect::<Vec<_>>()
         };
         let steps = body.iter().flat_map(|step| (0..groups).map(move |group| (step, group)));
         self.body = steps.flat_map(|(step, group)| of_group(step, group)).collect();
     }
 
     /// The steps at the `end` of a choice: its results, and what leaves for its detour.
-    fn end_choice(&self, end: u32, body: &mut Vec<Vec<Task>>, detour: Vec<Task>) {
-        let Some(Choice { at, .. }) = self.choices.around(end).copied() else { return };
+    fn end_choice(&self, end: u32, body: &mut Vec<Vec<CodeTask>>, detour: Vec<CodeTask>) {
+        let Some(IfRegion { at, .. }) = self.choices.around(end).copied() else { return };
         let is_result = |inst: &Inst| inst.op == Op::Result && inst.args[0] == at;
         let all = (end..self.notes.len() as u32).filter(|result| {
             let note = self.notes[*result as usize];
             is_result(self.inst(*result)) && note.needed && !note.uniform
         });
-        let results: Vec<Task> = all.map(Task::value).collect();
+        let results: Vec<CodeTask> = all.map(CodeTask::value).collect();
         if results.is_empty() {
             return;
         }
         body.extend(results.iter().map(|result| vec![*result]));
         let test = self.inst(at).args[0];
         let mut step = Vec::new();
-        step.extend(self.is_folded(test).then_some(Task::value(test)));
+        step.extend(self.is_folded(test).then_some(CodeTask::value(test)));
         step.extend(detour);
-        step.extend(results.iter().map(|result| Task { duty: Duty::Merge, ..*result }));
+        step.extend(results.iter().map(|result| CodeTask { duty: Duty::Merge, ..*result }));
         let duty = Duty::Leave(step.len() as u32);
-        step.insert(0, Task { inst: at, group: 0, duty });
+        step.insert(0, CodeTask { inst: at, group: 0, duty });
         body.push(step);
     }
 
     /// The most values that are alive at once, of the steps' first tasks.
-    fn most_alive(&self, body: &[Vec<Task>]) -> usize {
+    fn most_alive(&self, body: &[Vec<CodeTask>]) -> usize {
         let mut alive = vec![false; self.notes.len()];
         let (mut now, mut most) = (0, 0);
         for step in body.iter().rev() {

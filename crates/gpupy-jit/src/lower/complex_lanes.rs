@@ -1,18 +1,18 @@
 //! The parts of complex numbers that lie one behind the other: taken apart and joined in registers, by
 //! AVX-512, so that memory is read and written as numbers without parts are.
 //!
-//! Not here: numbers that lie apart, which are copied (`kernel.rs`).
+//! Not here: numbers that lie apart, which are copied (`compiled_kernel.rs`).
 
 use crate::code::encode::Rm;
-use crate::code::opcodes::{self, Width};
-use crate::writer::Writer;
+use crate::code::opcodes::{self, LaneWidth};
+use crate::function_writer::FunctionWriter;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// `load` of the real parts, or of the imaginary ones.
     pub(super) fn load_part(&mut self, dtype: DType, is_imaginary: bool) -> Option<()> {
-        let (width, odd) = (Width::of(dtype)?, usize::from(is_imaginary));
+        let (width, odd) = (LaneWidth::of(dtype)?, usize::from(is_imaginary));
         let bits = self.bits(width);
         let [lower, upper] = self.complex_elements(self.walk() - odd, dtype.size());
         let first = self.temporary();
@@ -27,7 +27,8 @@ impl Writer<'_> {
 
     /// `store` of both parts, at that of the imaginary ones.
     pub(super) fn store_parts(&mut self, inst: &Inst) -> Option<()> {
-        let (number, width) = (self.accesses() + inst.args[0] as usize - 1, Width::of(inst.dtype)?);
+        let (number, width) =
+            (self.accesses() + inst.args[0] as usize - 1, LaneWidth::of(inst.dtype)?);
         let (re, im, bits) = (self.reg(0), self.reg(1), self.bits(width));
         let halves = self.complex_elements(number, inst.dtype.size());
         let lanes = self.plan.lanes;

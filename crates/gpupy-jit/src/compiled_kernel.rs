@@ -4,35 +4,35 @@
 //! elements follow each other, in whole passes where the machine has no masks. Other rows, and the
 //! rest of a row, are copied through short rows of the thread's own.
 //!
-//! Not here: what a row is (`row.rs`), writing the code (`writer.rs`), the copies' loops (`copies.rs`).
+//! Not here: what a row is (`row_arguments.rs`), writing the code (`function_writer.rs`), the copies' loops (`strided_copies.rs`).
 
-use crate::Step;
-use crate::copies::{copy_elements, join_parts, take_apart};
-use crate::lines::Lines;
-use crate::parts::Parts;
-use crate::row::{Row, Walk};
+use crate::RowStride;
+use crate::aligned_bytes::AlignedBytes;
+use crate::complex_parts::ComplexParts;
+use crate::row_arguments::{RowArguments, StridedPointer};
+use crate::strided_copies::{copy_elements, join_parts, take_apart};
 use memmap2::{Mmap, MmapMut};
 use std::cell::RefCell;
 
 /// What the code finds at the address that it is called with.
 #[repr(C)]
-struct Call {
-    row: Row,
+struct CallArguments {
+    row: RowArguments,
     constants: *const u8,
     frame: *mut u8,
 }
 
 /// An access or destination, as running it needs to know it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    pub step: Step,
+pub(crate) struct RowBinding {
+    pub step: RowStride,
     /// Of an element; 0 for an `index`, which has none.
     pub bytes: usize,
     /// Whether this and the next are the parts of one complex number.
     pub paired: bool,
 }
 
-impl Slot {
+impl RowBinding {
     /// Bytes from an element of a copy to the next.
     fn step_of_copy(&self) -> isize {
         let elements = if self.step.is_of_parts() { 2 } else { 1 };
@@ -43,17 +43,17 @@ impl Slot {
 /// Code for one program and variant.
 pub struct Kernel {
     code: Mmap,
-    constants: Lines,
+    constants: AlignedBytes,
     /// Bytes of the code's frame.
     frame: usize,
     /// Rows that the code takes as they are have a multiple of so many points.
     granule: usize,
-    accesses: Vec<Slot>,
-    dests: Vec<Slot>,
+    accesses: Vec<RowBinding>,
+    dests: Vec<RowBinding>,
     /// Whether all walks are such that the code takes them as they are.
     plain: bool,
     /// Where its walks come from, of code over the parts of complex numbers.
-    parts: Option<Parts>,
+    parts: Option<ComplexParts>,
 }
 
 /// The most points that are copied at a time: their rows stay in the innermost cache.
@@ -62,18 +62,18 @@ const CHUNK: usize = 512;
 const COPY: usize = CHUNK * 8;
 
 /// What each thread keeps from call to call.
-struct Scratch {
-    frame: Lines,
-    copies: Lines,
-    walks: Vec<Walk>,
+struct RowScratch {
+    frame: AlignedBytes,
+    copies: AlignedBytes,
+    walks: Vec<StridedPointer>,
     /// Of complex numbers' parts.
-    parts: Vec<Walk>,
+    parts: Vec<StridedPointer>,
 }
 
 thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch {
-        frame: Lines::new(0),
-        copies: Lines::new(0),
+    static SCRATCH: RefCell<RowScratch> = RefCell::new(RowScratch {
+        frame: AlignedBytes::new(0),
+        copies: AlignedBytes::new(0),
         walks: Vec::new(),
         parts: Vec::new(),
     });
@@ -83,16 +83,16 @@ impl Kernel {
     /// Puts code where it can run; `None` when the system has no such place.
     pub(crate) fn new(
         code: &[u8],
-        constants: Lines,
+        constants: AlignedBytes,
         frame: usize,
         granule: usize,
-        accesses: Vec<Slot>,
-        dests: Vec<Slot>,
+        accesses: Vec<RowBinding>,
+        dests: Vec<RowBinding>,
     ) -> Option<Kernel> {
         let mut memory = MmapMut::map_anon(code.len()).ok()?;
         memory.copy_from_slice(code);
-        let plain = !accesses.iter().any(|slot| slot.step == Step::Any && slot.bytes > 0)
-            && dests.iter().all(|slot| slot.step != Step::Any);
+        let plain = !accesses.iter().any(|slot| slot.step == RowStride::Any && slot.bytes > 0)
+            && dests.iter().all(|slot| slot.step != RowStride::Any);
         Some(Kernel {
             code: memory.make_exec().ok()?,
             constants,
@@ -106,7 +106,7 @@ impl Kernel {
     }
 
     /// The code over the parts of complex numbers for a program over these.
-    pub(crate) fn of_parts(mut self, parts: Parts) -> Kernel {
+    pub(crate) fn of_parts(mut self, parts: ComplexParts) -> Kernel {
         parts.pairs_of_accesses().for_each(|first| self.accesses[first].paired = true);
         parts.pairs_of_dests().for_each(|first| self.dests[first].paired = true);
         Kernel { parts: Some(parts), ..self }
@@ -132,7 +132,7 @@ impl Kernel {
     /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0. Where a
     ///   destination is of `Lanes`, it has 16 elements for each 256 points, and `n` is a multiple of 256.
     #[inline]
-    pub unsafe fn run(&self, row: &Row) {
+    pub unsafe fn run(&self, row: &RowArguments) {
         // Most code of small work needs nothing of its thread's, which would take as long to find.
         let plain = self.plain && self.parts.is_none() && self.frame == 0;
         if plain && (self.granule == 1 || row.n.is_multiple_of(self.granule)) {
@@ -150,7 +150,7 @@ impl Kernel {
     ///
     /// # Safety
     /// As for `run`.
-    unsafe fn run_by_scratch(&self, row: &Row) {
+    unsafe fn run_by_scratch(&self, row: &RowArguments) {
         SCRATCH.with_borrow_mut(|scratch| {
             let of_parts;
             let row = match &self.parts {
@@ -164,7 +164,7 @@ impl Kernel {
             scratch.frame.reserve(self.frame);
             let whole = if self.plain { row.n - row.n % self.granule } else { 0 };
             if whole > 0 {
-                let row = Row { n: whole, ..*row };
+                let row = RowArguments { n: whole, ..*row };
                 // SAFETY: as promised; the row is plain and has whole passes.
                 unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
             }
@@ -185,18 +185,26 @@ impl Kernel {
     ///
     /// # Safety
     /// As for `run`; the points lie inside the row, and `scratch` has room for all copies.
-    unsafe fn copied(&self, row: &Row, first: usize, len: usize, scratch: &mut Scratch) {
+    unsafe fn copied(
+        &self,
+        row: &RowArguments,
+        first: usize,
+        len: usize,
+        scratch: &mut RowScratch,
+    ) {
         let padded = len.next_multiple_of(self.granule);
         let copies = scratch.copies.bytes().as_mut_ptr();
         // SAFETY: there is a copy for each access and destination, COPY bytes apart.
         let copy = |number: usize| unsafe { copies.add(number * COPY) };
-        let is_copied = |slot: &Slot| match slot.step {
+        let is_copied = |slot: &RowBinding| match slot.step {
             _ if slot.bytes == 0 => false,
-            Step::Zero => false,
-            Step::Unit | Step::Lanes | Step::Real | Step::Imaginary => padded != len,
-            Step::Any => true,
+            RowStride::Zero => false,
+            RowStride::Unit | RowStride::Lanes | RowStride::Real | RowStride::Imaginary => {
+                padded != len
+            }
+            RowStride::Any => true,
         };
-        let moved = |walk: &Walk| Walk {
+        let moved = |walk: &StridedPointer| StridedPointer {
             ptr: walk.ptr.wrapping_offset(walk.step.wrapping_mul(first as isize)),
             step: walk.step,
         };
@@ -206,20 +214,20 @@ impl Kernel {
             // SAFETY: the row lists this access.
             let walk = moved(unsafe { &*row.accesses.add(number) });
             if is_copied(slot) {
-                let to = Walk { ptr: copy(number), step: slot.step_of_copy() };
+                let to = StridedPointer { ptr: copy(number), step: slot.step_of_copy() };
                 // SAFETY: the row's elements may be read, and copies have room for CHUNK; those of a
                 // complex number's parts lie one behind the other.
                 unsafe {
                     match (slot.step, slot.paired, apart) {
-                        (Step::Imaginary, ..) | (_, false, true) => {}
-                        (Step::Real, ..) => copy_elements(2 * slot.bytes, len, walk, to),
+                        (RowStride::Imaginary, ..) | (_, false, true) => {}
+                        (RowStride::Real, ..) => copy_elements(2 * slot.bytes, len, walk, to),
                         (_, true, _) => {
                             take_apart(slot.bytes, len, walk, [to.ptr, copy(number + 1)]);
                         }
                         (_, false, false) => copy_elements(slot.bytes, len, walk, to),
                     }
                 }
-                apart = slot.paired && slot.step == Step::Any;
+                apart = slot.paired && slot.step == RowStride::Any;
                 scratch.walks.push(to);
             } else {
                 scratch.walks.push(walk);
@@ -229,14 +237,14 @@ impl Kernel {
         for (number, slot) in self.dests.iter().enumerate() {
             // SAFETY: the row lists this destination.
             let walk = moved(unsafe { &*row.dests.add(number) });
-            let copied = slot.step == Step::Any || padded != len;
+            let copied = slot.step == RowStride::Any || padded != len;
             scratch.walks.push(match copied {
-                true => Walk { ptr: copy(dests + number), step: slot.step_of_copy() },
+                true => StridedPointer { ptr: copy(dests + number), step: slot.step_of_copy() },
                 false => walk,
             });
         }
         let walks = &scratch.walks;
-        let row_of_copies = Row {
+        let row_of_copies = RowArguments {
             n: padded,
             accesses: walks.as_ptr(),
             dests: walks[dests..].as_ptr(),
@@ -254,8 +262,8 @@ impl Kernel {
             unsafe {
                 let to = moved(&*row.dests.add(number));
                 match (slot.step, slot.paired, joined) {
-                    (Step::Imaginary, ..) | (_, false, true) => {}
-                    (Step::Real, ..) => copy_elements(2 * slot.bytes, len, from, to),
+                    (RowStride::Imaginary, ..) | (_, false, true) => {}
+                    (RowStride::Real, ..) => copy_elements(2 * slot.bytes, len, from, to),
                     (_, true, _) => {
                         let parts = [from.ptr, copy(dests + number + 1)];
                         join_parts(slot.bytes, len, parts, to);
@@ -263,7 +271,7 @@ impl Kernel {
                     (_, false, false) => copy_elements(slot.bytes, len, from, to),
                 }
             }
-            joined = slot.paired && slot.step == Step::Any;
+            joined = slot.paired && slot.step == RowStride::Any;
         }
     }
 
@@ -273,20 +281,20 @@ impl Kernel {
     /// As for `run`; also, walks are `Unit` where the variant does not say `Zero`, and `n` is a
     /// multiple of the granule and not 0. The frame has the code's bytes.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn call(&self, row: Row, frame: *mut u8) {
-        let call = Call { row, constants: self.constants.start(), frame };
-        // SAFETY: the memory holds a function of this type, written by `writer.rs`. It writes to the
+    unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
+        let call = CallArguments { row, constants: self.constants.start(), frame };
+        // SAFETY: the memory holds a function of this type, written by `function_writer.rs`. It writes to the
         // row's destinations and to as much of the frame as was reserved.
         unsafe {
-            let code: extern "sysv64" fn(&Call) = std::mem::transmute(self.code.as_ptr());
+            let code: extern "sysv64" fn(&CallArguments) = std::mem::transmute(self.code.as_ptr());
             code(&call);
         }
     }
 
     /// There is no kernel that could be called.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, row: Row, frame: *mut u8) {
-        let _ = Call { row, constants: self.constants.start(), frame };
+    unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
+        let _ = CallArguments { row, constants: self.constants.start(), frame };
     }
 }
 

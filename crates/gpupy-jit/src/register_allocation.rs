@@ -1,6 +1,6 @@
 //! Which value is in which vector register.
 //!
-//! Owns [`Registers`]. Values are given registers in the order of the code. When none is free, the
+//! Owns [`RegisterAllocator`]. Values are given registers in the order of the code. When none is free, the
 //! value whose next use is furthest away leaves: to the frame, unless it lies in memory already. That
 //! is Bélády's choice, which is best for code without branches. A detour starts with a copy of this
 //! state, and at its end puts back what the code that it returns to expects in registers.
@@ -11,9 +11,9 @@
 //! Not here: the order of the code (`plan/`).
 
 use crate::code::encode::{Asm, Bits, Mem, Rm, gpr};
-use crate::code::opcodes::{self, Width};
+use crate::code::opcodes::{self, LaneWidth};
 use crate::isa::Isa;
-use crate::plan::{Duty, Plan, Task};
+use crate::plan::{CodePlan, CodeTask, Duty};
 use std::rc::Rc;
 
 const NOBODY: u32 = u32::MAX;
@@ -22,14 +22,14 @@ const NEVER: u32 = u32::MAX;
 const SPARE: usize = 7;
 
 #[derive(Clone, Copy)]
-struct Value {
+struct ValueLocation {
     reg: Option<u8>,
     /// Where it can be read again.
     home: Option<Mem>,
     /// The uses that are left, as a range of `uses`.
     next: u32,
     end: u32,
-    width: Width,
+    width: LaneWidth,
     /// The uses that no detour makes.
     usual: u32,
     /// Stays alive after its last use, for the next pass.
@@ -38,7 +38,7 @@ struct Value {
 
 /// The registers, and where each value is.
 #[derive(Clone)]
-pub struct Registers {
+pub struct RegisterAllocator {
     isa: Isa,
     lanes: usize,
     holds: [u32; 32],
@@ -46,7 +46,7 @@ pub struct Registers {
     pinned: u32,
     /// Registers that keep their value in all passes, as bits.
     resident: u32,
-    values: Vec<Value>,
+    values: Vec<ValueLocation>,
     /// When values are used, in tasks, grouped by value.
     uses: Rc<[u32]>,
     /// The number of the task at hand.
@@ -57,15 +57,15 @@ pub struct Registers {
     overfull: bool,
 }
 
-impl Registers {
+impl RegisterAllocator {
     /// All registers free, and the uses of a plan counted.
-    pub fn new(plan: &Plan<'_>, isa: Isa) -> Registers {
-        let mut values: Vec<Value> = (0..plan.values() as u32)
+    pub fn new(plan: &CodePlan<'_>, isa: Isa) -> RegisterAllocator {
+        let mut values: Vec<ValueLocation> = (0..plan.values() as u32)
             .map(|value| {
                 let inst = plan.inst_of(value);
-                let width = Width::of(plan.inst(inst).dtype).unwrap_or(Width::W32);
+                let width = LaneWidth::of(plan.inst(inst).dtype).unwrap_or(LaneWidth::W32);
                 let uniform = plan.is_uniform(inst);
-                Value { reg: None, home: None, next: 0, end: 0, width, usual: 0, uniform }
+                ValueLocation { reg: None, home: None, next: 0, end: 0, width, usual: 0, uniform }
             })
             .collect();
         let tasks = || plan.before.iter().chain(&plan.body).zip(0u32..);
@@ -96,7 +96,7 @@ impl Registers {
                 value.end += 1;
             }
         }
-        Registers {
+        RegisterAllocator {
             isa,
             lanes: plan.lanes,
             holds: [NOBODY; 32],
@@ -127,13 +127,13 @@ impl Registers {
     }
 
     /// The part of registers that holds a value of this width.
-    pub fn bits(&self, width: Width) -> Bits {
+    pub fn bits(&self, width: LaneWidth) -> Bits {
         Bits::of_bytes(self.lanes * width.bytes())
     }
 
     /// The register of a value, which is loaded when it is not in one.
     pub fn register(&mut self, asm: &mut Asm, value: u32) -> u8 {
-        let Value { reg, home, width, .. } = self.values[value as usize];
+        let ValueLocation { reg, home, width, .. } = self.values[value as usize];
         let reg = match (reg, home) {
             (Some(reg), _) => reg,
             (None, Some(home)) => {
@@ -151,7 +151,7 @@ impl Registers {
     /// A value as the last operand of an instruction: in memory where it is in no register.
     pub fn operand(&mut self, asm: &mut Asm, value: u32) -> Rm {
         match self.values[value as usize] {
-            Value { reg: None, home: Some(home), .. } => Rm::Mem(home),
+            ValueLocation { reg: None, home: Some(home), .. } => Rm::Mem(home),
             _ => Rm::Reg(self.register(asm, value)),
         }
     }
@@ -213,7 +213,7 @@ impl Registers {
     }
 
     /// Passes over the tasks of a detour, which another state follows.
-    pub fn pass_over(&mut self, plan: &Plan<'_>, tasks: &[Task]) {
+    pub fn pass_over(&mut self, plan: &CodePlan<'_>, tasks: &[CodeTask]) {
         self.now += tasks.len() as u32 - 1;
         for task in tasks {
             for arg in plan.args(*task).iter() {
@@ -225,7 +225,7 @@ impl Registers {
 
     /// In a detour: writes a value anew, to where it lies in memory.
     pub fn rewrite(&mut self, asm: &mut Asm, value: u32, from: u8) {
-        let Value { reg, width, home, .. } = self.values[value as usize];
+        let ValueLocation { reg, width, home, .. } = self.values[value as usize];
         let home = home.unwrap_or_else(|| self.slot(width));
         asm.vector(opcodes::move_store(width), self.bits(width), from, 0, Rm::Mem(home));
         self.values[value as usize].home = Some(home);
@@ -235,13 +235,13 @@ impl Registers {
     }
 
     /// Ends a detour: what is in registers where it returns to is there again.
-    pub fn return_to(&mut self, asm: &mut Asm, main: &mut Registers) {
+    pub fn return_to(&mut self, asm: &mut Asm, main: &mut RegisterAllocator) {
         for (reg, value) in (0u8..).zip(main.holds) {
             if value == NOBODY || self.holds[reg as usize] == value {
                 continue;
             }
             // What lies nowhere is not used any more.
-            let Value { home, width, .. } = self.values[value as usize];
+            let ValueLocation { home, width, .. } = self.values[value as usize];
             if let Some(home) = home {
                 self.fetch(asm, reg, home, width);
             }
@@ -258,7 +258,7 @@ impl Registers {
         }
         let left = self.isa.registers().saturating_sub(pressure + SPARE);
         // What happens before the loop has been counted down.
-        let count = |value: &Value| value.usual.min(value.end - value.next);
+        let count = |value: &ValueLocation| value.usual.min(value.end - value.next);
         let mut uniform: Vec<u32> = (0..self.values.len() as u32)
             .filter(|value| {
                 let value = &self.values[*value as usize];
@@ -283,7 +283,7 @@ impl Registers {
     /// Counts down the uses of a value, up to this task.
     fn used(&mut self, value: u32) {
         self.release(value);
-        let Value { mut next, end, .. } = self.values[value as usize];
+        let ValueLocation { mut next, end, .. } = self.values[value as usize];
         while next < end && self.uses[next as usize] <= self.now {
             next += 1;
         }
@@ -327,7 +327,7 @@ impl Registers {
             if value == NOBODY {
                 return reg;
             }
-            let Value { next, end, .. } = self.values[value as usize];
+            let ValueLocation { next, end, .. } = self.values[value as usize];
             let next = if next < end { self.uses[next as usize] } else { NEVER };
             if last.is_none_or(|(latest, _)| next >= latest) {
                 last = Some((next, reg));
@@ -344,7 +344,8 @@ impl Registers {
 
     /// Makes sure that a value in a register can be read again from memory.
     fn settle(&mut self, asm: &mut Asm, value: u32) {
-        let Value { reg, home: None, width, next, end, .. } = self.values[value as usize] else {
+        let ValueLocation { reg, home: None, width, next, end, .. } = self.values[value as usize]
+        else {
             return;
         };
         let Some(reg) = reg.filter(|_| next < end) else { return };
@@ -354,7 +355,7 @@ impl Registers {
     }
 
     /// A free place in the frame.
-    fn slot(&mut self, width: Width) -> Mem {
+    fn slot(&mut self, width: LaneWidth) -> Mem {
         let size = self.isa.bytes();
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.frame += size;
@@ -363,7 +364,7 @@ impl Registers {
         Mem::at(gpr::RDI, slot, self.bits(width).bytes())
     }
 
-    fn fetch(&self, asm: &mut Asm, reg: u8, home: Mem, width: Width) {
+    fn fetch(&self, asm: &mut Asm, reg: u8, home: Mem, width: LaneWidth) {
         let bits = self.bits(width);
         if home.broadcast {
             let element = Mem { broadcast: false, ..home };

@@ -3,14 +3,14 @@
 //! What leaves a lane's lower bits right is done as for 32 bits, and then extended again.
 
 use crate::code::encode::{Opcode, Rm};
-use crate::code::opcodes::{self, Shift, Width, only};
-use crate::writer::Writer;
+use crate::code::opcodes::{self, LaneWidth, Shift, only};
+use crate::function_writer::FunctionWriter;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
-const W: Width = Width::W32;
+const W: LaneWidth = LaneWidth::W32;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     pub(super) fn small(&mut self, op: Op, dtype: DType) -> Option<()> {
         let t = match op {
             Op::Add => self.intermediate(opcodes::add_int(W)),
@@ -76,8 +76,8 @@ impl Writer<'_> {
         let t = match from {
             DType::F32 | DType::F64 => {
                 let (row, w) = match from {
-                    DType::F32 => (only::F32_TO_I32, Width::W32),
-                    _ => (only::F64_TO_I32, Width::W64),
+                    DType::F32 => (only::F32_TO_I32, LaneWidth::W32),
+                    _ => (only::F64_TO_I32, LaneWidth::W64),
                 };
                 let t = self.temporary();
                 self.emit(row, w, t, 0, Rm::Reg(x));

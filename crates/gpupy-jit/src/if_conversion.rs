@@ -1,17 +1,17 @@
 //! The choices of a program: what its `if` regions choose between.
 //!
-//! Owns [`Choices`]. Instructions have no effects but their values, so the second branch is computed at
+//! Owns [`IfRegions`]. Instructions have no effects but their values, so the second branch is computed at
 //! every point. The first is the one that seldom counts: it is passed over where no point of a
 //! vector takes it.
 //!
-//! Not here: where the branches' instructions go (`plan/`, `writer.rs`).
+//! Not here: where the branches' instructions go (`plan/`, `function_writer.rs`).
 
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::op::Op;
 
 /// A choice, by the positions of its instructions.
 #[derive(Clone, Copy, Debug)]
-pub struct Choice {
+pub struct IfRegion {
     /// The `if`; the first branch follows it.
     pub at: u32,
     /// The `else`; the second branch follows it.
@@ -21,7 +21,7 @@ pub struct Choice {
 }
 
 /// All choices of a program, in order.
-pub struct Choices(Vec<Choice>);
+pub struct IfRegions(Vec<IfRegion>);
 
 /// What a `result` is chosen from.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +31,10 @@ pub struct Options {
     pub second: u32,
 }
 
-impl Choices {
+impl IfRegions {
     /// The choices of a program that verifies; `None` where it has loops, or choices within choices.
-    pub fn of(program: &Program) -> Option<Choices> {
-        let mut all: Vec<Choice> = Vec::new();
+    pub fn of(program: &Program) -> Option<IfRegions> {
+        let mut all: Vec<IfRegion> = Vec::new();
         let mut depth = 0;
         for (inst, at) in program.insts.iter().zip(0u32..) {
             match inst.op {
@@ -42,7 +42,7 @@ impl Choices {
                 Op::If if depth > 0 => return None,
                 Op::If => {
                     depth = 1;
-                    all.push(Choice { at, otherwise: at, end: at });
+                    all.push(IfRegion { at, otherwise: at, end: at });
                 }
                 Op::Else => all.last_mut()?.otherwise = at,
                 Op::End => {
@@ -52,11 +52,11 @@ impl Choices {
                 _ => {}
             }
         }
-        Some(Choices(all))
+        Some(IfRegions(all))
     }
 
     /// The choice that an instruction opens or ends, or whose branches it is in.
-    pub fn around(&self, at: u32) -> Option<&Choice> {
+    pub fn around(&self, at: u32) -> Option<&IfRegion> {
         let behind = self.0.partition_point(|choice| choice.at <= at);
         self.0[..behind].last().filter(|choice| at <= choice.end)
     }
