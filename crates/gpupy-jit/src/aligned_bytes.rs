@@ -1,9 +1,9 @@
 //! Memory aligned to cache lines, for constants, frames and scratch rows.
 //!
-//! Owns [`AlignedBytes`]. Not here: guarded memory (`gpupy-core/src/guard.rs`).
+//! Owns [`AlignedBytes`]. Not here: guarded memory (`gpupy-core/src/guard_pages.rs`).
 
 #[cfg(feature = "guard")]
-use gpupy_core::guard::Guarded;
+use gpupy_core::guard_pages::Guarded;
 
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Turns: loops that are left by a choice (`ir::Leaving`), as machine code for a few iterations at a time.
+//! Turns: loops that are left by a choice (`ir::EarlyExit`), as machine code for a few iterations at a time.
 //!
 //! Owns [`Around`], which makes [`Code`] of a loop. An iteration without its own loops is a map of the carried values and of
 //! what is known before: its choices are selections, and a value that has done with the loop stays. So several iterations,
@@ -6,7 +6,7 @@
 //!
 //! Not here: running them (`run/turns.rs`), loops that count otherwise (`regions.rs`).
 
-use gpupy_core::ir::{AccessKind, Builder, Form, Inst, Leaving, Program};
+use gpupy_core::ir::{AccessKind, Builder, EarlyExit, Form, Inst, Program};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_jit::{Kernel, RowStride, StrideVariant};
 use rustc_hash::FxHashMap;
@@ -26,7 +26,7 @@ pub struct Code {
 /// What is carried around a loop.
 pub struct Around<'a> {
     pub program: &'a Program,
-    pub leaving: Leaving,
+    pub leaving: EarlyExit,
     pub carried: Vec<DType>,
 }
 
@@ -143,7 +143,7 @@ impl Turn<'_> {
     }
 
     /// The condition of the loop's choice.
-    fn condition(&mut self, leaving: &Leaving, carried: &[u32]) -> Option<u32> {
+    fn condition(&mut self, leaving: &EarlyExit, carried: &[u32]) -> Option<u32> {
         for at in leaving.region + 1..leaving.choice {
             let inst = self.program.insts[at];
             let new = match inst.op {

@@ -1,6 +1,6 @@
 //! Loops that a point may leave before the count says so.
 //!
-//! Owns [`Leaving`]. Where an iteration does nothing but one choice, and one branch of it leaves every carried value as it
+//! Owns [`EarlyExit`]. Where an iteration does nothing but one choice, and one branch of it leaves every carried value as it
 //! was, a point that takes that branch once takes it for ever: its next iterations may be left out. The language has no
 //! other way out of a loop, so that drivers which know nothing of this one are right as well.
 //!
@@ -11,7 +11,7 @@ use crate::op::Op;
 
 /// A loop that is left where a choice takes its second branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaving {
+pub struct EarlyExit {
     /// The `loop`.
     pub region: usize,
     /// The `if` that is its iteration.
@@ -20,12 +20,12 @@ pub struct Leaving {
 
 impl Program {
     /// The loops that a point has done with as soon as it takes the second branch of a choice.
-    pub fn leaving(&self) -> impl Iterator<Item = Leaving> + '_ {
+    pub fn leaving(&self) -> impl Iterator<Item = EarlyExit> + '_ {
         let loops = self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::Loop);
         loops.filter_map(|(region, _)| self.leaving_choice(region))
     }
 
-    fn leaving_choice(&self, region: usize) -> Option<Leaving> {
+    fn leaving_choice(&self, region: usize) -> Option<EarlyExit> {
         let behind = |at: usize| self.insts.iter().enumerate().skip(at + 1);
         // The condition depends on nothing but what is carried, and what is the same in all iterations.
         let mut before = behind(region).take_while(|(_, inst)| inst.op != Op::If);
@@ -57,7 +57,7 @@ impl Program {
             && results.iter().all(|inst| inst.op == Op::Result && inst.args[0] as usize == choice)
             && all_are(end, Op::Carry, region)
             && all_are(turn, Op::Result, choice);
-        is_whole.then_some(Leaving { region, choice })
+        is_whole.then_some(EarlyExit { region, choice })
     }
 }
 

@@ -1,13 +1,13 @@
 //! An exported driver, and the wall around it that no panic passes.
 //!
-//! Owns [`Open`], which is the state behind a table. Invariants: a driver that panicked answers
+//! Owns [`GuardedDriver`], which is the state behind a table. Invariants: a driver that panicked answers
 //! `DeviceLost`, with the panic's words, until it is opened again; lowered programs stay as they are
 //! until then.
 //!
 //! Not here: the functions that cross the wall (`functions.rs`).
 
-use super::program::{Programs, raw_program};
-use super::table::RawProgram;
+use super::driver_table::RawProgram;
+use super::program::{ProgramCache, raw_program};
 use crate::driver::Driver;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,12 +20,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 /// An open driver.
-pub struct Open {
+pub struct GuardedDriver {
     pub driver: Box<dyn Driver>,
     /// The programs that the host has pointers to.
-    pub lowered: HashMap<(Op, DType), Rc<Lowered>>,
+    pub lowered: HashMap<(Op, DType), Rc<LoweredMethod>>,
     /// The programs that it was given.
-    pub programs: Programs,
+    pub programs: ProgramCache,
     /// What the host has a pointer to as the code of the newest evaluation.
     pub code: CString,
     /// What the driver said when it panicked.
@@ -33,22 +33,22 @@ pub struct Open {
 }
 
 /// A program, and its C form, which points into it.
-pub struct Lowered {
+pub struct LoweredMethod {
     pub raw: RawProgram,
     _program: Program,
 }
 
-impl Open {
-    pub fn new(driver: Box<dyn Driver>) -> Open {
+impl GuardedDriver {
+    pub fn new(driver: Box<dyn Driver>) -> GuardedDriver {
         let (lowered, programs, code) = Default::default();
-        Open { driver, lowered, programs, code, panicked: None }
+        GuardedDriver { driver, lowered, programs, code, panicked: None }
     }
 }
 
-impl Lowered {
-    pub fn new(program: Program) -> Lowered {
+impl LoweredMethod {
+    pub fn new(program: Program) -> LoweredMethod {
         // The lists of the program stay where they are when it moves.
-        Lowered { raw: raw_program(&program), _program: program }
+        LoweredMethod { raw: raw_program(&program), _program: program }
     }
 }
 
@@ -80,10 +80,11 @@ pub fn null(what: &str) -> Error {
 pub unsafe fn guarded<R>(
     state: *mut c_void,
     operation: &'static str,
-    call: impl FnOnce(&mut Open) -> Result<R>,
+    call: impl FnOnce(&mut GuardedDriver) -> Result<R>,
 ) -> Result<R> {
     // SAFETY: as the caller promises.
-    let open = unsafe { state.cast::<Open>().as_mut() }.ok_or_else(|| null("the state"))?;
+    let open =
+        unsafe { state.cast::<GuardedDriver>().as_mut() }.ok_or_else(|| null("the state"))?;
     if open.panicked.is_none() {
         match catch_unwind(AssertUnwindSafe(|| call(open))) {
             Ok(result) => return result,

@@ -3,13 +3,13 @@
 //! Owns the codes of error kinds. Invariants: words end with a 0 and are cut between characters;
 //! what is read becomes one line, whatever stands there.
 //!
-//! Not here: the arrays' sizes (`table.rs`).
+//! Not here: the arrays' sizes (`driver_table.rs`).
 
-use super::growing::Growing;
-use super::table::{
+use super::driver_table::{
     GPUPY_DEVICE_LOST, GPUPY_INVALID, GPUPY_OK, GPUPY_OUT_OF_MEMORY, GPUPY_POISONED, GPUPY_REFUSED,
     GPUPY_UNAVAILABLE, GPUPY_UNSUPPORTED, RawError,
 };
+use super::growing::Growing;
 use crate::error::{Error, ErrorKind, Result};
 use std::error::Error as _;
 use std::ffi::{CStr, CString, c_char};

@@ -1,6 +1,6 @@
 //! Formulas as programs: values that are added, multiplied and compared in Rust's own notation.
 //!
-//! Owns [`Code`], a program under construction for one float dtype, and [`Val`], a value of it.
+//! Owns [`FormulaBuilder`], a program under construction for one float dtype, and [`Val`], a value of it.
 //! Numbers among the operands become literals of the other operand's dtype. Invariants: every
 //! operation here is exact in the operation table, so a program has the same bits everywhere; a
 //! formula's straight program and its program with branches have the same bits.
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
 
 /// A program under construction, for one float dtype.
-pub(super) struct Code {
+pub(super) struct FormulaBuilder {
     builder: RefCell<Builder>,
     float: DType,
     /// What seldom happens stands in a branch.
@@ -25,23 +25,23 @@ pub(super) struct Code {
 /// A value of a program.
 #[derive(Clone, Copy)]
 pub(super) struct Val<'c> {
-    code: &'c Code,
+    code: &'c FormulaBuilder,
     at: u32,
 }
 
 /// What may stand as an operand beside a value: another value, or a number.
-pub(super) trait Term<'c> {
+pub(super) trait FormulaOperand<'c> {
     fn beside(self, other: Val<'c>) -> Val<'c>;
 }
 
-impl<'c> Term<'c> for Val<'c> {
+impl<'c> FormulaOperand<'c> for Val<'c> {
     fn beside(self, _: Val<'c>) -> Val<'c> {
         self
     }
 }
 
 /// A float's literal.
-impl<'c> Term<'c> for f64 {
+impl<'c> FormulaOperand<'c> for f64 {
     fn beside(self, other: Val<'c>) -> Val<'c> {
         other.code.literal(match other.dtype() {
             DType::F64 => Scalar::f64(self),
@@ -51,24 +51,24 @@ impl<'c> Term<'c> for f64 {
 }
 
 /// An integer's literal, by its low bits.
-impl<'c> Term<'c> for i64 {
+impl<'c> FormulaOperand<'c> for i64 {
     fn beside(self, other: Val<'c>) -> Val<'c> {
         other.code.literal(Scalar::new(other.dtype(), self as u64))
     }
 }
 
-impl Code {
+impl FormulaBuilder {
     /// The program of a formula of `arity` operands of a float dtype, straight or with branches. That of
     /// float16 is float32's, rounded once more.
     pub fn program(
         float: DType,
         arity: u8,
         branches: bool,
-        formula: impl for<'c> Fn(&'c Code, &[Val<'c>]) -> Val<'c>,
+        formula: impl for<'c> Fn(&'c FormulaBuilder, &[Val<'c>]) -> Val<'c>,
     ) -> Program {
         let working = if float == DType::F16 { DType::F32 } else { float };
         let builder = RefCell::new(Builder::new(Form::Map, 1));
-        let code = Code { builder, float: working, branches };
+        let code = FormulaBuilder { builder, float: working, branches };
         let operands: Vec<Val<'_>> = (0..arity)
             .map(|_| {
                 let at = code.builder.borrow_mut().param(float);
@@ -153,7 +153,7 @@ impl Code {
 
 impl<'c> Val<'c> {
     /// The program.
-    pub fn code(self) -> &'c Code {
+    pub fn code(self) -> &'c FormulaBuilder {
         self.code
     }
 
@@ -165,7 +165,7 @@ impl<'c> Val<'c> {
         self.code.op(op, &[self])
     }
 
-    fn binary(self, op: Op, other: impl Term<'c>) -> Val<'c> {
+    fn binary(self, op: Op, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.code.op(op, &[self, other.beside(self)])
     }
 
@@ -261,12 +261,12 @@ impl<'c> Val<'c> {
     }
 
     /// The lesser; this value where it is NaN.
-    pub fn min(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn min(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Min, other)
     }
 
     /// The greater; this value where it is NaN.
-    pub fn max(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn max(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Max, other)
     }
 
@@ -274,31 +274,31 @@ impl<'c> Val<'c> {
         self.binary(Op::Copysign, other)
     }
 
-    pub fn shl(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn shl(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Shl, other)
     }
 
-    pub fn shr(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn shr(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Shr, other)
     }
 
-    pub fn equals(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn equals(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Eq, other)
     }
 
-    pub fn differs(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn differs(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Ne, other)
     }
 
-    pub fn below(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn below(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Lt, other)
     }
 
-    pub fn at_least(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn at_least(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Ge, other)
     }
 
-    pub fn above(self, other: impl Term<'c>) -> Val<'c> {
+    pub fn above(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Gt, other)
     }
 
@@ -345,7 +345,7 @@ impl<'c> Val<'c> {
 
 macro_rules! operator {
     ($($trait:ident, $method:ident, $op:ident;)*) => { $(
-        impl<'c, T: Term<'c>> $trait<T> for Val<'c> {
+        impl<'c, T: FormulaOperand<'c>> $trait<T> for Val<'c> {
             type Output = Val<'c>;
 
             fn $method(self, other: T) -> Val<'c> {

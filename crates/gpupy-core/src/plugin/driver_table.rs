@@ -5,7 +5,7 @@
 //! of them occur, never a Rust enum; structs begin with their size and only ever grow at the end.
 //!
 //! Not here: what the functions promise (`driver.rs` has all of it), reading and writing these
-//! structs (`program.rs`, `words.rs`, `export.rs`, the loader in the engine).
+//! structs (`program.rs`, `fixed_strings.rs`, `export.rs`, the loader in the engine).
 
 use std::ffi::{c_char, c_void};
 
