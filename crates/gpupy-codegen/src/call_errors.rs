@@ -1,15 +1,15 @@
-//! Errors of calls that no device sees, alike for all drivers of GPUs.
+//! Errors of calls that fail before they reach a device, shared by all GPU drivers.
 //!
-//! Owns [`within`] and the errors of a driver that is closed, open, or does not work. Not here: what a device
-//! refuses (`device/driver_answers.rs`, the drivers).
+//! Owns [`within`] and the errors of a driver that is closed, already open, or broken. Not here: refusals by a device
+//! (`device/driver_answers.rs`, the drivers).
 
 use gpupy_core::driver::BlockSpec;
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// The end of a range of elements that has to lie inside a block.
+/// The end of a range of elements, checked to lie inside a block.
 ///
 /// # Errors
-/// - `Invalid`: it does not, or its bytes are no whole elements.
+/// - `Invalid`: the range leaves the block, or its bytes are not whole elements.
 pub fn within(
     driver: &'static str,
     operation: &'static str,
@@ -34,12 +34,12 @@ pub fn is_closed(driver: &'static str) -> Error {
     Error::new(ErrorKind::Invalid, driver).says("the driver is not open").with("driver", driver)
 }
 
-/// The error of `init` on a driver that is open.
+/// The error of `init` on an open driver.
 pub fn is_open(driver: &'static str) -> Error {
     Error::new(ErrorKind::Invalid, "init").says("the driver is open already").with("driver", driver)
 }
 
-/// The error of `init` on a device that opens, and then fails at its first work.
+/// The error of `init` for a device that opens and then fails at its first launch.
 pub fn does_not_work(driver: &'static str, error: Error) -> Error {
     if error.kind() == ErrorKind::Unavailable {
         return error;

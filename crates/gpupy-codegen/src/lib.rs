@@ -1,24 +1,23 @@
-//! IR programs as the text of shading languages.
+//! Code generation for GPUs: IR programs become GLSL and WGSL.
 //!
-//! Owns nothing itself. Its folders, each of which imports only those above it, and `call_errors.rs`:
+//! The crate has `call_errors.rs` and these folders; each imports only earlier ones:
 //!
 //! ```text
-//! dialect    what a C-like shading language must spell, and the languages
-//! analysis   what is known of a program and a launch before text is written
-//! emit       statements: operations, casts, functions, loops
-//! kernels    what drivers have compiled: in this run (kernel_cache), and before (disk_cache)
-//! emulation64  64-bit emulation for devices without such elements: split storage, word pairs
-//! device     what a device gets wrong (probe, exact), and what drivers answer alike (driver_answers)
-//! fragment   whole GLSL fragment shaders, and how their launches address textures
-//! compute    whole compute kernels, in GLSL and WGSL
+//! dialect      the constructs of a C-like shading language; GLSL and WGSL
+//! analysis     facts about a program or launch: liveness, sign and NaN analysis, kernel arguments, axis coalescing
+//! emit         code emission: operations, casts, library functions, loops
+//! kernels      compiled kernels: of this process (kernel_cache) and of earlier ones (disk_cache)
+//! emulation64  64-bit emulation for devices without 64-bit types: split storage, word pairs
+//! device       what a device gets wrong (probe, exact); answers that all GPU drivers share (driver_answers)
+//! fragment     complete GLSL fragment shaders, and how their draws address textures
+//! compute      complete compute kernels in GLSL and WGSL
 //! ```
 //!
-//! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
-//! find it again; no float is printed in decimal; no operand of arithmetic that compilers fold under
-//! `precise` (0, ±1, NaN, infinities) is a literal.
+//! Invariants: a kernel's text depends on its program and plan alone, so that a cache on disk finds it again.
+//! No float is printed in decimal. Operands of arithmetic that compilers fold under `precise` (0, ±1, NaN,
+//! infinities) are never literals.
 //!
-//! Not here: compiling and running the text (drivers), what operations mean (`op_eval` of the
-//! core).
+//! Not here: compiling and running the text (drivers), the meaning of operations (`op_eval` of gpupy-core).
 
 mod analysis;
 mod call_errors;

@@ -1,9 +1,9 @@
-//! Iteration spaces with as few axes as their walks allow.
+//! Axis coalescing: iteration spaces are reduced to as few axes as their accesses allow.
 //!
-//! Owns `Space` and `AffineWalk`. Invariants: a space has at least one axis; merging axes changes neither
+//! Owns `AffineWalk` and `coalesce_axes`. Invariants: a space keeps at least one axis; coalescing changes neither
 //! the order of the points nor the elements that a walk visits.
 //!
-//! Not here: what walks address (`fragment/`, `compute/`).
+//! Not here: the blocks or textures that walks address (`fragment/`, `compute/`).
 
 use gpupy_core::driver::Access;
 
@@ -21,7 +21,7 @@ impl AffineWalk {
         AffineWalk { offset: access.offset, strides }
     }
 
-    /// True when it visits elements one after another, in C order.
+    /// True when the walk visits consecutive elements in C order.
     pub fn is_contiguous(&self, shape: &[i64]) -> bool {
         let mut next = 1;
         shape.iter().zip(&self.strides).rev().all(|(n, stride)| {
@@ -31,15 +31,15 @@ impl AffineWalk {
         })
     }
 
-    /// True when it stays at one element.
+    /// True when the walk stays at one element.
     pub fn is_uniform(&self, shape: &[i64]) -> bool {
         shape.iter().zip(&self.strides).all(|(n, stride)| *n == 1 || *stride == 0)
     }
 }
 
-/// Merges axes of `shape` where every walk allows it; the last `fixed` axes stay as they are.
+/// Merges adjacent axes of `shape` where every walk allows it. The last `fixed` axes are not merged.
 pub(crate) fn coalesce_axes(shape: &mut Vec<i64>, fixed: usize, walks: &mut [&mut AffineWalk]) {
-    // Axes of one point go nowhere.
+    // Axes of length one are dropped.
     for k in (0..shape.len() - fixed).rev() {
         if shape[k] == 1 && shape.len() > 1 {
             remove(shape, walks, k);

@@ -1,17 +1,16 @@
-//! What kinds of numbers a program's floats can be, whatever its operands hold.
+//! Sign and NaN analysis: the classes (NaN, ±infinity, sign) that a program's floats can have for any operands.
 //!
-//! Owns [`FloatClasses`] and [`of_program`]: one pass over the instructions. What is proven here saves
-//! corrections of built-ins for NaN and for zeros of either sign. Invariant: a value is always of one
-//! of its kinds, also on a device that takes subnormal numbers for zero.
+//! Owns [`FloatClasses`] and [`of_program`], a single forward pass. Its results save corrections of built-ins for
+//! NaN and for zeros of either sign. Invariant: a value always has one of its classes, even on a device that
+//! flushes subnormal numbers to zero.
 //!
-//! Not here: numbers between which values lie (the core's `bounds/`), what is spelled otherwise for
-//! it (`operations.rs`).
+//! Not here: ranges of values (`bounds/` of the engine), the cheaper code that this allows (`emit/operations.rs`).
 
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// A set of kinds of floats.
+/// A set of float classes, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FloatClasses(u8);
 
@@ -39,12 +38,12 @@ impl FloatClasses {
         (0..5).map(|bit| FloatClasses(1 << bit)).filter(move |kind| kind.is_within(self))
     }
 
-    /// The union of what each kind becomes.
+    /// The union of the images of each class.
     fn map(self, of: impl Fn(FloatClasses) -> FloatClasses) -> FloatClasses {
         self.each().fold(FloatClasses::NONE, |all, kind| all.or(of(kind)))
     }
 
-    /// The union of what each pair of kinds becomes.
+    /// The union of the images of each pair of classes.
     fn pairs(
         self,
         other: FloatClasses,
@@ -53,8 +52,8 @@ impl FloatClasses {
         self.map(|x| other.map(|y| of(x, y)))
     }
 
-    /// True when built-ins of minimum and maximum have one result for these: no operand is NaN, and
-    /// no two are zeros of different sign.
+    /// True when the built-ins for minimum and maximum have one possible result for these operands: none is NaN,
+    /// and no two are zeros of different sign.
     pub fn are_in_order(self, other: FloatClasses) -> bool {
         let all = self.or(other);
         all.is_within(FloatClasses::PLUS.or(FloatClasses::INFINITY))
@@ -80,21 +79,21 @@ impl FloatClasses {
     }
 }
 
-/// Whether a scalar is no infinity and no NaN.
+/// True for a scalar that is neither infinite nor NaN.
 pub(crate) fn is_finite(value: Scalar) -> bool {
     !value.dtype.is_float() || FloatClasses::of_scalar(value).is_within(FloatClasses::FINITE)
 }
 
-/// Whether a program's parameters count as finite. Without minima and maxima nothing asks for that, and
-/// one kernel is for all scalars.
+/// Whether a program's parameters count as finite. A program without minima and maxima does not depend on it, and
+/// one kernel serves all scalars.
 pub(crate) fn are_finite(params: &[u64], program: &Program) -> bool {
     let mut scalars = params.iter().zip(&program.params);
     let asks = program.insts.iter().any(|inst| matches!(inst.op, Op::Min | Op::Max));
     !asks || scalars.all(|(bits, dtype)| is_finite(Scalar::new(*dtype, *bits)))
 }
 
-/// The kinds of each instruction's value; `finite` tells that the parameters are. Of what is no float,
-/// nothing is said.
+/// The classes of each instruction's value. `finite`: all parameters are finite. Values that are not floats have
+/// every class.
 pub(crate) fn of_program(program: &Program, finite: bool) -> Vec<FloatClasses> {
     let mut all: Vec<FloatClasses> = Vec::with_capacity(program.insts.len());
     for inst in &program.insts {
@@ -124,14 +123,14 @@ fn of_operation(program: &Program, inst: &Inst, known: &[FloatClasses]) -> Float
             FloatClasses::MINUS_INFINITY => FloatClasses::NAN,
             kept => kept,
         }),
-        // The same value has the same kind in both places.
+        // Both operands are one value, so they have the same class.
         Op::Add | Op::Mul if a == b => {
             operand(a).map(|x| if inst.op == Op::Add { sum(x, x) } else { product(x, x) })
         }
         Op::Add => operand(a).pairs(operand(b), sum),
         Op::Sub => operand(a).pairs(operand(b), |x, y| sum(x, negated(y))),
         Op::Mul => operand(a).pairs(operand(b), product),
-        // NaN wins.
+        // NaN propagates.
         Op::Min | Op::Max => operand(a).or(operand(b)),
         Op::Select => operand(b).or(operand(c)),
         _ => FloatClasses::ANY,
@@ -140,7 +139,7 @@ fn of_operation(program: &Program, inst: &Inst, known: &[FloatClasses]) -> Float
 
 fn cast(from: DType, to: DType, x: FloatClasses) -> FloatClasses {
     if from.is_float() {
-        // A smaller dtype may not reach that far.
+        // A finite value may overflow a smaller dtype.
         let narrowed = |x| if x == FloatClasses::NAN { x } else { with_infinity(x) };
         return if to.size() < from.size() { x.map(narrowed) } else { x };
     }
@@ -170,7 +169,7 @@ fn negated(x: FloatClasses) -> FloatClasses {
     }
 }
 
-/// A number that may have grown out of its dtype.
+/// A class, and the infinity of its sign: the number may have overflowed.
 fn with_infinity(x: FloatClasses) -> FloatClasses {
     x.or(if is_minus(x) { FloatClasses::MINUS_INFINITY } else { FloatClasses::INFINITY })
 }
@@ -196,7 +195,7 @@ fn product(x: FloatClasses, y: FloatClasses) -> FloatClasses {
         (both, other) => {
             let infinite =
                 if minus { FloatClasses::MINUS_INFINITY } else { FloatClasses::INFINITY };
-            // The finite one may be zero.
+            // The finite factor may be zero, which gives NaN.
             if both && other { infinite } else { infinite.or(FloatClasses::NAN) }
         }
     }

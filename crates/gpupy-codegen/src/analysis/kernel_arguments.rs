@@ -1,18 +1,18 @@
-//! The numbers of a launch, by which one kernel serves many launches.
+//! Kernel arguments: the 32-bit words (uniforms or push constants) by which one kernel serves many launches.
 //!
-//! Owns `ArgumentWords`, and what refers to them: `AffineIndex`, `Divisor`, `ParameterSource`. Invariant: a number is named by
-//! its place in the list, and places depend on the plan alone.
+//! Owns `ArgumentWords` and the types that refer to words: `AffineIndex`, `Divisor`, `ParameterSource`.
+//! Invariant: a word is named by its position in the list, and positions depend on the plan alone.
 //!
-//! Not here: how a kernel reads them (`fragment/texel_reader.rs`, `compute/text/kernel_text.rs`).
+//! Not here: how a kernel reads its words (`fragment/texel_reader.rs`, `compute/text/kernel_text.rs`).
 
 use crate::dialect::hold;
 use gpupy_core::{DType, Scalar};
 
-/// The numbers of a launch.
+/// The argument words of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentWords {
     pub list: Vec<i32>,
-    /// True when some quotient is computed.
+    /// True when the kernel computes a quotient.
     pub divides: bool,
 }
 
@@ -21,7 +21,7 @@ impl ArgumentWords {
         self.bits(value as i32)
     }
 
-    /// Adds a number that is to be added to others, unless it is 0: mostly a block's beginning.
+    /// Adds a summand, usually the offset of a block, unless it is 0.
     pub fn offset(&mut self, value: i64) -> Option<u16> {
         (value != 0).then(|| self.int(value))
     }
@@ -35,7 +35,7 @@ impl ArgumentWords {
         (self.list.len() - 1) as u16
     }
 
-    /// Adds a scalar as registers hold it: its one word, or its two, the low one first.
+    /// Adds a scalar as registers hold it: one word, or two with the low one first.
     pub fn scalar(&mut self, value: Scalar) -> u16 {
         let held = hold(value);
         let first = self.bits(held.bits as i32);
@@ -46,7 +46,7 @@ impl ArgumentWords {
     }
 }
 
-/// `constant + Σ coefficient · i[axis]`, in words; no constant means 0, no coefficient one.
+/// `constant + Σ coefficient · i[axis]`, in words. A missing constant is 0; a missing coefficient is 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AffineIndex {
     pub constant: Option<u16>,
@@ -70,7 +70,7 @@ impl AffineIndex {
         AffineIndex { constant, terms }
     }
 
-    /// The sum in parentheses, from the text of a word and that of an axis' coordinate.
+    /// The sum in parentheses. `word` gives the text of a word, `coordinate` that of an axis' coordinate.
     pub fn text(
         &self,
         word: impl Fn(u16) -> String,
@@ -88,7 +88,7 @@ impl AffineIndex {
     }
 }
 
-/// A number to divide by: words of the divisor and of its reciprocal.
+/// A divisor: the word of its value and the word of its reciprocal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Divisor {
     pub by: u16,
@@ -102,16 +102,16 @@ impl Divisor {
     }
 }
 
-/// How a parameter reaches the shader.
+/// How a scalar parameter reaches the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ParameterSource {
-    /// As a word.
+    /// As an argument word.
     Word(u16),
     /// As a literal of these bits.
     Literal(u64),
 }
 
-/// True for operands that compilers fold even in arithmetic that is to be done as written.
+/// True for operands that compilers fold even under `precise`.
 pub(crate) fn is_hazardous(value: Scalar) -> bool {
     let (exponent, one) = match value.dtype {
         DType::F16 => (0x7c00, 0x3c00),

@@ -1,11 +1,12 @@
-//! What is known of a program and of a launch before any text is written.
+//! Analysis of a program and a launch before any text is written.
 //!
-//! `liveness.rs` says which instructions destinations need; [`FloatClasses`](float_classes::FloatClasses) what numbers a float can be;
-//! [`ArgumentWords`](kernel_arguments::ArgumentWords) are the numbers of a launch, by which one kernel serves many; `axis_coalescing.rs`
-//! merges axes that all [`AffineWalk`](axis_coalescing::AffineWalk)s go along alike; [`Uses`](uses::Uses) are what live instructions ask for.
+//! `liveness.rs` finds the instructions that destinations need. [`FloatClasses`](float_classes::FloatClasses) are
+//! the signs, infinities and NaN that a float can be. [`ArgumentWords`](kernel_arguments::ArgumentWords) are the
+//! kernel arguments of a launch. `axis_coalescing.rs` merges axes that every
+//! [`AffineWalk`](axis_coalescing::AffineWalk) traverses alike. [`Uses`](uses::Uses) are the accesses and constants
+//! of live instructions.
 //!
-//! Imports `dialect`, for how registers hold values. Not here: text (`emit`), how walks are addressed (`fragment`,
-//! `compute`).
+//! Imports `dialect`, for how registers hold values. Not here: text (`emit`), addressing (`fragment`, `compute`).
 
 pub mod axis_coalescing;
 pub mod float_classes;

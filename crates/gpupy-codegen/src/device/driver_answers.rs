@@ -1,9 +1,9 @@
-//! What drivers of GPUs answer alike, whatever their API.
+//! Answers that GPU drivers share, whatever their API: limits, and the check of a program.
 //!
-//! Owns [`BlockLimits`], and the errors of calls that no device sees. Invariant: a configuration only lowers what a
-//! device has.
+//! Owns [`BlockLimits`]; re-exports the errors of `call_errors.rs`. Invariant: a configuration only lowers the limits
+//! of a device.
 //!
-//! Not here: the contract (`gpupy_core::driver`), what a device can do (`operation_support.rs`).
+//! Not here: the contract (`gpupy_core::driver`), supported operations (`operation_support.rs`).
 
 pub use crate::call_errors::{does_not_work, is_closed, is_open, within};
 
@@ -15,28 +15,28 @@ use gpupy_core::ir::Program;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 
-/// Elements of the largest block, however much a device could hold: 1 GiB of float32.
+/// The most elements of a block on any device: 1 GiB of float32.
 const MAX_BLOCK_LEN: u64 = 1 << 28;
 
-/// Bytes of the widest element, whether it lies in one block or in two.
+/// Bytes of the widest element, whether it is stored in one block or two.
 pub const WIDEST: u64 = 8;
 
-/// Elements that blocks have however low a configuration's limit is: the points of one step of a reduction.
+/// The least limit that a configuration can set: the points of one step of a reduction.
 const MIN_BLOCK_LEN: u64 = 256;
 
-/// How large blocks may be.
+/// Limits of the size of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLimits {
-    /// Bytes of all blocks together.
+    /// The most bytes of all blocks together.
     pub memory: u64,
-    /// Elements of the largest block that the device could have.
+    /// The most elements of a block on this device.
     pub largest: usize,
-    /// Elements of the largest block that anybody is given.
+    /// The most elements of a block in this configuration.
     pub longest: usize,
 }
 
 impl BlockLimits {
-    /// Those of a device with so many bytes for blocks, and so many elements in one at most.
+    /// The limits of a device with `memory` bytes for blocks and at most `elements` in one.
     pub fn of(config: &Config, memory: u64, elements: u64) -> BlockLimits {
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         let largest = MAX_BLOCK_LEN.min(elements);
@@ -52,7 +52,7 @@ impl BlockLimits {
     }
 }
 
-/// Limits, or lower ones where a configuration has them.
+/// The limits, lowered where a configuration asks for it.
 pub fn lowered(mut limits: Resources, wanted: &Resources) -> Resources {
     for (limit, wanted) in limits.0.iter_mut().zip(wanted.0) {
         if wanted > 0 {
@@ -62,15 +62,16 @@ pub fn lowered(mut limits: Resources, wanted: &Resources) -> Resources {
     limits
 }
 
-/// Limits with the names of their slots, for people to read.
+/// The limits with the names of their slots, for display.
 pub fn named(names: &[&'static str], limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
     names.iter().map(|name| Cow::Borrowed(*name)).zip(limits.0).collect()
 }
 
-/// What a program needs that a device can do; 64-bit elements are split as the device wants them.
+/// Checks that a device supports a program with its emulation of 64-bit elements, and returns the answer of
+/// `check_ir` with the resources that it needs.
 ///
 /// # Errors
-/// - `Unsupported`: it cannot do it; the error names the operation, or the steps of its loops.
+/// - `Unsupported`: the device does not support it. The error names the operation, or the steps of its loops.
 pub fn check(
     driver: &'static str,
     abilities: &OperationSupport,
@@ -94,7 +95,7 @@ pub fn check(
     Ok(Check { fits: fits(&resources, limits), resources })
 }
 
-/// True where no resource goes beyond its limit.
+/// True if no resource exceeds its limit.
 pub fn fits(needs: &Resources, limits: &Resources) -> bool {
     needs.0.iter().zip(limits.0).all(|(need, limit)| *need <= limit)
 }

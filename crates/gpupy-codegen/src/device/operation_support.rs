@@ -1,9 +1,9 @@
-//! Which operations and programs a driver does, of those that it is asked for.
+//! Device features as operations: which operations and programs a driver supports.
 //!
-//! Owns [`OperationSupport`]. Invariant: a program passes where each of its operations has the method `Native`.
+//! Owns [`OperationSupport`]. Invariant: a program passes if each of its operations has the method `Native`.
 //!
-//! Not here: how much fits in one evaluation (the drivers' `resources.rs`, `compute/resources.rs`), how
-//! an operation is spelled (`operations.rs`).
+//! Not here: how much fits in one evaluation (`resources.rs` of the drivers, `compute/resources.rs`), how an operation
+//! is emitted (`emit/operations.rs`).
 
 use crate::device::probe::Findings;
 use crate::emit::operations::supports;
@@ -13,21 +13,21 @@ use gpupy_core::ir::{Form, FormKind, Program};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 
-/// What a driver can do with kernels of this crate's, on an open device.
+/// The dtypes, forms and operations that a driver supports on an open device, with kernels of this crate.
 #[derive(Clone, Debug, Default)]
 pub struct OperationSupport {
-    /// Of what blocks and values can be.
+    /// The dtypes of blocks and values.
     pub dtypes: Vec<DType>,
-    /// Forms other than maps.
+    /// The supported forms other than maps.
     pub forms: Vec<FormKind>,
-    /// True where 64-bit integers are pairs of words, of which there are only maps.
+    /// True if 64-bit integers are emulated as word pairs, which only maps support.
     pub pairs: bool,
-    /// What the device gets wrong.
+    /// The operations that the device gets wrong.
     pub findings: Findings,
 }
 
 impl OperationSupport {
-    /// How an operation is done that gives this dtype, or takes it.
+    /// The method of an operation with results, or operands, of this dtype.
     pub fn method(&self, op: Op, dtype: DType) -> Method {
         if let Some(method) = self.findings.method(op, dtype) {
             return method;
@@ -35,17 +35,17 @@ impl OperationSupport {
         let native = match op {
             _ if op.form().is_some() => self.combines(op, dtype),
             _ if op.info().rule == Rule::Special => true,
-            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
+            // For a cast, `dtype` is the result's. The operand may have any supported dtype.
             Op::Cast => self.dtypes.iter().all(|from| supports(op, *from, dtype)),
             _ => supports(op, dtype, dtype),
         };
         if native && self.dtypes.contains(&dtype) { Method::Native } else { Method::Absent }
     }
 
-    /// Passes a program of which every operation is done.
+    /// Checks that every operation of a program is supported.
     ///
     /// # Errors
-    /// - `Unsupported`: one is not; the error names it.
+    /// - `Unsupported`: an operation is not supported; the error names it.
     pub fn check(&self, program: &Program, driver: &'static str) -> Result<()> {
         let mut reductions = program.reductions().peekable();
         for (at, inst) in program.insts.iter().enumerate() {
@@ -74,7 +74,7 @@ impl OperationSupport {
         Ok(())
     }
 
-    /// Whether elements of a dtype are combined by an operation that is a form.
+    /// Whether the form of operation `op` supports elements of this dtype.
     fn combines(&self, op: Op, dtype: DType) -> bool {
         let offered = op.form().is_none_or(|form| self.forms.contains(&form));
         offered && !(self.pairs && is_pair(dtype))

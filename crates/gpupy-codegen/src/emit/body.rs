@@ -1,11 +1,11 @@
-//! Walks a program's instructions and writes statements.
+//! Emits the statements of a program's instructions.
 //!
-//! Owns [`Body`] and [`Leaves`]. Invariants: a value has one name, `v` and its number; values of a
-//! region's results and carried values are variables `r` and the region's number; loops appear only in
-//! bodies of width one, because the elements of a four may take different ways. In a choice of a four
-//! the first branch is done where one of them takes it, the second always.
+//! Owns [`Body`] and [`Leaves`]. Invariants: a value has one name, `v` and its number. A region's results and carried
+//! values are variables, `r` and the region's number. Loops appear only in bodies of width one, because the
+//! elements of a vector may diverge. An `if` of width four is predicated: the first branch runs if any element
+//! takes it, the second always.
 //!
-//! Not here: where leaves come from (kernels implement [`Leaves`]), what surrounds the statements.
+//! Not here: loads and stores (kernels implement [`Leaves`]), the code around the statements.
 
 use crate::analysis::float_classes::{self, FloatClasses};
 use crate::dialect::{Dialect, Width};
@@ -17,7 +17,7 @@ use gpupy_core::{DType, Scalar};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// How a kernel spells the leaves of a program, as expressions of the body's width.
+/// The leaves of a program as a kernel writes them: expressions of the body's width.
 pub trait Leaves {
     /// Scalar parameter `slot`.
     fn param(&self, slot: u32, dtype: DType) -> String;
@@ -40,18 +40,18 @@ pub struct Body<'a> {
     live: &'a [bool],
     names: Vec<String>,
     kinds: Vec<FloatClasses>,
-    /// The choices by whose second branch a point leaves its loop.
+    /// The `if` regions whose second branch exits the loop.
     ways_out: Vec<usize>,
     /// The text so far.
     pub text: String,
     /// How deep the next statement is indented.
     pub depth: usize,
-    /// What the loops so far make of an invocation.
+    /// The steps of all loops so far in one invocation.
     steps: StepCount,
 }
 
 impl<'a> Body<'a> {
-    /// An empty body of the program's live instructions; `finite` tells that all float parameters are.
+    /// An empty body. `live` selects the instructions; `finite`: all float parameters are finite.
     pub fn new(
         program: &'a Program,
         dialect: &'a dyn Dialect,
@@ -73,7 +73,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Adds one statement or line as it is.
+    /// Adds a line as it is.
     pub fn line(&mut self, line: &str) {
         let _ = writeln!(self.text, "{:1$}{line}", "", self.depth * 4);
     }
@@ -110,14 +110,14 @@ impl<'a> Body<'a> {
         &self.names[value as usize]
     }
 
-    /// Names an instruction's value that the kernel computes by itself.
+    /// Names the value of an instruction that the kernel computes itself.
     pub fn set_name(&mut self, value: u32, name: String) {
         self.names[value as usize] = name;
     }
 
     /// Writes the live instructions in `range`.
     pub fn instructions(&mut self, range: Range<usize>, width: Width, leaves: &dyn Leaves) {
-        // A region is named by where it is, and counted with all others of its point.
+        // A region is named by its position. The steps of all regions count together.
         self.steps.add(of_regions(self.program, range.clone()));
         for at in range {
             if self.live[at] {
@@ -175,7 +175,7 @@ impl<'a> Body<'a> {
                 return extreme_in_order(self.dialect, op, from, width, a, b);
             }
         }
-        // Programs with operations that have no spelling never get here: `check_ir` declines them.
+        // `check_ir` declines programs with operations that cannot be emitted.
         emit(self.dialect, op, from, dtype, width, &names).unwrap_or_default()
     }
 
@@ -194,11 +194,11 @@ impl<'a> Body<'a> {
                 }
                 let count = self.name(inst.args[0]).to_owned();
                 let counter = format!("r{at}_i");
-                // The steps have been added.
+                // The bound is 0 because `instructions` has counted the steps of this loop.
                 let line = LoopHead::below(&counter, &count, 0).head(self.dialect);
                 self.open(&line);
             }
-            // A point that does not leave its loop here goes on with the first branch, whose values need no variables.
+            // If the loop is not exited here, the first branch follows; its values need no variables.
             Op::If if self.is_way_out(at) => {
                 let condition = self.name(inst.args[0]).to_owned();
                 self.line(&format!("if (!({condition})) {{ break; }}"));
@@ -224,12 +224,12 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Whether a choice is all that an iteration does, and leaves the loop by its second branch.
+    /// True for an `if` that is the whole iteration and exits the loop by its second branch.
     fn is_way_out(&self, choice: usize) -> bool {
         self.ways_out.contains(&choice)
     }
 
-    /// Writes a control instruction of a choice between fours.
+    /// Writes a control instruction of an `if` over vectors of four.
     fn choice(&mut self, at: usize, list: Range<u32>) {
         let inst = self.program.insts[at];
         let region = inst.args[0];
@@ -263,9 +263,9 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Ends a branch or an iteration: assigns its values, all at once as far as anyone can see.
+    /// Ends a branch or an iteration by a parallel assignment of its values.
     fn assign(&mut self, region: u32, values: &[u32], then_else: bool) {
-        // A carried value may be the next iteration's other one, so all are read before any is set.
+        // One carried value may be the next value of another, so all are read before any is assigned.
         for (k, value) in values.iter().enumerate() {
             let dtype = self.program.insts[*value as usize].dtype;
             let name = format!("n{region}_{k}");

@@ -1,7 +1,7 @@
-//! Casts and bitcasts between any two dtypes, spelled from a dialect's pieces.
+//! Emits casts and bitcasts between any two dtypes.
 //!
-//! Owns `cast`, `bitcast` and `narrowed`. Invariant: a language's own conversion is used where every
-//! value has one result, and between floats and from integers to floats, where it rounds to nearest.
+//! Owns `cast`, `bitcast` and `narrowed`. Invariant: the language's own conversion is used where every value has
+//! one defined result, and where it rounds to nearest: between floats, and from integers to floats.
 //!
 //! Not here: the other operations (`operations.rs`).
 
@@ -10,7 +10,7 @@ use crate::emit::library_calls::call;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// Brings an integer that is held in more bits back into its range: its low bits.
+/// Wraps an integer that is held in more bits to its dtype's range: keeps its low bits.
 pub fn narrowed(d: &dyn Dialect, dtype: DType, width: Width, a: &str) -> String {
     let bits = 8 * dtype.size() as u64;
     match dtype {
@@ -25,7 +25,7 @@ pub fn narrowed(d: &dyn Dialect, dtype: DType, width: Width, a: &str) -> String 
     }
 }
 
-/// A value by its bits.
+/// A bitcast: the same bits as another dtype.
 pub fn bitcast(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> Option<String> {
     Some(match (from, to) {
         (from, to) if from == to => a.to_owned(),
@@ -46,7 +46,7 @@ pub fn bitcast(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -
     })
 }
 
-/// A value as another dtype.
+/// A cast: the value converted to another dtype.
 pub fn cast(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> String {
     match (from, to) {
         (from, to) if from == to => a.to_owned(),
@@ -62,7 +62,7 @@ pub fn cast(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> S
         (from, to) => {
             let wider = to.size() > from.size()
                 || to.size() == from.size() && to.is_signed_int() == from.is_signed_int();
-            // What has a sign loses it in an unsigned dtype, however wide.
+            // A signed value may not fit an unsigned dtype of any width.
             let fits = wider && (to.is_signed_int() || !from.is_signed_int());
             let value = resized(d, held(from), held(to), width, a);
             if fits { value } else { narrowed(d, to, width, &value) }
@@ -70,7 +70,7 @@ pub fn cast(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> S
     }
 }
 
-/// The low bits of an integer in another register, extended by its own sign.
+/// The low bits of an integer in a register of another size, extended by the source's sign.
 fn resized(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> String {
     if from.size() == to.size() {
         return d.bitcast(from, to, width, a);
@@ -96,7 +96,7 @@ fn is_not_zero(d: &dyn Dialect, from: DType, width: Width, a: &str) -> String {
     if !from.is_float() {
         return d.compare(Op::Ne, register, width, a, &literal(d, register, width, 0));
     }
-    // By bits, since a device that flushes subnormals compares them equal to zero.
+    // The bits are compared: a device that flushes subnormals compares them equal to zero.
     let (bits, magnitude) = match register {
         DType::F64 => (DType::U64, u64::MAX >> 1),
         _ => (DType::U32, 0x7fff_ffff),
@@ -115,10 +115,10 @@ fn between_floats(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str
     }
 }
 
-/// `from` is a register's dtype.
+/// Converts a float to an integer. `from` is a register's dtype.
 fn int_of_float(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> String {
     let truncated = |to: DType| {
-        // What fits lies strictly between these: -1 and 1 further where the dtype has room for it.
+        // Values that fit lie strictly between these limits: one beyond the dtype's range where the float has it.
         let (low, high) = match (from, to) {
             (DType::F64, DType::I32) => ((-2_147_483_649f64).to_bits(), 2_147_483_648f64.to_bits()),
             (DType::F64, _) => ((-9.223_372_036_854_778e18f64).to_bits(), 2f64.powi(63).to_bits()),
@@ -141,7 +141,7 @@ fn int_of_float(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) 
     }
 }
 
-/// `from` is a register's dtype.
+/// Converts an integer to a float. `from` is a register's dtype.
 fn float_of_int(d: &dyn Dialect, from: DType, to: DType, width: Width, a: &str) -> String {
     match (from.size(), to) {
         (8, DType::F32) => call("float_of", from, width, &[a]),

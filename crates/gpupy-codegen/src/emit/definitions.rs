@@ -1,8 +1,8 @@
-//! The text of the functions that a kernel calls.
+//! Definitions of the functions that a kernel calls, as text.
 //!
-//! Owns [`definitions`]. Invariant: a function's text stands before the text that calls it.
+//! Owns [`definitions`]. Invariant: a definition precedes every call of it.
 //!
-//! Not here: what they compute (`library/`), calls (`library_calls.rs`).
+//! Not here: the functions as programs (`library/`), calls (`library_calls.rs`).
 
 use crate::analysis::liveness::live_instructions;
 use crate::dialect::{Dialect, Width};
@@ -12,7 +12,7 @@ use crate::emit::library_calls::full_name;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};
 
-/// Definitions of the functions that `text` calls, of the languages' lacks too.
+/// Definitions of the library functions and [`Helper`](crate::dialect::Helper)s that `text` calls.
 pub fn definitions(d: &dyn Dialect, text: &str) -> String {
     let mut wanted: Vec<String> = Vec::new();
     let calls = |wanted: &[String], name: &str| {
@@ -42,14 +42,14 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The definition of a function.
+/// The definition of one function.
 fn define(d: &dyn Dialect, name: &str, program: &Program, width: Width) -> String {
     let live = live_instructions(program, &[0]);
     let mut body = Body::new(program, d, &live, false);
     body.depth = 0;
     let params: Vec<(&str, DType)> = PARAMS.into_iter().zip(program.params.clone()).collect();
     body.open(&d.function(name, &params, program.dests[0], width));
-    // Parameters come first, and in the function's width.
+    // Parameters are the first instructions, and have the function's width.
     for (at, name) in PARAMS.iter().take(params.len()).enumerate() {
         body.set_name(at as u32, (*name).to_owned());
     }
@@ -61,7 +61,7 @@ fn define(d: &dyn Dialect, name: &str, program: &Program, width: Width) -> Strin
 /// The names of parameters.
 const PARAMS: [&str; 2] = ["a", "b"];
 
-/// The leaves of a function, which has no accesses.
+/// The leaves of a library function: literals alone, since it has no accesses.
 struct Arguments<'a>(&'a dyn Dialect);
 
 impl Leaves for Arguments<'_> {

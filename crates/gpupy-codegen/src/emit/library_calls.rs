@@ -1,16 +1,16 @@
-//! Calls of the functions of the library.
+//! Calls of library functions.
 //!
-//! Owns [`call`] and [`full_name`]. Not here: what they compute (`library/`), their text (`definitions.rs`).
+//! Owns [`call`] and [`full_name`]. Not here: the functions (`library/`), their text (`definitions.rs`).
 
 use crate::dialect::Width;
 use gpupy_core::DType;
 
-/// A call of the function of this name on operands that registers of `dtype` hold.
+/// A call of function `name` on operands in registers of `dtype`.
 pub fn call(name: &str, dtype: DType, width: Width, args: &[&str]) -> String {
     format!("{}({})", full_name(name, dtype, width), args.join(", "))
 }
 
-/// The name of a function in the text: its own, the dtype of its operands, and how many elements it takes.
+/// A function's name in the text: its own name, the dtype of its operands, and their width.
 pub fn full_name(name: &str, dtype: DType, width: Width) -> String {
     let four = if width == Width::Four { "_four" } else { "" };
     format!("{name}_{dtype}{four}")

@@ -1,42 +1,42 @@
-//! The loops of kernels: how many iterations they make, and how their heads are printed.
+//! The loops of kernels: their heads as text, and bounds on their iterations.
 //!
-//! Owns [`MOST_STEPS`], [`LoopHead`], which every printed loop is, and [`StepCount`], which counts them. Invariant:
-//! the loops of an invocation make at most [`MOST_STEPS`] steps together, whatever the launch.
+//! Owns [`MOST_STEPS`], [`LoopHead`], by which every loop is printed, and [`StepCount`]. Invariant: all loops of an
+//! invocation together make at most [`MOST_STEPS`] steps, in any launch.
 //!
-//! Not here: how a long product is cut into dispatches (`compute/plan/tiles.rs`).
+//! Not here: how a long matrix product is cut into dispatches (`compute/plan/tiles.rs`).
 
 use crate::dialect::Dialect;
 use gpupy_core::ir::{Form, LOOP_STEPS, Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 use std::ops::Range;
 
-/// The most steps of an invocation: iterations of all its loops, and one for each time that a loop ends.
+/// The most steps of an invocation. A step is an iteration of any loop, or the end of a loop.
 ///
-/// Mesa's llvmpipe and lavapipe, measured in version 22.3, count so from 65,535 down, and at 0 leave every
-/// loop as if it had ended. Loops in loops are counted too, so that only a shorter launch helps.
+/// Mesa's llvmpipe and lavapipe (measured: version 22.3) count these steps down from 65,535. At 0 they exit every
+/// loop as if it had ended. They count nested loops too, so that only a shorter launch helps.
 pub const MOST_STEPS: u64 = 65_534;
 
-/// The head of a loop.
+/// The head of a counted loop.
 pub(crate) struct LoopHead<'a> {
-    /// The name of the int that counts.
+    /// The name of the counter, an int.
     pub counter: &'a str,
-    /// Its first value.
+    /// The counter's first value.
     pub from: &'a str,
-    /// What it stays below.
+    /// The exclusive upper bound of the counter.
     pub below: &'a str,
-    /// What each iteration adds to it.
+    /// The counter's increment.
     pub step: u32,
     /// The most iterations.
     pub most: u64,
 }
 
 impl<'a> LoopHead<'a> {
-    /// A loop from 0 to below a number.
+    /// A loop from 0 up to `below`, exclusive.
     pub const fn below(counter: &'a str, below: &'a str, most: u64) -> LoopHead<'a> {
         LoopHead { counter, from: "0", below, step: 1, most }
     }
 
-    /// The line that opens it.
+    /// The line that opens the loop.
     pub fn head(&self, dialect: &dyn Dialect) -> String {
         let LoopHead { counter, from, below, step, .. } = self;
         format!(
@@ -46,12 +46,12 @@ impl<'a> LoopHead<'a> {
     }
 }
 
-/// The lanes of a reduction, four at a time: `part` is the first.
+/// A loop over the lanes of a reduction, four at a time. `part` is the first of the four.
 pub(crate) const FOURS_OF_LANES: LoopHead<'static> =
     LoopHead { step: 4, ..LoopHead::below("part", LANES, REDUCE_LANES as u64 / 4) };
-/// The lanes of a reduction: `part` is the lane.
+/// A loop over the lanes of a reduction. `part` is the lane.
 pub(crate) const EACH_LANE: LoopHead<'static> = LoopHead::below("part", LANES, REDUCE_LANES as u64);
-/// The points of lane `part`, of the `count` of a chunk.
+/// A loop over the points of lane `part` in a chunk of `count` points.
 pub(crate) const POINTS_OF_A_LANE: LoopHead<'static> = LoopHead {
     counter: "n",
     from: "part",
@@ -62,16 +62,16 @@ pub(crate) const POINTS_OF_A_LANE: LoopHead<'static> = LoopHead {
 /// [`REDUCE_LANES`] as text.
 const LANES: &str = "16";
 
-/// How many steps the loops of a text make.
+/// Counts the steps of the loops of a text.
 #[derive(Debug, Default)]
 pub(crate) struct StepCount {
     all: u64,
-    /// How often the innermost block runs, and those around it.
+    /// How often each open block runs, the innermost last.
     runs: Vec<u64>,
 }
 
 impl StepCount {
-    /// Enters a block that each run of the block around it runs so often.
+    /// Enters a block that runs at most `most` times in each run of the block around it.
     pub fn enter(&mut self, most: u64) {
         self.runs.push(self.now().saturating_mul(most));
     }
@@ -87,12 +87,12 @@ impl StepCount {
         self.runs.pop();
     }
 
-    /// Adds steps that are made here.
+    /// Adds steps of the current block.
     pub fn add(&mut self, steps: u64) {
         self.all = self.all.saturating_add(self.now().saturating_mul(steps));
     }
 
-    /// How many there are.
+    /// The number of steps.
     pub fn all(&self) -> u64 {
         self.all
     }
@@ -102,8 +102,8 @@ impl StepCount {
     }
 }
 
-/// The most steps of the regions among these instructions at one point: what their counts say where all
-/// are constants, otherwise what the IR allows.
+/// The most steps of these regions at one point: from their counts where all are constants, otherwise the
+/// IR's own bound.
 pub(crate) fn of_regions(program: &Program, instructions: Range<usize>) -> u64 {
     let (mut steps, mut known) = (StepCount::default(), true);
     let mut loops = Vec::new();
@@ -128,10 +128,10 @@ pub(crate) fn of_regions(program: &Program, instructions: Range<usize>) -> u64 {
     if known { steps.all() } else { u64::from(LOOP_STEPS) }
 }
 
-/// The most steps of a program in any of our kernels; of a product, its kernels see to it themselves.
+/// The most steps of a program in any kernel of this crate. The kernels of a matrix product bound their own.
 pub(crate) fn of_program(program: &Program) -> u64 {
     let insts = program.insts.len();
-    // A fragment has four elements.
+    // A fragment computes four elements.
     let fours = |steps: u64| steps.saturating_add(1).saturating_mul(4).saturating_add(1);
     match program.form {
         Form::Map => fours(of_regions(program, 0..insts)),
@@ -139,7 +139,7 @@ pub(crate) fn of_program(program: &Program) -> u64 {
             let at = program.insts.iter().position(|inst| inst.op == Op::Reduce).unwrap_or(insts);
             let (chunk, lanes) = (REDUCE_CHUNK as u64, REDUCE_LANES as u64);
             let points = of_regions(program, 0..at).saturating_mul(chunk);
-            // Each four of points is a loop, at the most, each four of lanes or each lane too.
+            // At most, there is a loop for each four points, and for each lane or each four of them.
             let own = lanes + 1 + 2 * chunk + lanes;
             fours(points.saturating_add(own).saturating_add(of_regions(program, at..insts)))
         }
@@ -154,7 +154,7 @@ mod tests {
     use gpupy_core::ir::Builder;
     use gpupy_core::{DType, Scalar};
 
-    /// A map or a sum with loops of these counts in each other; of no count, by what is read.
+    /// A map or a sum with nested loops of these counts; `None` is a count that is read.
     fn program(form: Form, counts: &[Option<i32>]) -> Program {
         let mut b = Builder::new(form, 1);
         let (operand, all) = (b.operand(DType::I32), b.access(gpupy_core::ir::AccessKind::Affine));

@@ -1,11 +1,11 @@
-//! Statements: the text that any kernel has, in whatever language.
+//! Code emission: the statements that kernels have in any language.
 //!
-//! `operations.rs` and `casts.rs` spell every scalar operation from a dialect's pieces; what takes more than an
-//! expression is a function of `library`, called by `library_calls.rs` and printed by `definitions.rs`; `loop_bounds.rs` prints
-//! loops and bounds their steps, `reduction_lanes.rs` names what reductions keep; a [`Body`](body::Body) walks a program and writes its statements, with what its
-//! [`Leaves`](body::Leaves) give.
+//! `operations.rs` and `casts.rs` emit every scalar operation through a dialect. An operation that takes more than an
+//! expression is a function of `library`, called by `library_calls.rs` and printed by `definitions.rs`.
+//! `loop_bounds.rs` prints loops and bounds their steps; `reduction_lanes.rs` names the accumulators of reductions.
+//! A [`Body`](body::Body) emits the statements of a program, with the expressions of its [`Leaves`](body::Leaves).
 //!
-//! Imports `dialect` and `analysis`. Not here: where leaves come from (`fragment`, `compute`).
+//! Imports `dialect` and `analysis`. Not here: loads and stores (`fragment`, `compute`).
 
 pub mod body;
 mod casts;

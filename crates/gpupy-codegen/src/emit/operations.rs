@@ -1,12 +1,10 @@
-//! Every scalar operation, spelled from a dialect's pieces.
+//! Emits every scalar operation as an expression.
 //!
-//! Owns [`supports`] and `emit`. Values of narrow dtypes are held in 32 bits (`held`), and brought
-//! back into their range by each operation that may leave it. Invariant: what is spelled here gives
-//! the bits that the core's `op_eval` gives, as far as the device keeps subnormal numbers and rounds
-//! as it should; what cannot be is not spelled.
+//! Owns [`supports`] and `emit`. Values of narrow dtypes are held in 32 bits (`held`), and wrapped by each operation
+//! that may leave their range. Invariant: an emitted expression gives the bits of `op_eval`, provided that the device
+//! keeps subnormal numbers and rounds correctly. An operation without such an expression is not emitted.
 //!
-//! Not here: casts (`casts.rs`), functions that take more than an expression (`library/`), leaves
-//! and control (`body.rs`).
+//! Not here: casts (`casts.rs`), operations that need a function (`library/`), leaves and control flow (`body.rs`).
 
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Logic, Width, held, literal};
@@ -17,14 +15,14 @@ use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashSet as HashSet;
 use std::sync::LazyLock;
 
-/// The dtypes that the languages can have: all but the complex ones.
+/// The dtypes of shading languages: all but the complex ones.
 const DTYPES: &[DType] = DType::ALL.split_at(12).0;
 
-/// True when the operation is spelled exactly for operands of dtype `from`, on devices that have
-/// both dtypes; `to` matters for casts and bitcasts alone.
+/// True when the operation is emitted exactly for operands of dtype `from`, on devices that have both dtypes. `to`
+/// matters for casts and bitcasts alone.
 pub fn supports(op: Op, from: DType, to: DType) -> bool {
-    // Asked for each instruction of each program, so it is found out once. The languages spell the
-    // same operations.
+    // The set is computed once, because it is asked for each instruction of each program. Both languages have
+    // the same operations.
     static SPELLED: LazyLock<HashSet<(Op, DType, DType)>> = LazyLock::new(|| {
         let mut spelled = HashSet::default();
         let names = ["a", "b", "c"];
@@ -40,8 +38,8 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
     SPELLED.contains(&(op, from, to))
 }
 
-/// The operation as an expression; `from` is the dtype of the first operand (of a select: of the
-/// second), `to` that of the result. Gives `None` where the languages have nothing exact.
+/// The operation as an expression. `from` is the dtype of the first operand (of the second for a select), `to` that
+/// of the result. `None` when the languages have no exact expression.
 pub fn emit(
     d: &dyn Dialect,
     op: Op,
@@ -57,7 +55,7 @@ pub fn emit(
         Op::Bitcast => return bitcast(d, from, to, width, a),
         Op::Select => {
             let c = args.get(2).copied().unwrap_or_default();
-            // A choice between just what was compared is a built-in to some compilers.
+            // Some compilers make a built-in of a select between the operands of its own comparison.
             let c =
                 if to.is_float() { d.exact(held(to), width, c.to_owned()) } else { c.to_owned() };
             return Some(d.select(to, width, a, b, &c));
@@ -72,9 +70,8 @@ pub fn emit(
     }
 }
 
-/// The smaller or the larger of two floats of which neither is NaN, and that are not zeros of
-/// different sign: whatever a compiler makes of it, it is right. Not the built-in, since compilers for
-/// CPUs add tests for NaN to that.
+/// The smaller or the larger of two floats. Neither is NaN, and they are not zeros of different sign, so that every
+/// transformation by a compiler is right. The built-in is not used: compilers for CPUs add tests for NaN to it.
 pub(crate) fn extreme_in_order(
     d: &dyn Dialect,
     op: Op,
@@ -88,7 +85,7 @@ pub(crate) fn extreme_in_order(
     d.select(register, width, &d.compare(before, register, width, a, b), a, b)
 }
 
-/// Spellings that the operation table itself has.
+/// An expression from the operation table's own template.
 fn from_table(op: Op, a: &str, b: &str) -> Option<String> {
     let spelling = op.info().spelling;
     (!spelling.is_empty()).then(|| spelling.replace("{0}", a).replace("{1}", b))
@@ -120,14 +117,14 @@ fn of_int(d: &dyn Dialect, op: Op, dtype: DType, width: Width, a: &str, b: &str)
         if register.size() < 8 {
             return Some(format!("{}({x}, {y})", d.builtin(op)?));
         }
-        // Mesa 22 crashes over built-ins of 64 bits that make a range of constants.
+        // Mesa 22 crashes on 64-bit built-ins that clamp to a range of constants.
         let before = if op == Op::Min { Op::Lt } else { Op::Gt };
         Some(d.select(register, width, &d.compare(before, register, width, x, y), x, y))
     };
     let exists = |divisor: &str| d.compare(Op::Ne, register, width, divisor, &value(0));
     let text = match op {
         Op::Abs if !signed => a.to_owned(),
-        // Not the built-in: its result for the least integer is undefined.
+        // The built-in is undefined for the least integer.
         Op::Abs => extreme(Op::Max, a, &format!("(-{a})"))?,
         Op::Sign if !signed => extreme(Op::Min, a, &value(1))?,
         Op::Sign => extreme(Op::Max, &extreme(Op::Min, a, &value(1))?, &value(-1))?,
@@ -152,7 +149,7 @@ fn of_int(d: &dyn Dialect, op: Op, dtype: DType, width: Width, a: &str, b: &str)
     };
     let may_leave = match op {
         Op::Neg | Op::Add | Op::Sub | Op::Mul | Op::Shl => true,
-        // Of the least integer.
+        // These overflow for the least integer.
         Op::Abs | Op::FloorDiv => signed,
         Op::Not => !signed,
         _ => false,
@@ -160,7 +157,7 @@ fn of_int(d: &dyn Dialect, op: Op, dtype: DType, width: Width, a: &str, b: &str)
     Some(if may_leave { narrowed(d, dtype, width, &text) } else { text })
 }
 
-/// Shifts by counts that may be anything. A negative one is a huge one as an unsigned number.
+/// Shifts by any count. A negative count is huge when read as unsigned.
 fn shift(d: &dyn Dialect, op: Op, dtype: DType, width: Width, a: &str, b: &str) -> Option<String> {
     let (register, bits) = (held(dtype), 8 * dtype.size() as u64);
     let unsigned = if register.size() == 8 { DType::U64 } else { DType::U32 };
@@ -202,7 +199,7 @@ fn of_float(
         let exact = d.exact(register, width, text);
         if dtype == DType::F16 { call("half_round", DType::F32, width, &[&exact]) } else { exact }
     };
-    // Compilers know what a number less itself, or by itself, is among finite numbers.
+    // Compilers fold `x - x` and `x / x` as if x were finite.
     let other = if a == b { d.exact(register, width, b.to_owned()) } else { b.to_owned() };
     Some(match op {
         Op::Neg => float(&format!("({} ^ {})", bits(a), word(top))),
@@ -223,7 +220,7 @@ fn of_float(
         Op::SignBit => d.compare(Op::Ne, unsigned, width, &sign(a), &word(0)),
         Op::Div => rounded(format!("({a} / {other})")),
         Op::Min | Op::Max => {
-            // Built-ins drop NaN. A NaN in `b` fails the comparison, and so comes out by itself.
+            // Built-ins drop NaN. A NaN in `b` fails the comparison, so that `b` is selected.
             let before = if op == Op::Min { Op::Lt } else { Op::Gt };
             let less = d.compare(before, register, width, a, b);
             let first = d.logic(Logic::Or, width, &less, &d.is_nan(register, width, a));

@@ -1,9 +1,9 @@
-//! The lanes of a kernel's reductions: their names, and how they are combined.
+//! The accumulators of a kernel's reductions, in lanes: their names, and how they are combined.
 //!
-//! Owns [`ReductionLanes`]. Invariant: names of the first reduction are as they stand, those of each further one end with its
-//! number; so the text of one reduction does not tell that there could be several.
+//! Owns [`ReductionLanes`]. Invariant: names of the first reduction have no suffix, those of a further one end with
+//! its number. So the text of a single reduction does not depend on the support for several.
 //!
-//! Not here: which points a lane takes, and in which order lanes are combined (`compute/text/tree_reduction.rs`,
+//! Not here: the points of a lane and the order of combination (`compute/text/tree_reduction.rs`,
 //! `fragment/row_reduction.rs`, `fragment/column_reduction.rs`).
 
 use crate::dialect::{Dialect, Width};
@@ -11,16 +11,16 @@ use crate::emit::operations::emit;
 use gpupy_core::Scalar;
 use gpupy_core::ir::{Program, Reduction};
 
-/// What a kernel keeps of one reduction, in vectors.
+/// The accumulators of one reduction, in vectors of four lanes.
 pub(crate) struct ReductionLanes<'a> {
     dialect: &'a dyn Dialect,
     pub reduction: Reduction,
-    /// What stands behind each of its names.
+    /// The suffix of its names.
     behind: String,
 }
 
 impl<'a> ReductionLanes<'a> {
-    /// Those of each live reduction of a program.
+    /// The lanes of each live reduction of a program.
     pub fn of(
         program: &Program,
         live: &[bool],
@@ -31,18 +31,18 @@ impl<'a> ReductionLanes<'a> {
         all.map(|(k, reduction)| ReductionLanes { dialect, reduction, behind: behind(k) }).collect()
     }
 
-    /// This reduction's name for something that each has.
+    /// The name of this reduction's variable `stem`.
     pub fn name(&self, stem: &str) -> String {
         format!("{stem}{}", self.behind)
     }
 
-    /// Declares a vector that is assigned later, too.
+    /// Declares a vector variable with a first value.
     pub fn vector(&self, stem: &str, value: &str) -> String {
         let variable = self.dialect.variable(self.reduction.dtype, Width::Four, &self.name(stem));
         format!("{variable} = {value};")
     }
 
-    /// What lanes hold before anything is combined, which nobody sees.
+    /// The initial value of lanes. It is never part of a result.
     pub fn zeros(&self) -> String {
         let (d, dtype) = (self.dialect, self.reduction.dtype);
         d.splat(dtype, Width::Four, &d.literal(Scalar::zero(dtype)))
@@ -54,7 +54,7 @@ impl<'a> ReductionLanes<'a> {
         emit(self.dialect, op, dtype, dtype, Width::Four, &[a, b]).unwrap_or_default()
     }
 
-    /// `then` where the lanes of a vector of bools exist, otherwise what was there.
+    /// Per lane, `then` where `exist` holds, else `otherwise`.
     pub fn select(&self, exist: &str, then: &str, otherwise: &str) -> String {
         self.dialect.select(self.reduction.dtype, Width::Four, exist, then, otherwise)
     }

@@ -1,17 +1,16 @@
-//! Blocks of 64-bit elements as two blocks of their halves.
+//! Split storage, in programs: a 64-bit operand or destination becomes two of 32 bits.
 //!
-//! Owns [`SplitProgram`]; [`SplitProgram::of`] is for devices whose memory holds elements of at most 32 bits but that
-//! compute with wider ones. A block's *planes* are the low halves of its elements, and the high ones; both are
-//! blocks of uint32, walked over as the block itself. Invariant: the program of planes stores the
-//! halves of what the program stores.
+//! Owns [`SplitProgram`]. [`SplitProgram::of`] is for devices that compute with 64 bits but store at most 32. The
+//! *planes* of a block are the low and the high halves of its elements: two blocks of uint32, accessed like the block
+//! itself. Invariant: the split program stores the halves of the values that the original stores.
 //!
-//! Not here: devices that have no 64-bit integers at all (`word_pairs`), memory of planes (`split_storage.rs`, drivers).
+//! Not here: devices without 64-bit integers (`word_pairs`), the memory of planes (`split_storage.rs`, drivers).
 
 use gpupy_core::ir::{Builder, Fingerprint, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// Which block of those that stand for one.
+/// One of the blocks that represent a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Plane {
     /// The block itself, whose elements have at most 32 bits.
@@ -22,39 +21,39 @@ pub enum Plane {
     High,
 }
 
-/// A program over planes, in the place of one over 64-bit elements.
+/// A program over planes that replaces a program over 64-bit elements.
 #[derive(Clone, Debug)]
 pub struct SplitProgram {
     /// The program. Its accesses are those of the original.
     pub program: Program,
-    /// Its name.
+    /// The program's fingerprint.
     pub fingerprint: Fingerprint,
-    /// For each of its operands, the original's, and which plane of it.
+    /// For each operand: the operand of the original, and which plane of it.
     pub operands: Vec<(usize, Plane)>,
-    /// For each of its destinations, the original's, and which plane of it.
+    /// For each destination: the destination of the original, and which plane of it.
     pub dests: Vec<(usize, Plane)>,
-    /// For each of its parameters, the original's, and which half of it.
+    /// For each parameter: the parameter of the original, and which half of it.
     pub params: Vec<(usize, Plane)>,
 }
 
-/// True for dtypes whose blocks have planes.
+/// True for dtypes that are stored in planes.
 pub fn has_planes(dtype: DType) -> bool {
     dtype.size() == 8 && !dtype.is_complex()
 }
 
 impl SplitProgram {
-    /// The program over planes, if the program has any 64-bit block.
+    /// The split program, if the program has a 64-bit block.
     pub fn of(program: &Program) -> Option<SplitProgram> {
         let any = program.operands.iter().chain(&program.dests).any(|dtype| has_planes(*dtype));
         any.then(|| StorageSplitter::new(program).split())
     }
 }
 
-/// Copies a program, with other loads and stores.
+/// Copies a program and replaces its loads and stores.
 struct StorageSplitter<'a> {
     from: &'a Program,
     to: Builder,
-    /// The first operand of those that stand for each.
+    /// For each operand of the original, its first operand in the copy.
     slots: Vec<u32>,
     /// The copy of each instruction's value.
     values: Vec<u32>,
@@ -69,7 +68,7 @@ impl<'a> StorageSplitter<'a> {
     }
 
     fn split(mut self) -> SplitProgram {
-        // A program may have parameters that it does not use, and use them in any order.
+        // A program may use its parameters in any order, or not at all.
         let params: Vec<u32> = self.from.params.iter().map(|dtype| self.to.param(*dtype)).collect();
         for inst in &self.from.insts {
             let value = match inst.op {
@@ -84,7 +83,7 @@ impl<'a> StorageSplitter<'a> {
         SplitProgram { program, fingerprint, operands: self.operands, dests: self.dests, params }
     }
 
-    /// Copies an instruction; gives its value, or the name of a region.
+    /// Copies an instruction. Returns its value, or the number of a region.
     fn copy(&mut self, inst: &Inst) -> u32 {
         let [a, b, c] = inst.args;
         let from = self.from;
@@ -142,7 +141,7 @@ impl<'a> StorageSplitter<'a> {
         copy
     }
 
-    /// An element of an operand, put together from those of its planes.
+    /// Loads an element of an operand, joined from its planes.
     fn read(
         &mut self,
         dtype: DType,
@@ -163,8 +162,8 @@ impl<'a> StorageSplitter<'a> {
         self.to.convert(Op::Bitcast, bits, dtype)
     }
 
-    /// Writes the halves of a literal, which are literals: compilers of devices fold shifts of 64 bits too, and Mesa's
-    /// takes other elements of a vector of four.
+    /// Stores the halves of a literal as literals. Mesa's compiler folds 64-bit shifts wrongly in vectors of four: it
+    /// takes other elements.
     fn write_literal(&mut self, dest: usize, inst: &Inst) {
         let dtype = self.from.dests[dest];
         let [low, high, _] = inst.args;
@@ -195,8 +194,8 @@ impl<'a> StorageSplitter<'a> {
     }
 }
 
-/// A program over the planes of a program's operands, by the same accesses, without instructions; for each of
-/// the program's operands, the first of those that stand for it; and what each of these is.
+/// Begins a split program, without instructions. Returns it, the first operand for each operand of the original, and
+/// the origin of each new operand.
 pub(crate) fn begin(from: &Program) -> (Builder, Vec<u32>, Vec<(usize, Plane)>) {
     let mut to = Builder::new(from.form, from.rank);
     let (mut slots, mut operands) = (Vec::new(), Vec::new());
@@ -213,7 +212,7 @@ pub(crate) fn begin(from: &Program) -> (Builder, Vec<u32>, Vec<(usize, Plane)>) 
     (to, slots, operands)
 }
 
-/// The planes of blocks of a dtype, and their own dtypes.
+/// The planes of a dtype's blocks, with their dtypes.
 pub(crate) fn planes(dtype: DType) -> Vec<(Plane, DType)> {
     match has_planes(dtype) {
         true => vec![(Plane::Low, DType::U32), (Plane::High, DType::U32)],

@@ -1,7 +1,7 @@
-//! Blocks of 64-bit elements as two of 32 bits each, one for each half.
+//! Split storage, in memory: a block of 64-bit elements is two blocks of 32-bit halves.
 //!
-//! Owns [`SplitStorage`]. The block's handle is that of its low halves. Invariant: both live and die together,
-//! which is the driver's to see to; it allocates them.
+//! Owns [`SplitStorage`]. The block's handle is the handle of its low halves. Invariant: both halves have one
+//! lifetime; the driver, which allocates and frees them, keeps it.
 //!
 //! Not here: the programs (`split_program.rs`, `word_pairs`).
 
@@ -16,23 +16,23 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Programs that are kept; beyond, all are made anew.
+/// The most split programs that are kept; the least recently used one goes first.
 const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
-/// What a device cannot do with 64 bits.
+/// How much of 64-bit arithmetic and storage a device lacks, and so is emulated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EmulationLevel {
-    /// Nothing is: 64-bit elements are like all others.
+    /// Nothing: the device has 64-bit elements.
     #[default]
     Nothing,
-    /// Its memory has no such elements, but it computes with them.
+    /// Storage: the device computes with 64 bits but cannot store them.
     Blocks,
-    /// It has no integers of 64 bits at all.
+    /// Integers: the device has no 64-bit integers at all.
     Integers,
 }
 
 impl EmulationLevel {
-    /// True where blocks of this dtype are two.
+    /// True if a block of this dtype is stored as two.
     pub fn splits(self, dtype: DType) -> bool {
         match self {
             EmulationLevel::Nothing => false,
@@ -41,7 +41,7 @@ impl EmulationLevel {
         }
     }
 
-    /// The program in a program's place, if there is another.
+    /// The split program that replaces a program, if it needs one.
     pub fn program(self, program: &Program) -> Option<SplitProgram> {
         match self {
             EmulationLevel::Nothing => None,
@@ -51,7 +51,7 @@ impl EmulationLevel {
     }
 }
 
-/// All blocks of 64-bit elements, and the programs over them.
+/// All split blocks of a driver, and the programs over them.
 #[derive(Debug)]
 pub struct SplitStorage {
     split: EmulationLevel,
@@ -59,16 +59,16 @@ pub struct SplitStorage {
     programs: LruCache<Fingerprint, Option<Arc<SplitProgram>>, FxBuildHasher>,
 }
 
-/// A block of 64-bit elements.
+/// A block of 64-bit elements, stored as two.
 #[derive(Clone, Copy, Debug)]
 pub struct SplitBlock {
-    /// What it holds.
+    /// The dtype and length of the block.
     pub spec: BlockSpec,
-    /// The block of its high halves.
+    /// The block of the high halves.
     pub high: BlockId,
 }
 
-/// A launch in the place of one over 64-bit elements.
+/// A launch over planes that replaces a launch over 64-bit elements.
 #[derive(Debug)]
 pub struct SplitLaunch {
     planes: Arc<SplitProgram>,
@@ -84,21 +84,22 @@ impl Default for SplitStorage {
 }
 
 impl SplitStorage {
-    /// No blocks yet, on a device that splits so much.
+    /// Empty storage, for a device that needs this emulation.
     pub fn new(split: EmulationLevel) -> SplitStorage {
         let programs = LruCache::with_hasher(MOST_PROGRAMS, FxBuildHasher);
         SplitStorage { split, blocks: FxHashMap::default(), programs }
     }
 
-    /// What the device splits.
+    /// The emulation that the device needs.
     pub fn split(&self) -> EmulationLevel {
         self.split
     }
 
-    /// Allocates both halves of a block of 64-bit elements; nothing is left where one fails.
+    /// Allocates both halves of a block of 64-bit elements. If one fails, the other is freed.
     ///
     /// # Errors
-    /// Those of `alloc`, and `Unsupported` over host memory, where the halves of an element are neighbours.
+    /// - The errors of `alloc`.
+    /// - `Unsupported`: over host memory, where the halves of an element are adjacent.
     pub fn alloc<D>(
         &mut self,
         device: &mut D,
@@ -118,11 +119,12 @@ impl SplitStorage {
         Ok(low)
     }
 
-    /// The end of a range of elements, counted from `offset`, that lies inside a block, and the block's
-    /// halves, if it is two; `whole` tells of a block that is one.
+    /// The end of a range of elements that starts at `offset`, and the block's halves if it is split. `whole` gives the
+    /// specification of a block that is not.
     ///
     /// # Errors
-    /// - `Invalid`: the range does not lie inside, or its bytes are no whole elements; and those of `whole`.
+    /// - `Invalid`: the range leaves the block, or its bytes are not whole elements.
+    /// - The errors of `whole`.
     pub fn range(
         &self,
         (driver, operation): (&'static str, &'static str),
@@ -140,12 +142,12 @@ impl SplitStorage {
         self.blocks.get(&block).copied()
     }
 
-    /// Forgets a block; the blocks of its halves are the caller's.
+    /// Removes a split block. The caller frees the blocks of its halves.
     pub fn remove(&mut self, block: BlockId) -> Option<SplitBlock> {
         self.blocks.remove(&block)
     }
 
-    /// The launch over halves in a launch's place, if there is another.
+    /// The launch over planes that replaces a launch, if it needs one.
     pub fn halved(&mut self, launch: &Launch<'_>) -> Option<SplitLaunch> {
         let planes = || self.split.program(launch.program).map(Arc::new);
         let planes = self.programs.get_or_insert(launch.fingerprint, planes).clone()?;
@@ -176,7 +178,7 @@ impl SplitStorage {
 }
 
 impl SplitLaunch {
-    /// The launch, with what it shares with the one that it stands for.
+    /// The replacing launch, which shares shape and accesses with the original.
     pub fn launch<'a>(&'a self, launch: &Launch<'a>) -> Launch<'a> {
         Launch {
             program: &self.planes.program,
@@ -189,10 +191,10 @@ impl SplitLaunch {
     }
 }
 
-/// Reads elements from the blocks of their halves.
+/// Reads elements and joins them from their halves.
 ///
 /// # Errors
-/// Those of `read`.
+/// The errors of `read`.
 pub fn read(
     halves: [BlockId; 2],
     out: &mut [u8],
@@ -211,10 +213,10 @@ pub fn read(
     Ok(())
 }
 
-/// Writes elements to the blocks of their halves.
+/// Splits elements and writes their halves.
 ///
 /// # Errors
-/// Those of `write`.
+/// The errors of `write`.
 pub fn write(
     halves: [BlockId; 2],
     data: &[u8],

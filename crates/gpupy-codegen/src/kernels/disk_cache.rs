@@ -1,11 +1,11 @@
-//! What drivers keep between runs: compiled kernels, and what they found out about a device.
+//! The disk cache of a driver: compiled kernels, and findings about a device.
 //!
-//! Owns [`remember`] and [`DiskCache`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of files
-//! named by a hash of their key. Invariants: a content is taken only when the key stored beside it is
-//! equal, not just its hash; a reader finds a whole file or none; what is no file, or a large one, is not read;
-//! nothing fails because of the disk.
+//! Owns [`remember`] and [`DiskCache`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of
+//! files that are named by a hash of their key. Invariants: a content is used only if the key stored beside it is
+//! equal, not just its hash. A reader finds a complete file or none. Only regular files of moderate size are read.
+//! No error of the disk reaches a caller.
 //!
-//! Not here: kernels of this run (`kernel_cache.rs`), what a content means (drivers).
+//! Not here: kernels of this process (`kernel_cache.rs`), the meaning of a content (drivers).
 
 use gpupy_core::{Result, memory};
 use rustc_hash::FxHashMap;
@@ -16,27 +16,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The most files: a cache must not fill a disk. When there are so many, a quarter of them goes, those
-/// that were written longest ago.
+/// The most files, because a cache must not fill a disk. Beyond, the oldest quarter is removed.
 const MOST_FILES: usize = 4096;
 
-/// The most bytes of a file: what is larger is not written, and not read.
+/// The most bytes of a file. A larger one is neither written nor read.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Bytes of a file beside key and content.
+/// Bytes of a file besides key and content.
 const HEAD: u64 = 12;
 
-/// How many files this process has begun.
+/// Files that this process has begun to write.
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// What this process has found out or taken from a disk, by driver and key.
+/// Contents that this process has found out or read from the disk, by driver and key.
 static FOUND: LazyLock<Mutex<FxHashMap<String, Vec<u8>>>> = LazyLock::new(Mutex::default);
 
-/// What a driver of this name knows under a key: from this process, from the disk, or found out now and
-/// kept for both. A content that `decode` does not take is found out anew.
+/// A driver's content for a key: known in this process, read from the disk, or found out by `find` and kept in both.
+/// A content that `decode` rejects is found out anew.
 ///
 /// # Errors
-/// Those of finding out.
+/// The errors of `find`.
 pub fn remember<T>(
     driver: &str,
     key: &str,
@@ -65,7 +64,7 @@ pub fn remember<T>(
     Ok(new)
 }
 
-/// A place for what a driver keeps.
+/// A folder of cached contents.
 #[derive(Clone, Debug)]
 pub struct DiskCache {
     folder: PathBuf,
@@ -73,7 +72,7 @@ pub struct DiskCache {
 }
 
 impl DiskCache {
-    /// The place of the driver of this name, if the environment names a folder for caches.
+    /// The cache of driver `driver`, if the environment names a folder for caches.
     pub fn of(driver: &str) -> Option<DiskCache> {
         let base = std::env::var_os("XDG_CACHE_HOME")
             .map(PathBuf::from)
@@ -82,12 +81,12 @@ impl DiskCache {
         Some(DiskCache::at(base.join("gpupy").join(driver)))
     }
 
-    /// A place of one's own.
+    /// A cache in this folder.
     pub fn at(folder: impl Into<PathBuf>) -> DiskCache {
         DiskCache { folder: folder.into(), most: MOST_FILES }
     }
 
-    /// What lies here under this key.
+    /// The content of this key, if there is one.
     pub fn take(&self, key: &str) -> Option<Vec<u8>> {
         let bytes = read(&self.path(key))?;
         let (length, rest) = bytes.split_first_chunk()?;
@@ -97,9 +96,9 @@ impl DiskCache {
         whole.then(|| content.to_vec())
     }
 
-    /// Puts a content here, where the disk allows it.
+    /// Writes a content, if the disk allows it.
     pub fn put(&self, key: &str, content: &[u8]) {
-        // Whatever the disk refuses only costs the next run its time.
+        // A failure only costs the next process time.
         let _ = self.write(key, content);
     }
 
@@ -112,10 +111,10 @@ impl DiskCache {
         if !path.exists() && fs::read_dir(&self.folder)?.count() >= self.most {
             self.make_room()?;
         }
-        // Written aside and renamed, so that no reader finds half of it.
+        // The file is written under another name and renamed, so that no reader finds half of it.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let aside = path.with_extension(format!("{}-{number}", std::process::id()));
-        // Only a file that is new is a file for sure.
+        // A new file is certainly a regular one.
         let mut file = fs::File::create_new(&aside)?;
         let written = file
             .write_all(&(key.len() as u32).to_le_bytes())
@@ -144,24 +143,24 @@ impl DiskCache {
     }
 }
 
-/// The bytes of a file of moderate size; `None` for all else, which may have no end, or let a reader wait for its
-/// beginning, as a device and a pipe do.
+/// The bytes of a regular file of moderate size; `None` for anything else. A device may have no end, and a pipe may
+/// block its reader.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let moderate = |about: fs::Metadata| {
         let fits = about.is_file() && about.len() <= MOST_BYTES;
         fits.then_some(about.len())
     };
-    // Looked at before it is opened, and again as it is open: it may be another one then.
+    // Checked before opening, and again when open: the name may refer to another file by then.
     moderate(fs::metadata(path).ok()?)?;
     let file = fs::File::open(path).ok()?;
     let len = moderate(file.metadata().ok()?)?;
     let mut bytes = memory::with_room(len as usize).ok()?;
-    // Of a file that grows meanwhile the beginning will do: it is no whole one.
+    // If the file grows meanwhile, its beginning is enough: it is not a complete one.
     file.take(len).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// A short name for a text, for files that people look at.
+/// A short hash of a text, for the names of files that people read.
 pub fn short_hash(text: &str) -> u32 {
     hash(&text) as u32
 }
@@ -188,7 +187,7 @@ mod tests {
         shelf.put("a key", b"another content");
         assert_eq!(shelf.take("a key").as_deref(), Some(&b"another content"[..]));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something is left aside");
-        // Half a file is nothing, and neither is another key's.
+        // Half a file is not a content, nor is the file of another key.
         let bytes = fs::read(shelf.path("a key")).unwrap();
         fs::write(shelf.path("another key"), &bytes).unwrap();
         assert_eq!(shelf.take("another key"), None);
@@ -205,7 +204,7 @@ mod tests {
         let shelf = DiskCache { folder: folder.clone(), most: 8 };
         for k in 0..9u8 {
             shelf.put(&format!("key {k}"), &[k]);
-            // Times of files are coarse.
+            // File times are coarse.
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         let kept: Vec<bool> = (0..9).map(|k| shelf.take(&format!("key {k}")).is_some()).collect();

@@ -1,13 +1,12 @@
-//! The kernels that have been compiled in this run.
+//! The kernel cache: kernels that this process has compiled, and their specialisation.
 //!
-//! Owns [`KernelCache`]. A kernel belongs to a program and a plan. Invariants: equal programs and plans
-//! are compiled once; a kernel whose scalars have become literals is used for just these scalars and
-//! shape, and only in place of a general one that exists.
+//! Owns [`KernelCache`]. A kernel is found by its program and plan. Invariants: equal programs and plans are compiled
+//! once. A specialised kernel, in which scalars are literals, is used for exactly these scalars and this shape, and
+//! only beside its general kernel.
 //!
-//! What a kernel is, and what tells its launches apart, are the driver's own: a handle of compiled
-//! code, and a plan.
+//! The driver defines the types of kernels (a handle of compiled code) and plans.
 //!
-//! Not here: compiling ([`KernelMaker`], the drivers' own), what lies on disk between runs (`disk_cache.rs`).
+//! Not here: compilation ([`KernelMaker`], which drivers implement), kernels on disk (`disk_cache.rs`).
 
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Fingerprint;
@@ -16,25 +15,25 @@ use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::num::NonZeroUsize;
 
-/// Scalars below this many are not worth a kernel of their own.
+/// A program with fewer scalars than this is not specialised.
 const LEAST_PARAMS: usize = 8;
 
-/// Elements computed with the same scalars after which literals pay for their compilation. Both the
-/// cost of compiling and the gain grow with the operations, so they cancel: on lavapipe an operation
-/// costs 0.2 ms to compile with literals, and some picoseconds an element less to run.
+/// Elements computed with the same scalars after which specialisation pays for its compilation. Both the cost and the
+/// gain grow with the operations, so the number of operations cancels: on lavapipe an operation costs 0.2 ms to
+/// compile with literals, and runs some picoseconds an element faster.
 pub const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
 
-/// The same where scalars are dear: llvmpipe's fragments read each one for each element, which makes
-/// 30 ps an operation.
+/// Like [`ELEMENTS_UNTIL_LITERALS`], where scalars are expensive: llvmpipe's fragments read each scalar for each
+/// element, which costs 30 ps an operation.
 pub const ELEMENTS_WHERE_SCALARS_ARE_DEAR: usize = 8_000_000;
 
-/// Launches with the same scalars before that is looked at.
+/// Launches with the same scalars before specialisation is considered.
 const LAUNCHES_UNTIL_LITERALS: u32 = 3;
 
-/// Programs whose kernels are kept: a program that makes new ones for ever takes no more of the device.
+/// The most programs that keep their kernels. It bounds device memory if a user's program makes new ones for ever.
 const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
-/// Compiled kernels.
+/// Compiled kernels, by program and plan.
 #[derive(Debug)]
 pub struct KernelCache<P, K> {
     entries: LruCache<Fingerprint, Vec<CachedKernel<P, K>>, FxBuildHasher>,
@@ -46,59 +45,59 @@ struct CachedKernel<P, K> {
     plan: P,
     kernel: K,
     params: Vec<u64>,
-    /// Launches, and elements computed, since the scalars have been these.
+    /// Launches with these scalars, and their elements.
     launches: u32,
     elements: usize,
     literal: Literal<K>,
 }
 
-/// What a twin is made for: scalars, and the shape, on which numbers of its frame depend.
+/// The key of a specialised kernel: the scalars, and the shape, on which literals of its point mapping depend.
 type Literals = (Vec<u64>, Vec<usize>);
 
-/// A kernel's twin with its scalars as literals.
+/// The specialised twin of a kernel.
 #[derive(Debug)]
 enum Literal<K> {
     Absent,
-    /// It is there, for these scalars.
+    /// It is compiled, for this key.
     Ready(Literals, K),
-    /// It would not compile, and is not tried again.
+    /// It did not compile, and is not tried again.
     Refused,
 }
 
-/// What to launch.
+/// The kernel to launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum KernelChoice<K> {
-    /// The kernel that takes its scalars as parameters.
+    /// The kernel that takes scalars as arguments.
     General(K),
-    /// The one that has these scalars as literals.
+    /// The kernel with these scalars as literals.
     Specialised(K),
-    /// The general one, though literals would pay by now.
+    /// The general kernel, though specialisation would pay by now.
     CouldSpecialise(K),
 }
 
-/// What makes kernels for a launch.
+/// Compiles kernels for a driver.
 pub trait KernelMaker {
-    /// A plan with the launch's numbers.
+    /// A plan with the arguments of a launch.
     type Planned: Clone;
-    /// What tells a program's kernels apart.
+    /// The key that distinguishes the kernels of a program.
     type Plan: Clone + PartialEq;
     /// A compiled kernel.
     type Kernel: Clone;
 
-    /// The plan of what is planned.
+    /// The plan of a planned launch.
     fn plan(planned: &Self::Planned) -> &Self::Plan;
 
-    /// The same launch with its scalars as literals, if it can be had.
+    /// The launch planned with its scalars as literals, if that is possible.
     fn literals(&self, general: &Self::Planned) -> Option<Self::Planned>;
 
-    /// Compiles.
+    /// Compiles a kernel.
     ///
     /// # Errors
-    /// - `Refused`: the compiler does not take it.
+    /// - `Refused`: the compiler rejects it.
     /// - `DeviceLost`: the device is gone.
     fn compile(&mut self, planned: &Self::Planned) -> Result<Self::Kernel>;
 
-    /// Gives back a kernel that no later launch uses.
+    /// Releases a kernel that no later launch uses.
     fn retire(&mut self, kernel: Self::Kernel);
 }
 
@@ -109,12 +108,12 @@ impl<P, K> Default for KernelCache<P, K> {
 }
 
 impl<P, K> KernelCache<P, K> {
-    /// No kernels yet; scalars become literals after so many elements.
+    /// An empty cache that specialises after this many elements.
     pub fn specialising_after(elements: usize) -> KernelCache<P, K> {
         KernelCache::of_most(MOST_PROGRAMS, elements)
     }
 
-    /// The same, of so many programs.
+    /// Like `specialising_after`, with a limit of programs.
     fn of_most(programs: NonZeroUsize, elements: usize) -> KernelCache<P, K> {
         let entries = LruCache::with_hasher(programs, FxBuildHasher);
         KernelCache { entries, elements_until_literals: elements }
@@ -122,11 +121,11 @@ impl<P, K> KernelCache<P, K> {
 }
 
 impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
-    /// The kernel of a planned launch, compiled now if need be, and the plan that it has. What is
-    /// compiled is counted.
+    /// The kernel of a planned launch, compiled now if necessary, and the plan to launch it with. Compilations are
+    /// counted in `evaluated`.
     ///
     /// # Errors
-    /// Those of compiling a kernel without which there is none.
+    /// The errors of [`KernelMaker::compile`], unless a general kernel exists.
     pub fn provide<M: KernelMaker<Plan = P, Kernel = K>>(
         &mut self,
         maker: &mut M,
@@ -155,7 +154,7 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
                         Ok((twin, special))
                     }
                     (Err(error), _) if error.kind() == ErrorKind::DeviceLost => Err(error),
-                    // The general kernel does as well.
+                    // The general kernel serves instead.
                     _ => Ok((kernel, planned)),
                 }
             }
@@ -169,7 +168,7 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
         }
     }
 
-    /// The kernel for a launch over a shape, or `None` when none has been compiled.
+    /// The kernel for a launch over a shape, or `None` if none has been compiled.
     fn find(
         &mut self,
         program: Fingerprint,
@@ -187,7 +186,7 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
             && scalars == params
             && over == shape
         {
-            // Launches over other shapes in between are too few for a twin of their own.
+            // Launches over other shapes in between are too few to specialise.
             (entry.launches, entry.elements) = (0, 0);
             return Some(KernelChoice::Specialised(kernel.clone()));
         }
@@ -203,8 +202,8 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
         })
     }
 
-    /// Adds a compiled kernel, launched once so far. Gives those of the program that was used least recently, where
-    /// there are too many programs.
+    /// Adds a compiled kernel, launched once so far. Returns the kernels of the least recently used program if there
+    /// are too many programs.
     fn add(
         &mut self,
         program: Fingerprint,
@@ -236,8 +235,8 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
         kernels.collect()
     }
 
-    /// Adds a kernel's twin with these scalars and this shape as literals, or that there can be none. Gives the
-    /// one that it replaces.
+    /// Adds a specialised kernel for these scalars and this shape, or the fact that it does not compile. Returns the
+    /// specialised kernel that it replaces.
     fn specialise(
         &mut self,
         program: Fingerprint,
@@ -268,7 +267,7 @@ mod tests {
     use super::*;
     use gpupy_core::ir::{Builder, Form};
 
-    /// Compiles numbers; remembers which it got back.
+    /// A maker of numbers in place of kernels, which records the released ones.
     #[derive(Default)]
     struct NumberMaker {
         made: u32,
@@ -298,7 +297,7 @@ mod tests {
         }
     }
 
-    /// The kernel of a launch of the program of this name, by this plan.
+    /// The kernel of a launch of program `name` by a plan.
     fn provide(
         kernels: &mut KernelCache<u8, u32>,
         numbers: &mut NumberMaker,

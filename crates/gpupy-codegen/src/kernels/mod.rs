@@ -1,6 +1,7 @@
-//! Kernels that have been compiled: in this run, and by earlier ones.
+//! Caches of compiled kernels.
 //!
-//! [`KernelCache`](kernel_cache::KernelCache) are those of this run; a [`DiskCache`](disk_cache::DiskCache) keeps what drivers want to find again.
+//! A [`KernelCache`](kernel_cache::KernelCache) has the kernels of this process. A
+//! [`DiskCache`](disk_cache::DiskCache) keeps kernels and findings for later processes.
 //!
 //! Imports nothing of this crate. Not here: compiling (drivers).
 

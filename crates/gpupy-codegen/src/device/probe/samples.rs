@@ -1,15 +1,14 @@
-//! The numbers that operations are tried on, and how the results are judged.
+//! Sample numbers for probes, and the judgement of results.
 //!
-//! Owns [`Verdict`]. Invariant: any bit that differs is noticed, but for those of NaN. Not here: which operations
-//! (`mod.rs`).
+//! Owns [`Verdict`]. Invariant: any wrong bit is noticed, except in NaN. Not here: the operations (`mod.rs`).
 
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar, op_eval};
 
-/// Pairs of numbers that are tried.
+/// The number of sample pairs.
 pub const PAIRS: usize = 1024;
 
-/// Pairs of special numbers, each with each, then others in no order.
+/// All pairs of special numbers, then pseudo-random ones.
 pub fn pairs(dtype: DType) -> impl Iterator<Item = (u64, u64)> {
     let special = special(dtype);
     let mut state = 1u64;
@@ -17,7 +16,7 @@ pub fn pairs(dtype: DType) -> impl Iterator<Item = (u64, u64)> {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         let bits = state >> 16;
         match dtype {
-            // From numbers below 1 to those that have no digits behind the point.
+            // From numbers below 1 to numbers without a fraction.
             DType::F32 => (120 + (bits & 31)) << 23 | bits >> 8 & 0x7f_ffff,
             DType::F64 => (1013 + (bits & 63)) << 52 | (state ^ bits << 24) >> 12,
             _ => bits >> (bits & 15) & 0xffff_ffff,
@@ -55,7 +54,7 @@ fn is_nan(x: Scalar) -> bool {
     }
 }
 
-/// True for what is subnormal, or at the border.
+/// True for subnormal numbers and the least normal one.
 fn is_small(x: Scalar) -> bool {
     match x.dtype {
         DType::F32 => x.as_f32() != 0.0 && x.as_f32().abs() <= f32::MIN_POSITIVE,
@@ -70,15 +69,15 @@ fn is_small(x: Scalar) -> bool {
 /// How an operation's results compare with the table.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// They are the same.
+    /// All results are equal.
     Right,
-    /// Only where a subnormal number goes in or should come out.
+    /// Results differ only for subnormal operands or results.
     Flushes,
-    /// In other cases, too.
+    /// Other results differ too.
     Wrong,
 }
 
-/// Compares the results of an operation on pairs of numbers with the table's.
+/// Compares the results of an operation on sample pairs with the table's.
 pub fn judge(op: Op, dtype: DType, xs: &[u64], ys: &[u64], got: &[u64]) -> Verdict {
     let mut verdict = Verdict::Right;
     for ((x, y), got) in xs.iter().zip(ys).zip(got) {
@@ -89,7 +88,7 @@ pub fn judge(op: Op, dtype: DType, xs: &[u64], ys: &[u64], got: &[u64]) -> Verdi
         if *got == wanted.bits || both_nan {
             continue;
         }
-        // A result that is rounded up to the least normal number is flushed by some, too.
+        // Some devices also flush a result that is rounded up to the least normal number.
         if !args.iter().chain([&wanted]).any(|s| is_small(*s)) {
             return Verdict::Wrong;
         }
@@ -104,7 +103,7 @@ mod tests {
     use super::super::TRIED;
     use super::*;
 
-    /// Judges an operation whose results are those of the table, changed by `change`.
+    /// Judges the table's results after `change`.
     fn judged(op: Op, dtype: DType, change: impl Fn(u64) -> u64) -> Verdict {
         let (xs, ys): (Vec<u64>, Vec<u64>) = pairs(dtype).unzip();
         let of = |(x, y): (&u64, &u64)| {

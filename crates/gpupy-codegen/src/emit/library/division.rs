@@ -1,4 +1,4 @@
-//! Functions of signs, quotients and remainders.
+//! Library functions for signs, quotients and remainders.
 //!
 //! Invariant: a quotient by 0 is 0, and so is its remainder. Not here: casts (`float16_casts.rs`, `integers.rs`).
 
@@ -7,7 +7,7 @@ use gpupy_core::DType;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 
-/// The sign bit and exponent of one, but zero for zeros, and NaN as it is.
+/// The sign of a float: ±1, 0 for zeros, and NaN for NaN.
 pub fn sign_of(dtype: DType) -> Program {
     let (one, infinity) = match dtype {
         DType::F64 => (1f64.to_bits(), f64::INFINITY.to_bits()),
@@ -26,7 +26,7 @@ pub fn sign_of(dtype: DType) -> Program {
     c.gives(value)
 }
 
-/// By way of magnitudes, because C's quotient of the least integer by -1 is undefined.
+/// Floor division, computed on magnitudes: the quotient of the least integer by -1 is undefined in C.
 pub fn floor_div(dtype: DType, unsigned: DType) -> Program {
     let mut c = FunctionBuilder::new();
     let (a, b) = (c.0.param(dtype), c.0.param(dtype));

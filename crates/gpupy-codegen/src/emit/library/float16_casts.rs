@@ -1,6 +1,6 @@
-//! Functions of float16: rounding to it, and its bits.
+//! Library functions for float16: rounding to it, and conversion of its bits.
 //!
-//! Invariant: each rounds once, to the nearest, ties to even. Not here: floats of integers (`integers.rs`).
+//! Invariant: each rounds once, to nearest, ties to even. Not here: casts of 64-bit integers (`integers.rs`).
 
 use super::function_builder::{FunctionBuilder, INFINITY};
 use gpupy_core::DType;
@@ -9,10 +9,10 @@ use gpupy_core::op::Op;
 
 /// The bits of 2^-14, the least normal float16.
 const LEAST_HALF: u64 = 0x3880_0000;
-/// The bits of a half, whose last place is the least subnormal float16, 2^-24.
+/// The bits of 0.5. Its unit in the last place is the least subnormal float16, 2^-24.
 const HALF: u64 = 0x3f00_0000;
 
-/// How many times 2^-24 a float32 below 2^-14 is, to the nearest. `size` are its bits.
+/// A float32 below 2^-14 as a multiple of 2^-24, rounded to nearest. `size` are its bits.
 pub fn smallest_halves(c: &mut FunctionBuilder, size: u32) -> u32 {
     let float = c.bits(size, DType::F32);
     let sum = c.with(Op::Add, float, HALF);
@@ -25,7 +25,7 @@ pub fn half_round() -> Program {
     let mut c = FunctionBuilder::new();
     let x = c.0.param(DType::F32);
     let (size, sign) = c.parts(x);
-    // Half of the last place, less one where the last bit is 0; it carries up to infinity.
+    // Rounds by adding half a unit in the last place, less one if the last bit is 0. It carries up to infinity.
     let odd = c.with(Op::Shr, size, 13);
     let odd = c.with(Op::And, odd, 1);
     let normal = c.with(Op::Add, size, 0xfff);
@@ -59,7 +59,7 @@ pub fn half_bits() -> Program {
     let value = c.select(small, subnormal, normal);
     let payload = c.with(Op::Shr, size, 13);
     let payload = c.with(Op::And, payload, 0x3ff);
-    // A NaN whose upper bits are all 0 stays one.
+    // A NaN must not become infinity if the upper bits of its payload are 0.
     let payload = c.with(Op::Max, payload, 1);
     let nan = c.with(Op::Or, payload, 0x7c00);
     let infinity = c.like(size, 0x7c00);
@@ -72,7 +72,7 @@ pub fn half_bits() -> Program {
     c.gives(value)
 }
 
-/// The float16 of 16 bits, as a float32.
+/// The float16 of these 16 bits, as a float32.
 pub fn half_of_bits() -> Program {
     let mut c = FunctionBuilder::new();
     let x = c.0.param(DType::U32);
@@ -95,7 +95,7 @@ pub fn half_of_bits() -> Program {
     c.gives(value)
 }
 
-/// Float16 is infinite from far fewer than 32 bits on.
+/// Casts a 64-bit integer to float16. It is clamped to 21 bits first: float16 overflows far below that.
 pub fn half_of_long(dtype: DType) -> Program {
     let mut c = FunctionBuilder::new();
     let x = c.0.param(dtype);
@@ -111,7 +111,8 @@ pub fn half_of_long(dtype: DType) -> Program {
     c.gives(value)
 }
 
-/// Rounded to odd on the way: a float32 that is not exact ends in 1, and so is never a tie.
+/// Casts float64 to float16 by way of float32, which is rounded to odd: an inexact float32 ends in 1, and so is
+/// never a tie.
 pub fn half_of_double() -> Program {
     let mut c = FunctionBuilder::new();
     let x = c.0.param(DType::F64);

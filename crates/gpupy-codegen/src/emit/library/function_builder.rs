@@ -1,4 +1,4 @@
-//! A function of the library under construction.
+//! Builds library functions.
 //!
 //! Owns [`FunctionBuilder`]. Not here: the functions (`float16_casts.rs`, `integers.rs`, `division.rs`).
 
@@ -9,7 +9,7 @@ use gpupy_core::{DType, Scalar};
 /// The bits of infinity, as a float32.
 pub const INFINITY: u64 = 0x7f80_0000;
 
-/// A function under construction.
+/// A library function under construction.
 pub struct FunctionBuilder(pub Builder);
 
 impl FunctionBuilder {
@@ -21,7 +21,7 @@ impl FunctionBuilder {
         self.0.op(op, values)
     }
 
-    /// A literal of a value's dtype.
+    /// A literal of the dtype of `value`.
     pub fn like(&mut self, value: u32, bits: u64) -> u32 {
         let dtype = self.0.dtype(value);
         self.0.constant(Scalar::new(dtype, bits))
@@ -45,7 +45,7 @@ impl FunctionBuilder {
         self.0.convert(Op::Bitcast, value, to)
     }
 
-    /// A float's bits: the magnitude's, and the sign's in their place.
+    /// A float's magnitude bits, and its sign bit in place.
     pub fn parts(&mut self, float: u32) -> (u32, u32) {
         let (unsigned, mask) = match self.0.dtype(float) {
             DType::F64 => (DType::U64, u64::MAX >> 1),

@@ -1,6 +1,6 @@
-//! Functions between floats and integers of 64 bits.
+//! Library functions for casts between floats and 64-bit integers.
 //!
-//! Invariant: what does not fit gives what the IR says of the cast. Not here: float16 (`float16_casts.rs`).
+//! Invariant: a value that does not fit gives the result that the IR defines. Not here: float16 (`float16_casts.rs`).
 
 use super::function_builder::{FunctionBuilder, INFINITY};
 use gpupy_core::DType;
@@ -13,7 +13,7 @@ pub fn integer_part(c: &mut FunctionBuilder, size: u32, unsigned: DType) -> u32 
     let fraction = c.with(Op::And, size, 0x7f_ffff);
     let mantissa = c.with(Op::Or, fraction, 0x80_0000);
     let mantissa = c.cast(mantissa, unsigned);
-    // Of these counts one is negative, that is huge, and leaves nothing; or both are 0.
+    // One of these counts is negative, which is huge as unsigned and shifts all bits out; or both are 0.
     let exponent = c.bits(exponent, DType::I32);
     let up = c.with(Op::Sub, exponent, 150);
     let down = c.op(Op::Neg, &[up]);
@@ -23,14 +23,15 @@ pub fn integer_part(c: &mut FunctionBuilder, size: u32, unsigned: DType) -> u32 
     c.op(Op::Or, &[up, down])
 }
 
-/// A magnitude with a sign: the opposite where `sign` is not 0.
+/// A magnitude with a sign: negated if `sign` is not 0.
 pub fn signed(c: &mut FunctionBuilder, magnitude: u32, sign: u32) -> u32 {
     let negative = c.with(Op::Ne, sign, 0);
     let opposite = c.op(Op::Neg, &[magnitude]);
     c.select(negative, opposite, magnitude)
 }
 
-/// The low bits of the cast to int64, whose value for what does not fit ends in zeros.
+/// Casts float32 to uint32: the low bits of the cast to int64, whose result for values that do not fit ends in
+/// zeros.
 pub fn uint_of_float() -> Program {
     let mut c = FunctionBuilder::new();
     let x = c.0.param(DType::F32);
@@ -94,14 +95,14 @@ pub fn ulong_of_double() -> Program {
 pub fn nearest_float(c: &mut FunctionBuilder, x: u32) -> u32 {
     let high = c.with(Op::Shr, x, 32);
     let high = c.cast(high, DType::U32);
-    // The exponent of the upper half tells its length, or one more.
+    // The exponent of the upper half gives its length in bits, or one more.
     let length = c.cast(high, DType::F32);
     let length = c.bits(length, DType::U32);
     let length = c.with(Op::Shr, length, 23);
     let one = c.like(length, 126);
     let length = c.op(Op::Max, &[length, one]);
     let length = c.op(Op::Sub, &[length, one]);
-    // What is shifted out leaves its trace in the last bit, which is far below the rounding.
+    // Bits that are shifted out set the last bit (a sticky bit), which is far below the rounding position.
     let count = c.cast(length, DType::U64);
     let top = c.op(Op::Shr, &[x, count]);
     let back = c.op(Op::Shl, &[top, count]);

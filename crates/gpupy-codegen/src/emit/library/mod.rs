@@ -1,12 +1,12 @@
-//! The functions that kernels call: operations that take more than an expression, as programs.
+//! The library: operations that take more than an expression, as functions that kernels call.
 //!
-//! Owns [`FUNCTIONS`], the table. Each [`LibraryFunction`] is a program of simpler operations,
-//! so that it is written once for all languages and widths, and tested without a device. Parameters,
-//! which come first, and results are what registers hold. A function under construction is a [`FunctionBuilder`](function_builder::FunctionBuilder);
-//! `float16_casts.rs` has those of float16, `integers.rs` those between floats and integers, `division.rs` the others.
-//! Invariant: a function calls only such as stand before it.
+//! Owns [`FUNCTIONS`], the table. Each [`LibraryFunction`] is a program of simpler operations, so that it is written
+//! once for all languages and widths, and tested without a device. Its parameters are its first instructions;
+//! parameters and results have the dtypes of registers. `float16_casts.rs` has the functions for float16,
+//! `integers.rs` the casts between floats and integers, `division.rs` the others; `function_builder.rs` builds them.
+//! Invariant: a function calls only functions that precede it in the table.
 //!
-//! Not here: their text (`definitions.rs`), functions of the user's (the core's `functions/`).
+//! Not here: their text (`definitions.rs`), mathematical functions (`functions/` of gpupy-core).
 
 mod division;
 mod float16_casts;
@@ -22,15 +22,15 @@ use integers::{
 };
 use std::sync::LazyLock;
 
-/// A function.
+/// A function of the library.
 pub struct LibraryFunction {
     pub name: &'static str,
-    /// The dtype of its operands, which its full name has.
+    /// The dtype of its operands. It is part of the full name.
     pub dtype: DType,
     pub program: Program,
 }
 
-/// All functions, each after those that it calls.
+/// All functions, each after the functions that it calls.
 pub static FUNCTIONS: LazyLock<Vec<LibraryFunction>> = LazyLock::new(|| {
     let (ints, longs) = ((DType::I32, DType::U32), (DType::I64, DType::U64));
     let function = |name, dtype, program| LibraryFunction { name, dtype, program };
@@ -85,7 +85,7 @@ mod tests {
         panic!("a function gives a value");
     }
 
-    /// Bits of all sizes and kinds, of a dtype.
+    /// Samples of a dtype: bits of all magnitudes and classes.
     fn samples(dtype: DType) -> Vec<Scalar> {
         let mut state = 1u64;
         let mut random = || {
@@ -94,7 +94,7 @@ mod tests {
         };
         let mut bits: Vec<u64> = (0..64).flat_map(|k| [1 << k, (1 << k) - 1, !0 << k]).collect();
         bits.extend((0..20_000).map(|k| random() >> (k % 64)));
-        // Floats of ordinary sizes, and near what fits in integers.
+        // Floats of ordinary magnitudes, and near the limits of integers.
         let near = |k: i32| [1.0, 1.5, 1.0 + 1e-7, 1.0 - 1e-7].map(|x| x * 2f64.powi(k));
         let floats = (-30..70).flat_map(near).flat_map(|x| [x, -x]);
         let floats: Vec<f64> = floats.chain([0.0, -0.0, f64::NAN, f64::INFINITY]).collect();

@@ -1,8 +1,8 @@
-//! Operations on integers of 64 bits in words of 32.
+//! Arithmetic of 64-bit integers in pairs of 32-bit words.
 //!
-//! Owns [`PairBuilder`], which writes them into a program. A [`WordPair`] is the low word and the high one. Results
-//! are those of `op_eval`, to the bit; they rest on the IR's shifts, which give 0 for counts of 32 and
-//! more, so that both halves of a shift are joined without asking which way round they lie.
+//! Owns [`PairBuilder`], which adds it to a program. A [`WordPair`] is the low and the high word. Results are those
+//! of `op_eval`, to the bit. Shifts rely on the IR's, which give 0 for counts of 32 and more, so that the parts of
+//! a shift are joined without a case distinction.
 //!
 //! Not here: floats (`floats.rs`), which values of a program are pairs (`mod.rs`).
 
@@ -13,11 +13,11 @@ use gpupy_core::{DType, Scalar};
 /// The low and the high word of an integer, both uint32 values.
 pub type WordPair = [u32; 2];
 
-/// A program that is given such operations.
+/// A program under construction that gets operations on word pairs.
 pub struct PairBuilder(pub Builder);
 
 impl PairBuilder {
-    /// A literal.
+    /// A literal word.
     pub fn word(&mut self, bits: u32) -> u32 {
         self.0.constant(Scalar::new(DType::U32, bits.into()))
     }
@@ -27,38 +27,38 @@ impl PairBuilder {
         self.0.op(op, values)
     }
 
-    /// An operation of a word and a literal.
+    /// An operation on a word and a literal.
     pub fn with(&mut self, op: Op, a: u32, bits: u32) -> u32 {
         let b = self.word(bits);
         self.0.op(op, &[a, b])
     }
 
-    /// A word by its value as another dtype.
+    /// Casts a word to another dtype.
     pub fn cast(&mut self, a: u32, to: DType) -> u32 {
         self.0.convert(Op::Cast, a, to)
     }
 
-    /// A word by its bits as another dtype.
+    /// Bitcasts a word to another dtype.
     pub fn bits(&mut self, a: u32, to: DType) -> u32 {
         self.0.convert(Op::Bitcast, a, to)
     }
 
-    /// A literal.
+    /// A literal pair.
     pub fn pair(&mut self, bits: u64) -> WordPair {
         [self.word(bits as u32), self.word((bits >> 32) as u32)]
     }
 
-    /// An operation on the words by themselves.
+    /// An operation on low words and on high words separately.
     pub fn each(&mut self, op: Op, a: WordPair, b: WordPair) -> WordPair {
         [0, 1].map(|k| self.op(op, &[a[k], b[k]]))
     }
 
-    /// All bits the other way round.
+    /// The complement of all bits.
     pub fn not(&mut self, a: WordPair) -> WordPair {
         a.map(|word| self.op(Op::Not, &[word]))
     }
 
-    /// One of two.
+    /// `a` where `which` holds, else `b`.
     pub fn select(&mut self, which: u32, a: WordPair, b: WordPair) -> WordPair {
         [0, 1].map(|k| self.op(Op::Select, &[which, a[k], b[k]]))
     }
@@ -95,12 +95,12 @@ impl PairBuilder {
         [low, self.op(Op::Add, &[high, across])]
     }
 
-    /// The whole product of two words, by halves of 16 bits.
+    /// The full 64-bit product of two words, from halves of 16 bits.
     fn product(&mut self, a: u32, b: u32) -> WordPair {
         let [a, b] = [a, b].map(|x| [self.with(Op::And, x, 0xffff), self.with(Op::Shr, x, 16)]);
         let [low, up, down, high] = [(0, 0), (0, 1), (1, 0), (1, 1)]
             .map(|(i, k): (usize, usize)| self.op(Op::Mul, &[a[i], b[k]]));
-        // Neither of these sums goes beyond a word.
+        // Neither of these sums overflows a word.
         let over = self.with(Op::Shr, low, 16);
         let middle = self.op(Op::Add, &[down, over]);
         let part = self.with(Op::And, middle, 0xffff);
@@ -113,7 +113,7 @@ impl PairBuilder {
         [low, self.op(Op::Add, &[high, over])]
     }
 
-    /// The count of a shift as a word: 64 for all that are too large, or negative.
+    /// The count of a shift as a word: 64 for counts that are too large, or negative.
     pub fn count(&mut self, count: WordPair) -> u32 {
         let too_large = self.with(Op::Ne, count[1], 0);
         let most = self.word(64);
@@ -121,13 +121,13 @@ impl PairBuilder {
         self.op(Op::Select, &[too_large, most, least])
     }
 
-    /// How far the bits of one word go into the other one: what is left of 32, and what is beyond.
+    /// The shift counts between the two words: `32 - count` and `count - 32`.
     fn around(&mut self, count: u32) -> [u32; 2] {
         let width = self.word(32);
         [self.op(Op::Sub, &[width, count]), self.op(Op::Sub, &[count, width])]
     }
 
-    /// Shifted left by a word.
+    /// Shifts left by `count`.
     pub fn shl(&mut self, a: WordPair, count: u32) -> WordPair {
         let [left, beyond] = self.around(count);
         let low = self.op(Op::Shl, &[a[0], count]);
@@ -137,7 +137,7 @@ impl PairBuilder {
         [low, self.op(Op::Or, &[high, come])]
     }
 
-    /// Shifted right by a word, zeros coming in.
+    /// Shifts right by `count`, filling with zeros.
     pub fn shr(&mut self, a: WordPair, count: u32) -> WordPair {
         let [left, beyond] = self.around(count);
         let low = self.op(Op::Shr, &[a[0], count]);
@@ -146,7 +146,7 @@ impl PairBuilder {
         [self.op(Op::Or, &[low, come]), self.op(Op::Shr, &[a[1], count])]
     }
 
-    /// Shifted right by a word up to 64, the sign coming in.
+    /// Shifts right by `count`, at most 64, filling with the sign.
     pub fn shr_signed(&mut self, a: WordPair, count: u32) -> WordPair {
         let sign = self.sign(a);
         let up = self.word(64);
@@ -156,7 +156,7 @@ impl PairBuilder {
         self.each(Op::Or, shifted, signs)
     }
 
-    /// All bits set where the integer is negative, else none.
+    /// A word of all ones if the integer is negative, else 0.
     pub fn sign(&mut self, a: WordPair) -> u32 {
         let high = self.bits(a[1], DType::I32);
         let most = self.0.constant(Scalar::new(DType::I32, 31));
@@ -164,13 +164,13 @@ impl PairBuilder {
         self.bits(sign, DType::U32)
     }
 
-    /// Negative where all bits of `sign` are set.
+    /// Negates `a` if `sign` is all ones.
     pub fn signed(&mut self, a: WordPair, sign: u32) -> WordPair {
         let flipped = self.each(Op::Xor, a, [sign, sign]);
         self.sub(flipped, [sign, sign])
     }
 
-    /// True for all but 0.
+    /// True for integers other than 0.
     pub fn is_some(&mut self, a: WordPair) -> u32 {
         let any = self.op(Op::Or, &a);
         self.with(Op::Ne, any, 0)
@@ -183,7 +183,7 @@ impl PairBuilder {
         self.op(Op::Not, &[any])
     }
 
-    /// Whether the first is less, of integers with or without a sign.
+    /// Whether `a < b`, as signed or unsigned integers.
     pub fn lt(&mut self, a: WordPair, b: WordPair, has_sign: bool) -> u32 {
         let highs = [a[1], b[1]].map(|high| match has_sign {
             true => self.bits(high, DType::I32),
@@ -196,7 +196,7 @@ impl PairBuilder {
         self.op(Op::Or, &[less, below])
     }
 
-    /// The quotient towards minus infinity and the remainder with the divisor's sign; both 0 by 0.
+    /// The floored quotient and the remainder with the divisor's sign. Both are 0 for a divisor of 0.
     pub fn divide(&mut self, a: WordPair, b: WordPair, has_sign: bool) -> (WordPair, WordPair) {
         let zero = self.pair(0);
         let by_some = self.is_some(b);
@@ -209,7 +209,7 @@ impl PairBuilder {
                 let apart = self.op(Op::Xor, &signs);
                 let quotient = self.signed(quotient, apart);
                 let rest = self.signed(rest, signs[0]);
-                // Towards minus infinity is one further down where something is left.
+                // The floored quotient is one less if there is a remainder.
                 let left = self.is_some(rest);
                 let left = self.cast(left, DType::U32);
                 let down = self.op(Op::Mul, &[apart, left]);
@@ -221,7 +221,7 @@ impl PairBuilder {
         (self.select(by_some, quotient, zero), self.select(by_some, rest, zero))
     }
 
-    /// Quotient and remainder without signs, a bit at a time.
+    /// Unsigned quotient and remainder, by long division, one bit at a time.
     fn divide_sizes(&mut self, a: WordPair, b: WordPair) -> (WordPair, WordPair) {
         let steps = self.0.constant(Scalar::new(DType::I32, 64));
         let zero = self.word(0);

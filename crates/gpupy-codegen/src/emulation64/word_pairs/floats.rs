@@ -1,8 +1,8 @@
-//! Casts between float32 and integers of 64 bits in words of 32.
+//! Casts between float32 and 64-bit integers in pairs of words.
 //!
-//! Owns the casts of [`PairBuilder`]. Invariants: what does not fit becomes what `op_eval` says; a float is
-//! rounded once, to nearest. float16 goes by way of float32, which rounds nothing twice: where an integer
-//! is not exact in float32, it is beyond float16.
+//! Owns the casts of [`PairBuilder`]. Invariants: a value that does not fit gives the result of `op_eval`; a float is
+//! rounded once, to nearest. float16 goes by way of float32 without double rounding: an integer that is inexact in
+//! float32 overflows float16.
 //!
 //! Not here: the other operations (`arithmetic.rs`).
 
@@ -16,7 +16,7 @@ const ULONG: u32 = (127 + 64) << 23;
 const INFINITY: u32 = 255 << 23;
 
 impl PairBuilder {
-    /// A float32 towards zero, as int64 or uint64.
+    /// Truncates a float32 to int64 or uint64.
     pub fn pair_of_float(&mut self, x: u32, has_sign: bool) -> WordPair {
         let bits = self.bits(x, DType::U32);
         let size = self.with(Op::And, bits, 0x7fff_ffff);
@@ -38,12 +38,12 @@ impl PairBuilder {
         self.select(lost, least, value)
     }
 
-    /// The integer part of a float below 2^64 that is given by its bits, without a sign.
+    /// The integer part of a float below 2^64, given by its bits without sign.
     fn integer_part(&mut self, size: u32) -> WordPair {
         let exponent = self.with(Op::Shr, size, 23);
         let mantissa = self.with(Op::And, size, 0x7f_ffff);
         let mantissa = self.with(Op::Or, mantissa, 0x80_0000);
-        // The mantissa's last bit counts 1 at this exponent; counts that wrap shift all out.
+        // At this exponent the mantissa's last bit counts 1. Counts that wrap shift all bits out.
         let whole = self.word(127 + 23);
         let (up, down) =
             (self.op(Op::Sub, &[exponent, whole]), self.op(Op::Sub, &[whole, exponent]));
@@ -67,7 +67,7 @@ impl PairBuilder {
     }
 
     fn float_of_size(&mut self, a: WordPair) -> u32 {
-        // At least 29 bits of what has a high word come into it, where it has any.
+        // If the high word is not 0, at least 29 significant bits come into it.
         let (mut top, mut shifted) = (a, self.word(0));
         for (below, by) in [(1 << 16, 16), (1 << 24, 8), (1 << 28, 4)] {
             let count = self.word(by);
@@ -77,7 +77,7 @@ impl PairBuilder {
             let more = self.with(Op::Add, shifted, by);
             shifted = self.op(Op::Select, &[small, more, shifted]);
         }
-        // What is left out leaves its trace in the last bit, which is far below the rounding.
+        // Bits that are left out set the last bit (a sticky bit), which is far below the rounding position.
         let inexact = self.with(Op::Ne, top[0], 0);
         let inexact = self.cast(inexact, DType::U32);
         let top = self.op(Op::Or, &[top[1], inexact]);

@@ -1,11 +1,11 @@
-//! Programs over 64-bit integers, for devices that have none: each is a pair of words.
+//! 64-bit integers as pairs of 32-bit words, for devices that have none.
 //!
-//! Owns [`split`]. A block of such integers is two of uint32, its planes; a parameter is two. Invariant:
-//! what comes out has no value of 64 bits, and gives the bits of what it stands for. Forms other than a
-//! map have no pairs in what they combine: a driver leaves those to another one.
+//! Owns [`split`], which rewrites a program. A block of such integers becomes two of uint32, its planes; a parameter
+//! becomes two. Invariant: the new program has no 64-bit integers, and gives the bits of the original. Forms other
+//! than a map must not combine 64-bit integers: a driver leaves such programs to another driver.
 //!
-//! Not here: the operations (`arithmetic.rs`, `floats.rs`), blocks and parameters of launches
-//! (`split_storage.rs`), what it costs (`pair_cost.rs`).
+//! Not here: the arithmetic (`arithmetic.rs`, `floats.rs`), blocks and parameters of launches (`split_storage.rs`),
+//! the cost (`pair_cost.rs`).
 
 mod arithmetic;
 mod floats;
@@ -20,7 +20,7 @@ use gpupy_core::ir::{Builder, Inst, Program};
 use gpupy_core::op::Op;
 use rustc_hash::FxHashMap;
 
-/// The program over words, if the program has any 64-bit integer.
+/// The program over word pairs, if the program has 64-bit integers.
 pub fn split(program: &Program) -> Option<SplitProgram> {
     let mut dtypes = program.operands.iter().chain(&program.params);
     let any =
@@ -28,22 +28,22 @@ pub fn split(program: &Program) -> Option<SplitProgram> {
     any.then(|| IntegerSplitter::new(program).split())
 }
 
-/// What stands for a value.
+/// The representation of a value: itself, or a word pair.
 #[derive(Clone, Copy)]
 enum LoweredValue {
     One(u32),
     Two(WordPair),
 }
 
-/// Copies a program, with pairs for its 64-bit integers.
+/// Copies a program and replaces its 64-bit integers by word pairs.
 struct IntegerSplitter<'a> {
     from: &'a Program,
     to: PairBuilder,
-    /// The first operand of those that stand for each.
+    /// For each operand of the original, its first operand in the copy.
     slots: Vec<u32>,
-    /// What stands for each instruction's value.
+    /// The representation of each instruction's value.
     values: Vec<LoweredValue>,
-    /// For each region, which of the values that it carries or gives are pairs.
+    /// For each region, which of its carried values or results are pairs.
     regions: FxHashMap<u32, Vec<bool>>,
     operands: Vec<(usize, Plane)>,
     dests: Vec<(usize, Plane)>,
@@ -86,14 +86,14 @@ impl<'a> IntegerSplitter<'a> {
         SplitProgram { program, fingerprint, operands: self.operands, dests: self.dests, params }
     }
 
-    /// The value that stands for one of at most 32 bits, or names a region.
+    /// The representation of a value of at most 32 bits, or of a region.
     fn one(&self, value: u32) -> u32 {
         match self.values[value as usize] {
             LoweredValue::One(value) | LoweredValue::Two([value, _]) => value,
         }
     }
 
-    /// The values that stand for a list of them, and which are pairs.
+    /// The representations of a list of values, and which are pairs.
     fn list(&self, at: u32, len: u32) -> (Vec<u32>, Vec<bool>) {
         let listed = &self.from.extra[at as usize..(at + len) as usize];
         let held = || listed.iter().map(|value| self.values[*value as usize]);
@@ -104,7 +104,7 @@ impl<'a> IntegerSplitter<'a> {
         (values.collect(), held().map(|held| matches!(held, LoweredValue::Two(_))).collect())
     }
 
-    /// Value number `k` of a region, given by the numbers of those that stand for it.
+    /// Value number `k` of a region. `value` gives the region's value at an index of the new program.
     fn of_region(
         &mut self,
         region: u32,
@@ -120,7 +120,7 @@ impl<'a> IntegerSplitter<'a> {
         }
     }
 
-    /// An element of an operand, by its plane.
+    /// Loads an element of an operand; `element` loads it from one plane.
     fn read(&mut self, operand: u32, element: impl Fn(&mut Builder, u32) -> u32) -> LoweredValue {
         let slot = self.slots[operand as usize];
         match is_pair(self.from.operands[operand as usize]) {
@@ -129,7 +129,7 @@ impl<'a> IntegerSplitter<'a> {
         }
     }
 
-    /// Copies an instruction; gives its value, or the name of a region.
+    /// Copies an instruction. Returns its value, or the number of a region.
     fn copy(&mut self, name: u32, inst: &Inst) -> LoweredValue {
         let [a, b, c] = inst.args;
         let done = LoweredValue::One(0);
@@ -189,7 +189,7 @@ impl<'a> IntegerSplitter<'a> {
         }
     }
 
-    /// Copies what computes a value from values alone.
+    /// Copies an instruction that computes a value from values alone.
     fn compute(&mut self, inst: &Inst) -> LoweredValue {
         let held: Vec<LoweredValue> =
             self.from.uses(inst).map(|value| self.values[value as usize]).collect();
@@ -204,7 +204,7 @@ impl<'a> IntegerSplitter<'a> {
                     }
                 }
             }
-            // From one to the other they keep their bits.
+            // Casts between int64 and uint64 keep the bits.
             (Op::Cast | Op::Bitcast, [LoweredValue::Two(pair)]) if is_pair(inst.dtype) => {
                 LoweredValue::Two(*pair)
             }
@@ -238,7 +238,7 @@ impl<'a> IntegerSplitter<'a> {
     }
 }
 
-/// A value of at most 32 bits as an integer of 64.
+/// Casts a value of at most 32 bits to a 64-bit integer.
 fn widen(to: &mut PairBuilder, value: u32, from: DType, has_sign: bool) -> WordPair {
     if from.is_float() {
         let value = to.cast(value, DType::F32);
@@ -253,7 +253,7 @@ fn widen(to: &mut PairBuilder, value: u32, from: DType, has_sign: bool) -> WordP
     [to.cast(value, DType::U32), to.word(0)]
 }
 
-/// An integer of 64 bits as a value of at most 32.
+/// Casts a 64-bit integer to a dtype of at most 32 bits.
 fn narrow(to: &mut PairBuilder, pair: WordPair, has_sign: bool, dtype: DType) -> u32 {
     match dtype {
         DType::Bool => to.is_some(pair),
@@ -279,7 +279,7 @@ fn unary(to: &mut PairBuilder, op: Op, a: WordPair, has_sign: bool) -> WordPair 
             let sign = if has_sign { to.sign(a) } else { to.word(0) };
             [to.op(Op::Or, &[some, sign]), sign]
         }
-        // The size of what has no sign is itself; integers have no other operation of one operand.
+        // The magnitude of an unsigned integer. Integers have no other unary operations.
         _ => a,
     }
 }

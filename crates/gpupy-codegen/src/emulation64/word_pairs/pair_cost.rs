@@ -1,19 +1,19 @@
-//! What operations on pairs take.
+//! The cost of operations on word pairs, in instructions.
 //!
-//! Owns [`most_instructions`] and [`is_pair`]. Invariant: no operation takes more than it says (tested).
+//! Owns [`most_instructions`] and [`is_pair`]. Invariant: no operation takes more instructions (tested).
 
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
-/// True for the dtypes whose values are pairs.
+/// True for dtypes that word pairs represent.
 pub fn is_pair(dtype: DType) -> bool {
     matches!(dtype, DType::I64 | DType::U64)
 }
 
-/// The most instructions that stand for one operation; `dtype` is what comes out.
+/// The most instructions that replace one operation. `dtype` is its result's.
 ///
-/// Of a comparison or a cast the result does not tell that pairs go in, so these are always taken for
-/// operations on pairs.
+/// The result's dtype does not show whether the operands of a comparison or a cast are pairs, so these always count
+/// as operations on pairs.
 pub fn most_instructions(op: Op, dtype: DType) -> u32 {
     match op {
         Op::Cast => 64,

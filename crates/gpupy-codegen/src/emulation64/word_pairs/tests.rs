@@ -1,4 +1,4 @@
-//! Pairs against `op_eval`, operation by operation, and through regions.
+//! Word pairs are compared with `op_eval`, operation by operation and through regions.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -6,7 +6,7 @@ use gpupy_core::ir::{AccessKind, Form};
 use gpupy_core::op::OPS;
 use gpupy_core::{Scalar, op_eval};
 
-/// Runs a program of parameters, scalar operations and loops; gives what it stores.
+/// Interprets a program of parameters, scalar operations and loops. Returns the stored values.
 fn run(program: &Program, params: &[Scalar]) -> Vec<Scalar> {
     let mut values = vec![Scalar::zero(DType::U32); program.insts.len()];
     let mut stored = Vec::new();
@@ -42,7 +42,7 @@ fn run(program: &Program, params: &[Scalar]) -> Vec<Scalar> {
     stored
 }
 
-/// The parameters of a program over words.
+/// The parameters of the split program.
 fn words(planes: &SplitProgram, params: &[Scalar]) -> Vec<Scalar> {
     let word = |(which, plane): &(usize, Plane)| match plane {
         Plane::Whole => params[*which],
@@ -52,7 +52,7 @@ fn words(planes: &SplitProgram, params: &[Scalar]) -> Vec<Scalar> {
     planes.params.iter().map(word).collect()
 }
 
-/// What a program over words gives, put together.
+/// The results of the split program, joined.
 fn joined(planes: &SplitProgram, dests: &[DType], params: &[Scalar]) -> Vec<Scalar> {
     let mut stored = run(&planes.program, &words(planes, params)).into_iter();
     let mut next = || stored.next().unwrap().bits;
@@ -65,7 +65,7 @@ fn joined(planes: &SplitProgram, dests: &[DType], params: &[Scalar]) -> Vec<Scal
         .collect()
 }
 
-/// Bits of all lengths, and floats near what fits.
+/// Samples: integers of all lengths, and floats near the limits.
 fn samples(dtype: DType) -> Vec<Scalar> {
     let mut state = 1u64;
     let mut random = || {
@@ -138,7 +138,7 @@ fn operations_on_pairs_have_the_bits_of_the_table() {
                 checked += 1;
             }
         }
-        // Four of one operand, ten of two, six comparisons, a choice.
+        // Four unary operations, ten binary ones, six comparisons and a select.
         assert!(checked >= 20, "{checked}");
     }
 }
@@ -194,7 +194,7 @@ fn blocks_of_pairs_become_two_and_programs_without_stay() {
     assert!(split(&b.finish()).is_none());
 }
 
-/// Of a program over 64-bit elements, several of whose values of 32 bits are reduced.
+/// A program over 64-bit elements with several reductions of 32-bit values.
 fn reductions(dtype: DType) -> Program {
     let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
     let access = b.access(AccessKind::Contiguous);
