@@ -1,14 +1,13 @@
 //! Compute shaders: programs dispatched over blocks in linear memory.
 //!
-//! A block is its elements one after another, [`KernelFeatures::stored`] bytes each. [`plan()`] decides how
-//! the invocations of one dispatch find their points and the elements of the operands ([`DispatchPlan`], equal
-//! for launches that can share a kernel) and gives the launch's numbers beside it; [`source`] writes
-//! the kernel of a program and a plan. Its entry point is `main`.
+//! A block is an array of elements, [`KernelFeatures::stored`] bytes each. [`plan()`] decides how the invocations of
+//! one dispatch find their points and the elements of operands. The result is a [`DispatchPlan`], equal for launches
+//! that can share a kernel, and the argument words. [`source`] writes the kernel of a program and a plan. Its entry
+//! point is `main`.
 //!
-//! Invariants: the text depends on nothing but program, plan and device; elements that the launch does
-//! not name keep their old value, but for the bytes behind the last element of a block that is written
-//! whole; no access leaves its block, counted in whole fours. All index arithmetic is in 32 bits and
-//! wraps, so blocks hold less than 2³¹ elements.
+//! Invariants: the text depends only on program, plan and device. Elements that the launch does not write keep their
+//! old value, except for padding after the last element of a block that is written whole. No access leaves its
+//! block, rounded up to vectors of four. Index arithmetic wraps in 32 bits, so a block has fewer than 2³¹ elements.
 //!
 //! Not here: buffers and dispatches (drivers), statements (`emit`).
 

@@ -1,5 +1,5 @@
-//! A test that plans find the elements of their accesses: their arithmetic is done here as kernels
-//! do it, in wrapping 32-bit integers and float32, and compared with the walks.
+//! Tests that plans find the elements of their accesses. The tests do a kernel's index arithmetic, in wrapping 32-bit
+//! integers and float32, and compare it with the walks.
 #![allow(clippy::unwrap_used)]
 
 use super::plan::{DispatchPlan, DispatchRequest, PlannedDispatch, plan};
@@ -38,14 +38,14 @@ impl Random {
     }
 }
 
-/// What a kernel computes, for one invocation.
+/// The index arithmetic of one invocation.
 struct Invocation<'a> {
     plan: &'a DispatchPlan,
     words: &'a [u32],
     number: i32,
     /// The coordinates of each lane.
     coordinates: Vec<Vec<i32>>,
-    /// How many lanes have points.
+    /// The number of lanes that have points.
     exist: usize,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Invocation<'a> {
     }
 }
 
-/// The kernels' quotient.
+/// The quotient as kernels compute it.
 fn quotient(n: i32, divisor: Divisor, words: &[u32], large: bool) -> i32 {
     let by = words[usize::from(divisor.by)] as i32;
     let reciprocal = f32::from_bits(words[usize::from(divisor.reciprocal)]);
@@ -151,7 +151,7 @@ fn contiguous(shape: &[usize]) -> Vec<i64> {
     strides
 }
 
-/// Plans a copy through a view, and follows every invocation.
+/// Plans a copy through a view and checks every invocation.
 fn check(shape: &[usize], from: &Access, to: &Access, whole: bool, specialise: bool) {
     let mut b = Builder::new(Form::Map, shape.len() as u32);
     let (view, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
@@ -194,7 +194,7 @@ fn check(shape: &[usize], from: &Access, to: &Access, whole: bool, specialise: b
         for lane in 0..invocation.exist {
             let target = invocation.element(&plan.targets[0].0, lane);
             let source = invocation.element(&plan.fetches[0].1, lane);
-            // What lies behind a block that is written whole may be written, too.
+            // Padding of a block that is written whole may be written too.
             if whole && target as usize >= points {
                 continue;
             }
@@ -215,7 +215,7 @@ fn plans_find_the_elements_of_affine_accesses() {
         let whole = random.below(2) == 0;
         let mut target = Access { offset: 0, strides: contiguous(&shape).into() };
         if !whole {
-            // A view into a larger array, some of whose axes go backwards.
+            // A view into a larger array, with some axes reversed.
             let larger: Vec<usize> = shape.iter().map(|n| n + random.below(4) as usize).collect();
             target.strides = contiguous(&larger).into();
             target.offset = random.below(9);

@@ -1,11 +1,11 @@
-//! The account of what a program needs: instructions, numbers of the launch, buffers.
+//! The resources that a program needs in a compute kernel: instructions, arguments, buffers.
 //!
-//! Owns the meaning of the slots of `Resources`. The device limits buffers; the other limits are
-//! budgets of ours: kernels much longer take more time to compile than they save launches.
+//! Owns the meaning of the slots of `Resources`. The device limits buffers. The other limits are gpupy's own budgets:
+//! much longer kernels take more time to compile than they save by fewer launches.
 //!
-//! Invariant: the sum over a program's parts is never below what `of_program` finds.
+//! Invariant: the sum over a program's parts is never below `of_program`.
 //!
-//! Not here: whether an operation exists at all (`operation_support.rs`).
+//! Not here: whether an operation is supported (`operation_support.rs`).
 
 use crate::analysis::liveness::most_live_values;
 use crate::device::driver_answers;
@@ -29,15 +29,14 @@ const BUFFERS: usize = 5;
 const NAMES: [&str; 6] =
     ["instructions", "loads", "temporaries", "parameters", "destinations", "buffers"];
 
-/// The most reductions of a program: in the least memory that a group has, 16 KiB, this many have room for
-/// lanes of 32 bits.
+/// The most reductions of a program: the least workgroup memory, 16 KiB, has room for this many with 32-bit lanes.
 pub const MOST_REDUCTIONS: usize = 4;
 
-/// More buffers than this are not asked for, since each has its numbers.
+/// The most buffers in use, because each takes argument words.
 const MOST_BUFFERS: u32 = 40;
 
-/// The limits in force: those of a device whose kernels reach so many buffers and ours, or lower ones
-/// where the configuration has them.
+/// The limits in force: those of a device with this many buffers per kernel, and gpupy's own. A configuration may
+/// lower them.
 pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
     let buffers = buffers.min(MOST_BUFFERS);
     let mut limits = Resources::default();
@@ -50,12 +49,12 @@ pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
     driver_answers::lowered(limits, lowered)
 }
 
-/// The limits with their names, for people to read.
+/// The limits with the names of their slots, for display.
 pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
     driver_answers::named(&NAMES, limits)
 }
 
-/// What one part needs at most.
+/// The most that one part needs.
 pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     let mut need = of_short(part);
     let halves = match part {
@@ -63,7 +62,7 @@ pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
             if op.info().rule != Rule::Special && split == EmulationLevel::Integers =>
         {
             let most = most_instructions(op, dtype);
-            // Each stands for one of the most expensive that it may be; narrow ones stay as they are.
+            // Each instruction counts as the most expensive of its possible emulations.
             need.0[INSTRUCTIONS] = need.0[INSTRUCTIONS].max(3 * most);
             need.0[TEMPORARIES] = most;
             false
@@ -79,7 +78,7 @@ pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     need
 }
 
-/// What one part needs where no element is split.
+/// The needs of one part without emulation.
 fn of_short(part: Part) -> Resources {
     let mut need = Resources::default();
     match part {
@@ -108,7 +107,7 @@ fn of_short(part: Part) -> Resources {
     need
 }
 
-/// What a program really needs.
+/// The exact needs of a program.
 pub fn of_program(program: &Program) -> Resources {
     let mut need = Resources::default();
     for inst in &program.insts {
@@ -130,7 +129,7 @@ pub fn of_program(program: &Program) -> Resources {
     need
 }
 
-/// Instructions of an operation, roughly, as compilers for GPUs count them.
+/// Instructions of an operation, roughly, as GPU compilers count them.
 fn cost(op: Op, dtype: DType) -> u32 {
     match op {
         _ if op.info().rule == Rule::Special => 0,

@@ -1,6 +1,6 @@
-//! How the elements of an access are found at an invocation's points.
+//! Plans how an invocation finds the elements of an access at its points.
 //!
-//! Owns `ElementFetch` and `LaneLayout`. Invariant: every point that exists gets the element of the access.
+//! Owns `ElementFetch` and `LaneLayout`. Invariant: every existing point gets the element of the access.
 //!
 //! Not here: the points (`point_mapping.rs`), the text (`element_reader.rs`).
 
@@ -8,51 +8,51 @@ use crate::analysis::axis_coalescing::AffineWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords};
 use crate::compute::plan::point_mapping::Points;
 
-/// How the elements of one access are found.
+/// How an invocation finds the elements of one access.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ElementFetch {
-    /// The same element for all points: the word of its number.
+    /// One element for all points: the word of its index.
     Uniform(u16),
-    /// By the invocation's number: the word of the first invocation's element, if that is not 0.
-    /// Where fours are aligned it counts fours.
+    /// By the invocation's number, plus the word of the first invocation's element if that is not 0. If `aligned`,
+    /// both count vectors of four.
     Linear { first: Option<u16>, aligned: bool },
     /// By the coordinates of the invocation's first point.
     Sum { sum: AffineIndex, lanes: LaneLayout },
 }
 
-/// How the elements of a four lie beside one another.
+/// How the elements for the four points of an invocation lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LaneLayout {
-    /// All are the same one.
+    /// All points have the same element.
     Splat,
-    /// They are a four of the block, in order.
+    /// They are an aligned vector of four, in order.
     Aligned,
-    /// So many elements from one to the next: a word, or one.
+    /// Strided: the word of the stride in elements, or stride one.
     Step(Option<u16>),
     /// Each point has coordinates of its own.
     Apart,
 }
 
 impl ElementFetch {
-    /// True where whole fours are taken, or one element stands for all.
+    /// True if the fetch loads aligned vectors of four.
     pub fn takes_fours(&self) -> bool {
         matches!(self, ElementFetch::Linear { aligned: true, .. })
             || matches!(self, ElementFetch::Sum { lanes: LaneLayout::Aligned, .. })
     }
 
-    /// True where one element stands for all points of an invocation.
+    /// True if one element serves all points of an invocation.
     pub fn takes_one(&self) -> bool {
         matches!(self, ElementFetch::Uniform(_))
             || matches!(self, ElementFetch::Sum { lanes: LaneLayout::Splat, .. })
     }
 
-    /// True where coordinates are needed.
+    /// True if the fetch needs coordinates.
     pub fn needs_coordinates(&self) -> bool {
         matches!(self, ElementFetch::Sum { .. })
     }
 }
 
-/// Plans one access over `shape`; `flat` tells whether the invocation's number counts its points.
+/// Plans one access over `shape`. `flat`: the invocation's number counts the points in C order.
 pub(crate) fn plan(
     words: &mut ArgumentWords,
     walk: &AffineWalk,

@@ -1,6 +1,6 @@
-//! The parts of a plan that depend on its form.
+//! The parts of a plan that depend on the program's form.
 //!
-//! Owns `FormPlan`, `FormDetails` and `ReductionPlan`. Not here: those of a matrix product (`matmul.rs`).
+//! Owns `FormPlan`, `FormDetails` and `ReductionPlan`. Not here: matrix products (`matmul.rs`).
 
 use crate::analysis::axis_coalescing::AffineWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords};
@@ -14,7 +14,7 @@ use crate::compute::plan::walks::DispatchWalks;
 use crate::dialect::Width;
 use gpupy_core::ir::Form;
 
-/// What a form needs beside its accesses.
+/// The needs of a form besides its accesses.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum FormDetails {
     Map,
@@ -24,15 +24,15 @@ pub(crate) enum FormDetails {
     Product(TiledMatmul),
 }
 
-/// How reductions are done.
+/// How a kernel computes reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ReductionPlan {
     /// The word of the number of points along the last axis.
     pub points: u16,
-    /// True where fours along the last axis may be short.
+    /// True if a vector of four along the last axis may be incomplete.
     pub ragged: bool,
-    /// True where four invocations share an output point: where the group's memory has no room for the
-    /// lanes of all reductions, one takes it alone.
+    /// True if four invocations share an output point. If workgroup memory has no room for the lanes of all
+    /// reductions, one invocation computes it alone.
     pub shared: bool,
 }
 
@@ -47,14 +47,14 @@ pub(crate) struct FormPlan {
     pub late_indices: Vec<(u32, AffineIndex)>,
     pub targets: Vec<(ElementFetch, bool)>,
     pub form: FormDetails,
-    /// Axes that are left.
+    /// Axes left after coalescing.
     pub rank: usize,
-    /// Points for which places are reckoned.
+    /// Points in the index arithmetic.
     pub places: i64,
 }
 
 impl FormPlan {
-    /// Those of every form but the matrix product; `None` for more points than can be counted.
+    /// Plans every form but the matrix product. `None` if there are too many points to count.
     pub fn new(
         words: &mut ArgumentWords,
         request: &DispatchRequest<'_>,
@@ -69,7 +69,7 @@ impl FormPlan {
         if places.max(last) > i64::from(i32::MAX) {
             return None;
         }
-        // The invocations of a map have the points of its space, those of other forms chunks.
+        // An invocation of a map has points of its space; an invocation of another form has a chunk.
         let map = form == Form::Map;
         let fours = !uses.loops && !matches!(form, Form::Scan { .. });
         let width = if fours { Width::Four } else { Width::One };

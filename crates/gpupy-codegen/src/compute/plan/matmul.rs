@@ -12,7 +12,7 @@ use crate::compute::plan::tiles::{COLUMNS, Matrix, TiledMatmul, most_terms, rows
 use crate::dialect::Width;
 use gpupy_core::op::Op;
 
-/// Plans a product; `None` for more results than can be counted, or more terms than a dispatch takes.
+/// Plans a matrix product. `None` for too many results to count, or more terms than a dispatch takes.
 pub(crate) fn plan(
     words: &mut ArgumentWords,
     request: &DispatchRequest<'_>,

@@ -1,9 +1,9 @@
-//! Plans one dispatch: what its kernel must do, and the numbers that it does it with.
+//! Plans one dispatch: the code of its kernel, and the kernel's arguments.
 //!
-//! Owns [`DispatchPlan`] and [`PlannedDispatch`], the answer to a [`DispatchRequest`]. A program's loads, indices and stores walk over elements
-//! (`walks.rs`); `point_mapping.rs` says how invocations find their points, `fetch.rs` how they find elements; `form_plan.rs` has
-//! what depends on the form, `matmul.rs` and `tiles.rs` that of matrix products. Invariant: everything that differs
-//! between launches that share a kernel is in the words, everything else in the plan.
+//! Owns [`DispatchPlan`] and [`PlannedDispatch`], the answer to a [`DispatchRequest`]. `walks.rs` has the accesses of
+//! loads, indices and stores. `point_mapping.rs` maps invocations to points, `fetch.rs` points to elements.
+//! `form_plan.rs` has the parts that depend on the form, `matmul.rs` and `tiles.rs` those of matrix products.
+//! Invariant: facts that differ between launches of one kernel are argument words; all others are in the plan.
 //!
 //! Imports `analysis`, `dialect`, `emit/loop_bounds.rs` and `kernel_features.rs`. Not here: the text (`text`).
 
@@ -30,58 +30,58 @@ use gpupy_core::Scalar;
 use gpupy_core::ir::Form;
 use point_mapping::InvocationMapping;
 
-/// A plan and its launch's numbers.
+/// A plan and the arguments of its launch.
 #[derive(Clone, Debug)]
 pub struct PlannedDispatch {
-    /// What the kernel does.
+    /// The plan of the kernel.
     pub plan: DispatchPlan,
-    /// The launch's numbers. As a uniform buffer they are padded to whole 16 bytes.
+    /// The argument words. A uniform buffer of them is padded to a multiple of 16 bytes.
     pub words: Vec<u32>,
-    /// Groups to dispatch along each dimension.
+    /// Workgroups to dispatch along each dimension.
     pub groups: [u32; 3],
 }
 
-/// What the kernel of a dispatch does, beyond its program.
+/// All that determines the kernel of a dispatch besides its program and device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DispatchPlan {
-    /// The destinations that it writes, in the order of their blocks.
+    /// The destinations that the kernel writes, in the order of their blocks.
     pub stores: Vec<u32>,
-    /// How many numbers the launch gives.
+    /// The number of argument words.
     pub word_count: usize,
-    /// Whether blocks are reached by addresses ([`Language::Glsl`]).
+    /// True if the kernel reaches blocks by addresses ([`Language::Glsl`]).
     pub addresses: bool,
-    /// True when the numbers, with the addresses, are push constants ([`Language::Glsl`]).
+    /// True if the argument words, with the addresses, are push constants ([`Language::Glsl`]).
     pub pushed: bool,
-    /// Of a map and of what stands before `reduce`.
+    /// The width of a map, or of the code before `reduce`.
     pub(crate) width: Width,
     pub(crate) frame: InvocationMapping,
-    /// For each access that is loaded (of a reduction, before `reduce`), how.
+    /// How each loaded access is fetched (in a reduction, before `reduce`).
     pub(crate) fetches: Vec<(u32, ElementFetch)>,
     pub(crate) indices: Vec<(u32, AffineIndex)>,
-    /// Those after `reduce`.
+    /// The fetches after `reduce`.
     pub(crate) late_fetches: Vec<(u32, ElementFetch)>,
     pub(crate) late_indices: Vec<(u32, AffineIndex)>,
     pub(crate) form: FormDetails,
-    /// How each destination is written, and whether what lies behind its last element may be.
+    /// How each destination is written, and whether its padding may be written.
     pub(crate) targets: Vec<(ElementFetch, bool)>,
-    /// For each operand and then each destination, whether its binding is of fours.
+    /// For each operand and then each destination, whether its binding is an array of vectors of four.
     pub(crate) fours: Vec<bool>,
-    /// For each operand that is gathered, the word of its last element's number.
+    /// For each gathered operand, the word of its last index.
     pub(crate) lasts: Vec<Option<u16>>,
-    /// True when quotients are too large for one estimate in floats.
+    /// True if quotients are too large for a single estimate in floats.
     pub(crate) large: bool,
     pub(crate) params: Vec<ParameterSource>,
-    /// True when all floats among them are finite.
+    /// True if all float parameters are finite.
     pub(crate) finite: bool,
     pub(crate) constants: Vec<(Scalar, u16)>,
-    /// The word that hides results from compilers ([`Wgsl::guards`](crate::Wgsl::guards)).
+    /// The word 0 that hides results from compilers ([`Wgsl::guards`](crate::Wgsl::guards)).
     pub(crate) zero: Option<u16>,
-    /// Axes of the iteration space that are left.
+    /// Axes of the coalesced iteration space.
     pub(crate) rank: u8,
 }
 
 impl DispatchPlan {
-    /// True when parameters have become literals.
+    /// True if parameters are literals.
     pub fn is_specialised(&self) -> bool {
         self.params.iter().any(|p| matches!(p, ParameterSource::Literal(_)))
     }
@@ -90,7 +90,7 @@ impl DispatchPlan {
 /// Plans one dispatch.
 ///
 /// # Errors
-/// Why there is no kernel for it.
+/// The reason why no kernel can do it.
 pub fn plan(
     device: &KernelFeatures,
     request: &DispatchRequest<'_>,
@@ -161,8 +161,8 @@ pub fn plan(
     Ok(PlannedDispatch { plan, words, groups: parts.groups })
 }
 
-/// For each operand and then each destination, whether it is only ever read or written in fours, or
-/// in single elements that stand for four.
+/// For each operand and then each destination, whether it is accessed only in aligned vectors of four, or in single
+/// elements that serve all points of an invocation.
 fn fours(
     uses: &Uses,
     [early, late]: [&[(u32, ElementFetch)]; 2],

@@ -1,9 +1,9 @@
-//! How the invocations of a dispatch find their points.
+//! Maps the invocations of a dispatch to points of the iteration space.
 //!
-//! Owns `InvocationMapping`, `Points` and `AxisCoordinate`. Invariant: the invocations with numbers below `count` together
-//! have every point of the space once; where a four is short, it repeats its last point.
+//! Owns `InvocationMapping`, `Points` and `AxisCoordinate`. Invariant: the invocations with numbers below `count`
+//! cover every point of the space once. An incomplete vector of four repeats its last point.
 //!
-//! Not here: what is read and written at the points (`fetch.rs`).
+//! Not here: elements at the points (`fetch.rs`).
 
 use crate::analysis::kernel_arguments::{ArgumentWords, Divisor};
 use crate::compute::kernel_features::KernelFeatures;
@@ -12,7 +12,7 @@ use crate::dialect::Width;
 /// The points of one invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Points {
-    /// One.
+    /// One point.
     One,
     /// Four along the last axis, fewer at its end.
     Run,
@@ -21,8 +21,8 @@ pub(crate) enum Points {
 }
 
 impl Points {
-    /// Fours go along the last axis where that leaves few of them short; elsewhere each point is
-    /// found by itself.
+    /// Chooses vectors of four along the last axis if few of them are incomplete. Otherwise each of the four points has
+    /// coordinates of its own.
     pub fn of(shape: &[i64], width: Width) -> Points {
         const LONG: i64 = 16;
         let last = shape.last().copied().unwrap_or(1);
@@ -34,45 +34,45 @@ impl Points {
     }
 }
 
-/// The coordinate of one axis, from what is left of the invocation's number.
+/// The coordinate of one axis, taken from the remainder of the invocation's number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AxisCoordinate {
     pub axis: u8,
     pub take: Take,
 }
 
-/// What a coordinate takes.
+/// How a coordinate is computed from the remaining number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Take {
-    /// Nothing: it is 0.
+    /// The coordinate is 0.
     Nothing,
-    /// A quotient.
+    /// A quotient by an argument word.
     Quotient(Divisor),
-    /// A quotient by a number that is written into the kernel.
+    /// A quotient by a literal.
     Known(u32),
-    /// All that is left.
+    /// The whole remainder.
     Rest,
 }
 
-/// How invocations and points belong together.
+/// The mapping of invocations to points.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct InvocationMapping {
     pub points: Points,
-    /// The word of how many invocations have points.
+    /// The word of the number of invocations that have points.
     pub count: u16,
-    /// True where all have.
+    /// True if all invocations have points.
     pub full: bool,
-    /// The word of how many groups a row of the grid has, where it has several rows.
+    /// The word of the number of workgroups in a row of the grid, if the grid has several rows.
     pub columns: Option<u16>,
-    /// The axes, where something asks for coordinates; those of one point have no step.
+    /// The coordinates of the axes, if they are needed. Axes of length one have none.
     pub steps: Vec<AxisCoordinate>,
-    /// The word of the number of the last point (along the last axis, or of all) where a four may be
-    /// short and something must know.
+    /// The word of the last point's number, along the last axis or in the space, if a vector of four may be incomplete
+    /// and it matters.
     pub tail: Option<u16>,
 }
 
 impl InvocationMapping {
-    /// The frame of a kernel whose groups find their points themselves.
+    /// The mapping of a kernel that computes its points from the workgroup's number.
     pub fn of_groups(
         words: &mut ArgumentWords,
         groups: u64,
@@ -85,19 +85,19 @@ impl InvocationMapping {
     }
 }
 
-/// What a frame is planned for.
+/// The demands on a mapping.
 pub(crate) struct MappingNeeds {
     pub coordinates: bool,
     pub tail: bool,
-    /// Whether neighbouring invocations differ in the last axis last of all.
+    /// Whether the last axis varies slowest between neighbouring invocations.
     pub last_is_slowest: bool,
-    /// How many invocations share the points of one.
+    /// The number of invocations that share one set of points.
     pub invocations: u32,
-    /// True to make literals of what coordinates are divided by.
+    /// True to make literals of the divisors of coordinates.
     pub specialise: bool,
 }
 
-/// Plans the points of `shape`, and how many groups it takes along each dimension.
+/// Plans the points of `shape` and the number of workgroups along each dimension.
 pub(crate) fn plan(
     words: &mut ArgumentWords,
     shape: &[i64],
@@ -124,7 +124,7 @@ pub(crate) fn plan(
         if asked.last_is_slowest {
             order.rotate_right(1);
         }
-        // Where points follow each other along the last axis, it is asked for whatever its length.
+        // The last axis has a coordinate even at length one if the points of a vector follow it.
         let asked_for =
             |axis: &usize| shape[*axis] > 1 || points == Points::Run && axis + 1 == shape.len();
         for axis in order.into_iter().filter(asked_for) {
@@ -146,8 +146,7 @@ pub(crate) fn plan(
     (InvocationMapping { points, count, full, columns, steps, tail }, grid)
 }
 
-/// How many groups there are along each dimension, and the word of how many make a row where there
-/// are several.
+/// The number of workgroups along each dimension, and the word of the length of a row if there are several rows.
 fn grid(
     words: &mut ArgumentWords,
     groups: u64,

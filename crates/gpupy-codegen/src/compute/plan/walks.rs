@@ -1,7 +1,7 @@
-//! What a program's loads, indices and stores walk over.
+//! The walks of a program's loads, indices and stores in a dispatch.
 //!
-//! Owns `DispatchWalks`. Invariant: early walks are over the iteration space, late ones over that of its chunks;
-//! both have as few axes as all walks allow. Targets are late where the form is a reduction.
+//! Owns `DispatchWalks`. Invariant: early walks are over the iteration space, late walks over the space of its chunks;
+//! the axes of both are coalesced. The targets of a reduction are late.
 //!
 //! Not here: how walks become shader text (`fetch.rs`, `element_reader.rs`).
 
@@ -10,23 +10,23 @@ use crate::analysis::uses::Uses;
 use crate::compute::plan::request::DispatchRequest;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
-/// The walks of a launch, with the numbers of their accesses.
+/// The walks of a launch, with the indices of their accesses.
 pub(crate) struct DispatchWalks {
     /// The iteration space.
     pub shape: Vec<i64>,
-    /// The space of a reduction's destinations, and of a scan's starts; of a map the same again.
+    /// The space of a reduction's destinations and of a scan's starts. For a map it equals `shape`.
     pub late_shape: Vec<i64>,
-    /// Loads before `reduce`, a scan's elements, and all of a map's.
+    /// Loads before `reduce`, of a scan's elements, and all loads of a map.
     pub loads: Vec<(u32, AffineWalk)>,
     pub indices: Vec<(u32, AffineWalk)>,
-    /// Those after `reduce`, and a scan's starts.
+    /// Loads after `reduce`, and of a scan's starts.
     pub late_loads: Vec<(u32, AffineWalk)>,
     pub late_indices: Vec<(u32, AffineWalk)>,
     pub targets: Vec<AffineWalk>,
 }
 
 impl DispatchWalks {
-    /// The walks of a request. A reduction's last axis stays by itself.
+    /// The walks of a request. The last axis of a reduction is not coalesced.
     pub fn new(request: &DispatchRequest<'_>, uses: &Uses) -> DispatchWalks {
         let rank = request.shape.len();
         let walk =
@@ -70,8 +70,8 @@ impl DispatchWalks {
         walks
     }
 
-    /// True when neighbours in the iteration space along another axis than the last are neighbours in
-    /// memory, and those along the last are not.
+    /// Column reduction: true if points that are adjacent along another axis than the last are adjacent in memory, and
+    /// points adjacent along the last axis are not.
     pub fn go_across(&self) -> bool {
         let last = self.shape.len() - 1;
         let step =

@@ -1,9 +1,9 @@
-//! The expressions that read operands and write destinations.
+//! Expressions that load operands and store destinations.
 //!
-//! Owns `ElementReader` and `KernelCoordinate`. Invariant: what a four reads behind its last point is a point's
-//! element again, or lies in a four that the block has.
+//! Owns `ElementReader` and `KernelCoordinate`. Invariant: an incomplete vector of four reads only elements of its
+//! points again, or elements of a vector inside the block.
 //!
-//! Not here: which way an access takes (`fetch.rs`).
+//! Not here: how an access finds its elements (`fetch.rs`).
 
 use crate::analysis::kernel_arguments::{AffineIndex, ParameterSource};
 use crate::compute::plan::fetch::{ElementFetch, LaneLayout};
@@ -12,18 +12,18 @@ use crate::dialect::{COMPONENTS, Width};
 use crate::emit::body::Leaves;
 use gpupy_core::{DType, Scalar};
 
-/// A coordinate as it is named in the text.
+/// The names of a coordinate in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelCoordinate {
-    /// The first point's, or of points apart all four.
+    /// The coordinate of the first point, or of all four if the points are apart.
     pub name: String,
-    /// All four points'; the same as `name` where they have one in common.
+    /// The coordinates of all four points; equal to `name` if they share one.
     pub all: String,
-    /// Whether `all` holds four.
+    /// Whether `all` is a vector of four.
     pub four: bool,
 }
 
-/// Spells loads, indices and stores in one part of a kernel.
+/// Writes the loads, indices and stores of one part of a kernel.
 pub(crate) struct ElementReader<'a> {
     pub text: &'a KernelText<'a>,
     pub fetches: &'a [(u32, ElementFetch)],
@@ -31,16 +31,16 @@ pub(crate) struct ElementReader<'a> {
     pub targets: &'a [(ElementFetch, bool)],
     pub coordinates: Vec<KernelCoordinate>,
     pub width: Width,
-    /// What the names of addresses begin with.
+    /// The prefix of the names of element indices.
     pub prefix: &'static str,
     /// The name of the invocation's number, for linear fetches.
     pub linear: &'static str,
-    /// When it writes, if not always.
+    /// The condition of stores, if there is one.
     pub writes: Option<String>,
 }
 
 impl ElementReader<'_> {
-    /// The statements that compute the places of elements, before anything is loaded or stored.
+    /// The statements that compute element indices, before all loads and stores.
     pub fn places(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (access, fetch) in self.fetches {
@@ -52,7 +52,7 @@ impl ElementReader<'_> {
         lines
     }
 
-    /// Declares `name`: the element, the four, or the four elements of a fetch.
+    /// Declares `name`: the index of an element, of a vector of four, or of four elements.
     fn place(&self, name: &str, fetch: &ElementFetch, lines: &mut Vec<String>) {
         let text = self.text;
         let number = |n: u16| text.number(n);
@@ -90,7 +90,7 @@ impl ElementReader<'_> {
         self.text.dialect.splat(DType::I32, Width::Four, scalar)
     }
 
-    /// A sum, parenthesised, and whether it holds four: of the first point, or of all.
+    /// An affine index in parentheses, and whether it is a vector of four. `all`: for all points, not just the first.
     fn sum(&self, sum: &AffineIndex, all: bool) -> (String, bool) {
         let mut four = false;
         let coordinate = |axis: u8| {
@@ -101,7 +101,7 @@ impl ElementReader<'_> {
         (sum.text(|n| self.text.number(n), coordinate), four)
     }
 
-    /// The statement that stores a value, or four, at a place.
+    /// The statement that stores a value or a vector of four.
     fn store_at(&self, store: usize, value: &str) -> String {
         let text = self.text;
         let block = text.program.operands.len() + store;

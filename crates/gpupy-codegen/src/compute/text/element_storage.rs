@@ -1,6 +1,6 @@
-//! Elements as they lie in blocks, and as values.
+//! Conversion between elements as blocks store them and values in registers.
 //!
-//! Not here: how many bytes they take (`kernel_features.rs`), how kernels reach them (`kernel_text.rs`).
+//! Not here: bytes of stored elements (`kernel_features.rs`), access to blocks (`kernel_text.rs`).
 
 use crate::compute::text::kernel_text::KernelText;
 use crate::dialect::Width;
@@ -9,7 +9,7 @@ use gpupy_core::DType;
 use gpupy_core::op::Op;
 
 impl KernelText<'_> {
-    /// An element, or four of them, as they are stored, as a value of the dtype.
+    /// Converts stored elements, one or four, to a value of the dtype.
     pub fn value_of(&self, dtype: DType, width: Width, value: &str) -> String {
         let d = self.dialect;
         let held = held(dtype);
@@ -28,7 +28,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// A value of the dtype as it is stored.
+    /// Converts a value of the dtype to stored elements.
     pub fn stored_of(&self, dtype: DType, width: Width, value: &str) -> String {
         let d = self.dialect;
         let value = match dtype {
@@ -44,12 +44,12 @@ impl KernelText<'_> {
         }
     }
 
-    /// True for dtypes whose elements take fewer than 32 bits here.
+    /// True for dtypes that this device stores in fewer than 32 bits.
     fn narrow(&self, dtype: DType) -> bool {
         self.device.stored(dtype).is_some_and(|bytes| bytes < 4)
     }
 
-    /// The type of an element, or of a four, as it is stored.
+    /// The type of a stored element, or of a vector of four.
     pub fn stored_type(&self, dtype: DType, width: Width) -> &'static str {
         match (dtype, width) {
             _ if !self.narrow(dtype) => self.dialect.type_name(held(dtype), width),

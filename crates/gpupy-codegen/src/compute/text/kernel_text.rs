@@ -1,9 +1,9 @@
-//! What stands around a kernel's statements: blocks, the launch's numbers, the entry point.
+//! The text around a kernel's statements: blocks, arguments (uniforms or push constants), the entry point.
 //!
-//! Owns `KernelText`. Block number `n` is operand `n`, or behind the operands a stored destination; the
-//! launch's numbers are `k`.
+//! Owns `KernelText`. Block number `n` is operand `n`; the stored destinations follow the operands. The argument words
+//! are the array `k`.
 //!
-//! Not here: statements (`map.rs`), how scalar code is spelled (`dialect`).
+//! Not here: statements (`map.rs`), the syntax of scalar code (`dialect`).
 
 use crate::analysis::liveness::live_instructions;
 use crate::compute::kernel_features::{KernelFeatures, Language};
@@ -26,7 +26,7 @@ pub(crate) struct KernelText<'a> {
 }
 
 impl KernelText<'_> {
-    /// Number `n` of the launch, an int.
+    /// Argument word `n`, an int.
     pub fn number(&self, n: u16) -> String {
         let component = COMPONENTS[usize::from(n % 4)];
         match (self.has_vectors(), self.holds_numbers()) {
@@ -38,7 +38,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// True where the launch's numbers are vectors of four.
+    /// True if the argument words are vectors of four.
     fn has_vectors(&self) -> bool {
         match self.device.language {
             Language::Glsl => !self.plan.pushed && !self.plan.addresses,
@@ -46,13 +46,13 @@ impl KernelText<'_> {
         }
     }
 
-    /// True where the entry point reads the launch's numbers before anything else. Where invocations go
-    /// different ways, in a loop or a branch, Mesa's rasteriser reads them for each one by itself.
+    /// True if the entry point reads all argument words first. In divergent code, inside a loop or a branch, Mesa's
+    /// rasteriser would read them separately for each invocation.
     fn holds_numbers(&self) -> bool {
         !matches!(self.plan.form, FormDetails::Map)
     }
 
-    /// The lines that read them.
+    /// The lines that read all argument words.
     fn held_numbers(&self) -> String {
         let count = self.plan.word_count;
         let line = |n: usize| match (self.device.language, self.has_vectors()) {
@@ -68,7 +68,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// The scalar that begins with number `n` of the launch.
+    /// The scalar that starts at argument word `n`.
     pub fn scalar(&self, n: u16, dtype: DType) -> String {
         self.dialect.typed(dtype, &self.number(n), &self.number(n + 1))
     }
@@ -83,7 +83,7 @@ impl KernelText<'_> {
         format!("{};", self.dialect.declare(DType::I32, width, name, value))
     }
 
-    /// The numbers of a four's lanes.
+    /// The indices of the lanes of a vector of four.
     pub fn lanes(&self) -> String {
         format!("{}(0, 1, 2, 3)", self.int(Width::Four))
     }
@@ -97,7 +97,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Element `index` of a block, as it is stored.
+    /// Stored element `index` of a block.
     pub fn element(&self, block: usize, index: &str) -> String {
         match self.device.language {
             Language::Glsl => format!("{}.e[{index}]", self.whole(block, Width::One)),
@@ -108,7 +108,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Four number `index` of a block, as it is stored.
+    /// Stored vector of four number `index` of a block.
     pub fn four(&self, block: usize, index: &str) -> String {
         match self.device.language {
             Language::Glsl => format!("{}.e[{index}]", self.whole(block, Width::Four)),
@@ -121,7 +121,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Component `c` of four number `index` of a block, as it is stored.
+    /// Component `c` of the stored vector of four number `index`.
     pub fn lane_of_four(&self, block: usize, index: &str, c: usize) -> String {
         match self.device.language {
             Language::Wgsl if self.plan.fours[block] => {
@@ -131,7 +131,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Four elements of a block, as they are stored, whose numbers are in an int four.
+    /// Four stored elements of a block, at the indices in a vector of ints.
     pub fn each(&self, block: usize, index: &str) -> String {
         let element = |c: &&str| self.element(block, &format!("{index}.{c}"));
         let four: Vec<String> = COMPONENTS.iter().map(element).collect();
@@ -139,7 +139,7 @@ impl KernelText<'_> {
         format!("{kind}({})", four.join(", "))
     }
 
-    /// Declares a value as it is stored.
+    /// Declares a stored value.
     pub fn declare_stored(&self, kind: &str, name: &str, value: &str) -> String {
         match self.device.language {
             Language::Glsl => format!("{kind} {name} = {value};"),
@@ -147,7 +147,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// The whole kernel, from its functions and entry point on; `tiles` declares what the form shares besides.
+    /// The complete kernel. `main` is its functions and entry point; `tiles` declares further workgroup memory.
     pub fn kernel(&self, main: &str, tiles: &str) -> String {
         let functions = quotient::definitions(self.device.language, main);
         let body = [functions.as_str(), main].concat();
@@ -156,7 +156,7 @@ impl KernelText<'_> {
         [self.header(&body), shared, tiles.to_owned(), helpers, body].concat()
     }
 
-    /// What invocations share.
+    /// Declares the workgroup memory of reductions.
     fn group_memory(&self) -> String {
         if !matches!(self.plan.form, FormDetails::Reduce(ReductionPlan { shared: true, .. })) {
             return String::new();
@@ -195,7 +195,7 @@ impl KernelText<'_> {
         format!("{reference}({launch}b{block})")
     }
 
-    /// What stands before the functions and statements `body`.
+    /// The header of the text `body`.
     fn header(&self, body: &str) -> String {
         match self.device.language {
             Language::Wgsl => self.wgsl_bindings(),
@@ -322,8 +322,8 @@ impl KernelText<'_> {
         self.stored_type(self.block_dtype(block), width)
     }
 
-    /// The line that opens the entry point, in which `t` is the invocation's number, and `local` the
-    /// one in its group.
+    /// The lines that open the entry point. They declare `t`, the invocation's number, and `local`, its number in the
+    /// workgroup.
     pub fn open_main(&self) -> String {
         let group = self.group_number();
         let size = self.device.group;
@@ -346,7 +346,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// The number of the group.
+    /// The number of the workgroup.
     pub fn group_number(&self) -> String {
         let [x, y] = match self.device.language {
             Language::Glsl => ["int(gl_WorkGroupID.x)", "int(gl_WorkGroupID.y)"],
@@ -358,7 +358,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Declares a variable, about whose arithmetic nothing is promised.
+    /// Declares a variable that is not `precise`.
     pub fn plain_variable(&self, dtype: DType, width: Width, name: &str) -> String {
         let kind = self.dialect.type_name(dtype, width);
         match self.device.language {
@@ -367,7 +367,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Waits for the group, and makes what it wrote to its memory known to all of it.
+    /// A barrier of the workgroup that makes writes to workgroup memory visible.
     pub fn barrier(&self) -> &'static str {
         match self.device.language {
             Language::Glsl => "memoryBarrierShared(); barrier();",
@@ -375,7 +375,7 @@ impl KernelText<'_> {
         }
     }
 
-    /// Memory of the group: `len` vectors of this type.
+    /// Declares workgroup memory: `len` vectors of type `kind`.
     pub fn shared(&self, name: &str, kind: &str, len: u32) -> String {
         match self.device.language {
             Language::Glsl => format!("shared {kind} {name}[{len}];\n"),

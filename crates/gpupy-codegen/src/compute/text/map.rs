@@ -1,4 +1,4 @@
-//! Kernels of the map form, and the statements by which invocations find their points.
+//! Kernels of the map form, and the statements by which invocations compute their coordinates.
 //!
 //! Not here: reductions (`tree_reduction.rs`).
 
@@ -15,8 +15,8 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
     let plan = text.plan;
     let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
-    // Who has no points does the last one's work, and writes nothing. Behind a return, Mesa's rasteriser
-    // would read the launch's numbers for each invocation by itself, which takes as long as some
+    // An invocation without points repeats the last point and writes nothing. After an early return, Mesa's
+    // rasteriser would read the argument words separately for each invocation, which costs as much as some
     // operations.
     let count = text.number(plan.frame.count);
     let number = if plan.frame.full { "t".to_owned() } else { format!("min(t, {count} - 1)") };
@@ -33,7 +33,7 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
         linear: "number",
         writes: (!plan.frame.full).then(|| format!("t < {count}")),
     };
-    // An axis of one point has no coordinate, and nothing asks for it.
+    // An axis of length one has no coordinate, and none is needed.
     let last = plan.rank - 1;
     let has_last = plan.frame.steps.iter().any(|step| step.axis == last);
     if !plan.indices.is_empty() && plan.frame.points == Points::Run && has_last {
@@ -47,8 +47,8 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
     body.finish() + "}\n"
 }
 
-/// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something
-/// asks for them how many follow the first (`left`) and how far from the first each point is (`lane`).
+/// Declares the coordinates `i<axis>` of an invocation's points. If needed, it also declares `left`, the number of
+/// points after the first, and `lane`, the distance of each point from the first.
 pub(crate) fn find_points(
     body: &mut Body<'_>,
     text: &KernelText<'_>,
@@ -85,7 +85,7 @@ pub(crate) fn find_points(
                 Some((format!("{quotient}({rest}, {by}, {reciprocal})"), by))
             }
             Take::Known(by) => {
-                // Without a sign, compilers make a shift or a product of it.
+                // Compilers turn an unsigned division into a shift or a product.
                 let signed = text.dialect.type_name(DType::I32, width);
                 let unsigned = text.dialect.type_name(DType::U32, width);
                 Some((format!("{signed}({unsigned}({rest}) / {by}u)"), by.to_string()))
@@ -129,7 +129,7 @@ pub(crate) fn find_points(
     }
 }
 
-/// The coordinates as these statements name them.
+/// The names of the coordinates that `find_points` declares.
 pub(crate) fn coordinates(frame: &InvocationMapping, rank: usize) -> Vec<KernelCoordinate> {
     let of = |axis: usize| {
         let name = format!("i{axis}");

@@ -1,9 +1,9 @@
 //! Kernels of the matrix product.
 //!
-//! Owns `main` and what a group shares. Floats are summed in order, in float32 at least, and may be fused, chunk by
-//! chunk; other dtypes by their operations.
+//! Owns `main` and the workgroup memory of tiles. Floats are summed in order within each chunk, in float32 at least,
+//! and may be fused; other dtypes use their own operations.
 //!
-//! Not here: tiles and their numbers (`plan/tiles.rs`).
+//! Not here: tiles and their arguments (`plan/tiles.rs`).
 
 use crate::compute::plan::form_plan::FormDetails;
 use crate::compute::plan::tiles::{
@@ -17,7 +17,7 @@ use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// The memory that a group shares.
+/// Declares the workgroup memory of tiles.
 pub(crate) fn group_memory(text: &KernelText<'_>) -> String {
     let dtype = text.block_dtype(0);
     let kind = text.dialect.type_name(summed(dtype), Width::Four);
@@ -66,7 +66,7 @@ pub(crate) fn main(text: &KernelText<'_>) -> String {
     };
     sums(&mut main, "    ", "total");
     main += &int("terms", &k);
-    // Both may be one operand, by two accesses.
+    // Both factors may be one operand with two accesses.
     let mut loads = text.program.insts.iter().filter(|inst| inst.op == Op::Load);
     let [left, right] = [(); 2].map(|()| loads.next().map_or(0, |load| load.args[0] as usize));
     let element = |block: usize, matrix: &Matrix, row: &str, column: &str| {

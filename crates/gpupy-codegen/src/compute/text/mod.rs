@@ -1,8 +1,9 @@
-//! The text of kernels: what stands around statements, and the entry point of each form.
+//! The text of kernels: declarations, and the entry point of each form.
 //!
-//! A [`KernelText`](kernel_text::KernelText) writes what depends on the device: blocks, the launch's numbers, the entry point.
-//! `quotient.rs` divides, `element_storage.rs` says how dtypes lie in blocks, a [`ElementReader`](element_reader::ElementReader) reads operands;
-//! `map.rs`, `tree_reduction.rs`, `scan.rs` and `matmul.rs` write the entry points of the forms.
+//! A [`KernelText`](kernel_text::KernelText) writes the parts that depend on the device: blocks, arguments, the entry
+//! point. An [`ElementReader`](element_reader::ElementReader) loads and stores elements; `element_storage.rs` converts
+//! them; `quotient.rs` has functions for integer division. `map.rs`, `tree_reduction.rs`, `scan.rs` and `matmul.rs`
+//! write the entry points of the forms.
 //!
 //! Imports `analysis`, `dialect`, `emit`, `kernel_features.rs` and `plan`. Not here: statements (`emit/body.rs`).
 

@@ -1,27 +1,27 @@
-//! Functions by which kernels divide: `quotient` and `quotients` of one number and of four, and
-//! `quotient_large` and `quotients_large` of numbers above 2^22.
+//! Functions for integer division in kernels: `quotient` for one number, `quotients` for four; `quotient_large` and
+//! `quotients_large` for numbers above 2^22.
 //!
-//! Not here: what is divided (`map.rs`).
+//! Not here: their calls (`map.rs`).
 
 use crate::compute::kernel_features::Language;
 
-/// The definitions of those that a kernel calls.
+/// The definitions of the functions that `main` calls.
 pub(crate) fn definitions(language: Language, main: &str) -> String {
     let called = QUOTIENTS.iter().filter(|q| q.language == language && main.contains(q.call));
     called.map(|q| q.definition).collect()
 }
 
-/// A function that divides.
+/// A division function.
 struct QuotientFunction {
     language: Language,
-    /// How its calls begin.
+    /// The text that begins a call of it.
     call: &'static str,
     definition: &'static str,
 }
 
-/// Quotients of numbers that are not negative, by way of the divisor's reciprocal, because integer
-/// division is slow, on CPUs most of all. An estimate is at most one off where the number is below
-/// 2^22; a larger number takes a second estimate, of the rest that the first one leaves.
+/// Quotients of non-negative numbers, computed by the divisor's reciprocal: integer division is slow, most of all on
+/// CPUs. An estimate is at most one off for numbers below 2^22. A larger number takes a second estimate, of the first
+/// one's remainder.
 const QUOTIENTS: &[QuotientFunction] = &[
     QuotientFunction {
         language: Language::Glsl,

@@ -1,6 +1,6 @@
-//! Kernels of the scan form: one invocation goes along each chunk, from the start that it is given.
+//! Kernels of the scan form: one invocation scans each chunk from its given start.
 //!
-//! Not here: how a long axis becomes chunks with starts (the core).
+//! Not here: the division of a long axis into chunks with starts (the engine).
 
 use crate::compute::plan::form_plan::FormDetails;
 use crate::compute::text::element_reader::{ElementReader, KernelCoordinate};

@@ -1,12 +1,11 @@
-//! Kernels of the reduce form.
+//! Kernels of the reduce form: tree reductions.
 //!
-//! The 16 lanes of the canonical tree are four vectors. Each walks over its points by itself, so that
-//! the prologue stands in the text once: one after another in one invocation, or each in an
-//! invocation of its own, which then share them through the group's memory. Points are `at` to
-//! `at + 3`; lanes that do not exist hold anything and are never combined. Several reductions have lanes
-//! of their own, side by side: each point is computed once, and each of them combines what it takes of it.
+//! The 16 lanes of the canonical tree are four vectors. One loop computes one vector, so that the prologue is in the
+//! text once. Either one invocation computes the four vectors in turn, or four invocations compute one each and share
+//! them through workgroup memory. Points are `at` to `at + 3`. Lanes without points hold undefined values and are
+//! never combined. Several reductions have separate lanes: each point is computed once and combined by each of them.
 //!
-//! Not here: the map form (`map.rs`), how many passes a reduction takes (the core).
+//! Not here: the map form (`map.rs`), the passes of a long reduction (the engine).
 
 use crate::compute::plan::form_plan::{FormDetails, ReductionPlan};
 use crate::compute::text::element_reader::{ElementReader, KernelCoordinate};
@@ -67,14 +66,14 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
 /// The reductions in a kernel.
 struct Tree<'a> {
     text: &'a KernelText<'a>,
-    /// How many instructions stand before the `reduce` instructions.
+    /// The number of instructions before the `reduce` instructions.
     prologue: usize,
     how: ReductionPlan,
     all: Vec<ReductionLanes<'a>>,
 }
 
 impl Tree<'_> {
-    /// The name of the number of the output point.
+    /// The name of the output point's number.
     fn point(&self) -> &'static str {
         if self.how.shared { "point" } else { "t" }
     }
@@ -83,7 +82,7 @@ impl Tree<'_> {
         body.line(&self.text.declare_int(Width::One, name, value));
     }
 
-    /// Finds the output point, and its first input point and how many there are.
+    /// Computes the output point, its first input point and the number of its input points.
     fn points(&self, body: &mut Body<'_>) {
         let text = self.text;
         let (frame, last) = (&text.plan.frame, text.plan.rank - 1);
@@ -100,7 +99,7 @@ impl Tree<'_> {
         let points = text.number(self.how.points);
         let count = format!("min({points} - base, {REDUCE_CHUNK})");
         let count = match self.how.shared {
-            // All invocations come to the barrier.
+            // All invocations must reach the barrier.
             true => {
                 let exists = format!("(point < {outputs})");
                 self.text.dialect.select(DType::I32, Width::One, &exists, &count, "0")
@@ -189,7 +188,7 @@ impl Tree<'_> {
         body.close();
     }
 
-    /// Combines lanes with a four of points, of which `n` is the first.
+    /// Combines lanes with the four points from `n` on.
     fn take(&self, body: &mut Body<'_>, lanes: &ReductionLanes<'_>, value: &str) {
         let (own, combined) = (lanes.name("lanes"), lanes.name("combined"));
         body.line(&lanes.vector("combined", &lanes.combine(&own, value)));
@@ -202,7 +201,7 @@ impl Tree<'_> {
         body.line(&format!("if (n == part) {{ {own} = {value}; }} else {{ {own} = {combined}; }}"));
     }
 
-    /// Writes the prologue, and gives the names of the values to combine.
+    /// Writes the prologue and returns the names of the values to combine.
     fn prologue(&self, body: &mut Body<'_>) -> Vec<String> {
         let text = self.text;
         let rank = usize::from(text.plan.rank);
@@ -233,12 +232,12 @@ impl Tree<'_> {
     }
 }
 
-/// Whether each of a four's lanes is before an end.
+/// Whether each of four lanes is before an end.
 fn exist(text: &KernelText<'_>, lanes: &str, ends: &str) -> String {
     text.dialect.compare(Op::Lt, DType::I32, Width::Four, lanes, ends)
 }
 
-/// Lane l takes lane l + 8, then l + 4, l + 2, l + 1, where the other one exists.
+/// Combines the 16 lanes: lane l with lane l + 8, then l + 4, l + 2 and l + 1, where the other lane has points.
 fn fold(text: &KernelText<'_>, body: &mut Body<'_>, lanes: &ReductionLanes<'_>) {
     let ints = text.int(Width::Four);
     let mut fold = |into: &str, (other, mixed): (&str, &str), first: usize| {
