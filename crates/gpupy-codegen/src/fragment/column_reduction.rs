@@ -1,8 +1,8 @@
-//! Shaders of the reduce form whose output's neighbours are the input's: the four elements of a
-//! texel are reduced side by side, from whole texels of the operands.
+//! Column reductions in fragment shaders: the four elements of an output texel are reduced side by side, from whole
+//! texels of the operands.
 //!
-//! The 16 lanes of the canonical tree are 16 vectors. One at a time walks over its points, so that
-//! the prologue stands in the text once. Several reductions have lanes of their own.
+//! The 16 lanes of the canonical tree are 16 vectors. One loop computes one vector, so that the prologue is in the
+//! text once. Several reductions have separate lanes.
 //!
 //! Not here: reductions along the rows of operands (`row_reduction.rs`).
 
@@ -82,7 +82,7 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
     body.finish() + "}\n"
 }
 
-/// Lane l takes lane l + 8, then l + 4, l + 2, l + 1, where the other one exists.
+/// Combines the 16 lanes: lane l with lane l + 8, then l + 4, l + 2 and l + 1, where the other lane has points.
 fn fold(body: &mut Body<'_>, lanes: &ReductionLanes<'_>) {
     let mut step = REDUCE_LANES / 2;
     while step > 0 {

@@ -1,10 +1,9 @@
-//! Plans one draw: what its shader must do, and the numbers that it does it with.
+//! Plans one draw: the code of its shader, and the shader's arguments.
 //!
-//! Owns [`DrawPlan`] and [`PlannedDraw`]. Invariant: everything that differs between
-//! launches that share a shader is in the words, everything else in the plan.
+//! Owns [`DrawPlan`] and [`PlannedDraw`]. Invariant: facts that differ between launches of one shader are argument
+//! words; all others are in the plan.
 //!
-//! Not here: the text (`map.rs`, `row_reduction.rs`), who decides which destinations go together
-//! (`driver-gl`).
+//! Not here: the text (`map.rs`, `row_reduction.rs`), the choice of destinations for one draw (`driver-gl`).
 
 use super::fetch::{self, Surroundings, TexelFetch, Wrap};
 use super::point_mapping::{self, Area, FragmentMapping, WritePredicate};
@@ -21,12 +20,12 @@ use gpupy_core::ir::Form;
 use gpupy_core::{DType, Scalar};
 use std::cell::{Cell, RefCell};
 
-/// A plan and its launch's numbers.
+/// A plan and the arguments of its launch.
 #[derive(Clone, Debug)]
 pub struct PlannedDraw {
-    /// What the shader does.
+    /// The plan of the shader.
     pub plan: DrawPlan,
-    /// The launch's numbers, to be given to the array `k`, four a vector.
+    /// The argument words, for the uniform array `k` of vectors of four.
     pub words: Vec<i32>,
     /// The texels to draw.
     pub area: Area,
@@ -40,57 +39,56 @@ pub(super) struct Load {
     pub fetch: TexelFetch,
 }
 
-/// What the shader of a draw does, beyond its program.
+/// All that determines the shader of a draw besides its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DrawPlan {
-    /// The destinations that it writes, in the order of its outputs.
+    /// The destinations that the shader writes, in the order of its outputs.
     pub stores: Vec<u32>,
-    /// How many numbers the launch gives.
+    /// The number of argument words.
     pub word_count: usize,
     pub(super) width: Width,
     pub(super) frame: FragmentMapping,
-    /// Loads and indices before `reduce`, and all of a map's.
+    /// Loads before `reduce`, and all loads of a map. Likewise `indices`.
     pub(super) loads: Vec<Load>,
     pub(super) indices: Vec<(u32, AffineIndex)>,
-    /// Those after `reduce`.
+    /// Loads after `reduce`. Likewise `late_indices`.
     pub(super) late_loads: Vec<Load>,
     pub(super) late_indices: Vec<(u32, AffineIndex)>,
-    /// For each operand, its wrap and the word of its last element's number, where asked for.
+    /// For each operand, its wrap and the word of its last index, if needed.
     pub(super) wraps: Vec<Option<(Wrap, u16)>>,
-    /// True when quotients are too large for one estimate in floats.
+    /// True if quotients are too large for a single estimate in floats.
     pub(super) large: bool,
     pub(super) params: Vec<ParameterSource>,
-    /// True when all floats among them are finite.
+    /// True if all float parameters are finite.
     pub(super) finite: bool,
-    /// The vectors of words with parameters that are read before anything is fetched; mostly none.
+    /// The vectors of argument words with parameters that are read before any fetch; usually none.
     pub(super) held: (u16, u16),
     pub(super) constants: Vec<(Scalar, u16)>,
-    /// Of a reduce form: the word of the number of points along the last axis.
+    /// In a reduction: the word of the number of points along the last axis.
     pub(super) points: u16,
-    /// Of a reduce form: true when the four elements of a texel are reduced side by side.
+    /// In a reduction: true for a column reduction, which reduces the four elements of a texel side by side.
     pub(super) across: bool,
-    /// Axes of the iteration space that are left.
+    /// Axes of the coalesced iteration space.
     pub(super) rank: u8,
 }
 
 impl DrawPlan {
-    /// True when the shader reads the destination's old contents.
+    /// True if the shader reads the destination's old contents.
     pub fn reads_old(&self) -> bool {
         self.frame.guard == WritePredicate::Elements
             || (self.frame.guard == WritePredicate::Texels && self.width == Width::One)
     }
 
-    /// True when parameters have become literals.
+    /// True if parameters are literals.
     pub fn is_specialised(&self) -> bool {
         self.params.iter().any(|p| matches!(p, ParameterSource::Literal(_)))
     }
 }
 
-/// The vectors of words that hold these parameters, where there are many.
+/// The vectors of argument words that hold these parameters, if there are many.
 ///
-/// LLVM's instruction selection takes time in the square of the uniforms that are read after a
-/// texture was (7 s for a thousand instructions, against 1 s), and none of it when they are read
-/// before; a few are not worth the registers.
+/// LLVM's instruction selection takes time quadratic in the uniforms that are read after a texture (7 s for a
+/// thousand instructions, instead of 1 s), but not if they are read before. A few are not worth the registers.
 fn held(params: &[ParameterSource]) -> (u16, u16) {
     const MANY: usize = 48;
     let mut words = params.iter().filter_map(|param| match param {
@@ -104,7 +102,7 @@ fn held(params: &[ParameterSource]) -> (u16, u16) {
 /// Plans one draw.
 ///
 /// # Errors
-/// The reason why it must be several draws.
+/// The reason why one draw cannot do it.
 pub fn plan(request: &DrawRequest<'_>) -> Result<PlannedDraw, DrawDeclined> {
     let program = request.program;
     let live = live_instructions(program, request.stores);
@@ -223,7 +221,7 @@ pub fn plan(request: &DrawRequest<'_>) -> Result<PlannedDraw, DrawDeclined> {
     Ok(PlannedDraw { plan, words: words.list, area: framed.area })
 }
 
-/// True when four neighbours on an axis find what they reduce in whole texels.
+/// True if four adjacent points of an axis find the elements that they reduce in whole texels.
 fn goes_across(loads: &[LoadWalk], axis: usize) -> bool {
     let strides = || loads.iter().filter(|l| !l.numbered).map(|l| l.walk.strides[axis]);
     strides().any(|stride| stride == 1) && strides().all(|stride| stride == 0 || stride == 1)

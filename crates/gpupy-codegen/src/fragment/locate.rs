@@ -1,9 +1,9 @@
-//! Statements by which a fragment finds its coordinates and which of its elements are the launch's.
+//! Statements by which a fragment computes its coordinates and the validity of its elements.
 //!
-//! Owns `Locator`. The part before any loop over elements declares `pos`, `texel` and the
-//! coordinates that all four elements share; the part inside declares the others and `valid`.
+//! Owns `Locator`. The statements before any loop over elements declare `pos`, `texel` and the coordinates that all
+//! four elements share. Those inside declare the others and `valid`.
 //!
-//! Not here: the choice of a way (`point_mapping.rs`).
+//! Not here: the plan of the mapping (`point_mapping.rs`).
 
 use super::draw_plan::DrawPlan;
 use super::point_mapping::{AxisQuotient, CoordinateSource, WritePredicate};
@@ -14,7 +14,7 @@ use crate::emit::body::Body;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
-/// Writes the statements of a plan's frame.
+/// Writes the statements of a plan's point mapping.
 pub(super) struct Locator<'a> {
     pub plan: &'a DrawPlan,
 }
@@ -77,7 +77,7 @@ impl Locator<'_> {
         self.guard(body, width, lanes);
     }
 
-    /// The coordinates as the statements name them.
+    /// The names of the coordinates.
     pub fn coordinates(&self, width: Width) -> Vec<FragmentCoordinate> {
         let four = |axis: u8| match &self.plan.frame.coordinates {
             _ if width == Width::One => false,
@@ -124,7 +124,7 @@ impl Locator<'_> {
         }
     }
 
-    /// Takes axes out of `<name>0`, and gives the name of what is left.
+    /// Divides `<name>0` by the axes' strides. Returns the name of the remainder.
     fn steps(
         &self,
         body: &mut Body<'_>,
@@ -159,7 +159,7 @@ impl Locator<'_> {
         rest
     }
 
-    /// Whether every axis taken from `<name>0` is inside its length, and nothing is left.
+    /// Whether each axis of `<name>0` is inside its length, and the remainder is 0.
     fn checks(&self, name: &str, steps: &[AxisQuotient], width: Width) -> String {
         let zero = Glsl.splat(DType::I32, width, "0");
         let mut all = Vec::new();
@@ -177,7 +177,7 @@ impl Locator<'_> {
                 }
             };
             if k == 0 {
-                // Later counts come from what a division left, which is never negative.
+                // Later counts come from remainders, which are never negative.
                 all.push(Glsl.compare(Op::Ge, DType::I32, width, &count, &zero));
             }
             if let Some(length) = step.length {
@@ -193,7 +193,7 @@ impl Locator<'_> {
     }
 }
 
-/// The text that takes a word away from what stands before it.
+/// The text that subtracts a word.
 fn less(taken: Option<u16>) -> String {
     taken.map(|taken| format!(" - {}", word(taken))).unwrap_or_default()
 }

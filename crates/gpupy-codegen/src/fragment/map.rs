@@ -53,7 +53,7 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
     body.finish() + "}\n"
 }
 
-/// Fetches what the fragment's texel held, where some of it stays.
+/// Fetches the old texel, if some of its elements are kept.
 pub(super) fn fetch_kept(body: &mut Body<'_>, program: &Program, plan: &DrawPlan) {
     if plan.reads_old() {
         let dtype = raw(program.dests[plan.stores[0] as usize]);
@@ -62,7 +62,7 @@ pub(super) fn fetch_kept(body: &mut Body<'_>, program: &Program, plan: &DrawPlan
     }
 }
 
-/// Opens the loop over a texel's elements, `c`, whose values are collected in `q<output>`.
+/// Opens the loop over a texel's elements `c`. Their values are collected in `q<output>`.
 pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &DrawPlan) {
     for (location, dest) in plan.stores.iter().enumerate() {
         let name = Glsl.type_name(raw(program.dests[*dest as usize]), Width::Four);
@@ -75,7 +75,7 @@ pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &DrawP
     body.open_loop(&LoopHead::below("c", "4", 4));
 }
 
-/// Closes it, and writes the collected values.
+/// Closes the loop over elements, and writes the collected values.
 pub(super) fn close_elements(body: &mut Body<'_>, plan: &DrawPlan) {
     body.close();
     for location in 0..plan.stores.len() {

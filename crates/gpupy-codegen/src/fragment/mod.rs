@@ -1,12 +1,11 @@
 //! Fragment shaders: programs drawn into textures.
 //!
-//! A block is a texture of four elements a texel ([`TextureLayout`]). [`plan()`] decides how one draw's
-//! fragments find their elements and those of the operands ([`DrawPlan`], equal for launches that can
-//! share a shader) and gives the launch's numbers beside it; [`source`] writes the shader of a
-//! program and a plan.
+//! A block is a texture with four elements in a texel ([`TextureLayout`]). [`plan()`] decides how the fragments of one
+//! draw find their elements and those of operands. The result is a [`DrawPlan`], equal for launches that can share a
+//! shader, and the argument words. [`source`] writes the shader of a program and a plan.
 //!
-//! Invariants: the shader depends on nothing but program and plan; elements that the launch does not
-//! name keep their old value; texels outside the area are not drawn.
+//! Invariants: the shader depends only on program and plan. Elements that the launch does not write keep their old
+//! value. Texels outside the area are not drawn.
 //!
 //! Not here: textures and draws (`driver-gl`), statements (`emit`).
 
@@ -36,7 +35,7 @@ use gpupy_core::ir::{Form, Program};
 use std::fmt::Write;
 use texture_layout::raw;
 
-/// The version line of a shader, by what the context offers.
+/// The GLSL version of shaders, chosen for the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// GLSL 4.00.
@@ -56,14 +55,14 @@ pub fn vertex_source(version: Version) -> String {
 
 /// The fragment shader of a program and a plan.
 ///
-/// Operand `n` is sampler `t<n>`, the old contents of a destination that is not written whole is
-/// sampler `old`, the launch's numbers are the array `k`.
+/// Operand `n` is sampler `t<n>`. The old contents of a destination that is not written whole are sampler `old`. The
+/// argument words are the array `k`.
 pub fn source(program: &Program, plan: &DrawPlan, version: Version) -> String {
     let live = live_instructions(program, &plan.stores);
     let main = match program.form {
         Form::Reduce { .. } if plan.across => column_reduction::main(program, plan, &live),
         Form::Reduce { .. } => row_reduction::main(program, plan, &live),
-        // A draw has no other form; a driver refuses them.
+        // A driver refuses other forms.
         _ => map::main(program, plan, &live),
     };
     let functions = texel_reader::functions(program, plan, &main);

@@ -1,10 +1,10 @@
-//! How a fragment finds the points of the launch whose elements it writes.
+//! Maps fragments to points of the launch.
 //!
-//! Owns `FragmentMapping`, [`Area`] and their parts. A fragment writes the four elements of one texel; it
-//! turns its position into the launch's coordinates, and knows which elements the launch names.
+//! Owns `FragmentMapping`, [`Area`] and their parts. A fragment writes the four elements of one texel. It converts its
+//! position to the launch's coordinates, and predicates its writes on the elements that the launch writes.
 //!
-//! Invariant: within the area, elements are `valid` exactly when the destination's walk visits them
-//! (guards may only be left out where that is so for all of them, or for padding).
+//! Invariant: inside the area, an element is `valid` exactly if the destination's walk visits it. The predicate is
+//! omitted only if that holds for all elements, or all but padding.
 //!
 //! Not here: operands (`fetch.rs`).
 
@@ -13,7 +13,7 @@ use super::texture_layout::{TextureLayout, split};
 use crate::analysis::axis_coalescing::AffineWalk;
 use crate::analysis::kernel_arguments::{ArgumentWords, Divisor};
 
-/// Texels to draw: from (`x`, `y`), `width` times `height`.
+/// The texels to draw: a rectangle from (`x`, `y`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
     /// First column.
@@ -26,48 +26,48 @@ pub struct Area {
     pub height: u32,
 }
 
-/// What a fragment checks before it writes.
+/// The predicate of a fragment's writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WritePredicate {
-    /// Nothing: every element of every texel in the area may be written.
+    /// None: every element of every texel in the area may be written.
     None,
-    /// All of it may be written, but padding is not computed: it has no points, and a loop would
-    /// take its count from whatever lies there.
+    /// All elements may be written, but padding must not be computed: it has no points, and a loop would read its count
+    /// from undefined elements.
     Padding,
-    /// Some texels of the area are not named at all; the others may be written whole.
+    /// Some texels of the area are not written at all, and the others are written whole.
     Texels,
-    /// Some texels are named in part, and keep the rest.
+    /// Some texels are written in part and keep their other elements.
     Elements,
 }
 
-/// One axis taken from a remaining number.
+/// The coordinate of one axis, as a quotient of the remaining number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct AxisQuotient {
     pub axis: u8,
-    /// What to divide by; `None` for steps of one.
+    /// The divisor; `None` for 1.
     pub divisor: Option<Divisor>,
-    /// The word of the axis's length, where it is checked or counted from its end.
+    /// The word of the axis' length, if the coordinate is checked or counted from the end.
     pub length: Option<u16>,
     pub backwards: bool,
 }
 
-/// Where coordinates come from.
+/// The source of coordinates.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum CoordinateSource {
-    /// Nobody asks.
+    /// Coordinates are not needed.
     Unused,
-    /// One axis, the first, which is the element's number; others have one point.
+    /// The first axis' coordinate is the element's number. The other axes have length one.
     Number,
-    /// From the number of the texel's first element; all four differ in the last axis alone.
+    /// From the number of the texel's first element. All four differ in the last axis alone.
     Quads(Vec<AxisQuotient>),
-    /// From each element's number, less word `start` where there is one.
+    /// From each element's number, minus word `start` if there is one.
     Elements { start: Option<u16>, steps: Vec<AxisQuotient> },
-    /// From the row of texels and from the element's column in it, each less a word where there is one.
+    /// From the texel's row and the element's column, each minus a word if there is one.
     Split { row: Option<u16>, rows: Vec<AxisQuotient>, col: Option<u16>, cols: Vec<AxisQuotient> },
 }
 
 impl CoordinateSource {
-    /// True for axes of one point that no step gives a coordinate.
+    /// True for axes of length one, which get no coordinate.
     pub fn lack(&self, axis: u8) -> bool {
         let given = |steps: &[AxisQuotient]| steps.iter().any(|step| step.axis == axis);
         match self {
@@ -80,29 +80,29 @@ impl CoordinateSource {
     }
 }
 
-/// How fragments and points belong together.
+/// The mapping of fragments to points.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FragmentMapping {
-    /// The words of the texture's width and of the launch's first texel (none for the texture's first),
-    /// where the launch writes one texel after another and something needs its number.
+    /// The words of the texture's width and of the launch's first texel (none for texel 0), if the launch writes
+    /// consecutive texels and their numbers are needed.
     pub texel: Option<(u16, Option<u16>)>,
     pub coordinates: CoordinateSource,
     pub guard: WritePredicate,
-    /// The word of the number of elements, for guards of launches that write one after another.
+    /// The word of the number of elements, for predicates of launches that write consecutive elements.
     pub count: Option<u16>,
     /// The axis along which a texel's four elements lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
 }
 
-/// What other parts of the plan must know of the frame.
+/// A mapping, with facts for other parts of the plan.
 pub(super) struct PlannedMapping {
     pub frame: FragmentMapping,
     pub area: Area,
-    /// The launch's first texel, where it writes one texel after another.
+    /// The launch's first texel, if it writes consecutive texels.
     pub linear: Option<i64>,
 }
 
-/// Plans the frame of a destination.
+/// Plans the mapping for a destination.
 #[allow(clippy::too_many_arguments)] // called once, and each is a plain fact
 pub(super) fn plan(
     words: &mut ArgumentWords,
@@ -170,7 +170,7 @@ fn linear(
         {
             let framed = strided(words, shape, walk, layout, whole, loops);
             match framed {
-                // The strides of a contiguous walk are nested, so this always is the case.
+                // This always succeeds: the strides of a contiguous walk are nested.
                 Ok(framed) => {
                     quad = framed.frame.quad;
                     framed.frame.coordinates
@@ -198,7 +198,7 @@ fn linear(
                 quad = Some((shape.len() as u8 - 1, 0));
                 CoordinateSource::Quads(steps)
             } else {
-                // Texels are counted from the launch's first already.
+                // Texels are already counted from the launch's first.
                 CoordinateSource::Elements { start: None, steps }
             }
         }
@@ -212,7 +212,7 @@ fn linear(
     PlannedMapping { frame, area, linear: Some(walk.offset / 4) }
 }
 
-/// Any other walk: coordinates are taken out of the element's place, stride by stride.
+/// Plans any other walk: the element's place is divided by one stride after another.
 fn strided(
     words: &mut ArgumentWords,
     shape: &[i64],
@@ -221,7 +221,7 @@ fn strided(
     whole: bool,
     loops: bool,
 ) -> Result<PlannedMapping, DrawDeclined> {
-    // Count every axis upwards, from the first element that is written.
+    // Every axis counts upwards from the first written element.
     let mut first = walk.offset;
     let mut axes = Vec::new();
     for (axis, (n, stride)) in shape.iter().zip(&walk.strides).enumerate() {
@@ -263,7 +263,7 @@ fn strided(
             let full_rows = matches!(row_axes[..], [] | [(_, _, 1, _)]);
             let guard = match () {
                 () if full_texels && full_rows => WritePredicate::None,
-                // What a whole block's rows are padded with may be written.
+                // Padding of a block that is written whole may be written.
                 () if whole && loops => WritePredicate::Padding,
                 () if whole => WritePredicate::None,
                 () if full_texels => WritePredicate::Texels,
@@ -295,7 +295,7 @@ fn strided(
     Ok(PlannedMapping { frame, area, linear: None })
 }
 
-/// Steps from the longest stride to the shortest.
+/// The quotients of all axes, from the longest stride to the shortest.
 fn steps(
     words: &mut ArgumentWords,
     mut axes: Vec<(u8, i64, i64, bool)>,

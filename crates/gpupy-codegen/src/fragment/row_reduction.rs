@@ -1,11 +1,10 @@
-//! Shaders of the reduce form: each element of the output combines up to 256 points.
+//! Row reductions in fragment shaders: each element of the output combines up to 256 points.
 //!
-//! The 16 lanes of the canonical tree are four vectors; one vector at a time walks over the points,
-//! so that the prologue stands in the text once. Points are `at` to `at + 3`, in a vector whose
-//! lanes that do not exist hold anything and are never combined. Several reductions have lanes of their
-//! own, side by side.
+//! The 16 lanes of the canonical tree are four vectors. One loop computes one vector, so that the prologue is in the
+//! text once. Points are `at` to `at + 3`. Lanes without points hold undefined values and are never combined. Several
+//! reductions have separate lanes, side by side.
 //!
-//! Not here: the map form (`map.rs`), how many passes a reduction takes (the core).
+//! Not here: column reductions (`column_reduction.rs`), the passes of a long reduction (the engine).
 
 use super::draw_plan::DrawPlan;
 use super::locate::Locator;
@@ -113,7 +112,7 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
     body.finish() + "}\n"
 }
 
-/// Lane l takes lane l + 8, then l + 4, l + 2, l + 1, where the other one exists.
+/// Combines the 16 lanes: lane l with lane l + 8, then l + 4, l + 2 and l + 1, where the other lane has points.
 fn fold(body: &mut Body<'_>, lanes: &ReductionLanes<'_>) {
     let mut fold = |into: &str, (other, mixed): (&str, &str), first: usize| {
         let exists = format!("lessThan(ivec4({}), ivec4(count))", lanes_from(first));
@@ -129,7 +128,7 @@ fn fold(body: &mut Body<'_>, lanes: &ReductionLanes<'_>) {
     fold("lanes0", ("lanes0", ".yyww"), 1);
 }
 
-/// Writes what stands before the reductions, the first of which is instruction `reduce`.
+/// Writes the prologue: the instructions before `reduce`, the first reduction.
 pub(super) fn prologue(body: &mut Body<'_>, reader: &TexelReader<'_>, reduce: usize) {
     for line in reader.early_fetches() {
         body.line(&line);
@@ -138,7 +137,7 @@ pub(super) fn prologue(body: &mut Body<'_>, reader: &TexelReader<'_>, reduce: us
     body.instructions(0..reduce, reader.width, leaves);
 }
 
-/// The numbers of the lanes that a fold takes, for each component of the result.
+/// The indices of the other lanes of a fold, for each component of the result.
 fn lanes_from(first: usize) -> String {
     match first {
         2 => "2, 3, 2, 3".to_owned(),

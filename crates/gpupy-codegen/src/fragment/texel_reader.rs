@@ -1,9 +1,9 @@
-//! The expressions that read operands, and the functions that they call.
+//! Expressions that load operands from textures, and the functions that they call.
 //!
-//! Owns `TexelReader`. Per operand `n` there are, where called: `wrap<n>` (texel number to position),
-//! `flat<n>` (element by number), `at<n>` (element by column and row), each for one and for four.
+//! Owns `TexelReader`. Each operand `n` has these functions, if called: `wrap<n>` (texel number to position),
+//! `flat<n>` (element by number), `at<n>` (element by column and row), each for one element and for four.
 //!
-//! Not here: which way a load takes (`fetch.rs`).
+//! Not here: how a load finds its elements (`fetch.rs`).
 
 use super::draw_plan::{DrawPlan, Load};
 use super::fetch::{Quad, TexelFetch, TexelPlace, Wrap};
@@ -17,14 +17,14 @@ use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use std::fmt::Write;
 
-/// A coordinate as it is named in the text, and whether the name holds four.
+/// The name of a coordinate in the text, and whether it is a vector of four.
 #[derive(Clone, Debug)]
 pub(super) struct FragmentCoordinate {
     pub name: String,
     pub four: bool,
 }
 
-/// Spells loads and indices in one part of a shader.
+/// Writes the loads and indices of one part of a shader.
 #[derive(Clone)]
 pub(super) struct TexelReader<'a> {
     pub program: &'a Program,
@@ -57,7 +57,7 @@ impl TexelReader<'_> {
         from_raw(dtype, self.width, &raw_value)
     }
 
-    /// Where a load of whole texels begins, if others are reckoned from it or may be.
+    /// Declares the first texel of a load that other loads may be positioned relative to.
     fn base(&self, number: usize, place: &TexelPlace, quad: Quad) -> Option<String> {
         let whole = matches!(quad, Quad::Aligned | Quad::Pair(_)) && self.width == Width::Four;
         match place {
@@ -69,8 +69,8 @@ impl TexelReader<'_> {
         }
     }
 
-    /// Fetches that do not depend on the element, to be done before any loop over elements, and
-    /// where the others begin.
+    /// Fetches that do not depend on the element, which precede any loop over elements, and the first texels of base
+    /// loads.
     pub fn early_fetches(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (number, load) in self.loads.iter().enumerate() {
@@ -119,11 +119,11 @@ impl TexelReader<'_> {
                 TexelPlace::Split { row, col } => {
                     format!("at{operand}({}, {})", self.full(col), self.full(row))
                 }
-                // Only whole texels are reckoned from others.
+                // Only loads of whole texels are relative to a base.
                 TexelPlace::Near { .. } => String::new(),
             };
         }
-        // The first of the four points stands for all of them.
+        // The first of the four points represents all of them.
         let first = |sum: &AffineIndex| self.sum(sum, Some("x")).0;
         if quad == Quad::Splat {
             let scalar = match place {
@@ -157,13 +157,13 @@ impl TexelReader<'_> {
         }
     }
 
-    /// A sum in the reader's own width.
+    /// An affine index in the reader's width.
     fn full(&self, sum: &AffineIndex) -> String {
         let (text, four) = self.sum(sum, None);
         if four { text } else { Glsl.splat(DType::I32, self.width, &text) }
     }
 
-    /// A sum, parenthesised, and whether it holds four; with a component, of that alone.
+    /// An affine index in parentheses, and whether it is a vector of four. With `component`, of that component alone.
     fn sum(&self, sum: &AffineIndex, component: Option<&str>) -> (String, bool) {
         let mut four = false;
         let coordinate = |axis: u8| {
@@ -178,12 +178,12 @@ impl TexelReader<'_> {
     }
 }
 
-/// A word as an int.
+/// Argument word `n`, an int.
 pub(super) fn word(n: u16) -> String {
     Glsl.word(n.into(), DType::I32)
 }
 
-/// What a texture gives, as a value of the program's dtype.
+/// Converts a texel to a value of the program's dtype.
 fn from_raw(dtype: DType, width: Width, value: &str) -> String {
     match dtype {
         DType::Bool => {
@@ -194,7 +194,7 @@ fn from_raw(dtype: DType, width: Width, value: &str) -> String {
     }
 }
 
-/// A value of the program's dtype, as a texture takes it.
+/// Converts a value of the program's dtype to a texel.
 pub(super) fn to_raw(dtype: DType, width: Width, value: &str) -> String {
     match dtype {
         DType::Bool => Glsl.convert(DType::U32, width, value),
@@ -209,7 +209,7 @@ pub(super) fn functions(program: &Program, plan: &DrawPlan, main: &str) -> Strin
     for (n, dtype) in program.operands.iter().enumerate() {
         let one = Glsl.type_name(raw(*dtype), Width::One);
         let four = Glsl.type_name(raw(*dtype), Width::Four);
-        // A leading character that names cannot hold, since `flat0` ends like `at0`.
+        // The preceding character must not be part of a name: `flat0` ends like `at0`.
         let called = |name: &str| {
             let call = format!("{name}{n}(");
             main.match_indices(&call).any(|(at, _)| !main[..at].ends_with(char::is_alphanumeric))
@@ -263,7 +263,7 @@ pub(super) fn functions(program: &Program, plan: &DrawPlan, main: &str) -> Strin
     text
 }
 
-/// The function that divides.
+/// The name of the division function.
 pub(super) fn quotient(plan: &DrawPlan) -> &'static str {
     if plan.large { "quotient_large" } else { "quotient" }
 }
@@ -274,9 +274,9 @@ pub(super) fn definitions(text: &str) -> String {
     DEFINITIONS.iter().filter(called).map(|(_, definition)| *definition).collect()
 }
 
-/// Quotients towards minus infinity, by way of the divisor's reciprocal, because integer division
-/// is slow on rasterisers that run on the CPU. An estimate is at most one off where the number is
-/// below 2^22; a larger number takes a second estimate, of the rest that the first one leaves.
+/// Floored quotients, computed by the divisor's reciprocal: integer division is slow on rasterisers that run on the
+/// CPU. An estimate is at most one off for numbers below 2^22. A larger number takes a second estimate, of the first
+/// one's remainder.
 const DEFINITIONS: &[(&str, &str)] = &[
     (
         "lane",

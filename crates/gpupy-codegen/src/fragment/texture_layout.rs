@@ -1,7 +1,7 @@
-//! How a block's elements lie in a texture.
+//! The layout of a block's elements in a texture.
 //!
-//! Owns [`TextureLayout`] and `RowColumn`. Element `e` stands in row `e / row` of the texture, at place
-//! `e / row · pitch + e % row`; place `p` is component `p % 4` of texel `p / 4`, counted row by row.
+//! Owns [`TextureLayout`] and `RowColumn`. Element `e` is in row `e / row` of the texture, at place
+//! `e / row · pitch + e % row`. Place `p` is component `p % 4` of texel `p / 4`, counted row by row.
 //! Invariant: unless rows are padded, places are element numbers.
 //!
 //! Not here: texture formats (`driver-gl`).
@@ -18,15 +18,15 @@ pub struct TextureLayout {
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Elements in a row: what a row has room for, or up to three fewer.
+    /// Elements in a row: the row's room, or up to three fewer.
     pub row: u32,
     /// Elements; the texture may have room for more.
     pub len: usize,
 }
 
 impl TextureLayout {
-    /// A nearly square texture whose width is a power of two, or `None` when `len` elements are more
-    /// than a texture of `max_size` texels each way holds.
+    /// A nearly square texture with a power of two as width. `None` if `len` elements exceed a texture of `max_size`
+    /// texels each way.
     pub fn square(len: usize, max_size: u32) -> Option<TextureLayout> {
         let texels = len.div_ceil(4).max(1) as u64;
         let mut width = 1u32;
@@ -42,8 +42,7 @@ impl TextureLayout {
         })
     }
 
-    /// A texture with one row for each `row` elements, padded to whole texels, where that is
-    /// possible.
+    /// A texture with one row for each `row` elements, padded to whole texels, if possible.
     pub fn rows(len: usize, row: usize, max_size: u32) -> Option<TextureLayout> {
         let fits = row > 0 && len.is_multiple_of(row);
         let (width, height) = (row.div_ceil(4), len.checked_div(row)?);
@@ -61,13 +60,12 @@ impl TextureLayout {
         i64::from(self.width) * 4
     }
 
-    /// True when rows end with places that hold nothing.
+    /// True if rows end with unused places.
     pub fn is_padded(&self) -> bool {
         i64::from(self.row) < self.pitch()
     }
 
-    /// True when each axis of a walk goes along rows or from row to row, so that no element's place
-    /// takes a division.
+    /// True if each axis of an access goes along rows or from row to row, so that no place needs a division.
     pub fn suits(&self, walk: &Access, shape: &[usize]) -> bool {
         let shape: Vec<i64> = shape.iter().map(|n| *n as i64).collect();
         let walk = AffineWalk::of(walk, shape.len());
@@ -75,14 +73,14 @@ impl TextureLayout {
         split(walk.offset, &walk.strides, &shape, self.pitch()).is_some()
     }
 
-    /// A walk over elements as a walk over places; none if it is no affine walk over these.
+    /// A walk over elements as a walk over places. `None` if that is not affine.
     pub(super) fn in_places(&self, walk: &AffineWalk, shape: &[i64]) -> Option<AffineWalk> {
         if !self.is_padded() {
             return Some(walk.clone());
         }
         let (row, pitch) = (i64::from(self.row), self.pitch());
         let parts = split(walk.offset, &walk.strides, shape, row)?;
-        // So that `split`, which takes steps to the nearest row, finds the same parts again.
+        // The condition under which `split`, which rounds strides to the nearest row, finds the same parts again.
         let short = parts.col_strides.iter().all(|col| col.abs() * 2 < row);
         let strides = parts.row_strides.iter().zip(&parts.col_strides);
         let walk = AffineWalk {
@@ -92,7 +90,7 @@ impl TextureLayout {
         short.then_some(walk)
     }
 
-    /// Texels, with those that hold nothing.
+    /// The number of texels, including unused ones.
     pub fn texels(&self) -> usize {
         self.width as usize * self.height as usize
     }
@@ -107,13 +105,13 @@ pub(super) struct RowColumn {
     pub col_strides: Vec<i64>,
 }
 
-/// Takes an affine walk apart, when no step over the columns ever crosses the end of a row.
+/// Splits an affine walk, if no step along columns crosses the end of a row.
 pub(super) fn split(offset: i64, strides: &[i64], shape: &[i64], pitch: i64) -> Option<RowColumn> {
     let (row, col) = (offset.div_euclid(pitch), offset.rem_euclid(pitch));
     let (mut low, mut high) = (col, col);
     let (mut row_strides, mut col_strides) = (Vec::new(), Vec::new());
     for (stride, n) in strides.iter().zip(shape) {
-        // To the nearest whole number of rows, so that short steps back stay short.
+        // Rounded to the nearest row, so that short backward steps stay short.
         let rows = if *n > 1 { (stride + pitch / 2).div_euclid(pitch) } else { 0 };
         let cols = if *n > 1 { stride - rows * pitch } else { 0 };
         let reach = cols * (n - 1);
@@ -125,8 +123,7 @@ pub(super) fn split(offset: i64, strides: &[i64], shape: &[i64], pitch: i64) -> 
     (low >= 0 && high < pitch).then_some(RowColumn { row, col, row_strides, col_strides })
 }
 
-/// The dtype in which shaders get the texels of a block: integers widened, bools as 0 or 1, float16
-/// as its bits.
+/// The dtype of a block's texels in shaders: integers are widened, bools are 0 or 1, float16 is its bits.
 pub(super) fn raw(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::F16 => DType::U32,
@@ -140,7 +137,7 @@ mod tests {
 
     #[test]
     fn splits_only_walks_that_stay_in_their_rows() {
-        // The interior of an array of 8 columns, backwards along the rows, transposed.
+        // The interior of an array of 8 columns, transposed, with rows reversed.
         let split = |offset, strides: &[i64], shape: &[i64]| split(offset, strides, shape, 8);
         let inner =
             split(9, &[8, 1], &[3, 6]).map(|s| (s.row, s.col, s.row_strides, s.col_strides));

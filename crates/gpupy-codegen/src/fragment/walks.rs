@@ -1,7 +1,7 @@
-//! What a program's loads and indices walk over, in the textures that hold their operands.
+//! The walks of a program's loads and indices in a draw, over the textures of operands.
 //!
-//! Owns `DrawWalks` and `LoadWalk`. Invariants: all walks of a `DrawWalks` are over the same space;
-//! a load's walk is over places, unless it is `numbered`.
+//! Owns `DrawWalks` and `LoadWalk`. Invariants: all walks of a `DrawWalks` share one iteration space. A load's walk is
+//! over places, unless it is `numbered`.
 //!
 //! Not here: how walks become shader text (`fetch.rs`, `point_mapping.rs`).
 
@@ -11,7 +11,7 @@ use crate::analysis::axis_coalescing::{AffineWalk, coalesce_axes};
 use crate::analysis::uses::Uses;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
-/// True when the access can follow the launch texel by texel, without coordinates.
+/// True if the walk follows the launch texel by texel, so that it needs no coordinates.
 pub(super) fn follows(walk: &AffineWalk, shape: &[i64]) -> bool {
     walk.is_contiguous(shape) && walk.offset % 4 == 0
 }
@@ -22,19 +22,19 @@ pub(super) struct LoadWalk {
     pub operand: u32,
     pub access: u32,
     pub walk: AffineWalk,
-    /// True when the walk counts elements, since it is no affine walk over the places of a texture
-    /// with padded rows.
+    /// True if the walk is over element numbers, because it is not affine over the places of a texture with padded
+    /// rows.
     pub numbered: bool,
 }
 
 impl LoadWalk {
-    /// True when the load can follow a launch texel by texel, without coordinates.
+    /// True if the load follows the launch texel by texel, so that it needs no coordinates.
     pub fn follows(&self, layout: &TextureLayout, shape: &[i64]) -> bool {
         !layout.is_padded() && follows(&self.walk, shape)
     }
 }
 
-/// The walks of a launch over its space, with as few axes as they allow.
+/// The walks of a launch over its coalesced space.
 pub(super) struct DrawWalks {
     /// The iteration space.
     pub shape: Vec<i64>,
@@ -97,7 +97,7 @@ impl DrawWalks {
     }
 }
 
-/// The length of padded rows along which the last axis of a launch can be cut, where it is longer.
+/// The length of padded rows, if the launch's last axis is longer and a multiple of it.
 fn padded_row(request: &DrawRequest<'_>, uses: &Uses, shape: &[i64]) -> Option<i64> {
     let operands = uses.loads.iter().map(|(operand, _)| &request.operands[*operand as usize]);
     let mut padded = [&request.target.layout].into_iter().chain(operands).filter(|l| l.is_padded());
@@ -106,7 +106,7 @@ fn padded_row(request: &DrawRequest<'_>, uses: &Uses, shape: &[i64]) -> Option<i
     (last > row && last % row == 0).then_some(row)
 }
 
-/// Makes two axes of the last one, the second of `row` points.
+/// Splits the last axis in two; the new last axis has `row` points.
 fn split_last<'a>(shape: &mut Vec<i64>, row: i64, walks: impl Iterator<Item = &'a mut AffineWalk>) {
     let Some(last) = shape.pop() else { return };
     shape.extend([last / row, row]);
