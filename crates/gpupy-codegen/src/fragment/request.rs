@@ -41,8 +41,8 @@ pub struct DrawRequest<'a> {
 /// Why a draw cannot be planned as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DrawDeclined {
-    /// The destination's strides interleave, so that places do not determine coordinates. A launch for each point of one
-    /// axis has fewer strides.
+    /// The destination's strides interleave, so that places do not determine coordinates. A launch for each point of
+    /// one axis has fewer strides.
     Tangled,
     /// The destination's rows are padded, and the access crosses their ends.
     Padded,
