@@ -9,22 +9,22 @@ use gpupy_core::guard_pages::Guarded;
 #[derive(Clone, Copy)]
 struct CacheLine([u8; 64]);
 
-/// Zeroed bytes that start at a cache line.
+/// A zeroed buffer that starts at a cache line.
 #[derive(Default)]
 pub struct AlignedBytes {
     lines: Vec<CacheLine>,
-    /// Instead of the lines, where memory is guarded.
+    /// The buffer in builds with guard pages, in place of `lines`.
     #[cfg(feature = "guard")]
     guarded: Option<Guarded>,
 }
 
 impl AlignedBytes {
-    /// At least `len` bytes.
+    /// A buffer of at least `len` bytes.
     pub fn new(len: usize) -> AlignedBytes {
         let count = len.div_ceil(64);
         #[cfg(feature = "guard")]
         if let Some(guarded) = Guarded::new(count * 64, 64) {
-            // SAFETY: so many bytes are its own.
+            // SAFETY: `guarded` owns `count * 64` bytes from its start.
             unsafe { guarded.start().as_ptr().write_bytes(0, count * 64) };
             return AlignedBytes { lines: Vec::new(), guarded: Some(guarded) };
         }
@@ -37,7 +37,7 @@ impl AlignedBytes {
 
     /// Grows to at least `len` bytes.
     pub fn reserve(&mut self, len: usize) {
-        // Memory that is longer than asked for would hide what goes beyond it.
+        // A longer buffer would hide accesses beyond the requested length.
         let exactly = cfg!(feature = "guard") && self.len() != len.next_multiple_of(64);
         if self.len() < len || exactly {
             *self = AlignedBytes::new(len);
@@ -55,11 +55,12 @@ impl AlignedBytes {
     /// The bytes.
     pub fn bytes(&mut self) -> &mut [u8] {
         let (start, len) = (self.start_mut(), self.len());
-        // SAFETY: lines are arrays of bytes without padding, one after another; they are borrowed alone.
+        // SAFETY: `len` bytes from `start` are initialised cache lines or guarded bytes, and `self` is borrowed
+        // mutably.
         unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 
-    /// Where they start, for writing.
+    /// The address of the first byte, for writing.
     pub fn start_mut(&mut self) -> *mut u8 {
         #[cfg(feature = "guard")]
         if let Some(guarded) = &self.guarded {
@@ -68,7 +69,7 @@ impl AlignedBytes {
         self.lines.as_mut_ptr().cast()
     }
 
-    /// Where they start.
+    /// The address of the first byte.
     pub fn start(&self) -> *const u8 {
         #[cfg(feature = "guard")]
         if let Some(guarded) = &self.guarded {

@@ -1,10 +1,10 @@
-//! Finished code, and running it over a row.
+//! Executable code, and its calls over a row.
 //!
-//! Owns [`Kernel`], and all `unsafe` of running. Code goes along rows whose
-//! elements follow each other, in whole passes where the machine has no masks. Other rows, and the
-//! rest of a row, are copied through short rows of the thread's own.
+//! Owns [`Kernel`], and all `unsafe` of calls. The code takes rows of consecutive elements, in whole passes on machines
+//! without masks. Rows with other strides, and the rest of a row, are copied through short rows of the thread.
 //!
-//! Not here: what a row is (`row_arguments.rs`), writing the code (`function_writer.rs`), the copies' loops (`strided_copies.rs`).
+//! Not here: the arguments (`row_arguments.rs`), code generation (`function_writer.rs`), the loops of copies
+//! (`strided_copies.rs`).
 
 use crate::RowStride;
 use crate::aligned_bytes::AlignedBytes;
@@ -14,7 +14,7 @@ use crate::strided_copies::{copy_elements, join_parts, take_apart};
 use memmap2::{Mmap, MmapMut};
 use std::cell::RefCell;
 
-/// What the code finds at the address that it is called with.
+/// The struct whose address is the code's argument.
 #[repr(C)]
 struct CallArguments {
     row: RowArguments,
@@ -22,51 +22,51 @@ struct CallArguments {
     frame: *mut u8,
 }
 
-/// An access or destination, as running it needs to know it.
+/// The properties of an access or destination that a call needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowBinding {
     pub step: RowStride,
-    /// Of an element; 0 for an `index`, which has none.
+    /// Bytes of an element; 0 for an `index`, which has none.
     pub bytes: usize,
-    /// Whether this and the next are the parts of one complex number.
+    /// Whether this and the next one are the parts of one complex number.
     pub paired: bool,
 }
 
 impl RowBinding {
-    /// Bytes from an element of a copy to the next.
+    /// Bytes between consecutive elements of a copy.
     fn step_of_copy(&self) -> isize {
         let elements = if self.step.is_of_parts() { 2 } else { 1 };
         (elements * self.bytes) as isize
     }
 }
 
-/// Code for one program and variant.
+/// The compiled code of one program and variant.
 pub struct Kernel {
     code: Mmap,
     constants: AlignedBytes,
     /// Bytes of the code's frame.
     frame: usize,
-    /// Rows that the code takes as they are have a multiple of so many points.
+    /// Rows that are passed to the code directly have a multiple of this many points.
     granule: usize,
     accesses: Vec<RowBinding>,
     dests: Vec<RowBinding>,
-    /// Whether all walks are such that the code takes them as they are.
+    /// Whether the strides of all walks allow passing rows to the code directly.
     plain: bool,
-    /// Where its walks come from, of code over the parts of complex numbers.
+    /// The origins of walks, for code over the parts of complex numbers.
     parts: Option<ComplexParts>,
 }
 
-/// The most points that are copied at a time: their rows stay in the innermost cache.
+/// The most points of one copy. Their rows stay in the L1 cache.
 const CHUNK: usize = 512;
 /// Bytes of a copied row, of elements of any size.
 const COPY: usize = CHUNK * 8;
 
-/// What each thread keeps from call to call.
+/// Scratch memory that each thread keeps between calls.
 struct RowScratch {
     frame: AlignedBytes,
     copies: AlignedBytes,
     walks: Vec<StridedPointer>,
-    /// Of complex numbers' parts.
+    /// Walks over the parts of complex numbers.
     parts: Vec<StridedPointer>,
 }
 
@@ -80,7 +80,7 @@ thread_local! {
 }
 
 impl Kernel {
-    /// Puts code where it can run; `None` when the system has no such place.
+    /// Maps code as executable. `None` if the system refuses.
     pub(crate) fn new(
         code: &[u8],
         constants: AlignedBytes,
@@ -105,7 +105,7 @@ impl Kernel {
         })
     }
 
-    /// The code over the parts of complex numbers for a program over these.
+    /// A kernel of a program over complex numbers, from the kernel over their parts.
     pub(crate) fn of_parts(mut self, parts: ComplexParts) -> Kernel {
         parts.pairs_of_accesses().for_each(|first| self.accesses[first].paired = true);
         parts.pairs_of_dests().for_each(|first| self.dests[first].paired = true);
@@ -120,42 +120,43 @@ impl Kernel {
     /// Computes the program at each point of a row.
     ///
     /// - **Units:** steps are bytes; elements need not be aligned.
-    /// - **Empty:** a row without points is left alone.
+    /// - **Empty:** a row without points changes nothing.
     /// - **Ordering:** done on return. Any number of threads may run a kernel at once.
     ///
     /// # Safety
-    /// - The row lists a walk for each `load` and `index` of the program, one for each destination,
-    ///   and the bits of each parameter.
-    /// - Each element that a walk reaches in `n` points may be read, and of a destination written,
-    ///   by this thread and for the time of the call; no other thread writes what is read.
-    /// - Elements of destinations are apart from each other and from all that is read.
-    /// - Walks go as the variant says: `Unit` steps are the element's size, `Zero` steps are 0. Where a
-    ///   destination is of `Lanes`, it has 16 elements for each 256 points, and `n` is a multiple of 256.
+    /// - The row has a walk for each `load` and `index` of the program and for each destination, and the bits of each
+    ///   parameter.
+    /// - The elements of walks at `n` points are valid for reads, those of destinations for writes, during the call. No
+    ///   other thread writes elements that are read.
+    /// - Elements of destinations overlap neither each other nor elements that are read.
+    /// - Walks have the strides of the variant: `Unit` steps are the element's size, `Zero` steps are 0. A destination
+    ///   of `Lanes` has 16 elements for each 256 points, and then `n` is a multiple of 256.
     #[inline]
     pub unsafe fn run(&self, row: &RowArguments) {
-        // Most code of small work needs nothing of its thread's, which would take as long to find.
+        // Most small launches need no scratch memory, and looking it up would take as long as the launch.
         let plain = self.plain && self.parts.is_none() && self.frame == 0;
         if plain && (self.granule == 1 || row.n.is_multiple_of(self.granule)) {
             if row.n > 0 {
-                // SAFETY: as promised; the row is plain and has whole passes, and no frame is used.
+                // SAFETY: the caller keeps the conditions of `run`. The strides are plain, the row has whole passes,
+                // and the code uses no frame.
                 unsafe { self.call(*row, std::ptr::null_mut()) };
             }
             return;
         }
-        // SAFETY: as promised.
+        // SAFETY: the conditions are those of `run`, which the caller keeps.
         unsafe { self.run_by_scratch(row) }
     }
 
-    /// The same with what the thread keeps.
+    /// Does the work of `run` with the thread's scratch memory.
     ///
     /// # Safety
-    /// As for `run`.
+    /// The conditions of `run`.
     unsafe fn run_by_scratch(&self, row: &RowArguments) {
         SCRATCH.with_borrow_mut(|scratch| {
             let of_parts;
             let row = match &self.parts {
                 Some(parts) => {
-                    // SAFETY: as promised.
+                    // SAFETY: the row has all walks of the program over complex numbers.
                     of_parts = unsafe { parts.row(row, &mut scratch.parts) };
                     &of_parts
                 }
@@ -165,7 +166,8 @@ impl Kernel {
             let whole = if self.plain { row.n - row.n % self.granule } else { 0 };
             if whole > 0 {
                 let row = RowArguments { n: whole, ..*row };
-                // SAFETY: as promised; the row is plain and has whole passes.
+                // SAFETY: the caller keeps the conditions of `run`. The strides are plain, the row has whole passes,
+                // and the frame has been reserved.
                 unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
             }
             if whole < row.n {
@@ -174,17 +176,18 @@ impl Kernel {
             let mut done = whole;
             while done < row.n {
                 let len = (row.n - done).min(CHUNK);
-                // SAFETY: as promised, and the points lie inside the row.
+                // SAFETY: the caller keeps the conditions of `run`, `done + len` is at most `n`, and copies have
+                // been reserved.
                 unsafe { self.copied(row, done, len, scratch) };
                 done += len;
             }
         });
     }
 
-    /// Computes `len` points from number `first` by way of copies.
+    /// Computes `len` points from number `first` through copies.
     ///
     /// # Safety
-    /// As for `run`; the points lie inside the row, and `scratch` has room for all copies.
+    /// The conditions of `run`. The points are inside the row, and `scratch` has room for all copies.
     unsafe fn copied(
         &self,
         row: &RowArguments,
@@ -194,7 +197,7 @@ impl Kernel {
     ) {
         let padded = len.next_multiple_of(self.granule);
         let copies = scratch.copies.bytes().as_mut_ptr();
-        // SAFETY: there is a copy for each access and destination, COPY bytes apart.
+        // SAFETY: `copies` has `COPY` bytes for each access and destination.
         let copy = |number: usize| unsafe { copies.add(number * COPY) };
         let is_copied = |slot: &RowBinding| match slot.step {
             _ if slot.bytes == 0 => false,
@@ -211,12 +214,12 @@ impl Kernel {
         scratch.walks.clear();
         let mut apart = false;
         for (number, slot) in self.accesses.iter().enumerate() {
-            // SAFETY: the row lists this access.
+            // SAFETY: the row has a walk for each access.
             let walk = moved(unsafe { &*row.accesses.add(number) });
             if is_copied(slot) {
                 let to = StridedPointer { ptr: copy(number), step: slot.step_of_copy() };
-                // SAFETY: the row's elements may be read, and copies have room for CHUNK; those of a
-                // complex number's parts lie one behind the other.
+                // SAFETY: the row's elements may be read, and a copy has room for `CHUNK` of them. The copies of a
+                // complex number's parts are consecutive.
                 unsafe {
                     match (slot.step, slot.paired, apart) {
                         (RowStride::Imaginary, ..) | (_, false, true) => {}
@@ -235,7 +238,7 @@ impl Kernel {
         }
         let dests = self.accesses.len();
         for (number, slot) in self.dests.iter().enumerate() {
-            // SAFETY: the row lists this destination.
+            // SAFETY: the row has a walk for each destination.
             let walk = moved(unsafe { &*row.dests.add(number) });
             let copied = slot.step == RowStride::Any || padded != len;
             scratch.walks.push(match copied {
@@ -250,7 +253,8 @@ impl Kernel {
             dests: walks[dests..].as_ptr(),
             params: row.params,
         };
-        // SAFETY: what is not copied is as promised, and copies have room for `padded` elements.
+        // SAFETY: the caller keeps the conditions of `run` for walks that are not copied. Copies have room for `padded`
+        // elements.
         unsafe { self.call(row_of_copies, scratch.frame.bytes().as_mut_ptr()) };
         let mut joined = false;
         for (number, slot) in self.dests.iter().enumerate() {
@@ -258,7 +262,7 @@ impl Kernel {
             if from.ptr != copy(dests + number) {
                 continue;
             }
-            // SAFETY: the row lists this destination, whose elements may be written.
+            // SAFETY: the row has a walk for each destination, and its elements may be written.
             unsafe {
                 let to = moved(&*row.dests.add(number));
                 match (slot.step, slot.paired, joined) {
@@ -275,30 +279,30 @@ impl Kernel {
         }
     }
 
-    /// Runs the code.
+    /// Calls the code.
     ///
-    /// # Safety
-    /// As for `run`; also, walks are `Unit` where the variant does not say `Zero`, and `n` is a
-    /// multiple of the granule and not 0. The frame has the code's bytes.
+    /// # Safety The conditions of `run`. Walks are `Unit` unless the variant says `Zero`. `n` is a multiple of the
+    /// granule and not
+    /// 0. The frame has as many bytes as the code uses.
     #[cfg(target_arch = "x86_64")]
     unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
         let call = CallArguments { row, constants: self.constants.start(), frame };
-        // SAFETY: the memory holds a function of this type, written by `function_writer.rs`. It writes to the
-        // row's destinations and to as much of the frame as was reserved.
+        // SAFETY: the memory holds a function of this type, written by `function_writer.rs`. It writes only the row's
+        // destinations and the reserved frame.
         unsafe {
             let code: extern "sysv64" fn(&CallArguments) = std::mem::transmute(self.code.as_ptr());
             code(&call);
         }
     }
 
-    /// There is no kernel that could be called.
+    /// On other machines there are no kernels to call.
     #[cfg(not(target_arch = "x86_64"))]
     unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
         let _ = CallArguments { row, constants: self.constants.start(), frame };
     }
 }
 
-// SAFETY: code and constants are only read once a kernel is made.
+// SAFETY: code and constants are not written after construction.
 unsafe impl Sync for Kernel {}
-// SAFETY: nothing of a kernel belongs to a thread.
+// SAFETY: a kernel has no thread-local state.
 unsafe impl Send for Kernel {}

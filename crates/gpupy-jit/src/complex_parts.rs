@@ -1,11 +1,11 @@
-//! Complex numbers as their parts: a program over complex numbers becomes one over real numbers.
+//! Splits complex numbers into real and imaginary parts: a program over complex numbers becomes one over real numbers.
 //!
-//! Owns [`ComplexParts`]. What goes along a row of complex numbers becomes two walks over the same memory, one
-//! from the first real part and one from the first imaginary part. Invariant: each part is computed as
-//! NumPy computes it, each step rounded; a product is `(ac - bd) + (ad + bc)i`.
+//! Owns [`ComplexParts`]. A walk over complex numbers becomes two walks over the same memory, one from the first real
+//! part and one from the first imaginary part. Invariant: each part is computed as NumPy computes it, each step
+//! rounded; a product is `(ac - bd) + (ad + bc)i`.
 //!
-//! Not here: taking numbers that follow each other apart in registers (`lower/complex_lanes.rs`), and copying
-//! others (`compiled_kernel.rs`).
+//! Not here: splitting consecutive numbers in registers (`lower/complex_lanes.rs`), copies of strided numbers
+//! (`compiled_kernel.rs`).
 
 use crate::isa::Isa;
 use crate::{RowArguments, RowStride, StrideVariant, StridedPointer};
@@ -13,29 +13,29 @@ use gpupy_core::ir::{AccessKind, Builder, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// Which walk of a program over complex numbers a walk is taken from.
+/// The origin of a walk: a walk of the program over complex numbers.
 #[derive(Clone, Copy, Debug)]
 struct PartSource {
     number: usize,
-    /// Bytes from an element's start.
+    /// The offset of the part in its number, in bytes.
     offset: usize,
 }
 
-/// Where the walks of a program over parts come from.
+/// The origins of all walks of a program over parts.
 #[derive(Debug, Default)]
 pub struct ComplexParts {
     accesses: Vec<PartSource>,
     dests: Vec<PartSource>,
 }
 
-/// A value of the new program.
+/// The representation of a value in the new program.
 #[derive(Clone, Copy)]
 enum PartValue {
     Real(u32),
     Complex(u32, u32),
-    /// A region, whose values are real.
+    /// A region. Its values are real.
     Region(u32),
-    /// Of an instruction that has no value.
+    /// An instruction without a value.
     Nothing,
 }
 
@@ -48,13 +48,13 @@ impl PartValue {
     }
 }
 
-/// True for a program with complex numbers in it.
+/// True for a program with complex numbers.
 pub fn are_in(program: &Program) -> bool {
     program.insts.iter().any(|inst| inst.dtype.is_complex())
 }
 
-/// A program and variant over parts, and where their walks come from; `None` for a program with an
-/// operation that is not known on parts, and for one that only moves, takes apart and joins.
+/// A program and variant over parts, and the origins of their walks. `None` for a program with an operation that is not
+/// defined on parts here, and for one that only moves, splits and joins numbers.
 pub fn of(
     program: &Program,
     variant: &StrideVariant,
@@ -88,7 +88,7 @@ pub fn of(
     Some((splitter.builder.finish(), splitter.variant, splitter.parts))
 }
 
-/// A program on its way to one over parts.
+/// Copies a program and replaces its complex numbers by parts.
 struct ComplexSplitter<'a> {
     builder: Builder,
     values: Vec<PartValue>,
@@ -97,7 +97,7 @@ struct ComplexSplitter<'a> {
     isa: Isa,
     variant: StrideVariant,
     parts: ComplexParts,
-    /// How many walks of the given program there were.
+    /// The number of walks of the original so far.
     walks: usize,
 }
 
@@ -136,7 +136,7 @@ impl ComplexSplitter<'_> {
                 match self.values[b] {
                     PartValue::Real(value) => self.store(a, 0, step, value),
                     PartValue::Complex(re, im) => {
-                        // One directly behind the other, as `CodePlan` wants them.
+                        // `CodePlan` expects the parts of a number next to each other.
                         let steps = self.steps_of_parts(step);
                         self.store(a, 0, steps[0], re);
                         self.store(a, inst.dtype.size() / 2, steps[1], im);
@@ -164,12 +164,12 @@ impl ComplexSplitter<'_> {
         })
     }
 
-    /// What a real value of the given program is in the new one.
+    /// The new program's value for a real value of the original.
     fn real(&self, number: usize) -> Option<u32> {
         self.values.get(number)?.real()
     }
 
-    /// What a region of the given program is in the new one.
+    /// The new program's region for a region of the original.
     fn region(&self, number: usize) -> Option<u32> {
         match self.values.get(number)? {
             PartValue::Region(region) => Some(*region),
@@ -177,13 +177,13 @@ impl ComplexSplitter<'_> {
         }
     }
 
-    /// How the next walk of the given program goes.
+    /// The stride of the original's next walk.
     fn next_step(&mut self) -> Option<RowStride> {
         self.walks += 1;
         self.given.accesses.get(self.walks - 1).copied()
     }
 
-    /// How the parts go where whole elements go so.
+    /// The strides of both parts for a stride of complex numbers.
     fn steps_of_parts(&self, step: RowStride) -> [RowStride; 2] {
         match step {
             RowStride::Zero => [RowStride::Zero; 2],
@@ -192,7 +192,7 @@ impl ComplexSplitter<'_> {
         }
     }
 
-    /// An access of the newest walk of the given program, or of a part of its elements.
+    /// Adds an access for the original's newest walk, or for a part of its elements.
     fn access(&mut self, kind: AccessKind, offset: usize, step: RowStride) -> u32 {
         self.variant.accesses.push(step);
         self.parts.accesses.push(PartSource { number: self.walks - 1, offset });
@@ -274,25 +274,25 @@ fn cast(builder: &mut Builder, value: u32, to: DType) -> u32 {
 }
 
 impl ComplexParts {
-    /// The accesses that are the real parts of numbers whose imaginary parts are the next ones.
+    /// The accesses of real parts that are followed by the access of the imaginary parts.
     pub fn pairs_of_accesses(&self) -> impl Iterator<Item = usize> + '_ {
         pairs(&self.accesses)
     }
 
-    /// The same of destinations.
+    /// Like [`pairs_of_accesses`](Self::pairs_of_accesses), for destinations.
     pub fn pairs_of_dests(&self) -> impl Iterator<Item = usize> + '_ {
         pairs(&self.dests)
     }
 
-    /// The row of the program over parts; its walks go into `walks`.
+    /// The row arguments of the program over parts. Its walks are stored in `walks`.
     ///
     /// # Safety
-    /// The row lists all walks of the program over complex numbers.
+    /// The row has all walks of the program over complex numbers.
     pub unsafe fn row(&self, row: &RowArguments, walks: &mut Vec<StridedPointer>) -> RowArguments {
         walks.clear();
         let sources = self.accesses.iter().map(|source| (source, row.accesses));
         for (source, list) in sources.chain(self.dests.iter().map(|dest| (dest, row.dests))) {
-            // SAFETY: the row lists this walk.
+            // SAFETY: the row has walk `source.number`.
             let StridedPointer { ptr, step } = unsafe { *list.add(source.number) };
             walks.push(StridedPointer { ptr: ptr.wrapping_add(source.offset), step });
         }

@@ -1,9 +1,9 @@
-//! The constants of a kernel.
+//! The constant pool of a kernel: constants in memory.
 //!
-//! Owns [`ConstantPool`]. A constant is one element where instructions can broadcast it from memory, and a
-//! whole vector otherwise.
+//! Owns [`ConstantPool`]. A constant is one element if instructions can broadcast it from memory, and otherwise a whole
+//! vector.
 //!
-//! Not here: scalars that come with a row (`compiled_kernel.rs`).
+//! Not here: scalar parameters of a row (`compiled_kernel.rs`).
 
 use crate::aligned_bytes::AlignedBytes;
 use crate::code::encode::{Mem, gpr};
@@ -11,7 +11,7 @@ use crate::code::opcodes::LaneWidth;
 use crate::isa::Isa;
 use rustc_hash::FxHashMap;
 
-/// Constants under construction.
+/// A constant pool under construction.
 pub struct ConstantPool {
     bytes: Vec<u8>,
     seen: FxHashMap<(u64, usize), i32>,
@@ -30,7 +30,7 @@ impl ConstantPool {
         }
     }
 
-    /// The place of a constant, as the last operand of an instruction on vectors of `bytes` bytes.
+    /// The address of a constant, as the last operand of an instruction on vectors of `bytes` bytes.
     pub fn constant(&mut self, width: LaneWidth, bits: u64, bytes: usize) -> Mem {
         let size = width.bytes();
         let broadcast = self.isa == Isa::Avx512;
@@ -43,13 +43,13 @@ impl ConstantPool {
         Mem { broadcast, ..Mem::at(gpr::R10, at, bytes) }
     }
 
-    /// The place of a vector with the numbers 0, 1, 2, … as int32.
+    /// The address of a vector of the int32 numbers 0, 1, 2, …
     pub fn numbers(&mut self, bytes: usize) -> Mem {
         let numbers = (0..self.isa.bytes() as u32 / 4).flat_map(u32::to_le_bytes).collect();
         Mem { bytes: bytes as u8, ..self.vector(numbers) }
     }
 
-    /// The place of a vector with these numbers in its lanes.
+    /// The address of a vector with these numbers in its lanes.
     pub fn places(&mut self, width: LaneWidth, numbers: impl Iterator<Item = u64>) -> Mem {
         let size = width.bytes();
         self.vector(
@@ -57,7 +57,7 @@ impl ConstantPool {
         )
     }
 
-    /// The place of a vector of these bytes.
+    /// The address of a vector of these bytes.
     fn vector(&mut self, bytes: Vec<u8>) -> Mem {
         let (pool, len) = (&mut self.bytes, bytes.len());
         let place = self.vectors.entry(bytes);
@@ -73,7 +73,7 @@ impl ConstantPool {
     }
 }
 
-/// Appends copies of an element, `len` bytes in all, aligned to their length; gives their place.
+/// Appends copies of an element, `len` bytes in all, aligned to their length. Returns their offset.
 fn append(pool: &mut Vec<u8>, len: usize, element: &[u8]) -> i32 {
     pool.resize(pool.len().next_multiple_of(len), 0);
     let at = pool.len() as i32;

@@ -1,4 +1,4 @@
-//! The function around the code: its entry, the loop over the row, and its end.
+//! Writes the function around the code: its entry, the loop over the row, and its end.
 //!
 //! Owns [`write()`] and [`FunctionWriter`], the state of code under construction. The function takes the
 //! address of a `CallArguments` (`compiled_kernel.rs`) and returns nothing.
@@ -7,19 +7,19 @@
 //! |---|---|
 //! | `rcx` | points done |
 //! | `rdx` | points of the row |
-//! | `rsi`, `r11` | the walks of accesses, of destinations |
+//! | `rsi`, `r11` | walks of accesses, walks of destinations |
 //! | `rdi` | the frame: values that have no register |
 //! | `r10` | constants |
 //! | `r8`, `r9`, `rbx`, `rbp`, `r12`–`r14` | starts of the first accesses and destinations |
-//! | `rax`, `r15` | for the moment |
-//! | `k1`–`k4` | AVX-512: the points that exist, of each vector of a pass |
-//! | `k5` | AVX-512: for the moment |
+//! | `rax`, `r15` | temporaries |
+//! | `k1`–`k4` | AVX-512: masks of existing points, one for each vector of a pass |
+//! | `k5` | AVX-512: temporary |
 //!
-//! Behind its end lie the detours: what is computed only where a point takes the first branch of a
-//! choice. Elsewhere a detour costs its test, and a jump that is not taken.
+//! After its end come the detours: the first branches of `if`s, outlined as cold code, which run only if a point takes
+//! them. Otherwise a detour costs its test, and a jump that is not taken.
 //!
-//! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2, and where complex
-//! numbers are taken apart, a row has whole passes, and who calls sees to that.
+//! With AVX-512 a row may have any number of points: its last pass is masked. With AVX2, and for split complex
+//! numbers, the caller passes whole passes only.
 
 use crate::code::encode::gpr::*;
 use crate::code::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
@@ -35,14 +35,14 @@ use gpupy_core::ir::{Inst, Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::element::Half;
 
-/// Registers that callers want back.
+/// Callee-saved registers.
 const SAVED: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
 /// Registers for the starts of accesses and destinations.
 const POINTERS: [Gpr; 7] = [R8, R9, RBX, RBP, R12, R13, R14];
 /// The mask register of a comparison.
 pub const TEST: u8 = 5;
 
-/// Code under construction, and the task at hand.
+/// A function under construction, and the current task.
 pub struct FunctionWriter<'a> {
     pub asm: Asm,
     pub plan: CodePlan<'a>,
@@ -53,19 +53,19 @@ pub struct FunctionWriter<'a> {
     pointers: Vec<Option<Gpr>>,
     task: CodeTask,
     args: Vec<u32>,
-    /// The code of detours, which comes to lie behind the rest.
+    /// The code of detours, which is placed after the main code.
     aside: Asm,
     detours: Vec<Detour>,
 }
 
-/// Code that is seldom run.
+/// A detour: cold code, outlined from the loop.
 struct Detour {
-    /// From the main code.
+    /// The jump from the main code.
     leave: Jump,
-    /// Where it begins and ends, in the code of detours.
+    /// Its begin and end in the code of detours.
     start: usize,
     back: Jump,
-    /// Where it returns to, in the main code.
+    /// The position in the main code where it returns.
     to: usize,
 }
 
@@ -92,7 +92,7 @@ pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Ker
     }
     let pass = plan.lanes * plan.groups as usize;
     let in_parts = variant.accesses.iter().chain(&variant.dests).any(|step| step.is_of_parts());
-    // Masks are of single parts.
+    // Masks count single parts.
     let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
     let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes, paired: false };
     let elements = StrideVariant::walks(program).map(|at| {
@@ -154,7 +154,7 @@ impl FunctionWriter<'_> {
                 continue;
             };
             let bits = u64::from(inst.args[0]) | u64::from(inst.args[1]) << 32;
-            // All bits of a bool's lane are alike; small integers are as if cast to int32.
+            // A bool's lane has equal bits; narrow integers are extended to int32.
             let bits = match inst.dtype {
                 DType::Bool => bits.wrapping_neg() & 0xffff_ffff,
                 DType::I8 => u64::from(i32::from(bits as i8) as u32),
@@ -249,7 +249,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// Leaves for a detour, where the task at hand found a reason.
+    /// Writes a detour and the jump to it, on the condition of the current task.
     fn detour(&mut self, tasks: &[CodeTask]) -> Option<()> {
         let leave = self.asm.jump_if(If::NotZero);
         let to = self.asm.here();
@@ -286,28 +286,27 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// The number of the task's access among those of the row.
+    /// The index of the task's access in the row.
     pub fn walk(&self) -> usize {
         self.plan.walk(self.task.inst)
     }
 
-    /// Which vector of the pass the task computes.
+    /// The index of the vector of the pass that the task computes.
     pub fn group(&self) -> u32 {
         self.task.group
     }
 
-    /// The task's points that exist, as a mask register; 0 stands for all.
+    /// The mask register of the task's existing points; 0 means all.
     pub fn existing(&self) -> u8 {
         self.task.group as u8 + 1
     }
 
-    /// Whether the task's value is the same at all points.
+    /// Whether the task's value is uniform: equal at all points.
     pub fn is_uniform(&self) -> bool {
         self.plan.is_uniform(self.task.inst)
     }
 
-    /// The elements of the task's points, of the access or (after the accesses) destination of this
-    /// number.
+    /// The elements of the task's points. `number` is that of an access, or after the accesses of a destination.
     pub fn elements(&mut self, number: usize, size: usize) -> Mem {
         let base = self.start(number);
         let first = (self.task.group as usize * self.plan.lanes * size) as i32;
@@ -315,14 +314,14 @@ impl FunctionWriter<'_> {
         Mem { index, ..Mem::at(base, first, self.plan.lanes * size) }
     }
 
-    /// The elements, of so many bytes, in which a destination of `Lanes` sums the task's points.
+    /// The lanes, of `size` bytes each, in which a destination of `Lanes` sums the task's points.
     pub fn lanes_of_chunk(&mut self, number: usize, size: usize) -> Mem {
         let lanes = REDUCE_LANES.trailing_zeros() as u8;
         self.asm.copy(R15, RCX);
         self.asm.shift_right(R15, REDUCE_CHUNK.trailing_zeros() as u8);
         self.asm.shift_left(R15, lanes);
         if !(self.plan.groups as usize * self.plan.lanes).is_multiple_of(REDUCE_LANES) {
-            // A pass that is shorter than the lanes goes on where the one before it has ended.
+            // A pass shorter than the lanes continues where the previous one ended.
             self.asm.copy(RAX, RCX);
             self.asm.shift_left(RAX, 64 - lanes);
             self.asm.shift_right(RAX, 64 - lanes);
@@ -335,8 +334,8 @@ impl FunctionWriter<'_> {
         Mem { index, ..Mem::at(base, first as i32, self.plan.lanes * size) }
     }
 
-    /// The complex numbers of the task's points, in two vectors; `number` is that of their real parts,
-    /// and `size` is a part's.
+    /// The complex numbers of the task's points, in two vectors. `number` is that of their real parts, and `size` is
+    /// the size of a part.
     pub fn complex_elements(&mut self, number: usize, size: usize) -> [Mem; 2] {
         let base = self.start(number);
         // A number may be longer than what an index is multiplied with.

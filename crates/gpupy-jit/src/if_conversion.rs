@@ -1,15 +1,14 @@
-//! The choices of a program: what its `if` regions choose between.
+//! If-conversion: `if` regions become selects between the values of their branches.
 //!
-//! Owns [`IfRegions`]. Instructions have no effects but their values, so the second branch is computed at
-//! every point. The first is the one that seldom counts: it is passed over where no point of a
-//! vector takes it.
+//! Owns [`IfRegions`]. Instructions have no effects but their values, so the second branch is computed at every point.
+//! The first branch is the rare one: it is skipped if no point of a vector takes it.
 //!
-//! Not here: where the branches' instructions go (`plan/`, `function_writer.rs`).
+//! Not here: the order of the branches' instructions (`plan/`, `function_writer.rs`).
 
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::op::Op;
 
-/// A choice, by the positions of its instructions.
+/// An `if` region, by the positions of its control instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct IfRegion {
     /// The `if`; the first branch follows it.
@@ -20,10 +19,10 @@ pub struct IfRegion {
     pub end: u32,
 }
 
-/// All choices of a program, in order.
+/// All `if` regions of a program, in order.
 pub struct IfRegions(Vec<IfRegion>);
 
-/// What a `result` is chosen from.
+/// The operands of the select that replaces a `result`.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub condition: u32,
@@ -32,7 +31,7 @@ pub struct Options {
 }
 
 impl IfRegions {
-    /// The choices of a program that verifies; `None` where it has loops, or choices within choices.
+    /// The `if` regions of a verified program. `None` if it has loops or nested `if`s.
     pub fn of(program: &Program) -> Option<IfRegions> {
         let mut all: Vec<IfRegion> = Vec::new();
         let mut depth = 0;
@@ -55,13 +54,13 @@ impl IfRegions {
         Some(IfRegions(all))
     }
 
-    /// The choice that an instruction opens or ends, or whose branches it is in.
+    /// The `if` region that an instruction opens, ends, or is inside of.
     pub fn around(&self, at: u32) -> Option<&IfRegion> {
         let behind = self.0.partition_point(|choice| choice.at <= at);
         self.0[..behind].last().filter(|choice| at <= choice.end)
     }
 
-    /// What a `result` is chosen from.
+    /// The operands of the select that replaces a `result`.
     pub fn options(&self, program: &Program, result: &Inst) -> Option<Options> {
         let [region, k, _] = result.args;
         let choice = self.around(region)?;

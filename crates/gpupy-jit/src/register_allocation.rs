@@ -1,12 +1,12 @@
-//! Which value is in which vector register.
+//! Register allocation: linear scan over vector registers, with spilling to the frame.
 //!
-//! Owns [`RegisterAllocator`]. Values are given registers in the order of the code. When none is free, the
-//! value whose next use is furthest away leaves: to the frame, unless it lies in memory already. That
-//! is Bélády's choice, which is best for code without branches. A detour starts with a copy of this
-//! state, and at its end puts back what the code that it returns to expects in registers.
+//! Owns [`RegisterAllocator`]. Values get registers in the order of the code. If none is free, the value with the
+//! furthest next use is evicted: spilled to the frame, unless it is in memory already. That is Bélády's choice, which
+//! is optimal for code without branches. A detour starts with a copy of the allocator's state; at its end it reloads
+//! the registers that the code after its return expects.
 //!
-//! Invariants: what a task has taken stays where it is until the task ends; at the start of the loop
-//! only residents are in registers, and they are never moved.
+//! Invariants: the registers of a task do not change until the task ends. At the start of the loop only residents are
+//! in registers, and they are never moved.
 //!
 //! Not here: the order of the code (`plan/`).
 
@@ -18,47 +18,47 @@ use std::rc::Rc;
 
 const NOBODY: u32 = u32::MAX;
 const NEVER: u32 = u32::MAX;
-/// Registers that residents leave for the temporary values of a task.
+/// Registers that residents leave free for the temporaries of a task.
 const SPARE: usize = 7;
 
 #[derive(Clone, Copy)]
 struct ValueLocation {
     reg: Option<u8>,
-    /// Where it can be read again.
+    /// The memory that it can be reloaded from.
     home: Option<Mem>,
-    /// The uses that are left, as a range of `uses`.
+    /// Its remaining uses, as a range of `uses`.
     next: u32,
     end: u32,
     width: LaneWidth,
-    /// The uses that no detour makes.
+    /// Its uses outside detours.
     usual: u32,
-    /// Stays alive after its last use, for the next pass.
+    /// True if it stays live after its last use, for the next pass.
     uniform: bool,
 }
 
-/// The registers, and where each value is.
+/// The state of registers and the location of each value.
 #[derive(Clone)]
 pub struct RegisterAllocator {
     isa: Isa,
     lanes: usize,
     holds: [u32; 32],
-    /// Registers that the task at hand uses, as bits.
+    /// Registers of the current task, as bits.
     pinned: u32,
     /// Registers that keep their value in all passes, as bits.
     resident: u32,
     values: Vec<ValueLocation>,
-    /// When values are used, in tasks, grouped by value.
+    /// The tasks that use values, grouped by value.
     uses: Rc<[u32]>,
-    /// The number of the task at hand.
+    /// The index of the current task.
     now: u32,
     free_slots: Vec<i32>,
     frame: usize,
-    /// A task wanted more registers than there are.
+    /// True if a task needed more registers than there are.
     overfull: bool,
 }
 
 impl RegisterAllocator {
-    /// All registers free, and the uses of a plan counted.
+    /// An allocator with all registers free, for the uses in a plan.
     pub fn new(plan: &CodePlan<'_>, isa: Isa) -> RegisterAllocator {
         let mut values: Vec<ValueLocation> = (0..plan.values() as u32)
             .map(|value| {
@@ -111,12 +111,12 @@ impl RegisterAllocator {
         }
     }
 
-    /// Says where a value lies in memory from the start.
+    /// Records that a value is in memory from the start.
     pub fn set_home(&mut self, value: u32, home: Mem) {
         self.values[value as usize].home = Some(home);
     }
 
-    /// True when the code is of no use, because a task wanted more registers than there are.
+    /// True if the code is unusable, because a task needed more registers than there are.
     pub fn are_overfull(&self) -> bool {
         self.overfull
     }
@@ -131,7 +131,7 @@ impl RegisterAllocator {
         Bits::of_bytes(self.lanes * width.bytes())
     }
 
-    /// The register of a value, which is loaded when it is not in one.
+    /// The register of a value, which is loaded if necessary.
     pub fn register(&mut self, asm: &mut Asm, value: u32) -> u8 {
         let ValueLocation { reg, home, width, .. } = self.values[value as usize];
         let reg = match (reg, home) {
@@ -148,7 +148,7 @@ impl RegisterAllocator {
         reg
     }
 
-    /// A value as the last operand of an instruction: in memory where it is in no register.
+    /// A value as the last operand of an instruction: its register, or its memory.
     pub fn operand(&mut self, asm: &mut Asm, value: u32) -> Rm {
         match self.values[value as usize] {
             ValueLocation { reg: None, home: Some(home), .. } => Rm::Mem(home),
@@ -161,15 +161,15 @@ impl RegisterAllocator {
         self.values[value as usize].reg.is_some()
     }
 
-    /// A register for a value on the way, until the task ends.
+    /// A temporary register, until the task ends.
     pub fn temporary(&mut self, asm: &mut Asm) -> u8 {
         let reg = self.take(asm);
         self.pinned |= 1 << reg;
         reg
     }
 
-    /// The register of the task's result. Operands that nobody uses later are given up, so the last
-    /// instruction of a task may write over one that it reads.
+    /// The register of the task's result. Operands without later uses are released, so that the last instruction of a
+    /// task may overwrite one.
     pub fn result(&mut self, asm: &mut Asm, value: u32, args: &[u32]) -> u8 {
         for arg in args {
             self.release(*arg);
@@ -180,8 +180,8 @@ impl RegisterAllocator {
         reg
     }
 
-    /// A register with this value, for an instruction that writes its result over an operand: the
-    /// value's own when nobody uses that later, otherwise a copy. To be the task's result.
+    /// A register with this value for an instruction that overwrites an operand: the value's own register if the
+    /// value has no later use, otherwise a copy. It becomes the task's result.
     pub fn overwritable(&mut self, asm: &mut Asm, value: u32) -> u8 {
         let from = self.register(asm, value);
         if self.resident >> from & 1 == 0 && self.is_last_use(value) {
@@ -195,7 +195,7 @@ impl RegisterAllocator {
         to
     }
 
-    /// Makes a temporary register the result's.
+    /// Makes a temporary register the result of the task.
     pub fn result_is(&mut self, reg: u8, value: u32) {
         self.hold(reg, value);
     }
@@ -212,7 +212,7 @@ impl RegisterAllocator {
         self.now += 1;
     }
 
-    /// Passes over the tasks of a detour, which another state follows.
+    /// Skips the tasks of a detour, which a copy of the state allocates.
     pub fn pass_over(&mut self, plan: &CodePlan<'_>, tasks: &[CodeTask]) {
         self.now += tasks.len() as u32 - 1;
         for task in tasks {
@@ -223,7 +223,7 @@ impl RegisterAllocator {
         self.now += 1;
     }
 
-    /// In a detour: writes a value anew, to where it lies in memory.
+    /// In a detour: stores a new value to the memory of an old one.
     pub fn rewrite(&mut self, asm: &mut Asm, value: u32, from: u8) {
         let ValueLocation { reg, width, home, .. } = self.values[value as usize];
         let home = home.unwrap_or_else(|| self.slot(width));
@@ -234,13 +234,13 @@ impl RegisterAllocator {
         }
     }
 
-    /// Ends a detour: what is in registers where it returns to is there again.
+    /// Ends a detour: reloads the registers that the main code expects.
     pub fn return_to(&mut self, asm: &mut Asm, main: &mut RegisterAllocator) {
         for (reg, value) in (0u8..).zip(main.holds) {
             if value == NOBODY || self.holds[reg as usize] == value {
                 continue;
             }
-            // What lies nowhere is not used any more.
+            // A value without memory has no more uses.
             let ValueLocation { home, width, .. } = self.values[value as usize];
             if let Some(home) = home {
                 self.fetch(asm, reg, home, width);
@@ -250,14 +250,13 @@ impl RegisterAllocator {
         main.overfull |= self.overfull;
     }
 
-    /// Begins the loop: the uniform values that are used most often become residents, as far as
-    /// registers are left by those of the points.
+    /// Begins the loop: the most used uniform values become residents, in the registers that the other values leave.
     pub fn begin_body(&mut self, asm: &mut Asm, pressure: usize) {
         for reg in 0..self.isa.registers() as u8 {
             self.vacate(reg);
         }
         let left = self.isa.registers().saturating_sub(pressure + SPARE);
-        // What happens before the loop has been counted down.
+        // Uses before the loop have been counted down.
         let count = |value: &ValueLocation| value.usual.min(value.end - value.next);
         let mut uniform: Vec<u32> = (0..self.values.len() as u32)
             .filter(|value| {
@@ -273,7 +272,7 @@ impl RegisterAllocator {
         self.pinned = 0;
     }
 
-    /// Whether no task after the one at hand uses a value.
+    /// Whether no task after the current one uses a value.
     fn is_last_use(&self, value: u32) -> bool {
         let value = &self.values[value as usize];
         let uses = &self.uses[value.next as usize..value.end as usize];
@@ -289,13 +288,13 @@ impl RegisterAllocator {
         }
         let it = &mut self.values[value as usize];
         it.next = next;
-        // Not earlier: the task's last instruction may read the slot.
+        // The slot is not released earlier, because the task's last instruction may read it.
         if next == end && !it.uniform {
             self.free_slots.extend(it.home.take().map(|home| home.disp));
         }
     }
 
-    /// Gives up the register of a value that nobody uses after this task.
+    /// Releases the register of a value without uses after this task.
     fn release(&mut self, value: u32) {
         let reg = self.values[value as usize].reg.filter(|r| self.resident >> r & 1 == 0);
         if let Some(reg) = reg.filter(|_| self.is_last_use(value)) {
@@ -316,7 +315,7 @@ impl RegisterAllocator {
         }
     }
 
-    /// A register that holds nothing, if need be because its value left.
+    /// A free register, after evicting a value if necessary.
     fn take(&mut self, asm: &mut Asm) -> u8 {
         let mut last = None;
         for reg in 0..self.isa.registers() as u8 {
@@ -342,7 +341,7 @@ impl RegisterAllocator {
         reg
     }
 
-    /// Makes sure that a value in a register can be read again from memory.
+    /// Spills a value in a register, unless it is in memory already.
     fn settle(&mut self, asm: &mut Asm, value: u32) {
         let ValueLocation { reg, home: None, width, next, end, .. } = self.values[value as usize]
         else {
@@ -354,7 +353,7 @@ impl RegisterAllocator {
         self.values[value as usize].home = Some(home);
     }
 
-    /// A free place in the frame.
+    /// A free slot of the frame.
     fn slot(&mut self, width: LaneWidth) -> Mem {
         let size = self.isa.bytes();
         let slot = self.free_slots.pop().unwrap_or_else(|| {

@@ -1,25 +1,25 @@
-//! A row of points, and where its elements lie.
+//! The arguments of a kernel: a row of points, and its elements.
 //!
-//! Owns [`RowArguments`] and [`StridedPointer`]. Invariant: code of ours reads both as they lie in memory, so that their fields keep
-//! their order.
+//! Owns [`RowArguments`] and [`StridedPointer`]. Invariant: generated code reads both by offset, so the order of their
+//! fields is fixed.
 //!
-//! Not here: running code over a row (`compiled_kernel.rs`), how walks may go (`RowStride`).
+//! Not here: calls (`compiled_kernel.rs`), the strides that code supports (`RowStride`).
 
-/// Where an access or destination is along a row.
+/// A strided pointer: the elements of an access or destination along a row.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct StridedPointer {
-    /// The element of the row's first point. Of an `index`: its number, in the low 32 bits.
+    /// The element of the row's first point. For an `index`: its value there, in the low 32 bits.
     pub ptr: *mut u8,
-    /// Bytes from one point to the next. Of an `index`: how much the number grows.
+    /// Bytes between consecutive points. For an `index`: its increment.
     pub step: isize,
 }
 
-/// A row of points.
+/// A row of points, and the elements and parameters of a program over it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RowArguments {
-    /// How many points.
+    /// The number of points.
     pub n: usize,
     /// The walk of each `load` and `index`, in the order of the program's instructions.
     pub accesses: *const StridedPointer,

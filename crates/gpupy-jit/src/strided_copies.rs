@@ -1,7 +1,7 @@
-//! Copies between rows whose elements lie apart and short rows whose elements follow each other.
+//! Copies between strided rows and short rows of consecutive elements.
 //!
-//! Owns [`copy_elements`], and for the parts of complex numbers [`take_apart`] and [`join_parts`]. The latter
-//! two go over their memory once, in the widest vectors that the machine has.
+//! Owns [`copy_elements`], and for the parts of complex numbers [`take_apart`] and [`join_parts`]. The latter two make
+//! one pass over their memory, in the machine's widest vectors.
 //!
 //! Not here: which rows are copied (`compiled_kernel.rs`).
 
@@ -11,9 +11,9 @@ use crate::row_arguments::StridedPointer;
 /// Copies elements from one walk to another.
 ///
 /// # Safety
-/// The elements of `from` may be read and those of `to` written, and they are apart.
+/// The elements of `from` are valid for reads, those of `to` for writes, and they do not overlap.
 pub unsafe fn copy_elements(bytes: usize, n: usize, from: StridedPointer, to: StridedPointer) {
-    // SAFETY: as promised.
+    // SAFETY: the caller keeps the same conditions for elements of `bytes` bytes.
     unsafe {
         match bytes {
             1 => copy_each::<u8>(n, from, to),
@@ -28,10 +28,10 @@ pub unsafe fn copy_elements(bytes: usize, n: usize, from: StridedPointer, to: St
 /// Copies elements of one type.
 ///
 /// # Safety
-/// As for `copy_elements`.
+/// The conditions of `copy_elements`, for elements of type `T`.
 unsafe fn copy_each<T: Copy>(n: usize, from: StridedPointer, to: StridedPointer) {
     for k in 0..n as isize {
-        // SAFETY: as promised.
+        // SAFETY: element `k < n` of `from` may be read and element `k` of `to` written; neither need be aligned.
         unsafe {
             let element = from.ptr.offset(k * from.step).cast::<T>().read_unaligned();
             to.ptr.offset(k * to.step).cast::<T>().write_unaligned(element);
@@ -39,12 +39,12 @@ unsafe fn copy_each<T: Copy>(n: usize, from: StridedPointer, to: StridedPointer)
     }
 }
 
-/// Copies the parts of complex numbers, of so many bytes each, to a row of real and one of imaginary parts.
+/// Splits complex numbers into a row of real and a row of imaginary parts, `bytes` bytes each.
 ///
 /// # Safety
-/// The numbers of `from` may be read and the rows be written, and all are apart.
+/// The numbers of `from` are valid for reads, the rows for writes, and they do not overlap.
 pub unsafe fn take_apart(bytes: usize, n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
-    // SAFETY: as promised; an instruction set is used where there is one.
+    // SAFETY: the caller keeps the conditions of all these loops, and the machine has the detected instruction set.
     unsafe {
         match (bytes, Isa::detect()) {
             (4, Some(Isa::Avx512)) => wide::apart_by_512::<u32>(n, from, parts),
@@ -57,12 +57,12 @@ pub unsafe fn take_apart(bytes: usize, n: usize, from: StridedPointer, parts: [*
     }
 }
 
-/// Copies rows of real and of imaginary parts to complex numbers.
+/// Joins rows of real and imaginary parts to complex numbers.
 ///
 /// # Safety
-/// The rows may be read and the numbers of `to` written, and all are apart.
+/// The rows are valid for reads, the numbers of `to` for writes, and they do not overlap.
 pub unsafe fn join_parts(bytes: usize, n: usize, parts: [*mut u8; 2], to: StridedPointer) {
-    // SAFETY: as promised; an instruction set is used where there is one.
+    // SAFETY: the caller keeps the conditions of all these loops, and the machine has the detected instruction set.
     unsafe {
         match (bytes, Isa::detect()) {
             (4, Some(Isa::Avx512)) => wide::joined_by_512::<u32>(n, parts, to),
@@ -76,11 +76,12 @@ pub unsafe fn join_parts(bytes: usize, n: usize, parts: [*mut u8; 2], to: Stride
 }
 
 /// # Safety
-/// As for `take_apart`.
+/// The conditions of `take_apart`.
 #[inline(always)]
 unsafe fn apart<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
     let size = size_of::<[T; 2]>() as isize;
-    // SAFETY: as promised. Numbers that follow each other have a loop with a step that the compiler knows.
+    // For consecutive numbers, the step is a constant to the compiler.
+    // SAFETY: the caller keeps the conditions of `take_apart`, which are those of `apart_by`.
     unsafe {
         match from.step == size {
             true => apart_by::<T>(n, from.ptr, size, parts),
@@ -90,11 +91,11 @@ unsafe fn apart<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
 }
 
 /// # Safety
-/// As for `take_apart`.
+/// The conditions of `take_apart`.
 #[inline(always)]
 unsafe fn apart_by<T: Copy>(n: usize, from: *const u8, step: isize, [re, im]: [*mut u8; 2]) {
     for k in 0..n {
-        // SAFETY: as promised.
+        // SAFETY: number `k < n` may be read and part `k` of both rows written; none need be aligned.
         unsafe {
             let number = from.offset(k as isize * step).cast::<[T; 2]>();
             let [first, second] = number.read_unaligned();
@@ -105,11 +106,12 @@ unsafe fn apart_by<T: Copy>(n: usize, from: *const u8, step: isize, [re, im]: [*
 }
 
 /// # Safety
-/// As for `join_parts`.
+/// The conditions of `join_parts`.
 #[inline(always)]
 unsafe fn joined<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
     let size = size_of::<[T; 2]>() as isize;
-    // SAFETY: as promised; as for `apart`.
+    // For consecutive numbers, the step is a constant to the compiler.
+    // SAFETY: the caller keeps the conditions of `join_parts`, which are those of `joined_by`.
     unsafe {
         match to.step == size {
             true => joined_by::<T>(n, parts, to.ptr, size),
@@ -119,11 +121,11 @@ unsafe fn joined<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
 }
 
 /// # Safety
-/// As for `join_parts`.
+/// The conditions of `join_parts`.
 #[inline(always)]
 unsafe fn joined_by<T: Copy>(n: usize, [re, im]: [*mut u8; 2], to: *mut u8, step: isize) {
     for k in 0..n {
-        // SAFETY: as promised.
+        // SAFETY: part `k < n` of both rows may be read and number `k` written; none need be aligned.
         unsafe {
             let first = re.cast::<T>().add(k).read_unaligned();
             let second = im.cast::<T>().add(k).read_unaligned();
@@ -133,45 +135,45 @@ unsafe fn joined_by<T: Copy>(n: usize, [re, im]: [*mut u8; 2], to: *mut u8, step
     }
 }
 
-/// The same loops, compiled for an instruction set.
+/// The loops compiled for an instruction set.
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::{StridedPointer, apart, joined};
 
     /// # Safety
-    /// As for `take_apart`; the machine has AVX-512.
+    /// The conditions of `take_apart`. The machine has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     pub unsafe fn apart_by_512<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the conditions of `take_apart`.
         unsafe { apart::<T>(n, from, parts) }
     }
 
     /// # Safety
-    /// As for `take_apart`; the machine has AVX2.
+    /// The conditions of `take_apart`. The machine has AVX2.
     #[target_feature(enable = "avx2")]
     pub unsafe fn apart_by_256<T: Copy>(n: usize, from: StridedPointer, parts: [*mut u8; 2]) {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the conditions of `take_apart`.
         unsafe { apart::<T>(n, from, parts) }
     }
 
     /// # Safety
-    /// As for `join_parts`; the machine has AVX-512.
+    /// The conditions of `join_parts`. The machine has AVX-512.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     pub unsafe fn joined_by_512<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the conditions of `join_parts`.
         unsafe { joined::<T>(n, parts, to) }
     }
 
     /// # Safety
-    /// As for `join_parts`; the machine has AVX2.
+    /// The conditions of `join_parts`. The machine has AVX2.
     #[target_feature(enable = "avx2")]
     pub unsafe fn joined_by_256<T: Copy>(n: usize, parts: [*mut u8; 2], to: StridedPointer) {
-        // SAFETY: as promised.
+        // SAFETY: the caller keeps the conditions of `join_parts`.
         unsafe { joined::<T>(n, parts, to) }
     }
 }
 
-/// There are no such instruction sets.
+/// Other machines have no such instruction sets.
 #[cfg(not(target_arch = "x86_64"))]
 mod wide {
     pub(super) use super::apart as apart_by_512;
