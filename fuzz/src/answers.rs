@@ -9,7 +9,7 @@ use crate::{Reached, memory_form, programs, table};
 use gpupy_core::driver::{BlockSpec, Config, Driver, Method, Part, Resources};
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::OPS;
-use gpupy_core::plugin::table::Table;
+use gpupy_core::plugin::driver_table::Table;
 use gpupy_core::{DType, Error, Op};
 use gpupy_engine::plugin::{Imported, checked};
 use gpupy_engine::registry::Registry;

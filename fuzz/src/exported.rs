@@ -9,7 +9,7 @@ use gpupy_core::driver::{
     Resources,
 };
 use gpupy_core::ir::{Builder, Form, FormKind, Program};
-use gpupy_core::plugin::table::{
+use gpupy_core::plugin::driver_table::{
     RawBlockSpec, RawCapabilities, RawCheck, RawConfig, RawError, RawEvaluated, RawLaunch, RawPart,
     Table,
 };

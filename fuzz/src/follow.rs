@@ -3,7 +3,7 @@
 //! Owns [`read`] and the stages behind it: text, shaders, evaluation.
 
 use crate::Reached;
-use gpupy_codegen::fragment::{self, Layout, Request, Target, Version};
+use gpupy_codegen::fragment::{self, DrawRequest, DrawTarget, TextureLayout, Version};
 use gpupy_codegen::supports;
 use gpupy_core::DType;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Launch};
@@ -108,18 +108,18 @@ impl Numbers {
     }
 
     fn shader(&self, program: &Program) {
-        let layout = |len| Layout::square(len, 16384);
+        let layout = |len| TextureLayout::square(len, 16384);
         let (Some(read), Some(written)) = (layout(POINTS), layout(self.written)) else { return };
         let stores: Vec<u32> = (0..program.dests.len() as u32).collect();
         for specialise in [false, true] {
-            let request = Request {
+            let request = DrawRequest {
                 program,
                 shape: &self.shape,
                 accesses: &self.accesses,
                 operands: &vec![read; program.operands.len()],
                 params: &self.params,
                 stores: &stores,
-                target: Target { layout: written, access: &self.dest, whole: true },
+                target: DrawTarget { layout: written, access: &self.dest, whole: true },
                 specialise,
             };
             if let Ok(planned) = fragment::plan(&request) {

@@ -7,8 +7,10 @@ use crate::bytes::Bytes;
 use crate::{Reached, exported, follow, programs};
 use gpupy_core::driver::Launch;
 use gpupy_core::ir::{AccessKind, Program};
-use gpupy_core::plugin::table::{GPUPY_DEVICE_LOST, RawInst, RawLaunch, RawProgram};
-use gpupy_core::plugin::{Growing, Programs, read_launch, read_program, with_launch, with_program};
+use gpupy_core::plugin::driver_table::{GPUPY_DEVICE_LOST, RawInst, RawLaunch, RawProgram};
+use gpupy_core::plugin::{
+    Growing, ProgramCache, read_launch, read_program, with_launch, with_program,
+};
 use gpupy_core::{Error, ErrorKind};
 use std::ptr;
 
@@ -194,13 +196,13 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     assert!(!results.contains(&GPUPY_DEVICE_LOST), "something panicked: {results:?}");
     // SAFETY: the lists are as long as the program's counts say, or null.
     let told = unsafe {
-        read_launch(&launch, &mut Programs::default(), |launch| Ok(format!("{launch:?}")))
+        read_launch(&launch, &mut ProgramCache::default(), |launch| Ok(format!("{launch:?}")))
     };
     match told {
         Ok(told) => {
             // SAFETY: as above; and what is given again is a whole launch.
             let again = unsafe {
-                read_launch(&launch, &mut Programs::default(), |launch| Ok(given_again(launch)))
+                read_launch(&launch, &mut ProgramCache::default(), |launch| Ok(given_again(launch)))
             };
             assert!(again.is_ok_and(|again| again == told), "{told}");
             Reached::value(results)
@@ -213,7 +215,7 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
 fn given_again(launch: &Launch<'_>) -> String {
     // SAFETY: the form is a whole one, of the launch.
     let told = with_launch(launch, |raw| unsafe {
-        read_launch(raw, &mut Programs::default(), |launch| Ok(format!("{launch:?}")))
+        read_launch(raw, &mut ProgramCache::default(), |launch| Ok(format!("{launch:?}")))
     });
     told.and_then(|told| told).unwrap_or_else(|error| error.to_string())
 }

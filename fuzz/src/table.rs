@@ -8,7 +8,7 @@
 use crate::bytes::Bytes;
 use crate::memory_form::Flat;
 use gpupy_core::plugin::Growing;
-use gpupy_core::plugin::table::{
+use gpupy_core::plugin::driver_table::{
     GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, GPUPY_RESOURCES, RawBlockSpec, RawCapabilities, RawCheck,
     RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram, Table,
 };

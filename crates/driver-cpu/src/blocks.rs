@@ -39,7 +39,7 @@ enum Memory {
     Given(HostMemory),
     Own(NonNull<u8>, Layout),
     #[cfg(feature = "guard")]
-    Guarded(gpupy_core::guard::Guarded),
+    Guarded(gpupy_core::guard_pages::Guarded),
 }
 
 impl Memory {
@@ -47,7 +47,7 @@ impl Memory {
     fn own(bytes: u64) -> Option<Memory> {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT).ok()?;
         #[cfg(feature = "guard")]
-        if let Some(guarded) = gpupy_core::guard::Guarded::new(layout.size(), 16) {
+        if let Some(guarded) = gpupy_core::guard_pages::Guarded::new(layout.size(), 16) {
             return Some(Memory::Guarded(guarded));
         }
         // SAFETY: the layout has at least one byte.

@@ -10,7 +10,7 @@ use crate::context::gpu::TextureId;
 use crate::context::textures::Shape;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
-use gpupy_codegen::fragment::Layout;
+use gpupy_codegen::fragment::TextureLayout;
 use gpupy_core::DType;
 use gpupy_core::driver::{Access, BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
@@ -43,7 +43,7 @@ pub struct Block {
     /// What it holds.
     pub spec: BlockSpec,
     /// Its texture, once it has one.
-    pub texture: Option<(TextureId, Layout)>,
+    pub texture: Option<(TextureId, TextureLayout)>,
     /// How often its elements have been laid out anew.
     moves: u8,
     /// How often its texture is lent at present, which holds it where it is.
@@ -152,8 +152,8 @@ impl Blocks {
         &mut self,
         thread: &GlThread,
         id: BlockId,
-        wanted: Option<Layout>,
-    ) -> Result<(TextureId, Layout)> {
+        wanted: Option<TextureLayout>,
+    ) -> Result<(TextureId, TextureLayout)> {
         let block = self.get(id)?;
         if let Some(texture) = block.texture {
             return Ok(texture);
@@ -181,8 +181,8 @@ impl Blocks {
         &mut self,
         thread: &GlThread,
         id: BlockId,
-        wanted: Layout,
-    ) -> Result<(TextureId, Layout)> {
+        wanted: TextureLayout,
+    ) -> Result<(TextureId, TextureLayout)> {
         let block = self.get(id)?;
         if let Some((texture, layout)) = block.texture
             && layout != wanted
@@ -228,7 +228,7 @@ impl Blocks {
     ///
     /// # Errors
     /// As `texture`.
-    pub fn unpad(&mut self, thread: &GlThread, id: BlockId) -> Result<(TextureId, Layout)> {
+    pub fn unpad(&mut self, thread: &GlThread, id: BlockId) -> Result<(TextureId, TextureLayout)> {
         let wanted = self.square(self.get(id)?.spec.len)?;
         match self.get(id)?.texture {
             Some(from) => self.move_to(thread, id, from, wanted),
@@ -240,9 +240,9 @@ impl Blocks {
         &mut self,
         thread: &GlThread,
         id: BlockId,
-        (texture, layout): (TextureId, Layout),
-        wanted: Layout,
-    ) -> Result<(TextureId, Layout)> {
+        (texture, layout): (TextureId, TextureLayout),
+        wanted: TextureLayout,
+    ) -> Result<(TextureId, TextureLayout)> {
         let spec = self.get(id)?.spec;
         let to = self.take(thread, shape_of(spec.dtype, wanted))?;
         thread.post(move |gpu| gpu.copy(texture, to, spec.len))?;
@@ -258,7 +258,7 @@ impl Blocks {
     ///
     /// # Errors
     /// As `square`.
-    pub fn usual(&self, len: usize) -> Result<Layout> {
+    pub fn usual(&self, len: usize) -> Result<TextureLayout> {
         // Many arrays are square.
         let row = len.isqrt();
         let square = (row * row == len).then(|| self.rows(len, row)).flatten();
@@ -269,8 +269,8 @@ impl Blocks {
     ///
     /// # Errors
     /// - `Invalid`: no texture is large enough, though the capabilities said so.
-    fn square(&self, len: usize) -> Result<Layout> {
-        Layout::square(len, self.texture_size).ok_or_else(|| {
+    fn square(&self, len: usize) -> Result<TextureLayout> {
+        TextureLayout::square(len, self.texture_size).ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "block_alloc")
                 .says("a block is larger than the largest texture")
                 .with("driver", NAME)
@@ -279,15 +279,15 @@ impl Blocks {
     }
 
     /// A layout with rows of `row` elements, where that makes a texture of sensible proportions.
-    pub fn rows(&self, len: usize, row: usize) -> Option<Layout> {
+    pub fn rows(&self, len: usize, row: usize) -> Option<TextureLayout> {
         // Rasterisers work on squares of texels; narrow and flat textures leave them half empty.
-        let sensible = |layout: &Layout| layout.width >= 16 && layout.height >= 4;
+        let sensible = |layout: &TextureLayout| layout.width >= 16 && layout.height >= 4;
         self.any_rows(len, row).filter(sensible)
     }
 
     /// A layout with rows of `row` elements, where that is possible at all.
-    pub fn any_rows(&self, len: usize, row: usize) -> Option<Layout> {
-        Layout::rows(len, row, self.texture_size)
+    pub fn any_rows(&self, len: usize, row: usize) -> Option<TextureLayout> {
+        TextureLayout::rows(len, row, self.texture_size)
     }
 
     fn take(&mut self, thread: &GlThread, shape: Shape) -> Result<TextureId> {
@@ -327,7 +327,7 @@ impl Blocks {
 }
 
 /// The texture that holds elements of `dtype` so.
-pub fn shape_of(dtype: DType, layout: Layout) -> Shape {
+pub fn shape_of(dtype: DType, layout: TextureLayout) -> Shape {
     Shape { dtype, width: layout.width, height: layout.height, row: layout.row }
 }
 

@@ -11,10 +11,10 @@ use crate::errors::NAME;
 use crate::eval::Evaluator;
 use crate::open::Open;
 use crate::resources;
-use gpupy_codegen::cache::{self, Kernels};
-use gpupy_codegen::contract::{self, Sizes};
-use gpupy_codegen::longs::{self, Longs, Split};
-use gpupy_codegen::{Abilities, probe};
+use gpupy_codegen::driver_answers::{self, BlockLimits};
+use gpupy_codegen::kernel_cache::{self, KernelCache};
+use gpupy_codegen::split_storage::{self, EmulationLevel, SplitStorage};
+use gpupy_codegen::{OperationSupport, probe};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Lend, LendKind,
     Method, Part, Resources,
@@ -40,17 +40,17 @@ struct Gl {
     open: Option<Open>,
     /// Whether integers of 64 bits are left unused, for a test.
     short: bool,
-    longs: Longs,
+    longs: SplitStorage,
     limits: Resources,
-    abilities: Abilities,
+    abilities: OperationSupport,
 }
 
 impl Gl {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
+        self.open.as_mut().ok_or_else(|| driver_answers::is_closed(NAME))
     }
 
-    /// Checks a range of elements of a block (see [`Longs::range`]).
+    /// Checks a range of elements of a block (see [`SplitStorage::range`]).
     fn range(
         &self,
         operation: &'static str,
@@ -59,7 +59,7 @@ impl Gl {
         bytes: usize,
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
         self.longs.range((NAME, operation), block, (offset, bytes), || {
-            let open = self.open.as_ref().ok_or_else(|| contract::is_closed(NAME))?;
+            let open = self.open.as_ref().ok_or_else(|| driver_answers::is_closed(NAME))?;
             Ok(open.blocks.get(block)?.spec)
         })
     }
@@ -79,20 +79,20 @@ impl Gl {
 }
 
 /// What a context can do, if its device does it right.
-fn abilities(context: &Limits) -> Abilities {
+fn abilities(context: &Limits) -> OperationSupport {
     let has = |dtype: &DType| context.long || *dtype != DType::F64;
-    Abilities {
+    OperationSupport {
         dtypes: DTYPES.into_iter().filter(has).collect(),
         forms: vec![FormKind::Reduce],
         pairs: !context.long,
-        ..Abilities::default()
+        ..OperationSupport::default()
     }
 }
 
 impl Driver for Gl {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if self.open.is_some() {
-            return Err(contract::is_open(NAME));
+            return Err(driver_answers::is_open(NAME));
         }
         let renderer = config.share.then(Renderer::current).transpose()?;
         let thread = GlThread::start(config, renderer)?;
@@ -102,12 +102,16 @@ impl Driver for Gl {
         // The width of most textures is a power of two.
         let side = 1u64 << context.texture_size.max(1).ilog2();
         let elements = side * u64::from(context.texture_size) * 4;
-        let sizes = Sizes::of(config, memory::available(&context), elements);
+        let sizes = BlockLimits::of(config, memory::available(&context), elements);
         let blocks = Blocks::new(context.texture_size);
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let identity = format!("{device}\n{}", context.version);
         self.abilities = abilities(&context);
-        self.longs = Longs::new(if context.long { Split::Blocks } else { Split::Integers });
+        self.longs = SplitStorage::new(if context.long {
+            EmulationLevel::Blocks
+        } else {
+            EmulationLevel::Integers
+        });
         let mut capabilities = Capabilities {
             device: device.clone(),
             hardware: context.hardware,
@@ -124,9 +128,9 @@ impl Driver for Gl {
             },
             ..Capabilities::default()
         };
-        let kernels = Kernels::specialising_after(match context.hardware {
-            true => cache::ELEMENTS_UNTIL_LITERALS,
-            false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
+        let kernels = KernelCache::specialising_after(match context.hardware {
+            true => kernel_cache::ELEMENTS_UNTIL_LITERALS,
+            false => kernel_cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
         });
         self.open = Some(Open { renderer, thread, context, blocks, kernels, newest: 0 });
         // What is tried is not the user's, and needs no room in a lowered limit.
@@ -137,7 +141,7 @@ impl Driver for Gl {
         let (findings, costs) =
             found.and_then(|found| limited.map(|()| found)).map_err(|error| {
                 self.cleanup();
-                contract::does_not_work(NAME, error).with("device", device)
+                driver_answers::does_not_work(NAME, error).with("device", device)
             })?;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();
@@ -176,7 +180,9 @@ impl Driver for Gl {
         let (end, halves) = self.range("block_read", block, offset, out.len())?;
         let open = self.open()?;
         match halves {
-            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset..end, out)),
+            Some(halves) => {
+                split_storage::read(halves, out, |half, out| open.read(half, offset..end, out))
+            }
             None => open.read(block, offset..end, out),
         }
     }
@@ -186,7 +192,7 @@ impl Driver for Gl {
         let open = self.open()?;
         match halves {
             Some(halves) => {
-                longs::write(halves, data, |half, data| open.write(half, offset..end, data))
+                split_storage::write(halves, data, |half, data| open.write(half, offset..end, data))
             }
             None => open.write(block, offset..end, data),
         }
@@ -194,7 +200,7 @@ impl Driver for Gl {
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         let (split, need) = (self.longs.split(), resources::of_program);
-        contract::check(NAME, &self.abilities, split, program, need, &self.limits)
+        driver_answers::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
@@ -225,7 +231,7 @@ impl Driver for Gl {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        contract::fits(resources, &self.limits)
+        driver_answers::fits(resources, &self.limits)
     }
 }
 

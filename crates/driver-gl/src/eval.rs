@@ -11,8 +11,10 @@ use crate::blocks::Blocks;
 use crate::context::gpu::{Draw, KernelId, TextureId};
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
-use gpupy_codegen::cache::{Kernels, Maker};
-use gpupy_codegen::fragment::{self, Declined, Layout, Plan, Planned, Request, Target};
+use gpupy_codegen::fragment::{
+    self, DrawDeclined, DrawPlan, DrawRequest, DrawTarget, PlannedDraw, TextureLayout,
+};
+use gpupy_codegen::kernel_cache::{KernelCache, KernelMaker};
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Dest, Evaluated, Launch};
 use gpupy_core::ir::{AccessKind, Form, Program};
 use gpupy_core::op::Op;
@@ -26,7 +28,7 @@ pub struct Evaluator<'a> {
     /// The blocks.
     pub blocks: &'a mut Blocks,
     /// The compiled kernels.
-    pub kernels: &'a mut Kernels<Plan, Compiled>,
+    pub kernels: &'a mut KernelCache<DrawPlan, Compiled>,
     /// The name of the newest kernel.
     pub newest: &'a mut KernelId,
     /// The dialect of shaders.
@@ -70,7 +72,7 @@ impl Evaluator<'_> {
                 continue;
             }
             let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
-            if matches!(fragment::plan(&part.request(&part.all())), Err(Declined::Padded)) {
+            if matches!(fragment::plan(&part.request(&part.all())), Err(DrawDeclined::Padded)) {
                 for store in stores {
                     self.blocks.unpad(self.thread, launch.dests[*store as usize].block)?;
                 }
@@ -116,7 +118,7 @@ impl Evaluator<'_> {
         launch: &Launch<'_>,
         detour: &across::Detour,
         specs: &[BlockSpec],
-        blocks: &[(BlockId, Option<Layout>)],
+        blocks: &[(BlockId, Option<TextureLayout>)],
     ) -> Result<Evaluated> {
         let mut dests = Vec::with_capacity(blocks.len());
         for (block, layout) in blocks {
@@ -174,10 +176,10 @@ impl Evaluator<'_> {
     fn targets(
         &mut self,
         launch: &Launch<'_>,
-        operands: &[Layout],
+        operands: &[TextureLayout],
         stores: &[u32],
-    ) -> Result<Vec<(TextureId, Layout)>> {
-        let mut targets: Vec<(TextureId, Layout)> = Vec::with_capacity(stores.len());
+    ) -> Result<Vec<(TextureId, TextureLayout)>> {
+        let mut targets: Vec<(TextureId, TextureLayout)> = Vec::with_capacity(stores.len());
         for store in stores {
             let dest = &launch.dests[*store as usize];
             let block = self.blocks.get(dest.block)?;
@@ -198,10 +200,10 @@ impl Evaluator<'_> {
     fn choose_layout(
         &self,
         launch: &Launch<'_>,
-        operands: &[Layout],
+        operands: &[TextureLayout],
         store: u32,
         len: usize,
-    ) -> Option<Layout> {
+    ) -> Option<TextureLayout> {
         let dest = &launch.dests[store as usize];
         let axes = launch.shape.len();
         if !dest.whole {
@@ -267,26 +269,26 @@ impl Evaluator<'_> {
 
 /// What makes the kernels of a launch.
 struct Making<'a> {
-    request: &'a Request<'a>,
+    request: &'a DrawRequest<'a>,
     thread: &'a GlThread,
     newest: &'a mut KernelId,
     glsl: fragment::Version,
 }
 
-impl Maker for Making<'_> {
-    type Planned = Planned;
-    type Plan = Plan;
+impl KernelMaker for Making<'_> {
+    type Planned = PlannedDraw;
+    type Plan = DrawPlan;
     type Kernel = Compiled;
 
-    fn plan(planned: &Planned) -> &Plan {
+    fn plan(planned: &PlannedDraw) -> &DrawPlan {
         &planned.plan
     }
 
-    fn literals(&self, _: &Planned) -> Option<Planned> {
-        fragment::plan(&Request { specialise: true, ..self.request.clone() }).ok()
+    fn literals(&self, _: &PlannedDraw) -> Option<PlannedDraw> {
+        fragment::plan(&DrawRequest { specialise: true, ..self.request.clone() }).ok()
     }
 
-    fn compile(&mut self, planned: &Planned) -> Result<Compiled> {
+    fn compile(&mut self, planned: &PlannedDraw) -> Result<Compiled> {
         *self.newest += 1;
         let id = *self.newest;
         let source = fragment::source(self.request.program, &planned.plan, self.glsl);
@@ -317,9 +319,9 @@ pub struct Compiled {
 struct Part<'a> {
     launch: &'a Launch<'a>,
     textures: &'a [TextureId],
-    layouts: &'a [Layout],
+    layouts: &'a [TextureLayout],
     stores: &'a [u32],
-    targets: Vec<(TextureId, Layout)>,
+    targets: Vec<(TextureId, TextureLayout)>,
 }
 
 /// A part of a launch's points.
@@ -343,15 +345,15 @@ impl Part<'_> {
         self.stores.iter().all(|store| self.launch.dests[*store as usize].whole)
     }
 
-    fn request<'r>(&'r self, points: &'r Points) -> Request<'r> {
-        Request {
+    fn request<'r>(&'r self, points: &'r Points) -> DrawRequest<'r> {
+        DrawRequest {
             program: self.launch.program,
             shape: &points.shape,
             accesses: &points.accesses,
             operands: self.layouts,
             params: self.launch.params,
             stores: self.stores,
-            target: Target {
+            target: DrawTarget {
                 layout: self.targets[0].1,
                 access: &points.place,
                 whole: self.whole(),

@@ -10,8 +10,8 @@ use crate::context::joined::Renderer;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use crate::eval::Compiled;
-use gpupy_codegen::cache::Kernels;
-use gpupy_codegen::fragment::Plan;
+use gpupy_codegen::fragment::DrawPlan;
+use gpupy_codegen::kernel_cache::KernelCache;
 use gpupy_core::driver::{BlockId, BlockSpec, Lend, LendKind, Lent};
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct Open {
     /// The blocks.
     pub blocks: Blocks,
     /// The kernels that there are.
-    pub kernels: Kernels<Plan, Compiled>,
+    pub kernels: KernelCache<DrawPlan, Compiled>,
     /// The name of the kernel that was compiled last.
     pub newest: KernelId,
 }

@@ -10,10 +10,10 @@
 //! Not here: whether an operation exists at all (`get_method` in `driver.rs`).
 
 use crate::context::egl::Limits;
-use gpupy_codegen::contract;
+use gpupy_codegen::driver_answers;
 use gpupy_codegen::instructions;
-use gpupy_codegen::longs::Split;
-use gpupy_codegen::pairs::most_instructions;
+use gpupy_codegen::split_storage::EmulationLevel;
+use gpupy_codegen::word_pairs::most_instructions;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
@@ -69,16 +69,16 @@ pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
     limits.0[DRAW_BUFFERS] = context.draw_buffers;
     // One is for what a destination held.
     limits.0[TEXTURES] = context.texture_units.min(MOST_TEXTURES).saturating_sub(1);
-    contract::lowered(limits, lowered)
+    driver_answers::lowered(limits, lowered)
 }
 
 /// The limits with their names, for people to read.
 pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
-    contract::named(&NAMES, limits)
+    driver_answers::named(&NAMES, limits)
 }
 
 /// What one part needs at most.
-pub fn of_part(part: Part, split: Split) -> Resources {
+pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     let mut need = of_short(part);
     match part {
         Part::Param(dtype) if dtype.size() == 8 => need.0[PARAMETERS] = 2,
@@ -93,7 +93,9 @@ pub fn of_part(part: Part, split: Split) -> Resources {
             need.0[ARITHMETIC] += OF_HALVES;
             need.0[TEMPORARIES] += OF_HALVES;
         }
-        Part::Op(op, dtype) if split == Split::Integers && op.info().rule != Rule::Special => {
+        Part::Op(op, dtype)
+            if split == EmulationLevel::Integers && op.info().rule != Rule::Special =>
+        {
             let most = most_instructions(op, dtype);
             // Each stands for one of the most expensive that it may be.
             need.0[ARITHMETIC] = need.0[ARITHMETIC].max(3 * most + 20);

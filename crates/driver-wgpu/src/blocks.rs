@@ -54,7 +54,7 @@ impl Blocks {
     pub fn alloc(
         &mut self,
         gpu: &Gpu,
-        kernels: &compute::Device,
+        kernels: &compute::KernelFeatures,
         spec: BlockSpec,
     ) -> Result<BlockId> {
         let error = |kind| {

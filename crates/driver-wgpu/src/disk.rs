@@ -7,12 +7,12 @@
 //! (`gpupy_codegen::cache`).
 
 use crate::device::Gpu;
-use gpupy_codegen::disk::Shelf;
+use gpupy_codegen::disk_cache::DiskCache;
 
 /// Pipelines of this device, from this and earlier runs.
 pub struct Cache {
     pipelines: wgpu::PipelineCache,
-    shelf: Shelf,
+    shelf: DiskCache,
     key: String,
     /// What came from the disk.
     loaded: Option<Vec<u8>>,
@@ -24,7 +24,7 @@ impl Cache {
         if !gpu.features.contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        let shelf = Shelf::of(crate::NAME)?;
+        let shelf = DiskCache::of(crate::NAME)?;
         let key = format!("pipelines\n{}", gpu.identity());
         let loaded = shelf.take(&key);
         // SAFETY: the bytes are whole and were given by this device's `get_data`, as their key says;

@@ -9,11 +9,11 @@ use crate::blocks::Blocks;
 use crate::device::Adapters;
 use crate::open::{Open, shaping};
 use crate::{NAME, faults, memory};
-use gpupy_codegen::Abilities;
+use gpupy_codegen::OperationSupport;
 use gpupy_codegen::compute::resources;
-use gpupy_codegen::contract::{self, Sizes, WIDEST};
-use gpupy_codegen::longs::{self, Longs};
+use gpupy_codegen::driver_answers::{self, BlockLimits, WIDEST};
 use gpupy_codegen::probe;
+use gpupy_codegen::split_storage::{self, SplitStorage};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -46,14 +46,14 @@ struct Wgpu {
     usual: String,
     /// Whether integers of 64 bits are left unused, for a test.
     short: bool,
-    longs: Longs,
+    longs: SplitStorage,
     limits: Resources,
-    abilities: Abilities,
+    abilities: OperationSupport,
 }
 
 impl Wgpu {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
+        self.open.as_mut().ok_or_else(|| driver_answers::is_closed(NAME))
     }
 
     /// Calls `work` on the open driver; nothing that goes wrong on the device is missed.
@@ -77,12 +77,12 @@ impl Wgpu {
         let mut shaping = shaping(&gpu);
         shaping.int64 &= !self.short;
         self.abilities = shaping.abilities();
-        self.longs = Longs::new(shaping.split());
+        self.longs = SplitStorage::new(shaping.split());
         self.limits =
             resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
         let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
         let hardware = gpu.is_hardware();
-        let sizes = Sizes::of(&config, memory::available(hardware), bytes / WIDEST);
+        let sizes = BlockLimits::of(&config, memory::available(hardware), bytes / WIDEST);
         let device = gpu.name.clone();
         let identity = gpu.identity();
         // What is tried is not the user's, and needs no room in a lowered limit.
@@ -108,7 +108,7 @@ impl Wgpu {
         Ok(known)
     }
 
-    /// Checks a range of elements of a block (see [`Longs::range`]).
+    /// Checks a range of elements of a block (see [`SplitStorage::range`]).
     fn range(
         &self,
         operation: &'static str,
@@ -117,7 +117,7 @@ impl Wgpu {
         bytes: usize,
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
         self.longs.range((NAME, operation), block, (offset, bytes), || {
-            let open = self.open.as_ref().ok_or_else(|| contract::is_closed(NAME))?;
+            let open = self.open.as_ref().ok_or_else(|| driver_answers::is_closed(NAME))?;
             Ok(open.blocks.get(block)?.spec)
         })
     }
@@ -126,14 +126,14 @@ impl Wgpu {
 impl Driver for Wgpu {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if self.open.is_some() {
-            return Err(contract::is_open(NAME));
+            return Err(driver_answers::is_open(NAME));
         }
         let started = faults::caught(|| self.start(config)).unwrap_or_else(|panic| {
             Err(Error::new(ErrorKind::Unavailable, "init").says(panic).with("driver", NAME))
         });
         started.map_err(|error| {
             self.cleanup();
-            contract::does_not_work(NAME, error)
+            driver_answers::does_not_work(NAME, error)
         })
     }
 
@@ -175,7 +175,9 @@ impl Driver for Wgpu {
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let (_, halves) = self.range("block_read", block, offset, out.len())?;
         self.guard("block_read", |open| match halves {
-            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset, out)),
+            Some(halves) => {
+                split_storage::read(halves, out, |half, out| open.read(half, offset, out))
+            }
             None => open.read(block, offset, out),
         })
     }
@@ -184,14 +186,16 @@ impl Driver for Wgpu {
         let (_, halves) = self.range("block_write", block, offset, data.len())?;
         self.guard("block_write", |open| match halves {
             _ if data.is_empty() => Ok(()),
-            Some(halves) => longs::write(halves, data, |half, data| open.write(half, offset, data)),
+            Some(halves) => {
+                split_storage::write(halves, data, |half, data| open.write(half, offset, data))
+            }
             None => open.write(block, offset, data),
         })
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         let (split, need) = (self.longs.split(), resources::of_program);
-        contract::check(NAME, &self.abilities, split, program, need, &self.limits)
+        driver_answers::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
@@ -209,7 +213,7 @@ impl Driver for Wgpu {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        contract::fits(resources, &self.limits)
+        driver_answers::fits(resources, &self.limits)
     }
 }
 

@@ -10,8 +10,10 @@ use crate::blocks::Blocks;
 use crate::device::Gpu;
 use crate::kernels::{Compiler, Kernel};
 use crate::queue::{Dispatch, Queue};
-use gpupy_codegen::cache::{Kernels, Maker};
-use gpupy_codegen::compute::{self, Declined, Plan, Planned, Request};
+use gpupy_codegen::compute::{
+    self, DispatchDeclined, DispatchPlan, DispatchRequest, PlannedDispatch,
+};
+use gpupy_codegen::kernel_cache::{KernelCache, KernelMaker};
 use gpupy_core::driver::{Access, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -24,11 +26,11 @@ pub struct Evaluator<'a> {
     /// The blocks.
     pub blocks: &'a mut Blocks,
     /// The compiled kernels.
-    pub kernels: &'a mut Kernels<Plan, Kernel>,
+    pub kernels: &'a mut KernelCache<DispatchPlan, Kernel>,
     /// What compiles more.
     pub compiler: &'a mut Compiler,
     /// What shapes kernels.
-    pub shaping: &'a compute::Device,
+    pub shaping: &'a compute::KernelFeatures,
 }
 
 impl Evaluator<'_> {
@@ -54,7 +56,7 @@ impl Evaluator<'_> {
                 .map(|store| &launch.dests[*store as usize])
                 .map(|dest| (&dest.access, dest.whole))
                 .collect();
-            let mut request = Request::of(launch, &lengths, &stores, &targets);
+            let mut request = DispatchRequest::of(launch, &lengths, &stores, &targets);
             let slices = compute::slices(self.shaping, launch);
             for (shape, accesses) in slices.as_deref().unwrap_or_default() {
                 (request.shape, request.accesses) = (shape, accesses);
@@ -78,9 +80,9 @@ impl Evaluator<'_> {
     fn prepare(
         &mut self,
         launch: &Launch<'_>,
-        request: &Request<'_>,
+        request: &DispatchRequest<'_>,
         evaluated: &mut Evaluated,
-    ) -> Result<(Kernel, Planned)> {
+    ) -> Result<(Kernel, PlannedDispatch)> {
         let planned = compute::plan(self.shaping, request).map_err(declined)?;
         let (gpu, shaping) = (self.gpu, self.shaping);
         let mut maker = Making { request, gpu, shaping, compiler: self.compiler };
@@ -93,7 +95,7 @@ impl Evaluator<'_> {
         &mut self,
         launch: &Launch<'_>,
         kernel: &Kernel,
-        planned: &Planned,
+        planned: &PlannedDispatch,
         stores: &[u32],
     ) -> Result<()> {
         let dests = stores.iter().map(|store| launch.dests[*store as usize].block);
@@ -123,27 +125,27 @@ impl Evaluator<'_> {
 
 /// What makes the kernels of a launch.
 struct Making<'a> {
-    request: &'a Request<'a>,
+    request: &'a DispatchRequest<'a>,
     gpu: &'a Gpu,
-    shaping: &'a compute::Device,
+    shaping: &'a compute::KernelFeatures,
     compiler: &'a mut Compiler,
 }
 
-impl Maker for Making<'_> {
-    type Planned = Planned;
-    type Plan = Plan;
+impl KernelMaker for Making<'_> {
+    type Planned = PlannedDispatch;
+    type Plan = DispatchPlan;
     type Kernel = Kernel;
 
-    fn plan(planned: &Planned) -> &Plan {
+    fn plan(planned: &PlannedDispatch) -> &DispatchPlan {
         &planned.plan
     }
 
-    fn literals(&self, _: &Planned) -> Option<Planned> {
-        let request = Request { specialise: true, ..self.request.clone() };
+    fn literals(&self, _: &PlannedDispatch) -> Option<PlannedDispatch> {
+        let request = DispatchRequest { specialise: true, ..self.request.clone() };
         compute::plan(self.shaping, &request).ok()
     }
 
-    fn compile(&mut self, planned: &Planned) -> Result<Kernel> {
+    fn compile(&mut self, planned: &PlannedDispatch) -> Result<Kernel> {
         let program = self.request.program;
         let source = compute::source(program, &planned.plan, self.shaping);
         let blocks = (program.operands.len(), planned.plan.stores.len());
@@ -169,7 +171,7 @@ fn groups(launch: &Launch<'_>) -> Vec<Vec<u32>> {
     groups
 }
 
-fn declined(reason: Declined) -> Error {
+fn declined(reason: DispatchDeclined) -> Error {
     Error::new(ErrorKind::Refused, "eval_ir")
         .says("there is no kernel for this launch")
         .with("driver", crate::NAME)

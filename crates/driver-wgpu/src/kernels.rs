@@ -30,12 +30,12 @@ pub struct Compiler {
     layouts: FxHashMap<(usize, usize), (wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
     cache: Option<disk::Cache>,
     /// What shapes the kernels. Where their text has no guards, they reach the device as SPIR-V of ours.
-    shaping: compute::Device,
+    shaping: compute::KernelFeatures,
 }
 
 impl Compiler {
     /// A compiler for a device whose kernels are shaped like this.
-    pub fn new(gpu: &Gpu, shaping: compute::Device) -> Compiler {
+    pub fn new(gpu: &Gpu, shaping: compute::KernelFeatures) -> Compiler {
         Compiler { layouts: FxHashMap::default(), cache: disk::Cache::open(gpu), shaping }
     }
 
@@ -183,7 +183,8 @@ mod tests {
             return println!("skipped: no device");
         };
         for guards in [!is_exact(&gpu), true] {
-            let mut compiler = Compiler::new(&gpu, compute::Device { guards, ..shaping(&gpu) });
+            let mut compiler =
+                Compiler::new(&gpu, compute::KernelFeatures { guards, ..shaping(&gpu) });
             let wrong = "@compute @workgroup_size(1) fn main() { undeclared = 1; }";
             let error = compiler.compile(&gpu, wrong, (0, 1)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused);

@@ -9,8 +9,8 @@ use crate::eval::Evaluator;
 use crate::kernels::{self, Compiler, Kernel};
 use crate::queue::Queue;
 use crate::transfer;
-use gpupy_codegen::cache::Kernels;
-use gpupy_codegen::compute::{self, Language, Plan};
+use gpupy_codegen::compute::{self, DispatchPlan, Language};
+use gpupy_codegen::kernel_cache::KernelCache;
 use gpupy_core::Result;
 use gpupy_core::driver::{BlockId, BlockSpec};
 
@@ -21,10 +21,10 @@ pub struct Open {
     /// The blocks.
     pub blocks: Blocks,
     /// The kernels that there are.
-    kernels: Kernels<Plan, Kernel>,
+    kernels: KernelCache<DispatchPlan, Kernel>,
     /// What compiles more.
     pub compiler: Compiler,
-    shaping: compute::Device,
+    shaping: compute::KernelFeatures,
     /// The device.
     pub gpu: Gpu,
 }
@@ -34,9 +34,9 @@ impl Open {
     ///
     /// # Errors
     /// - `OutOfMemory`: no room for the numbers of launches.
-    pub fn new(gpu: Gpu, shaping: compute::Device, blocks: Blocks) -> Result<Open> {
+    pub fn new(gpu: Gpu, shaping: compute::KernelFeatures, blocks: Blocks) -> Result<Open> {
         let (queue, compiler) = (Queue::new(&gpu)?, Compiler::new(&gpu, shaping));
-        Ok(Open { queue, blocks, kernels: Kernels::default(), compiler, shaping, gpu })
+        Ok(Open { queue, blocks, kernels: KernelCache::default(), compiler, shaping, gpu })
     }
 
     /// Allocates a block.
@@ -82,9 +82,9 @@ impl Open {
 }
 
 /// What shapes the kernels of a device.
-pub fn shaping(gpu: &Gpu) -> compute::Device {
+pub fn shaping(gpu: &Gpu) -> compute::KernelFeatures {
     let group = gpu.limits.max_compute_invocations_per_workgroup;
-    compute::Device {
+    compute::KernelFeatures {
         language: Language::Wgsl,
         addresses: false,
         int64: gpu.features.contains(wgpu::Features::SHADER_INT64),

@@ -1,41 +1,40 @@
-//! IR programs as the text of shading languages.
+//! Code generation for GPUs: IR programs become GLSL and WGSL.
 //!
-//! Owns nothing itself. Its folders, each of which imports only those above it, and `errors.rs`:
+//! The crate has `call_errors.rs` and these folders; each imports only earlier ones:
 //!
 //! ```text
-//! dialect    what a C-like shading language must spell, and the languages
-//! analysis   what is known of a program and a launch before text is written
-//! spell      statements: operations, casts, functions, loops
-//! kernels    what drivers have compiled: in this run (cache), and before (disk)
-//! wide       for devices that lack 64-bit elements: planes, pairs, longs
-//! device     what a device gets wrong (probe, exact), and what drivers answer alike (contract)
-//! fragment   whole GLSL fragment shaders, and how their launches address textures
-//! compute    whole compute kernels, in GLSL and WGSL
+//! dialect      the constructs of a C-like shading language; GLSL and WGSL
+//! analysis     facts about a program or launch: liveness, sign and NaN analysis, kernel arguments, axis coalescing
+//! emit         code emission: operations, casts, library functions, loops
+//! kernels      compiled kernels: of this process (kernel_cache) and of earlier ones (disk_cache)
+//! emulation64  64-bit emulation for devices without 64-bit types: split storage, word pairs
+//! device       what a device gets wrong (probe, exact); answers that all GPU drivers share (driver_answers)
+//! fragment     complete GLSL fragment shaders, and how their draws address textures
+//! compute      complete compute kernels in GLSL and WGSL
 //! ```
 //!
-//! Invariants: the text of a kernel depends on its program and plan alone, so that caches on disk
-//! find it again; no float is printed in decimal; no operand of arithmetic that compilers fold under
-//! `precise` (0, ±1, NaN, infinities) is a literal.
+//! Invariants: a kernel's text depends on its program and plan alone, so that a cache on disk finds it again.
+//! No float is printed in decimal. Operands of arithmetic that compilers fold under `precise` (0, ±1, NaN,
+//! infinities) are never literals.
 //!
-//! Not here: compiling and running the text (drivers), what operations mean (`op_eval` of the
-//! core).
+//! Not here: compiling and running the text (drivers), the meaning of operations (`op_eval` of gpupy-core).
 
 mod analysis;
+mod call_errors;
 pub mod compute;
 mod device;
 pub mod dialect;
-mod errors;
+mod emit;
+mod emulation64;
 pub mod fragment;
 mod kernels;
-mod spell;
-mod wide;
 
 pub use analysis::uses::live_for;
-pub use device::abilities::Abilities;
-pub use device::{contract, exact, probe};
+pub use device::operation_support::OperationSupport;
+pub use device::{driver_answers, exact, probe};
 pub use dialect::glsl::Glsl;
 pub use dialect::wgsl::Wgsl;
-pub use kernels::{cache, disk};
-pub use spell::loops::MOST_STEPS;
-pub use spell::operations::{instructions, supports};
-pub use wide::{longs, pairs, planes};
+pub use emit::loop_bounds::MOST_STEPS;
+pub use emit::operations::{instructions, supports};
+pub use emulation64::{split_program, split_storage, word_pairs};
+pub use kernels::{disk_cache, kernel_cache};

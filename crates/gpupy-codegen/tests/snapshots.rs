@@ -7,8 +7,8 @@
 
 mod shaders;
 
-use gpupy_codegen::compute::{Device, Language};
-use gpupy_codegen::fragment::Layout;
+use gpupy_codegen::compute::{KernelFeatures, Language};
+use gpupy_codegen::fragment::TextureLayout;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
@@ -295,7 +295,7 @@ fn reductions_keep_sixteen_lanes() {
         };
         check(name, &case);
         // Shared by invocations, it waits for the group.
-        let shared = case.kernel_of(&[0], &Device { shares: true, ..WEB }).unwrap();
+        let shared = case.kernel_of(&[0], &KernelFeatures { shares: true, ..WEB }).unwrap();
         assert!(shared.contains("workgroupBarrier();"), "{shared}");
         validate(name, &shared);
     }
@@ -303,7 +303,7 @@ fn reductions_keep_sixteen_lanes() {
 
 /// The sum, the greatest and the sum of squares of floats, and whether any of them is negative; and what lies
 /// between the sums.
-fn several_reductions(shape: [usize; 2], strides: [i64; 2], operand: Layout) -> Case {
+fn several_reductions(shape: [usize; 2], strides: [i64; 2], operand: TextureLayout) -> Case {
     let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
     let (elements, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
     let x = b.load(x, elements);
@@ -337,7 +337,7 @@ fn several_reductions_keep_lanes_side_by_side() {
     // Four invocations share an output point as far as the group's memory has room for the lanes of all.
     for (group_bytes, shared) in [(16 << 10, 4), ((16 << 10) - 1, 0)] {
         for device in [WEB, BOUND] {
-            let device = Device { shares: true, group_bytes, ..device };
+            let device = KernelFeatures { shares: true, group_bytes, ..device };
             let text = rows_of.kernel_of(&all, &device).unwrap();
             assert_eq!(text.matches("[local] = ").count(), shared, "{text}");
             if device.language == Language::Wgsl {

@@ -73,10 +73,10 @@ impl ErrorKind {
 
 /// An error: its kind, the operation that failed, what it said, facts, and the cause.
 #[derive(Clone)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorDetails>);
 
 #[derive(Clone)]
-struct Inner {
+struct ErrorDetails {
     kind: ErrorKind,
     operation: Cow<'static, str>,
     message: Option<String>,
@@ -90,7 +90,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of `kind` in `operation`.
     pub fn new(kind: ErrorKind, operation: impl Into<Cow<'static, str>>) -> Error {
-        Error(Box::new(Inner {
+        Error(Box::new(ErrorDetails {
             kind,
             operation: operation.into(),
             message: None,

@@ -1,4 +1,4 @@
-//! The C header says what `plugin/table.rs` says, and a C compiler lays its structs out as Rust does.
+//! The C header says what `plugin/driver_table.rs` says, and a C compiler lays its structs out as Rust does.
 //!
 //! Owns the generation of `include/gpupy_driver.h`: `cargo xtask header` writes it, which is this
 //! test with `GPUPY_BLESS=1`.
@@ -7,7 +7,7 @@
 
 use gpupy_core::DType;
 use gpupy_core::op::OPS;
-use gpupy_core::plugin::table::{
+use gpupy_core::plugin::driver_table::{
     RawBlockSpec, RawCapabilities, RawCheck, RawConfig, RawError, RawEvaluated, RawInst, RawLaunch,
     RawPart, RawProgram, Table,
 };
@@ -99,7 +99,7 @@ fn generated() -> String {
     }
     let mut text = Vec::new();
     cbindgen::Builder::new()
-        .with_src(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plugin/table.rs"))
+        .with_src(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plugin/driver_table.rs"))
         .with_config(config)
         .generate()
         .unwrap()

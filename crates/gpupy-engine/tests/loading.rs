@@ -4,7 +4,7 @@
 
 use gpupy_core::ErrorKind;
 use gpupy_core::driver::Config;
-use gpupy_core::plugin::table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR};
+use gpupy_core::plugin::driver_table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR};
 use gpupy_engine::plugin;
 use gpupy_engine::{Context, Registry, Settings};
 use std::path::{Path, PathBuf};

@@ -18,7 +18,9 @@ fn main() {
 mod timing {
     use gpupy_core::ir::{AccessKind, Builder, Form, Program};
     use gpupy_core::{DType, Op, Scalar};
-    use gpupy_jit::{Isa, Kernel, Row, Step, Variant, Walk, compile_for};
+    use gpupy_jit::{
+        Isa, Kernel, RowArguments, RowStride, StrideVariant, StridedPointer, compile_for,
+    };
     use std::arch::x86_64::*;
     use std::hint::black_box;
     use std::time::Instant;
@@ -62,7 +64,8 @@ mod timing {
         let x: Vec<f32> = (0..n).map(|k| 0.5 + (k % 1000) as f32 / 1000.0).collect();
         let y: Vec<f32> = (0..n).map(|k| 0.25 + (k % 777) as f32 / 777.0).collect();
         let (mut out, mut by_hand) = (vec![1f32; n], vec![1f32; n]);
-        let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Unit] };
+        let variant =
+            StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
         let narrow = compile_for(program, &variant, Isa::Avx2).expect("there is code");
         let wide = compile_for(program, &variant, best).expect("there is code");
         let mut times = [f64::INFINITY; 3];
@@ -96,10 +99,10 @@ mod timing {
     }
 
     fn evaluate(kernel: &Kernel, x: &[f32], y: &[f32], out: &mut [f32]) {
-        let walk = |of: *const f32| Walk { ptr: of.cast_mut().cast(), step: 4 };
+        let walk = |of: *const f32| StridedPointer { ptr: of.cast_mut().cast(), step: 4 };
         let accesses = [walk(x.as_ptr()), walk(y.as_ptr())];
         let dests = [walk(out.as_mut_ptr())];
-        let row = Row {
+        let row = RowArguments {
             n: out.len(),
             accesses: accesses.as_ptr(),
             dests: dests.as_ptr(),
@@ -296,7 +299,8 @@ mod timing {
             }
             values[values.len() - 1]
         });
-        let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Unit] };
+        let variant =
+            StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
         let mut times = Vec::new();
         for _ in 0..20 {
             let start = Instant::now();

@@ -1,8 +1,8 @@
-//! The instruction sets that code is written for.
+//! The instruction sets that the compiler targets.
 //!
 //! Owns [`Isa`]. Not here: their encodings (`encode.rs`).
 
-/// What a machine can do, beyond every x86-64.
+/// An instruction set beyond the x86-64 baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
     /// AVX2 and F16C: 16 registers of 256 bits.
@@ -12,7 +12,7 @@ pub enum Isa {
 }
 
 impl Isa {
-    /// The best of this machine, or `None` where it has neither.
+    /// The best instruction set of this machine, if it has one.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Option<Isa> {
         use std::arch::is_x86_feature_detected as has;
@@ -24,7 +24,7 @@ impl Isa {
         }
     }
 
-    /// The best of this machine: not an x86-64.
+    /// The best instruction set of this machine: none, since it is not x86-64.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn detect() -> Option<Isa> {
         None

@@ -1,71 +1,70 @@
-//! Wide machine code for programs, on x86-64.
+//! A just-in-time compiler: IR programs become SIMD machine code for x86-64.
 //!
-//! A program that is a map without loops and gathers becomes one loop over a row of points, with
-//! AVX-512 or AVX2 as the machine has it, in lanes of 32 or 64 bits. Of an `if`, the first branch is
-//! passed over where no point of a vector takes it. What it computes is what
-//! `gpupy_core::op_eval` says, to the bit: nothing is reassociated or contracted. What is not such a
-//! program is `None`, and left to whoever interprets programs; so is what has only bools and integers
-//! of 8 and 16 bits, for which there are more lanes to be had.
+//! A map without loops and gathers becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64
+//! bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
+//! those of `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for
+//! other programs, which the driver interprets. It also returns `None` for programs that have only bools and integers
+//! of 8 and 16 bits: an interpreter with narrower lanes is faster for them.
 //!
-//! In the order of the data:
+//! Begin with [`compile`] and [`Kernel::run`]. The files, in the order of compilation:
 //!
 //! | file | what it owns |
 //! |---|---|
-//! | `isa.rs` | what a machine can do |
-//! | `parts.rs` | complex numbers as their parts |
-//! | `choices.rs` | what `if` regions choose between |
-//! | `plan/` | what is computed once a row, what in each pass, and in which order |
-//! | `writer.rs` | the function around the code: its entry, loop and end |
-//! | `lower/` | the instructions of each operation |
-//! | `registers.rs` | which value is in which register |
-//! | `pool.rs` | constants |
-//! | `code/` | instructions, and their bytes |
-//! | `row.rs` | a row of points, and where its elements lie |
-//! | `kernel.rs`, `copies.rs` | finished code, and running it over a row |
+//! | `isa.rs` | instruction sets |
+//! | `complex_parts.rs` | complex numbers split into real and imaginary parts |
+//! | `if_conversion.rs` | `if` regions as selects |
+//! | `plan/` | dead code, loop invariants, instruction order |
+//! | `function_writer.rs` | the function around the code: entry, loop, end |
+//! | `lower/` | instruction selection for each operation |
+//! | `register_allocation.rs` | register allocation and spilling |
+//! | `constant_pool.rs` | constants in memory |
+//! | `code/` | opcodes and their encoding |
+//! | `row_arguments.rs` | the arguments of a call: a row of points and its elements |
+//! | `compiled_kernel.rs`, `strided_copies.rs` | executable code, and its calls |
 //!
-//! Compiling takes about as long as interpreting a program over a few hundred points; the figures
-//! are those of `cargo run --release -p gpupy-jit --example timing`.
+//! Compiling takes about as long as interpreting a program over a few hundred points
+//! (`cargo run --release -p gpupy-jit --example timing`).
 //!
-//! Not here: iteration spaces of several axes, threads, and caches of kernels (the driver's).
+//! Not here: iteration spaces of several axes, threads, and caches of kernels (driver-cpu).
 
 #![warn(missing_docs)]
 
-mod choices;
+mod aligned_bytes;
 mod code;
-mod copies;
+mod compiled_kernel;
+mod complex_parts;
+mod constant_pool;
+mod function_writer;
+mod if_conversion;
 mod isa;
-mod kernel;
-mod lines;
 mod lower;
-mod parts;
 mod plan;
-mod pool;
-mod registers;
-mod row;
-mod writer;
+mod register_allocation;
+mod row_arguments;
+mod strided_copies;
 
+pub use compiled_kernel::Kernel;
 pub use isa::Isa;
-pub use kernel::Kernel;
-pub use row::{Row, Walk};
+pub use row_arguments::{RowArguments, StridedPointer};
 
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 
-/// How an access or destination goes along a row.
+/// The stride of an access or destination along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// Each point has the next element; of an `index`: any step.
+pub enum RowStride {
+    /// Each point has the next element. For an `index`: any stride.
     Unit,
-    /// All points have one element, or one number.
+    /// All points have one element, or one index.
     Zero,
-    /// Any step, in elements that do not overlap.
+    /// Any stride with elements that do not overlap.
     Any,
-    /// Of a float destination: of each 256 points, every sixteenth is added to the same of 16 elements, as
-    /// the lanes of a sum are (`gpupy_core::ir::Form::Reduce`). A row has whole chunks of 256 points, and
-    /// `Unit` and `Zero` accesses alone.
+    /// For a float destination: a sum in 16 lanes. In each 256 points, point `k` is added to element `k % 16` of the
+    /// chunk, like the lanes of a sum (`gpupy_core::ir::Form::Reduce`). The row has whole chunks of 256 points, and
+    /// only `Unit` and `Zero` accesses.
     Lanes,
-    /// Each point has the real part of the next complex number; the next walk is that of the imaginary
-    /// parts. Only `parts.rs` makes these two, of `Unit`.
+    /// Each point has the real part of the next complex number. The next stride is `Imaginary`. Only
+    /// `complex_parts.rs` makes these two, from `Unit`.
     #[doc(hidden)]
     Real,
     /// Each point has the imaginary part of the next complex number.
@@ -73,52 +72,52 @@ pub enum Step {
     Imaginary,
 }
 
-impl Step {
-    /// Whether it goes along a part of complex numbers that lie one behind the other.
+impl RowStride {
+    /// Whether this is the stride of a part of consecutive complex numbers.
     fn is_of_parts(self) -> bool {
-        matches!(self, Step::Real | Step::Imaginary)
+        matches!(self, RowStride::Real | RowStride::Imaginary)
     }
 }
 
-/// How a row's accesses and destinations go.
+/// The strides for which a kernel is compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Variant {
+pub struct StrideVariant {
     /// For each `load` and `index` of the program, in the order of its instructions.
-    pub accesses: Vec<Step>,
+    pub accesses: Vec<RowStride>,
     /// For each destination.
-    pub dests: Vec<Step>,
+    pub dests: Vec<RowStride>,
 }
 
-impl Variant {
-    /// The instructions whose walks a variant and a row list, in that order.
+impl StrideVariant {
+    /// The `load` and `index` instructions of a program, in the order of [`accesses`](StrideVariant::accesses) and of
+    /// [`RowArguments::accesses`].
     pub fn walks(program: &Program) -> impl Iterator<Item = usize> + '_ {
         let all = program.insts.iter().enumerate();
         all.filter(|(_, inst)| matches!(inst.op, Op::Load | Op::Index)).map(|(at, _)| at)
     }
 }
 
-/// Code for a program that verifies, or `None` where there is none: the machine has no AVX2, or the
-/// program is not one that this crate writes.
-pub fn compile(program: &Program, variant: &Variant) -> Option<Kernel> {
+/// Compiles a verified program. `None` if the machine lacks AVX2, or the program is not one that this crate compiles.
+pub fn compile(program: &Program, variant: &StrideVariant) -> Option<Kernel> {
     compile_for(program, variant, Isa::detect()?)
 }
 
-/// Code for an instruction set of this machine that need not be its best, for tests.
-///
-/// Gives `None` also where the machine lacks the instruction set.
+/// Compiles for a given instruction set, for tests. `None` also if the machine lacks it.
 #[doc(hidden)]
-pub fn compile_for(program: &Program, variant: &Variant, isa: Isa) -> Option<Kernel> {
+pub fn compile_for(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Kernel> {
     let best = Isa::detect()?;
     if isa == Isa::Avx512 && best != Isa::Avx512 {
         return None;
     }
-    let of_parts = parts::are_in(program);
-    if variant.dests.contains(&Step::Lanes) && (of_parts || variant.accesses.contains(&Step::Any)) {
+    let of_parts = complex_parts::are_in(program);
+    if variant.dests.contains(&RowStride::Lanes)
+        && (of_parts || variant.accesses.contains(&RowStride::Any))
+    {
         return None;
     }
     if !of_parts {
-        return writer::write(program, variant, isa);
+        return function_writer::write(program, variant, isa);
     }
-    let (program, variant, parts) = parts::of(program, variant, isa)?;
-    Some(writer::write(&program, &variant, isa)?.of_parts(parts))
+    let (program, variant, parts) = complex_parts::of(program, variant, isa)?;
+    Some(function_writer::write(&program, &variant, isa)?.of_parts(parts))
 }

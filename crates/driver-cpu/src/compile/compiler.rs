@@ -29,17 +29,17 @@ pub struct Variant {
 
 impl Variant {
     /// The same, for machine code: there, any index value that steps counts as `Unit`.
-    pub fn for_code(&self, leaves: &Leaves) -> gpupy_jit::Variant {
+    pub fn for_code(&self, leaves: &Leaves) -> gpupy_jit::StrideVariant {
         let step = |stride: &Stride| match stride {
-            Stride::Unit => gpupy_jit::Step::Unit,
-            Stride::Zero => gpupy_jit::Step::Zero,
-            Stride::Any => gpupy_jit::Step::Any,
+            Stride::Unit => gpupy_jit::RowStride::Unit,
+            Stride::Zero => gpupy_jit::RowStride::Zero,
+            Stride::Any => gpupy_jit::RowStride::Any,
         };
         let leaf = |(leaf, stride): (&Leaf, &Stride)| match (leaf.operand, step(stride)) {
-            (None, gpupy_jit::Step::Any) => gpupy_jit::Step::Unit,
+            (None, gpupy_jit::RowStride::Any) => gpupy_jit::RowStride::Unit,
             (_, step) => step,
         };
-        gpupy_jit::Variant {
+        gpupy_jit::StrideVariant {
             accesses: leaves.all.iter().zip(&self.leaves).map(leaf).collect(),
             dests: self.dests.iter().map(step).collect(),
         }

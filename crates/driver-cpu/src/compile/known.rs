@@ -171,8 +171,8 @@ fn machine_code(
     let mut steps = variant.for_code(leaves);
     steps.accesses.truncate(leaves.before);
     let step = |value: &Computed| match value.adds {
-        true => gpupy_jit::Step::Lanes,
-        false => gpupy_jit::Step::Unit,
+        true => gpupy_jit::RowStride::Lanes,
+        false => gpupy_jit::RowStride::Unit,
     };
     steps.dests = computed.iter().map(step).collect();
     gpupy_jit::compile(&map, &steps)

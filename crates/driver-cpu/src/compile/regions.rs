@@ -2,7 +2,7 @@
 //!
 //! A loop goes on while some element is in it, and carries values on only for those; a choice does
 //! both branches, each only where some element takes it, and selects. A loop that is left by a choice
-//! (`ir::Leaving`) ends as soon as no element takes that choice's first branch. Operations have no effects
+//! (`ir::EarlyExit`) ends as soon as no element takes that choice's first branch. Operations have no effects
 //! but their values, so elements that are not concerned may go along.
 //!
 //! Not here: everything else of a program (`compiler.rs`).

@@ -1,4 +1,4 @@
-//! Turns: loops that are left by a choice (`ir::Leaving`), as machine code for a few iterations at a time.
+//! Turns: loops that are left by a choice (`ir::EarlyExit`), as machine code for a few iterations at a time.
 //!
 //! Owns [`Around`], which makes [`Code`] of a loop. An iteration without its own loops is a map of the carried values and of
 //! what is known before: its choices are selections, and a value that has done with the loop stays. So several iterations,
@@ -6,9 +6,9 @@
 //!
 //! Not here: running them (`run/turns.rs`), loops that count otherwise (`regions.rs`).
 
-use gpupy_core::ir::{AccessKind, Builder, Form, Inst, Leaving, Program};
+use gpupy_core::ir::{AccessKind, Builder, EarlyExit, Form, Inst, Program};
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_jit::{Kernel, Step, Variant};
+use gpupy_jit::{Kernel, RowStride, StrideVariant};
 use rustc_hash::FxHashMap;
 
 /// About so many operations are one program: so the carried values are seldom read and written.
@@ -26,7 +26,7 @@ pub struct Code {
 /// What is carried around a loop.
 pub struct Around<'a> {
     pub program: &'a Program,
-    pub leaving: Leaving,
+    pub leaving: EarlyExit,
     pub carried: Vec<DType>,
 }
 
@@ -41,12 +41,13 @@ impl Around<'_> {
         let unrolled = (OPERATIONS / operations.max(1)).clamp(1, MOST);
         let (program, known) = self.turns(unrolled)?;
         let (single, _) = self.turns(1)?;
-        let steps = self.carried.iter().map(|_| Step::Unit);
-        let of_known = known.iter().map(|at| if is_scalar(*at) { Step::Zero } else { Step::Unit });
-        let accesses: Vec<Step> = steps.chain(of_known).collect();
+        let steps = self.carried.iter().map(|_| RowStride::Unit);
+        let of_known =
+            known.iter().map(|at| if is_scalar(*at) { RowStride::Zero } else { RowStride::Unit });
+        let accesses: Vec<RowStride> = steps.chain(of_known).collect();
         let compiled = |program: &Program| {
-            let dests = vec![Step::Unit; program.dests.len()];
-            gpupy_jit::compile(program, &Variant { accesses: accesses.clone(), dests })
+            let dests = vec![RowStride::Unit; program.dests.len()];
+            gpupy_jit::compile(program, &StrideVariant { accesses: accesses.clone(), dests })
         };
         let several = (compiled(&program)?, i32::try_from(unrolled).ok()?);
         Some(Code { several, one: compiled(&single)?, known })
@@ -142,7 +143,7 @@ impl Turn<'_> {
     }
 
     /// The condition of the loop's choice.
-    fn condition(&mut self, leaving: &Leaving, carried: &[u32]) -> Option<u32> {
+    fn condition(&mut self, leaving: &EarlyExit, carried: &[u32]) -> Option<u32> {
         for at in leaving.region + 1..leaving.choice {
             let inst = self.program.insts[at];
             let new = match inst.op {

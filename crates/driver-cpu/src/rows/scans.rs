@@ -11,7 +11,7 @@ use super::row::{Maker, RowFn};
 use gpupy_core::op_eval::conjured;
 use gpupy_core::op_eval::element::Stored;
 use gpupy_core::{DType, Op};
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 use std::marker::PhantomData;
 
 /// Rows that are scanned side by side: each element waits for the one before it, so one row alone is
@@ -23,7 +23,7 @@ pub const SIDE: usize = 8;
 ///
 /// # Safety
 /// The rows have so many elements.
-pub type ScanFn = unsafe fn(&[(Walk, Walk, *const u8)], usize);
+pub type ScanFn = unsafe fn(&[(StridedPointer, StridedPointer, *const u8)], usize);
 
 /// The running results by an operation, or `None` where it does not scan the dtype.
 pub fn scan(op: Op, dtype: DType) -> Option<ScanFn> {
@@ -43,13 +43,13 @@ impl Maker for Scanning {
 /// # Safety
 /// As of [`ScanFn`]; somebody has an `F`.
 unsafe fn scanned<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(
-    rows: &[(Walk, Walk, *const u8)],
+    rows: &[(StridedPointer, StridedPointer, *const u8)],
     n: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
         let f = conjured::<F>();
-        if let Ok(rows) = <&[(Walk, Walk, *const u8); SIDE]>::try_from(rows) {
+        if let Ok(rows) = <&[(StridedPointer, StridedPointer, *const u8); SIDE]>::try_from(rows) {
             return side_by_side(f, rows, n);
         }
         for row in rows {
@@ -63,7 +63,7 @@ unsafe fn scanned<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(
 #[inline(always)]
 unsafe fn side_by_side<A: Stored, const N: usize>(
     f: impl Fn(A, A) -> A,
-    rows: &[(Walk, Walk, *const u8); N],
+    rows: &[(StridedPointer, StridedPointer, *const u8); N],
     n: usize,
 ) {
     // SAFETY: the caller's.

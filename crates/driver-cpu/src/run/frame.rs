@@ -9,7 +9,7 @@
 use crate::compile::plan::{Choice, Loop, Place, Plan, Slot, Step};
 use crate::rows;
 use gpupy_core::{Result, memory};
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 
 /// What a thread keeps for its rows, from launch to launch.
 #[derive(Default)]
@@ -17,8 +17,8 @@ pub struct Scratch {
     /// Lines of a cache, so that rows are aligned.
     lines: Vec<Line>,
     slots: Vec<*mut u8>,
-    pub leaves: Vec<Walk>,
-    pub dests: Vec<Walk>,
+    pub leaves: Vec<StridedPointer>,
+    pub dests: Vec<StridedPointer>,
 }
 
 #[derive(Clone, Copy)]
@@ -46,9 +46,9 @@ pub struct Frame<'a> {
     pub plan: &'a Plan,
     slots: &'a mut [*mut u8],
     /// Along the row at hand, by the number of the leaf.
-    pub leaves: &'a mut [Walk],
+    pub leaves: &'a mut [StridedPointer],
     /// Along the row at hand, by destination.
-    pub dests: &'a mut [Walk],
+    pub dests: &'a mut [StridedPointer],
     /// The operands' elements, and how many there are.
     operands: &'a [(*mut u8, usize)],
     /// Scratch memory behind the plan's own.
@@ -68,7 +68,7 @@ impl<'a> Frame<'a> {
         params: &'a [u64],
         beyond: usize,
     ) -> Result<Frame<'a>> {
-        let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
+        let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
         let own = plan.scratch.next_multiple_of(64);
         let base = scratch.bytes(own + beyond)?;
         scratch.slots.clear();
@@ -134,11 +134,11 @@ impl<'a> Frame<'a> {
                     f(self.slot(*dst), args, rows_of(*wide));
                 }
                 Step::Load { dst, leaf, size } => {
-                    let Walk { ptr, step } = self.leaves[*leaf];
+                    let StridedPointer { ptr, step } = self.leaves[*leaf];
                     rows::copy(*size, (self.slot(*dst), *size as isize), (ptr, step), n);
                 }
                 Step::Index { dst, leaf, wide } => {
-                    let Walk { ptr: first, step } = self.leaves[*leaf];
+                    let StridedPointer { ptr: first, step } = self.leaves[*leaf];
                     rows::index(self.slot(*dst), first as i64, step as i64, rows_of(*wide));
                 }
                 Step::Gather { dst, operand, numbers, size, wide } => {
@@ -153,7 +153,7 @@ impl<'a> Frame<'a> {
                     rows::copy(*size, (self.slot(*dst), step), (self.slot(*src), from), n);
                 }
                 Step::Store { dest, src, scalar, size } => {
-                    let Walk { ptr, step } = self.dests[*dest];
+                    let StridedPointer { ptr, step } = self.dests[*dest];
                     let from = if *scalar { 0 } else { *size as isize };
                     rows::copy(*size, (ptr, step), (self.slot(*src), from), n);
                 }

@@ -16,7 +16,7 @@ use crate::threads::crew::SHARED;
 use crate::traversal::axis::going;
 use gpupy_core::Result;
 use gpupy_core::driver::{Access, Launch};
-use gpupy_jit::{Row, Walk};
+use gpupy_jit::{RowArguments, StridedPointer};
 use smallvec::SmallVec;
 
 /// The most leaves and destinations together: those of one operation.
@@ -53,12 +53,12 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
     if lined > MOST || !(1..=if *n < long { ROWS } else { most }).contains(&rows) {
         return Ok(false);
     }
-    let mut walks = [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST];
+    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST];
     let (mut ways, mut is_apart) = (Ways::default(), false);
-    let mut add = |walk: &mut Walk, access: &Access, base: *mut u8, size: usize| {
+    let mut add = |walk: &mut StridedPointer, access: &Access, base: *mut u8, size: usize| {
         let (step, size) = (access.strides[outer.len()], size as isize);
         let ptr = base.wrapping_offset(access.offset as isize * size);
-        *walk = Walk { ptr, step: step as isize * size };
+        *walk = StridedPointer { ptr, step: step as isize * size };
         let way = going(step, base, *n);
         ways.add(way);
         is_apart |= way == Stride::Any;
@@ -91,7 +91,7 @@ pub fn run(known: &Known, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bo
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
             let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
-            let row = Row { n: *n, accesses, dests, params: launch.params.as_ptr() };
+            let row = RowArguments { n: *n, accesses, dests, params: launch.params.as_ptr() };
             // SAFETY: the core promises that accesses name elements that exist, and that no point
             // reads what another writes; the code was written for these strides.
             unsafe { kernel.run(&row) };
@@ -135,8 +135,8 @@ fn lines<'a>(leaves: &Leaves, launch: &'a Launch<'_>) -> [Line<'a>; MOST] {
 fn each_row(
     outer: &[usize],
     lines: &[Line<'_>; MOST],
-    walks: &mut [Walk; MOST],
-    mut run: impl FnMut(&[Walk; MOST]),
+    walks: &mut [StridedPointer; MOST],
+    mut run: impl FnMut(&[StridedPointer; MOST]),
 ) {
     let Some((near, far)) = outer.split_last() else { return run(walks) };
     let step_of = |line: &Line<'_>, axis: usize| {
@@ -183,16 +183,16 @@ fn each_row(
 fn operation<'a>(
     plan: &Plan,
     lines: &[Line<'a>; MOST],
-    walks: &[Walk; MOST],
+    walks: &[StridedPointer; MOST],
     leaves: usize,
     params: &[u64],
-) -> Option<(RowFn, [Line<'a>; MOST], [Walk; MOST])> {
+) -> Option<(RowFn, [Line<'a>; MOST], [StridedPointer; MOST])> {
     let ([Step::Row { f, dst, args: [a, b, c], wide: true }], 0) = (&plan.steps[..], plan.scratch)
     else {
         return None;
     };
     let (mut of_slots, mut places) =
-        ([NOWHERE; MOST], [Walk { ptr: std::ptr::null_mut(), step: 0 }; MOST]);
+        ([NOWHERE; MOST], [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST]);
     for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
         let number = match plan.slots[*slot as usize] {
             Place::Leaf(leaf) => leaf,

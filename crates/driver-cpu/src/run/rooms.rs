@@ -6,7 +6,7 @@
 //! Not here: what happens to the rows (`work.rs`, `across.rs`, `sums.rs`).
 
 use crate::compile::plan::{Reducing, Reduction};
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
 
 /// Rows are apart from each other by whole lines of a cache.
@@ -42,7 +42,7 @@ impl Sizes {
 /// The rows that machine code computes.
 pub struct Computed {
     /// Where they lie, as destinations of the code.
-    pub walks: SmallVec<[Walk; 2]>,
+    pub walks: SmallVec<[StridedPointer; 2]>,
     /// Of each reduction, the number of its row; `None` where its elements are a leaf's.
     pub of: SmallVec<[Option<usize>; 2]>,
 }
@@ -79,7 +79,7 @@ impl Computed {
         let values = reducing.computed(lanes);
         let mut at = base;
         let walks = values.iter().map(|value| {
-            let here = Walk { ptr: at, step: value.size as isize };
+            let here = StridedPointer { ptr: at, step: value.size as isize };
             at = at.wrapping_add((sizes.computed * value.size).next_multiple_of(LINE));
             here
         });

@@ -12,7 +12,7 @@ use crate::run::rooms::Rooms;
 use crate::run::work::{Work, walk};
 use crate::traversal::space::Point;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
-use gpupy_jit::{Kernel, Row};
+use gpupy_jit::{Kernel, RowArguments};
 use smallvec::SmallVec;
 
 /// How a reduction's results come of what machine code has left.
@@ -54,7 +54,7 @@ impl Work<'_> {
                     unsafe { rows::nothing_added(lanes, reduction.dtype, count * REDUCE_LANES) }
                 }
             }
-            let row = Row {
+            let row = RowArguments {
                 n: count * REDUCE_CHUNK,
                 accesses: frame.leaves.as_ptr(),
                 dests: rooms.added.walks.as_ptr(),

@@ -7,7 +7,7 @@
 
 use crate::compile::plan::{Carried, TOGETHER, Turns};
 use crate::run::frame::Frame;
-use gpupy_jit::{Row, Walk};
+use gpupy_jit::{RowArguments, StridedPointer};
 use smallvec::SmallVec;
 
 /// Fewer elements than that are one or two vectors, whatever they are.
@@ -30,7 +30,7 @@ impl Frame<'_> {
     /// # Safety
     /// As for [`Frame::run`]; the row has `n` elements from `first` on, at most `TOGETHER`.
     unsafe fn run_together(&self, turns: &Turns, count: i32, first: usize, n: usize) {
-        let row = |slot, size: usize| Walk {
+        let row = |slot, size: usize| StridedPointer {
             ptr: self.slot(slot).wrapping_add(first * size),
             step: size as isize,
         };
@@ -39,16 +39,17 @@ impl Frame<'_> {
         let rows = |pick: fn(&Carried) -> u32| {
             turns.carried.iter().map(move |one| row(pick(one), one.size))
         };
-        let own: SmallVec<[Walk; 16]> = rows(|one| one.own).collect();
+        let own: SmallVec<[StridedPointer; 16]> = rows(|one| one.own).collect();
         let known = turns.known.iter().map(|known| match known.left {
             Some(_) => row(known.slot, known.size),
-            None => Walk { ptr: self.slot(known.slot), step: 0 },
+            None => StridedPointer { ptr: self.slot(known.slot), step: 0 },
         });
-        let mut accesses: SmallVec<[Walk; 16]> = own.iter().copied().chain(known).collect();
-        let mut dests: SmallVec<[Walk; 16]> = rows(|one| one.changing[0]).collect();
+        let mut accesses: SmallVec<[StridedPointer; 16]> =
+            own.iter().copied().chain(known).collect();
+        let mut dests: SmallVec<[StridedPointer; 16]> = rows(|one| one.changing[0]).collect();
         dests.push(open);
         // Where the next iterations write, since their elements lie where the last ones wrote.
-        let mut other: SmallVec<[Walk; 16]> = rows(|one| one.changing[1]).collect();
+        let mut other: SmallVec<[StridedPointer; 16]> = rows(|one| one.changing[1]).collect();
         let mut left = Left { count: n, positions: None };
         let mut iterations = count.max(0);
         let mut has_run = false;
@@ -58,7 +59,8 @@ impl Frame<'_> {
                 if iterations >= *unrolled { (several, *unrolled) } else { (&turns.one, 1) };
             let (accesses_at, dests_at) = (accesses.as_ptr(), dests.as_ptr());
             let params = std::ptr::null();
-            let row = Row { n: left.count, accesses: accesses_at, dests: dests_at, params };
+            let row =
+                RowArguments { n: left.count, accesses: accesses_at, dests: dests_at, params };
             // SAFETY: all rows have these elements; what is read is not written.
             unsafe { kernel.run(&row) };
             iterations -= done;
@@ -74,7 +76,7 @@ impl Frame<'_> {
                 break;
             }
             if left.count > FEWEST && still <= left.count / 4 * 3 {
-                let mut known = SmallVec::<[(usize, Walk); 16]>::new();
+                let mut known = SmallVec::<[(usize, StridedPointer); 16]>::new();
                 known.extend(turns.known.iter().enumerate().filter_map(|(k, known)| {
                     known.left.map(|slot| (carried + k, row_of(self.slot(slot), first, known.size)))
                 }));
@@ -89,8 +91,8 @@ impl Frame<'_> {
     }
 }
 
-fn row_of(slot: *mut u8, first: usize, size: usize) -> Walk {
-    Walk { ptr: slot.wrapping_add(first * size), step: size as isize }
+fn row_of(slot: *mut u8, first: usize, size: usize) -> StridedPointer {
+    StridedPointer { ptr: slot.wrapping_add(first * size), step: size as isize }
 }
 
 /// The elements that are still in a loop: how many, and where each lay in the row, once that is elsewhere.
@@ -109,9 +111,9 @@ impl Left {
     unsafe fn move_together(
         &mut self,
         open: &[u8],
-        accesses: &mut [Walk],
-        own: &[Walk],
-        known: &[(usize, Walk)],
+        accesses: &mut [StridedPointer],
+        own: &[StridedPointer],
+        known: &[(usize, StridedPointer)],
     ) {
         let (mut stay, mut leave) = ([0u16; TOGETHER], [0u16; TOGETHER]);
         let (mut staying, mut leaving) = (0, 0);
@@ -150,7 +152,7 @@ impl Left {
     ///
     /// # Safety
     /// As for [`Left::move_together`].
-    unsafe fn give_back(&self, accesses: &[Walk], own: &[Walk]) {
+    unsafe fn give_back(&self, accesses: &[StridedPointer], own: &[StridedPointer]) {
         for (from, own) in accesses.iter().zip(own) {
             match &self.positions {
                 None => {
@@ -172,7 +174,11 @@ impl Left {
 ///
 /// # Safety
 /// The rows have elements at these places.
-unsafe fn copied(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>) {
+unsafe fn copied(
+    from: StridedPointer,
+    to: StridedPointer,
+    places: impl Iterator<Item = (u16, u16)>,
+) {
     // SAFETY: the caller's.
     unsafe {
         match from.step {
@@ -187,7 +193,11 @@ unsafe fn copied(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>)
 
 /// # Safety
 /// As for [`copied`]; elements have this type's size.
-unsafe fn copied_as<T: Copy>(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>) {
+unsafe fn copied_as<T: Copy>(
+    from: StridedPointer,
+    to: StridedPointer,
+    places: impl Iterator<Item = (u16, u16)>,
+) {
     let (from, to) = (from.ptr.cast::<T>(), to.ptr.cast::<T>());
     for (at, place) in places {
         // SAFETY: the caller's.

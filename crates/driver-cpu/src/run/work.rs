@@ -15,7 +15,7 @@ use crate::traversal::fold::{Filled, Spread};
 use crate::traversal::space::{Line, Point, Rows};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::{DType, Result};
-use gpupy_jit::{Kernel, Row, Walk};
+use gpupy_jit::{Kernel, RowArguments, StridedPointer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -147,9 +147,11 @@ impl Work<'_> {
 
     /// Runs some items of a map by machine code.
     fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
-        let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
-        let mut leaves: SmallVec<[Walk; 8]> = SmallVec::from_elem(nowhere, self.leaves.len());
-        let mut dests: SmallVec<[Walk; 4]> = SmallVec::from_elem(nowhere, self.dests.len());
+        let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
+        let mut leaves: SmallVec<[StridedPointer; 8]> =
+            SmallVec::from_elem(nowhere, self.leaves.len());
+        let mut dests: SmallVec<[StridedPointer; 4]> =
+            SmallVec::from_elem(nowhere, self.dests.len());
         let mut point = Point::new();
         let mut filled: SmallVec<[Filled; 4]> = SmallVec::from_elem(None, self.spread.len());
         for item in items {
@@ -159,7 +161,7 @@ impl Work<'_> {
             // SAFETY: the item's points exist; the caller has room for the rows.
             unsafe { self.spread_leaves(&mut leaves, &point, n, beyond, &mut filled) };
             self.compute_aside(&mut dests, beyond);
-            let row = Row {
+            let row = RowArguments {
                 n,
                 accesses: leaves.as_ptr(),
                 dests: dests.as_ptr(),
@@ -212,10 +214,10 @@ impl Work<'_> {
     }
 
     /// Takes the walks of destinations that are parted to their scratch rows.
-    fn compute_aside(&self, dests: &mut [Walk], rows: *mut u8) {
+    fn compute_aside(&self, dests: &mut [StridedPointer], rows: *mut u8) {
         for (k, parted) in self.parted.iter().enumerate() {
             let step = parted.line.size as isize;
-            dests[parted.which] = Walk { ptr: self.parted_row(k, rows), step };
+            dests[parted.which] = StridedPointer { ptr: self.parted_row(k, rows), step };
         }
     }
 
@@ -241,7 +243,7 @@ impl Work<'_> {
     /// The point and the `n - 1` after it exist; there is room for the rows.
     unsafe fn spread_leaves(
         &self,
-        leaves: &mut [Walk],
+        leaves: &mut [StridedPointer],
         point: &[usize],
         n: usize,
         rows: *mut u8,
@@ -286,7 +288,7 @@ impl Work<'_> {
     ) {
         walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], point, axis);
         if let Some(kernel) = self.kernel {
-            let row = Row {
+            let row = RowArguments {
                 n,
                 accesses: frame.leaves.as_ptr(),
                 dests: rooms.stored.walks.as_ptr(),
@@ -415,7 +417,7 @@ fn lanes_of(shape: &[usize]) -> usize {
 }
 
 /// Takes walks to a point.
-pub fn walk(walks: &mut [Walk], lines: &[Line<'_>], point: &[usize], axis: usize) {
+pub fn walk(walks: &mut [StridedPointer], lines: &[Line<'_>], point: &[usize], axis: usize) {
     for (walk, line) in walks.iter_mut().zip(lines) {
         *walk = line.walk(point, axis);
     }

@@ -13,7 +13,7 @@ use crate::rows;
 use crate::traversal::axis::TILE;
 use crate::traversal::space::{Line, Point};
 use gpupy_core::driver::Access;
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
 
 /// The longest rows that are taken together.
@@ -161,10 +161,10 @@ impl Spread<'_> {
         point: &[usize],
         n: usize,
         before: &mut Filled,
-    ) -> Walk {
+    ) -> StridedPointer {
         let (last, size, extent) = (point.len(), self.line.size, self.extent);
         let (start, next_row) = self.start(point);
-        let walk = Walk { ptr: row, step: size as isize };
+        let walk = StridedPointer { ptr: row, step: size as isize };
         // A row that repeats is there already.
         let whole = point[last - 1].is_multiple_of(extent);
         let repeats = next_row == 0 && whole;
@@ -195,7 +195,7 @@ impl Spread<'_> {
     }
 
     /// The walk from the start of the folded axis on, and the bytes from one row to the next.
-    fn start(&self, point: &[usize]) -> (Walk, isize) {
+    fn start(&self, point: &[usize]) -> (StridedPointer, isize) {
         let last = point.len();
         let mut from = Point::from(point);
         from[last - 1] = 0;

@@ -6,7 +6,7 @@
 //! Not here: what happens to a row (`run`), which axis rows go along (`axis.rs`).
 
 use gpupy_core::driver::Access;
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
 
 /// Coordinates of a point.
@@ -25,11 +25,11 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// The walk from a point on along an axis.
     #[inline]
-    pub fn walk(&self, point: &[usize], axis: usize) -> Walk {
+    pub fn walk(&self, point: &[usize], axis: usize) -> StridedPointer {
         let steps = self.access.strides.iter().zip(point);
         let at = steps.fold(self.access.offset, |at, (stride, i)| at + stride * *i as i64);
         let size = self.size as i64;
-        Walk {
+        StridedPointer {
             ptr: self.base.wrapping_offset((at * size) as isize),
             step: (self.access.strides[axis] * size) as isize,
         }

@@ -11,7 +11,7 @@ use crate::rows;
 use crate::threads::crew::Crew;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::{Op, Result};
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
 
 /// Picoseconds for an element, roughly.
@@ -42,7 +42,8 @@ pub fn run(whole: &Whole<'_>, op: Op, crew: &mut Crew<'_>) -> Result<()> {
     let count = rows * chunks;
     let time = (rows as u64 * n as u64).saturating_mul(COST) / 1000;
     crew.share(count.div_ceil(rows::SIDE), time, &|items| {
-        let mut group: SmallVec<[(Walk, Walk, *const u8); rows::SIDE]> = SmallVec::new();
+        let mut group: SmallVec<[(StridedPointer, StridedPointer, *const u8); rows::SIDE]> =
+            SmallVec::new();
         let until = (items.end * rows::SIDE).min(count);
         let mut at = items.start * rows::SIDE;
         while at < until {

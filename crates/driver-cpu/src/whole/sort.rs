@@ -11,7 +11,7 @@ use super::radix::{self, Key, Share};
 use crate::threads::crew::Crew;
 use gpupy_core::op_eval::order;
 use gpupy_core::{DType, Result, memory};
-use gpupy_jit::Walk;
+use gpupy_jit::StridedPointer;
 
 /// Picoseconds for an element, roughly.
 const COST: u64 = 8000;
@@ -59,8 +59,8 @@ pub fn run(whole: &Whole<'_>, positions: bool, crew: &mut Crew<'_>) -> Result<()
 /// The rows have `n` elements of the dtype; the results', if they are `positions`, of int32.
 unsafe fn real(
     dtype: DType,
-    to: Walk,
-    from: Walk,
+    to: StridedPointer,
+    from: StridedPointer,
     n: usize,
     positions: bool,
     share: Share<'_>,
@@ -92,7 +92,7 @@ unsafe fn real(
 ///
 /// # Safety
 /// It has `n` of this type.
-unsafe fn read<T: Copy>(row: Walk, n: usize) -> impl ExactSizeIterator<Item = T> {
+unsafe fn read<T: Copy>(row: StridedPointer, n: usize) -> impl ExactSizeIterator<Item = T> {
     (0..n as isize).map(move |k| {
         // SAFETY: the caller's.
         unsafe { row.ptr.wrapping_offset(row.step * k).cast::<T>().read_unaligned() }
@@ -103,7 +103,7 @@ unsafe fn read<T: Copy>(row: Walk, n: usize) -> impl ExactSizeIterator<Item = T>
 ///
 /// # Safety
 /// It has `n` of this type.
-unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Result<Vec<T>> {
+unsafe fn gathered<T: Copy>(row: StridedPointer, n: usize) -> Result<Vec<T>> {
     let mut all: Vec<T> = memory::with_room(n)?;
     // SAFETY: the caller's.
     unsafe {
@@ -121,7 +121,7 @@ unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Result<Vec<T>> {
 ///
 /// # Safety
 /// It has as many of this type.
-unsafe fn write<T: Copy>(row: Walk, elements: &[T]) {
+unsafe fn write<T: Copy>(row: StridedPointer, elements: &[T]) {
     // SAFETY: the caller's.
     unsafe {
         if row.step == size_of::<T>() as isize {
@@ -139,7 +139,7 @@ unsafe fn write<T: Copy>(row: Walk, elements: &[T]) {
 ///
 /// # Safety
 /// As of [`write()`].
-unsafe fn write_each<T: Copy>(row: Walk, elements: impl Iterator<Item = T>) {
+unsafe fn write_each<T: Copy>(row: StridedPointer, elements: impl Iterator<Item = T>) {
     let side_by_side = row.step == size_of::<T>() as isize;
     for (k, element) in elements.enumerate() {
         let at = match side_by_side {
@@ -213,7 +213,7 @@ macro_rules! ordered {
             ///
             /// # Safety
             /// As of [`real`].
-            unsafe fn elements(&self, from: Walk, n: usize, share: Share<'_>) -> Result<Vec<$t>> {
+            unsafe fn elements(&self, from: StridedPointer, n: usize, share: Share<'_>) -> Result<Vec<$t>> {
                 // SAFETY: the caller's.
                 let mut keys: Vec<$t> = unsafe { gathered(from, n) }?;
                 let mut nans = Vec::new();
@@ -253,7 +253,7 @@ macro_rules! ordered {
             /// As of [`real`].
             unsafe fn indices<K: Key>(
                 &self,
-                from: Walk,
+                from: StridedPointer,
                 n: usize,
                 with: impl Fn($t, u32) -> K,
                 share: Share<'_>,
@@ -283,8 +283,8 @@ ordered!(u8 u16 u32 u64);
 /// As of [`real`].
 unsafe fn complex<W: Word>(
     part: DType,
-    to: Walk,
-    from: Walk,
+    to: StridedPointer,
+    from: StridedPointer,
     n: usize,
     positions: bool,
 ) -> Result<()> {

@@ -8,7 +8,7 @@
 
 use crate::context::egl::Limits;
 use glow::HasContext;
-use gpupy_codegen::disk::Shelf;
+use gpupy_codegen::disk_cache::DiskCache;
 
 /// What a compiled program depends on.
 pub struct Key {
@@ -27,7 +27,12 @@ impl Key {
 ///
 /// # Safety
 /// The context is current, and the program is its own and not linked.
-pub unsafe fn load(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &Key) -> bool {
+pub unsafe fn load(
+    gl: &glow::Context,
+    program: glow::Program,
+    shelf: &DiskCache,
+    key: &Key,
+) -> bool {
     let found = shelf.take(&key.text);
     // The format, then the binary.
     let Some((format, binary)) = found.as_ref().and_then(|bytes| bytes.split_first_chunk()) else {
@@ -48,7 +53,7 @@ pub unsafe fn load(gl: &glow::Context, program: glow::Program, shelf: &Shelf, ke
 ///
 /// # Safety
 /// The context is current, and the program is its own and linked.
-pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &Key) {
+pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &DiskCache, key: &Key) {
     // SAFETY: promised by the caller.
     let Some(binary) = (unsafe { gl.get_program_binary(program) }) else { return };
     let content = [&binary.format.to_le_bytes()[..], &binary.buffer].concat();
@@ -72,7 +77,7 @@ mod tests {
             return println!("skipped: no program binaries");
         }
         let folder = std::env::temp_dir().join(format!("gpupy-gl-test-{}", std::process::id()));
-        let shelf = Shelf::at(&folder);
+        let shelf = DiskCache::at(&folder);
         let gl = &context.gl;
         let vertex = fragment::vertex_source(context.limits.glsl);
         let source = "#version 400 core\nout vec4 o0;\nvoid main() { o0 = vec4(2.0); }\n";

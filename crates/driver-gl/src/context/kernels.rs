@@ -2,13 +2,13 @@
 //!
 //! Owns [`Kernel`]. Invariant: a refused shader lies in a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/kernels/cache.rs`).
+//! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/kernels/kernel_cache.rs`).
 
 use crate::context::disk;
 use crate::context::egl::Context;
 use crate::errors::NAME;
 use glow::HasContext;
-use gpupy_codegen::disk::{Shelf, short_hash};
+use gpupy_codegen::disk_cache::{DiskCache, short_hash};
 use gpupy_codegen::fragment;
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -30,7 +30,7 @@ pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<K
     let vertex = fragment::vertex_source(context.limits.glsl);
     let key = disk::Key::new(&context.limits, &vertex, source);
     // Without binaries there is nothing to keep, so there is no place for it.
-    let place = Shelf::of(NAME).filter(|_| context.limits.program_binaries);
+    let place = DiskCache::of(NAME).filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
         let program = gl.create_program().map_err(|e| refused(context, &e, source))?;

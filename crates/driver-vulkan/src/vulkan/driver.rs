@@ -11,11 +11,11 @@ use super::open::Open;
 use super::trial::Trial;
 use super::ways::Ways;
 use crate::NAME;
-use gpupy_codegen::Abilities;
+use gpupy_codegen::OperationSupport;
 use gpupy_codegen::compute::resources;
-use gpupy_codegen::contract::{self, Sizes, WIDEST};
-use gpupy_codegen::longs::{self, Longs};
+use gpupy_codegen::driver_answers::{self, BlockLimits, WIDEST};
 use gpupy_codegen::probe;
+use gpupy_codegen::split_storage::{self, SplitStorage};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -38,15 +38,15 @@ pub fn new_trial(trial: Trial) -> Box<dyn Driver> {
 #[derive(Default)]
 struct Vulkan {
     open: Option<Open>,
-    longs: Longs,
+    longs: SplitStorage,
     limits: Resources,
-    abilities: Abilities,
+    abilities: OperationSupport,
     trial: Trial,
 }
 
 impl Vulkan {
     fn open(&mut self) -> Result<&mut Open> {
-        self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
+        self.open.as_mut().ok_or_else(|| driver_answers::is_closed(NAME))
     }
 
     /// Does something with the open device, which is closed if it turns out to be lost.
@@ -66,10 +66,10 @@ impl Vulkan {
         self.trial.reduce(&mut gpu.traits);
         let traits = gpu.traits.clone();
         let (buffers, largest) = traits.reach()?;
-        let sizes = Sizes::of(config, traits.memory, largest / WIDEST);
+        let sizes = BlockLimits::of(config, traits.memory, largest / WIDEST);
         self.limits = resources::limits(buffers, &config.resources);
         self.abilities = traits.kernels.abilities();
-        self.longs = Longs::new(traits.kernels.split());
+        self.longs = SplitStorage::new(traits.kernels.split());
         // What is tried is not the user's, and needs no room in a lowered limit.
         let import_alignment = gpu.import.as_ref().map_or(0, |import| import.alignment);
         let open = self.open.insert(Open::new(gpu, u64::MAX, sizes.largest)?);
@@ -106,7 +106,7 @@ impl Vulkan {
         Ok(capabilities)
     }
 
-    /// Checks a range of elements of a block (see [`Longs::range`]).
+    /// Checks a range of elements of a block (see [`SplitStorage::range`]).
     fn range(
         &self,
         operation: &'static str,
@@ -115,7 +115,7 @@ impl Vulkan {
         bytes: usize,
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
         self.longs.range((NAME, operation), block, (offset, bytes), || {
-            let open = self.open.as_ref().ok_or_else(|| contract::is_closed(NAME))?;
+            let open = self.open.as_ref().ok_or_else(|| driver_answers::is_closed(NAME))?;
             Ok(open.blocks.get(block)?.spec)
         })
     }
@@ -124,11 +124,11 @@ impl Vulkan {
 impl Driver for Vulkan {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         if self.open.is_some() {
-            return Err(contract::is_open(NAME));
+            return Err(driver_answers::is_open(NAME));
         }
         self.start(config).map_err(|error| {
             self.cleanup();
-            contract::does_not_work(NAME, error)
+            driver_answers::does_not_work(NAME, error)
         })
     }
 
@@ -160,7 +160,9 @@ impl Driver for Vulkan {
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let (_, halves) = self.range("block_read", block, offset, out.len())?;
         self.with(|open| match halves {
-            Some(halves) => longs::read(halves, out, |half, out| open.read(half, offset, out)),
+            Some(halves) => {
+                split_storage::read(halves, out, |half, out| open.read(half, offset, out))
+            }
             None => open.read(block, offset, out),
         })
     }
@@ -171,14 +173,16 @@ impl Driver for Vulkan {
             return Ok(());
         }
         self.with(|open| match halves {
-            Some(halves) => longs::write(halves, data, |half, data| open.write(half, offset, data)),
+            Some(halves) => {
+                split_storage::write(halves, data, |half, data| open.write(half, offset, data))
+            }
             None => open.write(block, offset, data),
         })
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         let (split, need) = (self.longs.split(), resources::of_program);
-        contract::check(NAME, &self.abilities, split, program, need, &self.limits)
+        driver_answers::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
@@ -195,6 +199,6 @@ impl Driver for Vulkan {
     // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
-        contract::fits(resources, &self.limits)
+        driver_answers::fits(resources, &self.limits)
     }
 }

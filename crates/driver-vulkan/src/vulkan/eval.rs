@@ -10,8 +10,8 @@ use super::gpu::device::{Bound, Gpu, Traits};
 use super::open::Open;
 use super::shaders::kernels::{Compiler, Kernel};
 use ash::vk;
-use gpupy_codegen::cache::Maker;
-use gpupy_codegen::compute::{self, Plan, Planned, Request};
+use gpupy_codegen::compute::{self, DispatchPlan, DispatchRequest, PlannedDispatch};
+use gpupy_codegen::kernel_cache::KernelMaker;
 use gpupy_core::driver::{BlockId, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -40,7 +40,7 @@ impl Open {
         let stores: Vec<u32> = (0..launch.dests.len() as u32).collect();
         let targets: Vec<_> = launch.dests.iter().map(|dest| (&dest.access, dest.whole)).collect();
         let mut evaluated = Evaluated::default();
-        let mut request = Request::of(launch, &lengths, &stores, &targets);
+        let mut request = DispatchRequest::of(launch, &lengths, &stores, &targets);
         let mut prepared = Vec::with_capacity(1);
         let slices = compute::slices(&self.gpu.traits.kernels, launch);
         for (shape, accesses) in slices.as_deref().unwrap_or_default() {
@@ -63,10 +63,10 @@ impl Open {
     fn prepare(
         &mut self,
         launch: &Launch<'_>,
-        request: &Request<'_>,
+        request: &DispatchRequest<'_>,
         binds: bool,
         evaluated: &mut Evaluated,
-    ) -> Result<(Kernel, Planned)> {
+    ) -> Result<(Kernel, PlannedDispatch)> {
         let planned = plan(&self.gpu.traits, request, binds)?;
         let mut maker = Making {
             request,
@@ -88,7 +88,7 @@ impl Open {
         &mut self,
         launch: &Launch<'_>,
         kernel: &Kernel,
-        planned: &Planned,
+        planned: &PlannedDispatch,
         buffers: &[(vk::Buffer, u64)],
     ) -> Result<()> {
         let by_address = planned.plan.addresses;
@@ -140,8 +140,8 @@ impl Open {
 }
 
 /// How a launch is done, with its blocks bound or by their addresses.
-fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> {
-    let device = compute::Device { addresses: !binds, ..traits.kernels };
+fn plan(traits: &Traits, request: &DispatchRequest<'_>, binds: bool) -> Result<PlannedDispatch> {
+    let device = compute::KernelFeatures { addresses: !binds, ..traits.kernels };
     let none = |reason: String| {
         Error::new(ErrorKind::Unsupported, "eval_ir")
             .says("there is no kernel for this launch")
@@ -159,27 +159,27 @@ fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> 
 
 /// What makes the kernels of a launch.
 struct Making<'a> {
-    request: &'a Request<'a>,
+    request: &'a DispatchRequest<'a>,
     traits: &'a Traits,
     compiler: &'a mut Compiler,
     queue: &'a mut Queue,
 }
 
-impl Maker for Making<'_> {
-    type Planned = Planned;
-    type Plan = Plan;
+impl KernelMaker for Making<'_> {
+    type Planned = PlannedDispatch;
+    type Plan = DispatchPlan;
     type Kernel = Kernel;
 
-    fn plan(planned: &Planned) -> &Plan {
+    fn plan(planned: &PlannedDispatch) -> &DispatchPlan {
         &planned.plan
     }
 
-    fn literals(&self, general: &Planned) -> Option<Planned> {
-        let request = Request { specialise: true, ..self.request.clone() };
+    fn literals(&self, general: &PlannedDispatch) -> Option<PlannedDispatch> {
+        let request = DispatchRequest { specialise: true, ..self.request.clone() };
         plan(self.traits, &request, !general.plan.addresses).ok()
     }
 
-    fn compile(&mut self, planned: &Planned) -> Result<Kernel> {
+    fn compile(&mut self, planned: &PlannedDispatch) -> Result<Kernel> {
         let program = self.request.program;
         let source = compute::source(program, &planned.plan, &self.traits.kernels);
         let blocks = program.operands.len() + program.dests.len();

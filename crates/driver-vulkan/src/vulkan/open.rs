@@ -13,8 +13,8 @@ use super::commands::queue::{Queue, Retired};
 use super::gpu::device::Gpu;
 use super::shaders::kernels::{Compiler, Kernel};
 use crate::NAME;
-use gpupy_codegen::cache::Kernels;
-use gpupy_codegen::compute::Plan;
+use gpupy_codegen::compute::DispatchPlan;
+use gpupy_codegen::kernel_cache::KernelCache;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// A device with its memory, queue, blocks and kernels.
 pub struct Open {
     /// The kernels that there are.
-    pub kernels: Kernels<Plan, Kernel>,
+    pub kernels: KernelCache<DispatchPlan, Kernel>,
     /// What compiles more.
     pub compiler: Compiler,
     /// The blocks.
@@ -47,7 +47,7 @@ impl Open {
     pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<Open> {
         let gpu = Arc::new(gpu);
         Ok(Open {
-            kernels: Kernels::default(),
+            kernels: KernelCache::default(),
             compiler: Compiler::new(gpu.clone()),
             blocks: Blocks::new(limit, longest),
             numbers: Numbers::default(),

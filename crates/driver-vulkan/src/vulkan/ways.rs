@@ -9,7 +9,7 @@
 
 use super::open::Open;
 use crate::NAME;
-use gpupy_codegen::disk::remember;
+use gpupy_codegen::disk_cache::remember;
 use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;

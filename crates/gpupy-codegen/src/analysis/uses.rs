@@ -1,12 +1,11 @@
-//! What the live instructions of a program ask for.
+//! The loads, indices, gathers and constants of a program's live instructions.
 //!
-//! Owns [`live_for`], `Uses` and [`is_hazard`]. Invariant: each list names a thing once, in the order of the
-//! instructions.
+//! Owns [`live_for`], `Uses` and [`is_hazard`]. Invariant: each list is in program order and without duplicates.
 //!
 //! Not here: liveness itself (`gpupy_core::ir`).
 
-use crate::analysis::kinds::is_finite;
-use crate::analysis::numbers::is_hazardous;
+use crate::analysis::float_classes::is_finite;
+use crate::analysis::kernel_arguments::is_hazardous;
 use gpupy_core::Scalar;
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
@@ -22,7 +21,7 @@ pub fn live_for(program: &Program, dests: &[u32]) -> Vec<bool> {
     })
 }
 
-/// What the live instructions of a program ask for.
+/// The accesses, gathered operands and constants of live instructions. `late` ones come after a `reduce`.
 #[derive(Default)]
 pub(crate) struct Uses {
     pub loads: Vec<(u32, u32)>,
@@ -30,7 +29,7 @@ pub(crate) struct Uses {
     pub late_loads: Vec<(u32, u32)>,
     pub late_indices: Vec<u32>,
     pub gathered: Vec<u32>,
-    /// Constants that may not be literals.
+    /// Constants that must not be literals, because compilers would fold them.
     pub hazards: Vec<Scalar>,
     pub loops: bool,
 }
@@ -66,7 +65,7 @@ impl Uses {
     }
 }
 
-/// Whether parameter `slot` may not be a literal of this value.
+/// Whether parameter `slot` must not become a literal of this value.
 pub(crate) fn is_hazard(program: &Program, slot: usize, value: Scalar) -> bool {
     let is_it = |at: &usize| {
         let inst = &program.insts[*at];
@@ -76,8 +75,8 @@ pub(crate) fn is_hazard(program: &Program, slot: usize, value: Scalar) -> bool {
         && (0..program.insts.len()).filter(is_it).any(|at| is_reckoned_with(program, at, value))
 }
 
-/// Whether something is done with a value that compilers could fold: not where it is finite, and only
-/// compared or chosen.
+/// Whether an instruction that uses the value could be folded by a compiler. Comparisons and selections of a
+/// finite value cannot.
 fn is_reckoned_with(program: &Program, at: usize, value: Scalar) -> bool {
     let harmless = |op: Op| op == Op::Select || op.info().rule == Rule::Compare;
     let mut users =

@@ -1,13 +1,13 @@
-//! Elements as blocks hold them, where a device has none of 8 or 16 bits.
+//! Storage of narrow elements on devices without 8-bit or 16-bit storage.
 //!
-//! Owns [`widen`] and [`narrow`]: such an element takes 32 bits, an integer with its sign or zeros
-//! above, a bool as 0 or 1, a float16 as its bits. Invariant: narrowing undoes widening.
+//! Owns [`widen`] and [`narrow`]. A narrow element takes 32 bits: integers are extended by sign or zeros, a bool is
+//! 0 or 1, a float16 is its bits. Invariant: narrowing undoes widening.
 //!
-//! Not here: which dtypes that concerns (`Device::stored`).
+//! Not here: which dtypes are widened (`KernelFeatures::stored`).
 
 use gpupy_core::DType;
 
-/// Writes elements of the host as the block holds them; `stored` has four bytes for each.
+/// Widens host elements to the block's representation. `stored` has four bytes for each.
 pub fn widen(dtype: DType, elements: &[u8], stored: &mut [u8]) {
     let pairs = elements.chunks_exact(dtype.size()).zip(stored.chunks_exact_mut(4));
     for (element, stored) in pairs {
@@ -22,7 +22,7 @@ pub fn widen(dtype: DType, elements: &[u8], stored: &mut [u8]) {
     }
 }
 
-/// Writes elements of a block as the host holds them.
+/// Narrows a block's elements to the host's representation.
 pub fn narrow(dtype: DType, stored: &[u8], elements: &mut [u8]) {
     let pairs = elements.chunks_exact_mut(dtype.size()).zip(stored.chunks_exact(4));
     for (element, stored) in pairs {

@@ -1,49 +1,48 @@
 //! Compute shaders: programs dispatched over blocks in linear memory.
 //!
-//! A block is its elements one after another, [`Device::stored`] bytes each. [`plan()`] decides how
-//! the invocations of one dispatch find their points and the elements of the operands ([`Plan`], equal
-//! for launches that can share a kernel) and gives the launch's numbers beside it; [`source`] writes
-//! the kernel of a program and a plan. Its entry point is `main`.
+//! A block is an array of elements, [`KernelFeatures::stored`] bytes each. [`plan()`] decides how the invocations of
+//! one dispatch find their points and the elements of operands. The result is a [`DispatchPlan`], equal for launches
+//! that can share a kernel, and the argument words. [`source`] writes the kernel of a program and a plan. Its entry
+//! point is `main`.
 //!
-//! Invariants: the text depends on nothing but program, plan and device; elements that the launch does
-//! not name keep their old value, but for the bytes behind the last element of a block that is written
-//! whole; no access leaves its block, counted in whole fours. All index arithmetic is in 32 bits and
-//! wraps, so blocks hold less than 2³¹ elements.
+//! Invariants: the text depends only on program, plan and device. Elements that the launch does not write keep their
+//! old value, except for padding after the last element of a block that is written whole. No access leaves its
+//! block, rounded up to vectors of four. Index arithmetic wraps in 32 bits, so a block has fewer than 2³¹ elements.
 //!
-//! Not here: buffers and dispatches (drivers), statements (`spell`).
+//! Not here: buffers and dispatches (drivers), statements (`emit`).
 
-mod device;
 mod elements;
-#[cfg(test)]
-mod places;
+mod kernel_features;
 mod plan;
+#[cfg(test)]
+mod plan_tests;
 pub mod resources;
 #[cfg(feature = "spirv")]
 pub mod spirv;
 mod text;
 
-pub use device::{ALIGNMENT, Device, Language};
 pub use elements::{narrow, widen};
-pub use plan::{Declined, Plan, Planned, Request, plan, slices};
+pub use kernel_features::{ALIGNMENT, KernelFeatures, Language};
+pub use plan::{DispatchDeclined, DispatchPlan, DispatchRequest, PlannedDispatch, plan, slices};
 
 use crate::analysis::uses::live_for;
 use gpupy_core::ir::{Form, Program};
-use text::kernel::Text;
-use text::{map, product, reduce, scan};
+use text::kernel_text::KernelText;
+use text::{map, matmul, scan, tree_reduction};
 
 /// The text of the kernel of a program and a plan.
-pub fn source(program: &Program, plan: &Plan, device: &Device) -> String {
+pub fn source(program: &Program, plan: &DispatchPlan, device: &KernelFeatures) -> String {
     let live = live_for(program, &plan.stores);
-    let text = Text { program, plan, device, dialect: device.dialect() };
+    let text = KernelText { program, plan, device, dialect: device.dialect() };
     let main = match program.form {
-        Form::Reduce { .. } => reduce::main(&text, &live),
+        Form::Reduce { .. } => tree_reduction::main(&text, &live),
         Form::Scan { op } => scan::main(&text, &live, op),
-        Form::MatMul => product::main(&text),
+        Form::MatMul => matmul::main(&text),
         // A sort has no plan.
         Form::Map | Form::Sort => map::main(&text, &live),
     };
     let tiles = match program.form {
-        Form::MatMul => product::group_memory(&text),
+        Form::MatMul => matmul::group_memory(&text),
         _ => String::new(),
     };
     text.kernel(&main, &tiles)

@@ -1,16 +1,16 @@
-//! The account of what a program needs: instructions, numbers of the launch, buffers.
+//! The resources that a program needs in a compute kernel: instructions, arguments, buffers.
 //!
-//! Owns the meaning of the slots of `Resources`. The device limits buffers; the other limits are
-//! budgets of ours: kernels much longer take more time to compile than they save launches.
+//! Owns the meaning of the slots of `Resources`. The device limits buffers. The other limits are gpupy's own budgets:
+//! much longer kernels take more time to compile than they save by fewer launches.
 //!
-//! Invariant: the sum over a program's parts is never below what `of_program` finds.
+//! Invariant: the sum over a program's parts is never below `of_program`.
 //!
-//! Not here: whether an operation exists at all (`abilities.rs`).
+//! Not here: whether an operation is supported (`operation_support.rs`).
 
-use crate::device::contract;
-use crate::spell::operations::instructions;
-use crate::wide::longs::Split;
-use crate::wide::pairs::most_instructions;
+use crate::device::driver_answers;
+use crate::emit::operations::instructions;
+use crate::emulation64::split_storage::EmulationLevel;
+use crate::emulation64::word_pairs::most_instructions;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::{Op, Rule};
@@ -28,15 +28,14 @@ const BUFFERS: usize = 5;
 const NAMES: [&str; 6] =
     ["instructions", "loads", "temporaries", "parameters", "destinations", "buffers"];
 
-/// The most reductions of a program: in the least memory that a group has, 16 KiB, this many have room for
-/// lanes of 32 bits.
+/// The most reductions of a program: the least workgroup memory, 16 KiB, has room for this many with 32-bit lanes.
 pub const MOST_REDUCTIONS: usize = 4;
 
-/// More buffers than this are not asked for, since each has its numbers.
+/// The most buffers in use, because each takes argument words.
 const MOST_BUFFERS: u32 = 40;
 
-/// The limits in force: those of a device whose kernels reach so many buffers and ours, or lower ones
-/// where the configuration has them.
+/// The limits in force: those of a device with this many buffers per kernel, and gpupy's own. A configuration may
+/// lower them.
 pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
     let buffers = buffers.min(MOST_BUFFERS);
     let mut limits = Resources::default();
@@ -46,21 +45,23 @@ pub fn limits(buffers: u32, lowered: &Resources) -> Resources {
     limits.0[PARAMETERS] = 1024;
     limits.0[DESTINATIONS] = (buffers / 2).min(8);
     limits.0[BUFFERS] = buffers;
-    contract::lowered(limits, lowered)
+    driver_answers::lowered(limits, lowered)
 }
 
-/// The limits with their names, for people to read.
+/// The limits with the names of their slots, for display.
 pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
-    contract::named(&NAMES, limits)
+    driver_answers::named(&NAMES, limits)
 }
 
-/// What one part needs at most.
-pub fn of_part(part: Part, split: Split) -> Resources {
+/// The most that one part needs.
+pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     let mut need = of_short(part);
     let halves = match part {
-        Part::Op(op, dtype) if op.info().rule != Rule::Special && split == Split::Integers => {
+        Part::Op(op, dtype)
+            if op.info().rule != Rule::Special && split == EmulationLevel::Integers =>
+        {
             let most = most_instructions(op, dtype);
-            // Each stands for one of the most expensive that it may be; narrow ones stay as they are.
+            // Each instruction counts as the most expensive of its possible emulations.
             need.0[INSTRUCTIONS] = need.0[INSTRUCTIONS].max(3 * most);
             need.0[TEMPORARIES] = most;
             false
@@ -76,7 +77,7 @@ pub fn of_part(part: Part, split: Split) -> Resources {
     need
 }
 
-/// What one part needs where no element is split.
+/// The needs of one part without emulation.
 fn of_short(part: Part) -> Resources {
     let mut need = Resources::default();
     match part {
@@ -105,7 +106,7 @@ fn of_short(part: Part) -> Resources {
     need
 }
 
-/// What a program really needs.
+/// The exact needs of a program.
 pub fn of_program(program: &Program) -> Resources {
     let mut need = Resources::default();
     for inst in &program.insts {

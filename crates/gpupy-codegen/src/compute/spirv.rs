@@ -1,17 +1,16 @@
-//! WGSL to SPIR-V whose arithmetic is done as it is written.
+//! Compiles WGSL to SPIR-V that forbids the contraction of float arithmetic.
 //!
-//! Owns [`compile`], under the feature `spirv`. WGSL has no word that forbids a compiler to fuse, fold or
-//! reassociate floats, but SPIR-V has: naga translates, and every operation on floats is decorated
-//! `NoContraction` here. So a kernel needs no guards against its compiler where a device takes SPIR-V.
+//! Owns [`compile`], under the feature `spirv`. WGSL cannot forbid a compiler to fuse, fold or reassociate floats;
+//! SPIR-V can. naga translates the kernel, and this file decorates every float operation with `NoContraction`. So a
+//! kernel needs no guards against its compiler on a device that takes SPIR-V.
 //!
 //! Not here: the text of kernels (`text`), pipelines (drivers).
 
-use super::Device;
+use super::KernelFeatures;
 use naga::back::spv;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-/// Arithmetic on floats: `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`,
-/// `OpVectorTimesScalar`.
+/// Float arithmetic: `OpFNegate`, `OpFAdd`, `OpFSub`, `OpFMul`, `OpFDiv`, `OpFRem`, `OpFMod`, `OpVectorTimesScalar`.
 const ARITHMETIC: [u16; 8] = [127, 129, 131, 133, 136, 140, 141, 142];
 
 const OP_DECORATE: u32 = 71;
@@ -19,16 +18,16 @@ const NO_CONTRACTION: u32 = 42;
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
-/// True for instructions that stand before annotations: capabilities, modes, names.
+/// True for instructions that precede annotations: capabilities, modes, names.
 fn is_before_annotations(op: u16) -> bool {
     matches!(op, 2..=17 | 330 | 331)
 }
 
-/// SPIR-V of the entry point `main` of a kernel in WGSL, with the 64-bit types that the device has.
+/// The SPIR-V of the entry point `main` of a WGSL kernel, with the 64-bit types of the device.
 ///
 /// # Errors
-/// What naga says against it.
-pub fn compile(wgsl: &str, device: &Device) -> Result<Vec<u32>, String> {
+/// The message of naga.
+pub fn compile(wgsl: &str, device: &KernelFeatures) -> Result<Vec<u32>, String> {
     let mut capabilities = Capabilities::empty();
     capabilities.set(Capabilities::FLOAT64, device.float64);
     capabilities.set(Capabilities::SHADER_INT64, device.int64);
@@ -40,7 +39,7 @@ pub fn compile(wgsl: &str, device: &Device) -> Result<Vec<u32>, String> {
     let options = spv::Options {
         lang_version: (1, 3),
         flags: spv::WriterFlags::empty(),
-        // Every access of ours is inside its block, and every loop ends.
+        // Every access of a kernel is inside its block, and every loop ends.
         bounds_check_policies: naga::proc::BoundsCheckPolicies {
             index: unchecked,
             buffer: unchecked,
@@ -60,7 +59,7 @@ pub fn compile(wgsl: &str, device: &Device) -> Result<Vec<u32>, String> {
     words.map(decorate).map_err(|error| error.to_string())
 }
 
-/// The instructions of a module: their operation codes, and where they stand.
+/// The opcodes and positions of a module's instructions.
 fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, usize)> {
     let mut at = HEADER;
     std::iter::from_fn(move || {
@@ -71,9 +70,9 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, usize)> {
     })
 }
 
-/// Forbids to contract any arithmetic on floats.
+/// Decorates all float arithmetic with `NoContraction`.
 fn decorate(words: Vec<u32>) -> Vec<u32> {
-    // Of `op type result …`, the result is what is decorated.
+    // In `op type result …`, the result is the decorated id.
     let decorations: Vec<u32> = instructions(&words)
         .filter(|(op, _)| ARITHMETIC.contains(op))
         .flat_map(|(_, at)| [3 << 16 | OP_DECORATE, words[at + 2], NO_CONTRACTION])
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
     use crate::compute::Language;
 
-    const DEVICE: Device = Device {
+    const DEVICE: KernelFeatures = KernelFeatures {
         language: Language::Wgsl,
         addresses: false,
         int64: false,
@@ -143,9 +142,10 @@ fn main() {
 
     #[test]
     fn types_of_64_bits_pass_where_the_device_has_them() {
-        for (dtype, has) in
-            [("f64", Device { float64: true, ..DEVICE }), ("i64", Device { int64: true, ..DEVICE })]
-        {
+        for (dtype, has) in [
+            ("f64", KernelFeatures { float64: true, ..DEVICE }),
+            ("i64", KernelFeatures { int64: true, ..DEVICE }),
+        ] {
             let kernel =
                 KERNEL.replace("f32>", &format!("{dtype}>")).replace("f32(", &format!("{dtype}("));
             let kernel = kernel.replace("3.0", &format!("{dtype}(x[3])"));

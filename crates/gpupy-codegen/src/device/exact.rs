@@ -1,13 +1,12 @@
-//! Division and square root of float32, correctly rounded on devices whose own are not, and rounding towards zero.
+//! Correctly rounded division, square root and truncation of float32, for devices that round them wrongly.
 //!
-//! Owns [`division`], [`square_root`] and [`truncation`]: programs for [`Method::Lowered`]. The first two take operands apart
-//! into integers, estimate the quotient or root to 25 bits with Newton's method in floats, and
-//! correct the estimate by what it leaves, which is small and so is exact modulo 2^32. Invariants:
-//! results are those of IEEE 754, subnormal ones too, whatever the rounding of the device's own
-//! arithmetic, as long as products and sums are within a few units in the last place; nothing here
-//! is a division or a root.
+//! Owns [`division`], [`square_root`] and [`truncation`]: programs for [`Method::Lowered`]. The first two split
+//! operands into integers, estimate the quotient or root to 25 bits by Newton's method in floats, and correct the
+//! estimate by its remainder, which is small and so is exact modulo 2^32. Invariants: results are those of IEEE 754,
+//! subnormal ones included, as long as the device's products and sums are within a few units in the last place.
+//! No program here uses a division or a root.
 //!
-//! Not here: which devices need them (probes of the drivers).
+//! Not here: which devices need them (`probe`).
 //!
 //! [`Method::Lowered`]: gpupy_core::driver::Method::Lowered
 
@@ -20,7 +19,7 @@ const INFINITY: u32 = 0x7f80_0000;
 /// The bits of a NaN.
 const NAN: u32 = 0x7fc0_0000;
 
-/// The integer part of a float: the largest integer that is not above its magnitude, with its sign.
+/// The integer part of a float: its magnitude rounded down, with its sign.
 pub fn truncation(dtype: DType) -> Program {
     let mut b = Builder::new(Form::Map, 1);
     let x = b.param(dtype);
@@ -33,7 +32,7 @@ pub fn truncation(dtype: DType) -> Program {
 
 /// `a / b`.
 pub fn division() -> Program {
-    let mut p = Parts::new();
+    let mut p = ExactBuilder::new();
     let (a, b) = (p.b.param(DType::F32), p.b.param(DType::F32));
     let (a, b) = (p.bits(a), p.bits(b));
     let sign = p.b.op(Op::Xor, &[a, b]);
@@ -41,7 +40,7 @@ pub fn division() -> Program {
     let (a, b) = (p.with(Op::And, a, 0x7fff_ffff), p.with(Op::And, b, 0x7fff_ffff));
     let ((mantissa_a, exponent_a), (mantissa_b, exponent_b)) = (p.take_apart(a), p.take_apart(b));
 
-    // A quotient in [1, 2), whose exponent is one less where the first mantissa had to be doubled.
+    // The quotient is in [1, 2). The first mantissa is doubled where necessary, and the exponent is then one less.
     let less = p.b.op(Op::Lt, &[mantissa_a, mantissa_b]);
     let doubled = p.with(Op::Shl, mantissa_a, 1);
     let numerator = p.b.op(Op::Select, &[less, doubled, mantissa_a]);
@@ -50,7 +49,7 @@ pub fn division() -> Program {
     let bias = p.b.op(Op::Select, &[less, bias_less, bias]);
     let exponent = p.b.op(Op::Add, &[exponent, bias]);
 
-    // 1/x for the second mantissa as x in [1, 2).
+    // 1/x, with the second mantissa as x in [1, 2).
     let x = p.with(Op::And, mantissa_b, 0x7f_ffff);
     let x = p.with(Op::Or, x, 0x3f80_0000);
     let magic = p.uint(0x7ef3_11c7);
@@ -62,7 +61,7 @@ pub fn division() -> Program {
         let rest = p.b.op(Op::Sub, &[two, product]);
         y = p.b.op(Op::Mul, &[y, rest]);
     }
-    // floor(numerator · 2^24 / denominator), nearly, and what that leaves.
+    // An estimate of floor(numerator · 2^24 / denominator), and its remainder.
     let float = p.b.convert(Op::Cast, numerator, DType::F32);
     let estimate = p.b.op(Op::Mul, &[float, y]);
     let estimate = p.b.op(Op::Mul, &[estimate, two]);
@@ -94,7 +93,7 @@ pub fn division() -> Program {
     let mut bits = p.put_together(quotient, exponent, inexact);
 
     let (infinity, nan, zero) = (p.uint(INFINITY), p.uint(NAN), p.uint(0));
-    let kinds = |p: &mut Parts, x: u32| {
+    let kinds = |p: &mut ExactBuilder, x: u32| {
         [p.b.op(Op::Eq, &[x, zero]), p.b.op(Op::Eq, &[x, infinity]), p.b.op(Op::Gt, &[x, infinity])]
     };
     let [zero_a, infinite_a, nan_a] = kinds(&mut p, a);
@@ -103,7 +102,7 @@ pub fn division() -> Program {
     bits = p.b.op(Op::Select, &[vanishes, zero, bits]);
     let grows = p.b.op(Op::Or, &[infinite_a, zero_b]);
     bits = p.b.op(Op::Select, &[grows, infinity, bits]);
-    // Zero by zero and infinity by infinity are in both groups.
+    // 0/0 and infinity/infinity are in both groups.
     let neither = p.b.op(Op::And, &[vanishes, grows]);
     let undefined = p.b.op(Op::Or, &[nan_a, nan_b]);
     let undefined = p.b.op(Op::Or, &[undefined, neither]);
@@ -114,13 +113,13 @@ pub fn division() -> Program {
 
 /// The square root of `a`.
 pub fn square_root() -> Program {
-    let mut p = Parts::new();
+    let mut p = ExactBuilder::new();
     let a = p.b.param(DType::F32);
     let a = p.bits(a);
     let magnitude = p.with(Op::And, a, 0x7fff_ffff);
     let (mantissa, exponent) = p.take_apart(magnitude);
 
-    // The value as m/2^24 in [1, 4) times an even power of two.
+    // The operand is m/2^24 in [1, 4) times an even power of two.
     let bias = p.int(127);
     let exponent = p.b.op(Op::Sub, &[exponent, bias]);
     let odd = p.with_int(Op::And, exponent, 1);
@@ -146,7 +145,7 @@ pub fn square_root() -> Program {
         let rest = p.b.op(Op::Sub, &[three_halves, product]);
         y = p.b.op(Op::Mul, &[y, rest]);
     }
-    // floor(sqrt(m · 2^24)), nearly, and what its square leaves.
+    // An estimate of floor(sqrt(m · 2^24)), and the remainder of its square.
     let root = p.b.op(Op::Mul, &[x, y]);
     let unscale = p.float(16_777_216.0);
     let root = p.b.op(Op::Mul, &[root, unscale]);
@@ -187,14 +186,14 @@ pub fn square_root() -> Program {
     p.finish(bits)
 }
 
-/// A program under construction, with the pieces that both share.
-struct Parts {
+/// A program under construction, with the steps that division and square root share.
+struct ExactBuilder {
     b: Builder,
 }
 
-impl Parts {
-    fn new() -> Parts {
-        Parts { b: Builder::new(Form::Map, 1) }
+impl ExactBuilder {
+    fn new() -> ExactBuilder {
+        ExactBuilder { b: Builder::new(Form::Map, 1) }
     }
 
     fn uint(&mut self, value: u32) -> u32 {
@@ -227,12 +226,12 @@ impl Parts {
         self.b.convert(Op::Bitcast, x, DType::F32)
     }
 
-    /// The mantissa, with its leading bit at 2^23, and the biased exponent, below 1 for subnormals,
-    /// of a float that is not negative, given as bits.
+    /// Splits a non-negative float, given as bits, into its mantissa with the leading bit at 2^23, and its biased
+    /// exponent, which is below 1 for subnormals.
     fn take_apart(&mut self, bits: u32) -> (u32, u32) {
         let exponent = self.with(Op::Shr, bits, 23);
         let fraction = self.with(Op::And, bits, 0x7f_ffff);
-        // An integer as a float has its leading bit's number as exponent.
+        // The exponent of an integer as a float is the position of its leading bit.
         let float = self.b.convert(Op::Cast, fraction, DType::F32);
         let float = self.bits(float);
         let place = self.with(Op::Shr, float, 23);
@@ -249,7 +248,7 @@ impl Parts {
         (mantissa, self.b.convert(Op::Bitcast, exponent, DType::I32))
     }
 
-    /// Adds to an estimate what it has left, in units of the estimate; gives that too.
+    /// Corrects an estimate by its remainder `left`. Returns the correction too.
     fn correct(&mut self, estimate: u32, left: u32, per_unit: u32) -> (u32, u32) {
         let left = self.b.convert(Op::Cast, left, DType::F32);
         let change = self.b.op(Op::Mul, &[left, per_unit]);
@@ -258,15 +257,15 @@ impl Parts {
         (self.b.op(Op::Add, &[estimate, bits]), change)
     }
 
-    /// `whole` less the square of `root`, modulo 2^32, as an int32.
+    /// `whole - root²`, modulo 2^32, as an int32.
     fn left_of_square(&mut self, whole: u32, root: u32) -> u32 {
         let square = self.b.op(Op::Mul, &[root, root]);
         let left = self.b.op(Op::Sub, &[whole, square]);
         self.b.convert(Op::Bitcast, left, DType::I32)
     }
 
-    /// The bits of the float nearest to `significand / 2^24 · 2^(exponent - 127)`, or to a little
-    /// more where `inexact`; the significand has 25 bits.
+    /// The bits of the float nearest to `significand / 2^24 · 2^(exponent - 127)`, or to slightly more if
+    /// `inexact`. The significand has 25 bits.
     fn put_together(&mut self, significand: u32, exponent: u32, inexact: u32) -> u32 {
         let one = self.int(1);
         let below = self.b.op(Op::Sub, &[one, exponent]);
@@ -288,7 +287,7 @@ impl Parts {
         let up = self.b.op(Op::And, &[tie, up]);
         let up = self.b.op(Op::Or, &[more, up]);
         let up = self.b.convert(Op::Cast, up, DType::U32);
-        // The mantissa's leading bit adds one to the exponent, unless the number is subnormal.
+        // The leading bit of the mantissa adds one to the exponent, unless the number is subnormal.
         let highest = self.int(255);
         let exponent = self.b.op(Op::Min, &[exponent, highest]);
         let exponent = self.b.op(Op::Sub, &[exponent, one]);
@@ -361,7 +360,7 @@ mod tests {
         (0..count).map(move |k| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
             let bits = (state >> 32) as u32;
-            // All floats, and those whose results are ordinary.
+            // Any float, and floats with results of ordinary magnitude.
             f32::from_bits(if k % 2 == 0 { bits } else { 0x3f00_0000 | bits & 0x81ff_ffff })
         })
     }
@@ -375,7 +374,7 @@ mod tests {
         let program = division();
         let pairs = SPECIAL.iter().flat_map(|a| SPECIAL.map(|b| (*a, b)));
         let random = numbers(60_000).zip(numbers(60_007).skip(7));
-        // Quotients near the least normal number, where rounding happens further up.
+        // Quotients near the least normal number, which are rounded at a higher bit.
         let small = numbers(20_000).map(|x| (x.abs().min(1e-30), 1e8 * (1.0 + x.fract().abs())));
         for (a, b) in pairs.chain(random).chain(small) {
             let (got, wanted) = (run(&program, &[a, b]), a / b);

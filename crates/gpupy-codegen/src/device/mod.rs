@@ -1,13 +1,13 @@
-//! What a device can do, and what drivers of GPUs answer alike.
+//! What a device can do, and the answers that GPU drivers share.
 //!
-//! [`probe`] finds out what a device gets wrong; [`exact`] has programs for operations that some devices round
-//! wrongly; [`Abilities`](abilities::Abilities) are the operations that are left; [`contract`] has sizes, limits and
-//! checks.
+//! [`probe`] finds out which operations a device gets wrong. [`exact`] has programs for operations that some devices
+//! round wrongly. [`OperationSupport`](operation_support::OperationSupport) decides which operations a driver does.
+//! [`driver_answers`] has limits and checks.
 //!
-//! Imports `spell`, `wide`, `kernels` and `errors.rs`. Not here: resources of programs (`compute/resources.rs`, the
-//! drivers).
+//! Imports `emit`, `emulation64`, `kernels` and `call_errors.rs`. Not here: resources of programs
+//! (`compute/resources.rs`, the drivers).
 
-pub mod abilities;
-pub mod contract;
+pub mod driver_answers;
 pub mod exact;
+pub mod operation_support;
 pub mod probe;

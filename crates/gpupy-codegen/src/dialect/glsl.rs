@@ -1,10 +1,10 @@
-//! GLSL's spellings, for versions 4.00, 4.50, and 3.30 with `GL_ARB_gpu_shader5`.
+//! The GLSL dialect, for versions 4.00, 4.50, and 3.30 with `GL_ARB_gpu_shader5`.
 //!
-//! Owns [`Glsl`]. Invariants: but for 64-bit integers nothing here needs more than GLSL 4.00 (so
-//! `mix` with bools only for floats); those need `GL_ARB_gpu_shader_int64`, or
-//! `GL_EXT_shader_explicit_arithmetic_types_int64`, which spell them alike.
+//! Owns [`Glsl`]. Invariant: nothing but 64-bit integers needs more than GLSL 4.00, so `mix` takes bools only for
+//! floats. 64-bit integers need `GL_ARB_gpu_shader_int64` or `GL_EXT_shader_explicit_arithmetic_types_int64`, which
+//! have the same syntax.
 //!
-//! Not here: what surrounds a kernel's statements (`fragment/`, `compute/`).
+//! Not here: the code around a kernel's statements (`fragment/`, `compute/`).
 
 use crate::dialect::{COMPONENTS, Dialect, Helper, Logic, Width, hold};
 use gpupy_core::op::Op;
@@ -15,7 +15,7 @@ use gpupy_core::{DType, Scalar};
 pub struct Glsl;
 
 impl Glsl {
-    /// Number `n` of the launch out of the vectors `c<n / 4>` that were read before.
+    /// Argument word `n`, from the vectors `c<n / 4>` that were read before.
     pub(crate) fn held_word(&self, n: usize, dtype: DType) -> String {
         let int = |n: usize| format!("c{}.{}", n / 4, COMPONENTS[n % 4]);
         self.typed(dtype, &int(n), &int(n + 1))
@@ -119,7 +119,7 @@ impl Dialect for Glsl {
     fn select(&self, dtype: DType, width: Width, condition: &str, a: &str, b: &str) -> String {
         match (width, dtype) {
             (Width::One, _) => format!("({condition} ? {a} : {b})"),
-            // With a bool as its weight `mix` chooses and computes nothing.
+            // With a bool as weight, `mix` selects without arithmetic.
             (Width::Four, dtype) if dtype.is_float() => format!("mix({b}, {a}, {condition})"),
             (Width::Four, DType::I64 | DType::U64) => format!("choose_long({condition}, {a}, {b})"),
             (Width::Four, _) => format!("choose({condition}, {a}, {b})"),

@@ -1,10 +1,9 @@
-//! What a C-like shading language must spell, and the languages.
+//! The constructs that differ between C-like shading languages.
 //!
-//! A [`Dialect`] spells the pieces that operations are made of, for values of a [`Width`]; a [`Helper`] is a
-//! function that its kernels may call. [`Glsl`](glsl::Glsl) and [`Wgsl`](wgsl::Wgsl) are the two there are.
+//! A [`Dialect`] writes the constructs of one language for values of a [`Width`]. A [`Helper`] is a function that the
+//! language lacks. [`Glsl`](glsl::Glsl) and [`Wgsl`](wgsl::Wgsl) are the two dialects.
 //!
-//! Imports nothing of this crate. Not here: operations made of the pieces (`spell`), whole kernels (`fragment`,
-//! `compute`).
+//! Imports nothing of this crate. Not here: operations (`emit`), complete kernels (`fragment`, `compute`).
 
 pub(crate) mod glsl;
 mod pieces;

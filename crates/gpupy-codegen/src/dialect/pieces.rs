@@ -1,26 +1,24 @@
-//! What a C-like shading language must spell for the shared printer.
+//! The trait of a C-like shading language.
 //!
-//! Owns [`Dialect`], [`Width`], [`Logic`] and [`Helper`]; and [`held`] and [`hold`], which say how
-//! narrow dtypes lie in registers. Invariants: operands handed to a method are names or
-//! parenthesised, so a method may use them more than once and beside any operator; methods take
-//! narrow dtypes for those that hold them.
+//! Owns [`Dialect`], [`Width`], [`Logic`] and [`Helper`]; and [`held`] and [`hold`], the representation of narrow
+//! dtypes in registers. Invariants: operands passed to a method are names or parenthesised, so that a method may use
+//! them more than once and beside any operator. A method treats a narrow dtype like the dtype that holds it.
 //!
-//! Not here: operations made of these pieces (`operations.rs`), functions made of operations
-//! (`spell/library/`).
+//! Not here: operations (`emit/operations.rs`), functions of several operations (`emit/library/`).
 
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar, op_eval};
 
-/// How many consecutive elements a value holds.
+/// The number of consecutive elements in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
     /// One element.
     One,
-    /// Four elements, one for each component of a vector.
+    /// Four elements, the components of a vector.
     Four,
 }
 
-/// Connectives of bools.
+/// Logical connectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
     /// Both hold.
@@ -31,28 +29,27 @@ pub enum Logic {
     Xor,
 }
 
-/// A function that a language lacks, and a kernel's text defines when it calls it.
+/// A function that a language lacks. A kernel that calls it defines it.
 #[derive(Clone, Copy, Debug)]
 pub struct Helper {
-    /// Its name, a whole word.
+    /// Its name, one identifier.
     pub name: &'static str,
     /// Its definitions.
     pub text: &'static str,
 }
 
-/// The component names, by number.
+/// The names of vector components, by index.
 pub const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
 
-/// The dtype that holds values of a dtype in registers: 32 bits for the narrow ones, whose values it
-/// has exactly.
+/// The dtype that holds values of a dtype in registers. Narrow dtypes are held in 32 bits, exactly.
 pub const fn held(dtype: DType) -> DType {
     dtype.held()
 }
 
-/// A scalar as it lies in a register.
+/// A scalar as registers hold it.
 pub fn hold(value: Scalar) -> Scalar {
     let held = held(value.dtype);
-    // Only complex numbers have no casts, and no printer takes them.
+    // Only complex numbers have no cast, and no kernel of this crate has them.
     op_eval::eval(Op::Cast, held, &[value]).unwrap_or(value)
 }
 
@@ -61,22 +58,22 @@ pub trait Dialect {
     /// The type of a value.
     fn type_name(&self, dtype: DType, width: Width) -> &'static str;
 
-    /// Declares a value whose arithmetic is done exactly as written.
+    /// Declares a value, with arithmetic done exactly as written (`precise`).
     fn declare(&self, dtype: DType, width: Width, name: &str, value: &str) -> String;
 
-    /// Declares a variable to be assigned later, with the same promise.
+    /// Declares a `precise` variable without a value.
     fn variable(&self, dtype: DType, width: Width, name: &str) -> String;
 
-    /// Declares a variable with a first value, with the same promise.
+    /// Declares a `precise` variable with a first value.
     fn start(&self, dtype: DType, width: Width, name: &str, value: &str) -> String;
 
-    /// Declares the int that counts a loop's iterations.
+    /// Declares a loop counter, an int.
     fn counter(&self, name: &str) -> String;
 
-    /// Opens a function of the width; parameters are names and dtypes.
+    /// Opens the definition of a function. `params` are names and dtypes.
     fn function(&self, name: &str, params: &[(&str, DType)], to: DType, width: Width) -> String;
 
-    /// A scalar by its bits.
+    /// A scalar literal.
     fn literal(&self, value: Scalar) -> String;
 
     /// A scalar in every component.
@@ -93,13 +90,13 @@ pub trait Dialect {
     /// Whether a float is NaN.
     fn is_nan(&self, dtype: DType, width: Width, a: &str) -> String;
 
-    /// A connective of two bools.
+    /// A logical connective of two bools.
     fn logic(&self, logic: Logic, width: Width, a: &str, b: &str) -> String;
 
-    /// The opposite of a bool.
+    /// The negation of a bool.
     fn inverse(&self, width: Width, a: &str) -> String;
 
-    /// Whether one of four bools holds.
+    /// Whether any of four bools holds.
     fn any(&self, a: &str) -> String {
         format!("any({a})")
     }
@@ -107,32 +104,31 @@ pub trait Dialect {
     /// `a` where `condition` holds, otherwise `b`.
     fn select(&self, dtype: DType, width: Width, condition: &str, a: &str, b: &str) -> String;
 
-    /// The same bits as another dtype of the same size, 4 or 8 bytes.
+    /// A bitcast between dtypes of one size, 4 or 8 bytes.
     fn bitcast(&self, from: DType, to: DType, width: Width, a: &str) -> String;
 
-    /// The built-in conversion between dtypes, where every value has one result.
+    /// The built-in conversion between dtypes, for values with one defined result.
     fn convert(&self, to: DType, width: Width, a: &str) -> String {
         format!("{}({a})", self.type_name(to, width))
     }
 
-    /// The result of an operation on floats, so that no compiler looks through it; as it is where
-    /// declarations promise that already.
+    /// A float result that compilers cannot transform. It is `value` itself if declarations are `precise`.
     fn exact(&self, dtype: DType, width: Width, value: String) -> String;
 
     /// The name of the built-in function for sqrt, floor, ceil, trunc, rint, min or max.
     fn builtin(&self, op: Op) -> Option<&'static str>;
 
-    /// The functions that the language lacks, each after those that it calls itself.
+    /// The functions that the language lacks, each after the functions that it calls.
     fn helpers(&self) -> &'static [Helper];
 
-    /// Number `n` of the launch, read as a scalar of `dtype`, out of the array `k` of vectors of four
-    /// ints; one of 64 bits is numbers `n`, the low half, and `n + 1`.
+    /// Argument word `n` as a scalar of `dtype`, from the array `k` of vectors of four ints. A 64-bit scalar has its
+    /// low half in word `n` and its high half in `n + 1`.
     fn word(&self, n: usize, dtype: DType) -> String {
         let int = |n: usize| format!("k[{}].{}", n / 4, COMPONENTS[n % 4]);
         self.typed(dtype, &int(n), &int(n + 1))
     }
 
-    /// A scalar of `dtype` that was given as an int, or of 64 bits as two.
+    /// A scalar of `dtype` from the int, or for 64 bits the two ints, that hold its bits.
     fn typed(&self, dtype: DType, low: &str, high: &str) -> String {
         let one = Width::One;
         match dtype {

@@ -1,10 +1,10 @@
-//! WGSL's spellings, with naga's 64-bit types where a device has them.
+//! The WGSL dialect, with naga's 64-bit types on devices that have them.
 //!
-//! Owns [`Wgsl`]. WGSL promises nothing about how float arithmetic is done: a compiler may fuse,
-//! reassociate, and fold what is only equal among finite numbers. [`Wgsl::guards`] hides each result
-//! from it. Invariant: nothing here depends on how NaN compares.
+//! Owns [`Wgsl`]. WGSL specifies float arithmetic loosely: a compiler may fuse, reassociate, and fold as if all
+//! numbers were finite. [`Wgsl::guards`] hides each result from it. Invariant: nothing here depends on how NaN
+//! compares.
 //!
-//! Not here: what surrounds a kernel's statements (`compute/`).
+//! Not here: the code around a kernel's statements (`compute/`).
 
 use crate::dialect::{Dialect, Helper, Logic, Width, hold};
 use gpupy_core::op::Op;
@@ -13,8 +13,8 @@ use gpupy_core::{DType, Scalar};
 /// WGSL, compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wgsl {
-    /// True where compilers must not see through results of float operations: each passes through
-    /// its bits, exclusive or with the u32 `zero`, which the kernel reads from the launch's numbers.
+    /// True if float results must be opaque to compilers: the bits of each are combined by exclusive or with the u32
+    /// `zero`, which the kernel reads from its arguments.
     pub guards: bool,
 }
 
@@ -63,7 +63,7 @@ impl Dialect for Wgsl {
             DType::U32 if bits < 256 => format!("{bits}u"),
             DType::U32 => format!("{bits:#x}u"),
             DType::F32 => format!("bitcast<f32>({bits:#010x}u)"),
-            // A call, because naga evaluates what is constant, and cannot cast such literals.
+            // A call: naga folds constant expressions, and cannot cast such literals.
             DType::U64 => format!("ulong({:#x}u, {:#x}u)", bits as u32, bits >> 32),
             dtype if dtype.size() == 8 => {
                 let bits = self.literal(Scalar::new(DType::U64, bits));
@@ -78,7 +78,7 @@ impl Dialect for Wgsl {
 
     fn compare(&self, op: Op, dtype: DType, _: Width, a: &str, b: &str) -> String {
         let operator = match op {
-            // `!=` is false of NaN on some devices.
+            // `NaN != x` is false on some devices.
             Op::Ne if dtype.is_float() => return format!("(!({a} == {b}))"),
             Op::Eq => "==",
             Op::Ne => "!=",

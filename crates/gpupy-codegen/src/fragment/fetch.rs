@@ -1,28 +1,28 @@
-//! How an operand's elements are found for the points of a launch.
+//! Plans how a fragment finds an operand's elements for its points.
 //!
-//! Owns `Fetch` and `Wrap`. Invariant: each fetch reads the element of the access, for every
-//! valid point; for others it may read anything, or nothing.
+//! Owns `TexelFetch` and `Wrap`. Invariant: at every valid point, a fetch reads the element of the access. At other
+//! points it may read any element, or none.
 //!
-//! Not here: the functions that fetches call (`operand.rs`), the points (`frame.rs`).
+//! Not here: the functions that fetches call (`texel_reader.rs`), the points (`point_mapping.rs`).
 
-use super::layout::{Layout, Split, split};
+use super::texture_layout::{RowColumn, TextureLayout, split};
 use super::walks::LoadWalk;
-use crate::analysis::numbers::{Divisor, Sum, Words};
+use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, Divisor};
 use std::cell::{Cell, RefCell};
 
-/// How the number of a texel becomes a row and a column.
+/// How a texel's number becomes a row and a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Wrap {
-    /// Widths that are powers of two: words of the mask and of the shift.
+    /// For widths that are powers of two: the words of the mask and of the shift.
     Mask { mask: u16, shift: u16 },
-    /// Any others.
+    /// For other widths.
     Divide(Divisor),
-    /// Padded rows, of this many elements: elements are taken apart, not texels.
+    /// For padded rows: the divisor is the row's length in elements, and element numbers are divided.
     Rows(Divisor),
 }
 
 impl Wrap {
-    pub fn new(words: &mut Words, layout: &Layout) -> Wrap {
+    pub fn new(words: &mut ArgumentWords, layout: &TextureLayout) -> Wrap {
         let width = i64::from(layout.width);
         if layout.is_padded() {
             Wrap::Rows(Divisor::new(words, layout.row.into()))
@@ -35,35 +35,35 @@ impl Wrap {
     }
 }
 
-/// Where an element stands in its texture.
+/// The position of an element in its texture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
-    /// Row, and column of elements.
-    Split { row: Sum, col: Sum },
-    /// Number of the element; the operand's [`Wrap`] takes it apart.
-    Flat(Sum),
-    /// Whole texels and rows from where load number `base` begins, which walks alike. Compilers see
-    /// from this which texels the loads of a stencil have in common.
+pub(super) enum TexelPlace {
+    /// The row, and the column in elements.
+    Split { row: AffineIndex, col: AffineIndex },
+    /// The element's number. The operand's [`Wrap`] splits it into row and column.
+    Flat(AffineIndex),
+    /// A distance in whole texels and rows from load number `base`, which has the same strides. So compilers see which
+    /// texels the loads of a stencil share.
     Near { base: u16, texels: i8, rows: i8 },
 }
 
-/// A load from whose place others may be reckoned.
-pub(super) struct Base {
+/// A load that others may be positioned relative to.
+pub(super) struct BaseLoad {
     pub load: u16,
     pub operand: u32,
-    pub parts: Split,
-    /// The component of its first texel with which it begins.
+    pub parts: RowColumn,
+    /// The component of the load's first texel where it begins.
     pub lane: i64,
 }
 
-/// Steps from a base that become part of the shader's text: no more than stencils take, so that
-/// slices which move through an array do not each have a shader of their own.
+/// The largest distances from a base that are literals in the shader: those of stencils. Larger ones are not literals,
+/// so that slices that move through an array share a shader.
 const MOST_TEXELS: i64 = 1;
 const MOST_ROWS: i64 = 2;
 
-impl Base {
-    /// The step from here to another load's place, in texels and rows.
-    fn step_to(&self, operand: u32, parts: &Split, lane: i64) -> Option<(i8, i8)> {
+impl BaseLoad {
+    /// The distance from here to another load, in texels and rows.
+    fn step_to(&self, operand: u32, parts: &RowColumn, lane: i64) -> Option<(i8, i8)> {
         let alike = self.operand == operand
             && self.parts.row_strides == parts.row_strides
             && self.parts.col_strides == parts.col_strides;
@@ -74,60 +74,59 @@ impl Base {
     }
 }
 
-/// How the elements for a texel's four points lie beside one another.
+/// How the elements for a texel's four points lie in the operand's texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Quad {
-    /// All are the same one.
+    /// All points have the same element.
     Splat,
-    /// They are one texel.
+    /// The elements are one texel.
     Aligned,
-    /// They begin at this component of a texel, and end in the next.
+    /// They start at this component of one texel and end in the next.
     Pair(u8),
-    /// Nothing is known, or points are taken one by one.
+    /// Each element is fetched separately.
     Each,
 }
 
-/// How a load is done.
+/// How a load finds its elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Fetch {
-    /// The same element for all points: words of its column, row and component.
+pub(super) enum TexelFetch {
+    /// One element for all points: the words of its column, row and component.
     Uniform { x: u16, y: u16, lane: u16 },
-    /// The fragment's own position, or a number of rows (a word) further.
+    /// The fragment's own position, or a word of rows further.
     Same { rows: Option<u16> },
-    /// The launch's texel number and a word.
+    /// The launch's texel number plus a word.
     Linear { first: u16 },
     /// Computed from the coordinates.
-    Element { place: Place, quad: Quad },
+    Element { place: TexelPlace, quad: Quad },
 }
 
-/// What a fetch depends on besides its access.
+/// The context of fetches: all that a fetch depends on besides its access.
 pub(super) struct Surroundings<'a> {
     /// The space that the access walks over.
     pub shape: &'a [i64],
-    /// Of the launch that writes texel after texel: the width of the destination, and its first
-    /// texel.
+    /// For a launch that writes consecutive texels: the width of the destination, and its first texel.
     pub linear: Option<(u32, i64)>,
     /// The axis along which the four points of a texel lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
-    /// The loads so far from which others may be reckoned, and the number of the next load.
-    pub bases: RefCell<Vec<Base>>,
+    /// The base loads so far, and the number of the next load.
+    pub bases: RefCell<Vec<BaseLoad>>,
     pub next: Cell<u16>,
 }
 
-/// Plans one load. `wrap` is asked for the operand's wrap where a fetch needs it.
+/// Plans one load. Calls `wrap` if the fetch needs the operand's wrap.
 pub(super) fn plan(
-    words: &mut Words,
+    words: &mut ArgumentWords,
     around: &Surroundings<'_>,
     load: &LoadWalk,
-    layout: &Layout,
-    wrap: &mut dyn FnMut(&mut Words),
-) -> Fetch {
+    layout: &TextureLayout,
+    wrap: &mut dyn FnMut(&mut ArgumentWords),
+) -> TexelFetch {
     let number = around.next.replace(around.next.get() + 1);
     let (walk, width) = (&load.walk, i64::from(layout.width));
-    // A walk of one element always is one over places.
+    // A uniform walk is always one over places.
     if walk.is_uniform(around.shape) {
         let texel = walk.offset / 4;
-        return Fetch::Uniform {
+        return TexelFetch::Uniform {
             x: words.int(texel % width),
             y: words.int(texel / width),
             lane: words.int(walk.offset % 4),
@@ -138,9 +137,9 @@ pub(super) fn plan(
     {
         let ahead = walk.offset / 4 - first;
         if dest_width == layout.width && ahead % width == 0 {
-            return Fetch::Same { rows: words.offset(ahead / width) };
+            return TexelFetch::Same { rows: words.offset(ahead / width) };
         }
-        let fetch = Fetch::Linear { first: words.int(walk.offset / 4) };
+        let fetch = TexelFetch::Linear { first: words.int(walk.offset / 4) };
         wrap(words);
         return fetch;
     }
@@ -169,23 +168,23 @@ pub(super) fn plan(
     if let (Some(parts), Some(lane)) = (&parts, lane) {
         for base in bases.iter() {
             if let Some((texels, rows)) = base.step_to(load.operand, parts, lane) {
-                let place = Place::Near { base: base.load, texels, rows };
-                return Fetch::Element { place, quad };
+                let place = TexelPlace::Near { base: base.load, texels, rows };
+                return TexelFetch::Element { place, quad };
             }
         }
         let parts = parts.clone();
-        bases.push(Base { load: number, operand: load.operand, parts, lane });
+        bases.push(BaseLoad { load: number, operand: load.operand, parts, lane });
     }
     let place = match parts {
-        Some(parts) => Place::Split {
-            row: Sum::new(words, parts.row, &parts.row_strides, around.shape),
-            col: Sum::new(words, parts.col, &parts.col_strides, around.shape),
+        Some(parts) => TexelPlace::Split {
+            row: AffineIndex::new(words, parts.row, &parts.row_strides, around.shape),
+            col: AffineIndex::new(words, parts.col, &parts.col_strides, around.shape),
         },
         None => {
-            let sum = Sum::new(words, walk.offset, &walk.strides, around.shape);
+            let sum = AffineIndex::new(words, walk.offset, &walk.strides, around.shape);
             wrap(words);
-            Place::Flat(sum)
+            TexelPlace::Flat(sum)
         }
     };
-    Fetch::Element { place, quad }
+    TexelFetch::Element { place, quad }
 }

@@ -1,22 +1,22 @@
-//! Statements by which a fragment finds its coordinates and which of its elements are the launch's.
+//! Statements by which a fragment computes its coordinates and the validity of its elements.
 //!
-//! Owns `Locator`. The part before any loop over elements declares `pos`, `texel` and the
-//! coordinates that all four elements share; the part inside declares the others and `valid`.
+//! Owns `Locator`. The statements before any loop over elements declare `pos`, `texel` and the coordinates that all
+//! four elements share. Those inside declare the others and `valid`.
 //!
-//! Not here: the choice of a way (`frame.rs`).
+//! Not here: the plan of the mapping (`point_mapping.rs`).
 
-use super::frame::{Coordinates, Guard, Step};
-use super::operand::{Coordinate, quotient, word};
-use super::plan::Plan;
+use super::draw_plan::DrawPlan;
+use super::point_mapping::{AxisQuotient, CoordinateSource, WritePredicate};
+use super::texel_reader::{FragmentCoordinate, quotient, word};
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Logic, Width};
-use crate::spell::body::Body;
+use crate::emit::body::Body;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
-/// Writes the statements of a plan's frame.
+/// Writes the statements of a plan's point mapping.
 pub(super) struct Locator<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a DrawPlan,
 }
 
 impl Locator<'_> {
@@ -31,13 +31,13 @@ impl Locator<'_> {
             body.line(&format!("int i{axis} = 0;"));
         }
         match &self.plan.frame.coordinates {
-            Coordinates::Quads(steps) => {
+            CoordinateSource::Quads(steps) => {
                 body.line("int rest0 = 4 * texel;");
                 let (_, others) = steps.split_last().unzip();
                 let rest = self.steps(body, "rest", others.unwrap_or(&[]), Width::One);
                 body.line(&format!("int run = {rest};"));
             }
-            Coordinates::Split { row, rows, .. } => {
+            CoordinateSource::Split { row, rows, .. } => {
                 body.line(&format!("int row0 = pos.y{};", less(*row)));
                 self.steps(body, "row", rows, Width::One);
                 if self.guarded() {
@@ -57,19 +57,19 @@ impl Locator<'_> {
             Width::Four => "ivec4(0, 1, 2, 3)",
         };
         match &self.plan.frame.coordinates {
-            Coordinates::Unused => {}
-            Coordinates::Number => body.line(&format!("{int} i0 = 4 * texel + {lanes};")),
-            Coordinates::Quads(steps) => {
+            CoordinateSource::Unused => {}
+            CoordinateSource::Number => body.line(&format!("{int} i0 = 4 * texel + {lanes};")),
+            CoordinateSource::Quads(steps) => {
                 if let Some(step) = steps.last() {
                     body.line(&format!("{int} i{} = run + {lanes};", step.axis));
                 }
             }
-            Coordinates::Elements { start, steps } => {
+            CoordinateSource::Elements { start, steps } => {
                 let start = less(*start);
                 body.line(&format!("{int} rest0 = 4 * texel + {lanes}{start};"));
                 self.steps(body, "rest", steps, width);
             }
-            Coordinates::Split { col, cols, .. } => {
+            CoordinateSource::Split { col, cols, .. } => {
                 body.line(&format!("{int} col0 = 4 * pos.x + {lanes}{};", less(*col)));
                 self.steps(body, "col", cols, width);
             }
@@ -77,23 +77,23 @@ impl Locator<'_> {
         self.guard(body, width, lanes);
     }
 
-    /// The coordinates as the statements name them.
-    pub fn coordinates(&self, width: Width) -> Vec<Coordinate> {
+    /// The names of the coordinates.
+    pub fn coordinates(&self, width: Width) -> Vec<FragmentCoordinate> {
         let four = |axis: u8| match &self.plan.frame.coordinates {
             _ if width == Width::One => false,
-            Coordinates::Unused => false,
-            Coordinates::Number => axis == 0,
-            Coordinates::Elements { .. } => true,
-            Coordinates::Quads(steps) => steps.last().is_some_and(|step| step.axis == axis),
-            Coordinates::Split { cols, .. } => cols.iter().any(|s| s.axis == axis),
+            CoordinateSource::Unused => false,
+            CoordinateSource::Number => axis == 0,
+            CoordinateSource::Elements { .. } => true,
+            CoordinateSource::Quads(steps) => steps.last().is_some_and(|step| step.axis == axis),
+            CoordinateSource::Split { cols, .. } => cols.iter().any(|s| s.axis == axis),
         };
         (0..self.plan.rank)
-            .map(|axis| Coordinate { name: format!("i{axis}"), four: four(axis) })
+            .map(|axis| FragmentCoordinate { name: format!("i{axis}"), four: four(axis) })
             .collect()
     }
 
     fn guarded(&self) -> bool {
-        self.plan.frame.guard != Guard::None
+        self.plan.frame.guard != WritePredicate::None
     }
 
     fn guard(&self, body: &mut Body<'_>, width: Width, lanes: &str) {
@@ -109,23 +109,29 @@ impl Locator<'_> {
                 let high = Glsl.compare(Op::Lt, DType::I32, width, "number", &bound(&word(count)));
                 Glsl.logic(Logic::And, width, &low, &high)
             }
-            (Coordinates::Split { cols, .. }, None) => {
+            (CoordinateSource::Split { cols, .. }, None) => {
                 let row = Glsl.splat(DType::Bool, width, "row_valid");
                 Glsl.logic(Logic::And, width, &row, &self.checks("col", cols, width))
             }
-            (Coordinates::Elements { steps, .. }, None) => self.checks("rest", steps, width),
+            (CoordinateSource::Elements { steps, .. }, None) => self.checks("rest", steps, width),
             _ => Glsl.splat(DType::Bool, width, "true"),
         };
         body.line(&format!("{} valid = {valid};", Glsl.type_name(DType::Bool, width)));
         match (width, self.plan.frame.guard) {
             (Width::One, _) => body.line("if (!valid) continue;"),
-            (_, Guard::Texels) => body.line("if (!valid.x) discard;"),
+            (_, WritePredicate::Texels) => body.line("if (!valid.x) discard;"),
             _ => body.line("if (!any(valid)) discard;"),
         }
     }
 
-    /// Takes axes out of `<name>0`, and gives the name of what is left.
-    fn steps(&self, body: &mut Body<'_>, name: &str, steps: &[Step], width: Width) -> String {
+    /// Divides `<name>0` by the axes' strides. Returns the name of the remainder.
+    fn steps(
+        &self,
+        body: &mut Body<'_>,
+        name: &str,
+        steps: &[AxisQuotient],
+        width: Width,
+    ) -> String {
         let int = Glsl.type_name(DType::I32, width);
         let mut rest = format!("{name}0");
         for (k, step) in steps.iter().enumerate() {
@@ -153,8 +159,8 @@ impl Locator<'_> {
         rest
     }
 
-    /// Whether every axis taken from `<name>0` is inside its length, and nothing is left.
-    fn checks(&self, name: &str, steps: &[Step], width: Width) -> String {
+    /// Whether each axis of `<name>0` is inside its length, and the remainder is 0.
+    fn checks(&self, name: &str, steps: &[AxisQuotient], width: Width) -> String {
         let zero = Glsl.splat(DType::I32, width, "0");
         let mut all = Vec::new();
         let mut rest = format!("{name}0");
@@ -171,7 +177,7 @@ impl Locator<'_> {
                 }
             };
             if k == 0 {
-                // Later counts come from what a division left, which is never negative.
+                // Later counts come from remainders, which are never negative.
                 all.push(Glsl.compare(Op::Ge, DType::I32, width, &count, &zero));
             }
             if let Some(length) = step.length {
@@ -187,7 +193,7 @@ impl Locator<'_> {
     }
 }
 
-/// The text that takes a word away from what stands before it.
+/// The text that subtracts a word.
 fn less(taken: Option<u16>) -> String {
     taken.map(|taken| format!(" - {}", word(taken))).unwrap_or_default()
 }

@@ -1,26 +1,26 @@
 //! Shaders of the map form: every fragment computes the four points of its texel.
 //!
-//! Not here: reductions (`reduce.rs`).
+//! Not here: reductions (`row_reduction.rs`).
 
-use super::frame::Guard;
-use super::layout::raw;
+use super::draw_plan::DrawPlan;
 use super::locate::Locator;
-use super::operand::{Reader, to_raw};
-use super::plan::Plan;
-use crate::analysis::numbers::Given;
+use super::point_mapping::WritePredicate;
+use super::texel_reader::{TexelReader, to_raw};
+use super::texture_layout::raw;
+use crate::analysis::kernel_arguments::ParameterSource;
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{COMPONENTS, Dialect, Width};
-use crate::spell::body::{Body, Leaves};
-use crate::spell::loops::Each;
+use crate::emit::body::{Body, Leaves};
+use crate::emit::loop_bounds::LoopHead;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};
 
 /// The function `main` of a map.
-pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
+pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String {
     let mut body = Body::new(program, &Glsl, live, plan.finite);
     let locator = Locator { plan };
     let width = plan.width;
-    let reader = Reader {
+    let reader = TexelReader {
         program,
         plan,
         loads: &plan.loads,
@@ -53,8 +53,8 @@ pub(super) fn main(program: &Program, plan: &Plan, live: &[bool]) -> String {
     body.finish() + "}\n"
 }
 
-/// Fetches what the fragment's texel held, where some of it stays.
-pub(super) fn fetch_kept(body: &mut Body<'_>, program: &Program, plan: &Plan) {
+/// Fetches the old texel, if some of its elements are kept.
+pub(super) fn fetch_kept(body: &mut Body<'_>, program: &Program, plan: &DrawPlan) {
     if plan.reads_old() {
         let dtype = raw(program.dests[plan.stores[0] as usize]);
         let name = Glsl.type_name(dtype, Width::Four);
@@ -62,8 +62,8 @@ pub(super) fn fetch_kept(body: &mut Body<'_>, program: &Program, plan: &Plan) {
     }
 }
 
-/// Opens the loop over a texel's elements, `c`, whose values are collected in `q<output>`.
-pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &Plan) {
+/// Opens the loop over a texel's elements `c`. Their values are collected in `q<output>`.
+pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &DrawPlan) {
     for (location, dest) in plan.stores.iter().enumerate() {
         let name = Glsl.type_name(raw(program.dests[*dest as usize]), Width::Four);
         let start = match plan.reads_old() {
@@ -72,25 +72,27 @@ pub(super) fn open_elements(body: &mut Body<'_>, program: &Program, plan: &Plan)
         };
         body.line(&format!("{name} q{location} = {start};"));
     }
-    body.open_loop(&Each::below("c", "4", 4));
+    body.open_loop(&LoopHead::below("c", "4", 4));
 }
 
-/// Closes it, and writes the collected values.
-pub(super) fn close_elements(body: &mut Body<'_>, plan: &Plan) {
+/// Closes the loop over elements, and writes the collected values.
+pub(super) fn close_elements(body: &mut Body<'_>, plan: &DrawPlan) {
     body.close();
     for location in 0..plan.stores.len() {
         body.line(&format!("o{location} = q{location};"));
     }
 }
 
-impl Leaves for Reader<'_> {
+impl Leaves for TexelReader<'_> {
     fn param(&self, slot: u32, dtype: DType) -> String {
         match self.plan.params[slot as usize] {
-            Given::Word(word) if (self.plan.held.0..self.plan.held.1).contains(&(word / 4)) => {
+            ParameterSource::Word(word)
+                if (self.plan.held.0..self.plan.held.1).contains(&(word / 4)) =>
+            {
                 Glsl.held_word(word.into(), dtype)
             }
-            Given::Word(word) => Glsl.word(word.into(), dtype),
-            Given::Literal(bits) => Glsl.literal(Scalar::new(dtype, bits)),
+            ParameterSource::Word(word) => Glsl.word(word.into(), dtype),
+            ParameterSource::Literal(bits) => Glsl.literal(Scalar::new(dtype, bits)),
         }
     }
 
@@ -102,15 +104,15 @@ impl Leaves for Reader<'_> {
     }
 
     fn index(&self, access: u32) -> String {
-        Reader::index(self, access)
+        TexelReader::index(self, access)
     }
 
     fn load(&self, operand: u32, access: u32) -> String {
-        Reader::load(self, operand, access)
+        TexelReader::load(self, operand, access)
     }
 
     fn gather(&self, operand: u32, index: &str) -> String {
-        Reader::gather(self, operand, index)
+        TexelReader::gather(self, operand, index)
     }
 
     fn store(&self, dest: u32, value: &str) -> String {
@@ -120,7 +122,9 @@ impl Leaves for Reader<'_> {
         let value = to_raw(dtype, self.width, value);
         if self.width == Width::Four {
             let value = match self.plan.frame.guard {
-                Guard::Elements => Glsl.select(raw(dtype), Width::Four, "valid", &value, "kept"),
+                WritePredicate::Elements => {
+                    Glsl.select(raw(dtype), Width::Four, "valid", &value, "kept")
+                }
                 _ => value,
             };
             return format!("o{location} = {value};");

@@ -1,42 +1,41 @@
 //! Fragment shaders: programs drawn into textures.
 //!
-//! A block is a texture of four elements a texel ([`Layout`]). [`plan()`] decides how one draw's
-//! fragments find their elements and those of the operands ([`Plan`], equal for launches that can
-//! share a shader) and gives the launch's numbers beside it; [`source`] writes the shader of a
-//! program and a plan.
+//! A block is a texture with four elements in a texel ([`TextureLayout`]). [`plan()`] decides how the fragments of one
+//! draw find their elements and those of operands. The result is a [`DrawPlan`], equal for launches that can share a
+//! shader, and the argument words. [`source`] writes the shader of a program and a plan.
 //!
-//! Invariants: the shader depends on nothing but program and plan; elements that the launch does not
-//! name keep their old value; texels outside the area are not drawn.
+//! Invariants: the shader depends only on program and plan. Elements that the launch does not write keep their old
+//! value. Texels outside the area are not drawn.
 //!
-//! Not here: textures and draws (`driver-gl`), statements (`spell`).
+//! Not here: textures and draws (`driver-gl`), statements (`emit`).
 
-mod across;
+mod column_reduction;
+mod draw_plan;
 mod fetch;
-mod frame;
-mod layout;
 mod locate;
 mod map;
-mod operand;
-mod plan;
-mod reduce;
+mod point_mapping;
 mod request;
+mod row_reduction;
+mod texel_reader;
+mod texture_layout;
 mod walks;
 
-pub use frame::Area;
-pub use layout::Layout;
-pub use plan::{Plan, Planned, plan};
-pub use request::{Declined, Request, Target};
+pub use draw_plan::{DrawPlan, PlannedDraw, plan};
+pub use point_mapping::Area;
+pub use request::{DrawDeclined, DrawRequest, DrawTarget};
+pub use texture_layout::TextureLayout;
 
 use crate::analysis::uses::live_for;
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{Dialect, Width};
-use crate::spell::definitions::definitions;
+use crate::emit::definitions::definitions;
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Program};
-use layout::raw;
 use std::fmt::Write;
+use texture_layout::raw;
 
-/// The version line of a shader, by what the context offers.
+/// The GLSL version of shaders, chosen for the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// GLSL 4.00.
@@ -56,17 +55,17 @@ pub fn vertex_source(version: Version) -> String {
 
 /// The fragment shader of a program and a plan.
 ///
-/// Operand `n` is sampler `t<n>`, the old contents of a destination that is not written whole is
-/// sampler `old`, the launch's numbers are the array `k`.
-pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
+/// Operand `n` is sampler `t<n>`. The old contents of a destination that is not written whole are sampler `old`. The
+/// argument words are the array `k`.
+pub fn source(program: &Program, plan: &DrawPlan, version: Version) -> String {
     let live = live_for(program, &plan.stores);
     let main = match program.form {
-        Form::Reduce { .. } if plan.across => across::main(program, plan, &live),
-        Form::Reduce { .. } => reduce::main(program, plan, &live),
-        // A draw has no other form; a driver refuses them.
+        Form::Reduce { .. } if plan.across => column_reduction::main(program, plan, &live),
+        Form::Reduce { .. } => row_reduction::main(program, plan, &live),
+        // A driver refuses other forms.
         _ => map::main(program, plan, &live),
     };
-    let functions = operand::functions(program, plan, &main);
+    let functions = texel_reader::functions(program, plan, &main);
     let mut text = header(version).to_owned();
     if program.insts.iter().any(|inst| inst.dtype.size() == 8) {
         text += "#extension GL_ARB_gpu_shader_int64 : require\n";
@@ -87,7 +86,7 @@ pub fn source(program: &Program, plan: &Plan, version: Version) -> String {
         let _ = writeln!(text, "layout(location = {location}) out {name} o{location};");
     }
     let body = [functions, main].concat();
-    text += &operand::definitions(&body);
+    text += &texel_reader::definitions(&body);
     text += &definitions(&Glsl, &body);
     text + &body
 }

@@ -1,49 +1,49 @@
-//! Draws to be planned, and why some cannot be.
+//! Requests for planned draws, and the reasons to decline one.
 //!
-//! Owns [`Request`], [`Target`] and [`Declined`]. Not here: plans (`plan.rs`).
+//! Owns [`DrawRequest`], [`DrawTarget`] and [`DrawDeclined`]. Not here: plans (`draw_plan.rs`).
 
-use super::layout::Layout;
+use super::texture_layout::TextureLayout;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Program;
 
-/// Where one draw writes.
+/// The target of one draw.
 #[derive(Clone, Debug)]
-pub struct Target<'a> {
-    /// The texture; with several destinations they all have this layout.
-    pub layout: Layout,
-    /// The elements.
+pub struct DrawTarget<'a> {
+    /// The layout of the texture, or of all textures if there are several destinations.
+    pub layout: TextureLayout,
+    /// The access of the written elements.
     pub access: &'a Access,
-    /// True when the launch writes all of the block, in order.
+    /// True if the launch writes the whole block in C order.
     pub whole: bool,
 }
 
 /// One draw to be planned.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
-    /// The code.
+pub struct DrawRequest<'a> {
+    /// The program of the shader.
     pub program: &'a Program,
     /// The launch's shape.
     pub shape: &'a [usize],
-    /// The numbers of the accesses.
+    /// Offset and strides of each access.
     pub accesses: &'a [Access],
-    /// The textures of the operands.
-    pub operands: &'a [Layout],
+    /// The layouts of the operands' textures.
+    pub operands: &'a [TextureLayout],
     /// The scalar parameters.
     pub params: &'a [u64],
-    /// The destinations that this draw writes; several only when all are written whole.
+    /// The destinations that this draw writes. There are several only if all are written whole.
     pub stores: &'a [u32],
-    /// Where it writes them.
-    pub target: Target<'a>,
+    /// The target of all stores.
+    pub target: DrawTarget<'a>,
     /// True to make literals of the parameters.
     pub specialise: bool,
 }
 
 /// Why a draw cannot be planned as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declined {
-    /// The destination's strides interleave, so that places do not tell coordinates. Launches for
-    /// each point of one axis have fewer of them.
+pub enum DrawDeclined {
+    /// The destination's strides interleave, so that places do not determine coordinates. A launch for each point of
+    /// one axis has fewer strides.
     Tangled,
-    /// The destination's rows are padded, and it is written across their ends.
+    /// The destination's rows are padded, and the access crosses their ends.
     Padded,
 }

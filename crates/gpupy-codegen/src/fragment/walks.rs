@@ -1,18 +1,18 @@
-//! What a program's loads and indices walk over, in the textures that hold their operands.
+//! The walks of a program's loads and indices in a draw, over the textures of operands.
 //!
-//! Owns `Walks` and `LoadWalk`. Invariants: all walks of a `Walks` are over the same space;
-//! a load's walk is over places, unless it is `numbered`.
+//! Owns `DrawWalks` and `LoadWalk`. Invariants: all walks of a `DrawWalks` share one iteration space. A load's walk is
+//! over places, unless it is `numbered`.
 //!
-//! Not here: how walks become shader text (`fetch.rs`, `frame.rs`).
+//! Not here: how walks become shader text (`fetch.rs`, `point_mapping.rs`).
 
-use super::layout::Layout;
-use super::request::{Declined, Request};
-use crate::analysis::space::{Walk, merge};
+use super::request::{DrawDeclined, DrawRequest};
+use super::texture_layout::TextureLayout;
+use crate::analysis::axis_coalescing::{AffineWalk, coalesce_axes};
 use crate::analysis::uses::Uses;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
-/// True when the access can follow the launch texel by texel, without coordinates.
-pub(super) fn follows(walk: &Walk, shape: &[i64]) -> bool {
+/// True if the walk follows the launch texel by texel, so that it needs no coordinates.
+pub(super) fn follows(walk: &AffineWalk, shape: &[i64]) -> bool {
     walk.is_contiguous(shape) && walk.offset % 4 == 0
 }
 
@@ -21,40 +21,41 @@ pub(super) fn follows(walk: &Walk, shape: &[i64]) -> bool {
 pub(super) struct LoadWalk {
     pub operand: u32,
     pub access: u32,
-    pub walk: Walk,
-    /// True when the walk counts elements, since it is no affine walk over the places of a texture
-    /// with padded rows.
+    pub walk: AffineWalk,
+    /// True if the walk is over element numbers, because it is not affine over the places of a texture with padded
+    /// rows.
     pub numbered: bool,
 }
 
 impl LoadWalk {
-    /// True when the load can follow a launch texel by texel, without coordinates.
-    pub fn follows(&self, layout: &Layout, shape: &[i64]) -> bool {
+    /// True if the load follows the launch texel by texel, so that it needs no coordinates.
+    pub fn follows(&self, layout: &TextureLayout, shape: &[i64]) -> bool {
         !layout.is_padded() && follows(&self.walk, shape)
     }
 }
 
-/// The walks of a launch over its space, with as few axes as they allow.
-pub(super) struct Walks {
+/// The walks of a launch over its coalesced space.
+pub(super) struct DrawWalks {
     /// The iteration space.
     pub shape: Vec<i64>,
     /// The space of the destination.
     pub out_shape: Vec<i64>,
     /// The destination's walk, over places.
-    pub dest: Walk,
+    pub dest: AffineWalk,
     pub loads: Vec<LoadWalk>,
     pub late_loads: Vec<LoadWalk>,
-    pub indices: Vec<(u32, Walk)>,
-    pub late_indices: Vec<(u32, Walk)>,
+    pub indices: Vec<(u32, AffineWalk)>,
+    pub late_indices: Vec<(u32, AffineWalk)>,
 }
 
-impl Walks {
+impl DrawWalks {
     /// The walks of a request.
-    pub fn new(request: &Request<'_>, uses: &Uses) -> Result<Walks, Declined> {
+    pub fn new(request: &DrawRequest<'_>, uses: &Uses) -> Result<DrawWalks, DrawDeclined> {
         let rank = request.shape.len();
         let mut shape: Vec<i64> = request.shape.iter().map(|n| *n as i64).collect();
-        let mut raw: Vec<Walk> = request.accesses.iter().map(|a| Walk::of(a, rank)).collect();
-        let mut dest = Walk::of(request.target.access, rank);
+        let mut raw: Vec<AffineWalk> =
+            request.accesses.iter().map(|a| AffineWalk::of(a, rank)).collect();
+        let mut dest = AffineWalk::of(request.target.access, rank);
         let reduces = request.program.form != Form::Map;
         if !reduces && let Some(row) = padded_row(request, uses, &shape) {
             split_last(&mut shape, row, raw.iter_mut().chain([&mut dest]));
@@ -64,7 +65,7 @@ impl Walks {
             *last = (*last as usize).div_ceil(REDUCE_CHUNK) as i64;
         }
         let mut dest =
-            request.target.layout.in_places(&dest, &out_shape).ok_or(Declined::Padded)?;
+            request.target.layout.in_places(&dest, &out_shape).ok_or(DrawDeclined::Padded)?;
         let place = |list: &[(u32, u32)], shape: &[i64]| -> Vec<LoadWalk> {
             let place = |(operand, access): &(u32, u32)| {
                 let (operand, access) = (*operand, *access);
@@ -76,7 +77,7 @@ impl Walks {
             };
             list.iter().map(place).collect()
         };
-        let number = |list: &[u32]| -> Vec<(u32, Walk)> {
+        let number = |list: &[u32]| -> Vec<(u32, AffineWalk)> {
             list.iter().map(|access| (*access, raw[*access as usize].clone())).collect()
         };
         let mut loads = place(&uses.loads, &shape);
@@ -85,19 +86,19 @@ impl Walks {
         let mut late_indices = number(&uses.late_indices);
         let of_loads = loads.iter_mut().chain(&mut late_loads).map(|load| &mut load.walk);
         let of_indices = indices.iter_mut().chain(&mut late_indices).map(|(_, walk)| walk);
-        let mut all: Vec<&mut Walk> = of_loads.chain(of_indices).chain([&mut dest]).collect();
-        merge(&mut shape, usize::from(reduces), &mut all);
+        let mut all: Vec<&mut AffineWalk> = of_loads.chain(of_indices).chain([&mut dest]).collect();
+        coalesce_axes(&mut shape, usize::from(reduces), &mut all);
         let mut merged_out = shape.clone();
         if reduces && let (Some(last), Some(out)) = (merged_out.last_mut(), out_shape.last()) {
             *last = *out;
         }
         let out_shape = merged_out;
-        Ok(Walks { shape, out_shape, dest, loads, late_loads, indices, late_indices })
+        Ok(DrawWalks { shape, out_shape, dest, loads, late_loads, indices, late_indices })
     }
 }
 
-/// The length of padded rows along which the last axis of a launch can be cut, where it is longer.
-fn padded_row(request: &Request<'_>, uses: &Uses, shape: &[i64]) -> Option<i64> {
+/// The length of padded rows, if the launch's last axis is longer and a multiple of it.
+fn padded_row(request: &DrawRequest<'_>, uses: &Uses, shape: &[i64]) -> Option<i64> {
     let operands = uses.loads.iter().map(|(operand, _)| &request.operands[*operand as usize]);
     let mut padded = [&request.target.layout].into_iter().chain(operands).filter(|l| l.is_padded());
     let row = i64::from(padded.next()?.row);
@@ -105,8 +106,8 @@ fn padded_row(request: &Request<'_>, uses: &Uses, shape: &[i64]) -> Option<i64> 
     (last > row && last % row == 0).then_some(row)
 }
 
-/// Makes two axes of the last one, the second of `row` points.
-fn split_last<'a>(shape: &mut Vec<i64>, row: i64, walks: impl Iterator<Item = &'a mut Walk>) {
+/// Splits the last axis in two; the new last axis has `row` points.
+fn split_last<'a>(shape: &mut Vec<i64>, row: i64, walks: impl Iterator<Item = &'a mut AffineWalk>) {
     let Some(last) = shape.pop() else { return };
     shape.extend([last / row, row]);
     for walk in walks {

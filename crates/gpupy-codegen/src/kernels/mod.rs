@@ -1,8 +1,9 @@
-//! Kernels that have been compiled: in this run, and by earlier ones.
+//! Caches of compiled kernels.
 //!
-//! [`Kernels`](cache::Kernels) are those of this run; a [`Shelf`](disk::Shelf) keeps what drivers want to find again.
+//! A [`KernelCache`](kernel_cache::KernelCache) has the kernels of this process. A
+//! [`DiskCache`](disk_cache::DiskCache) keeps kernels and findings for later processes.
 //!
 //! Imports nothing of this crate. Not here: compiling (drivers).
 
-pub mod cache;
-pub mod disk;
+pub mod disk_cache;
+pub mod kernel_cache;

@@ -2,9 +2,9 @@
 //!
 //! Owns [`Case`] and the ways to check one. Not here: which cases there are (`snapshots.rs`).
 
-use gpupy_codegen::compute::{self, Device, Language};
-use gpupy_codegen::fragment::{self, Layout, Request, Target, Version};
-use gpupy_codegen::planes::Planes;
+use gpupy_codegen::compute::{self, KernelFeatures, Language};
+use gpupy_codegen::fragment::{self, DrawRequest, DrawTarget, TextureLayout, Version};
+use gpupy_codegen::split_program::SplitProgram;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::{DType, Scalar};
@@ -16,8 +16,8 @@ pub struct Case {
     pub program: Program,
     pub shape: Vec<usize>,
     pub accesses: Vec<Access>,
-    pub operands: Vec<Layout>,
-    pub target: (Layout, Access, bool),
+    pub operands: Vec<TextureLayout>,
+    pub target: (TextureLayout, Access, bool),
     pub specialise: bool,
 }
 
@@ -31,7 +31,7 @@ impl Case {
         let (layout, access, whole) = &self.target;
         let (mut program, mut operands) = (self.program.clone(), self.operands.clone());
         let mut stores = stores.to_vec();
-        if let Some(planes) = Planes::of(&program) {
+        if let Some(planes) = SplitProgram::of(&program) {
             let dests = planes.dests.iter().zip(0..);
             stores =
                 dests.filter(|((d, _), _)| stores.contains(&(*d as u32))).map(|p| p.1).collect();
@@ -39,14 +39,14 @@ impl Case {
             program = planes.program;
         }
         let params: Vec<u64> = program.params.iter().map(|d| pattern(*d)).collect();
-        let request = Request {
+        let request = DrawRequest {
             program: &program,
             shape: &self.shape,
             accesses: &self.accesses,
             operands: &operands,
             params: &params,
             stores: &stores,
-            target: Target { layout: *layout, access, whole: *whole },
+            target: DrawTarget { layout: *layout, access, whole: *whole },
             specialise: self.specialise,
         };
         let planned = fragment::plan(&request).unwrap();
@@ -56,7 +56,7 @@ impl Case {
 
 impl Case {
     /// The compute kernel that writes some destinations.
-    pub fn kernel_of(&self, stores: &[u32], device: &Device) -> Option<String> {
+    pub fn kernel_of(&self, stores: &[u32], device: &KernelFeatures) -> Option<String> {
         let mut dtypes = self.program.insts.iter().map(|inst| inst.dtype);
         let known = dtypes.all(|dtype| device.stored(dtype).is_some());
         if !known || !device.supports_form(self.program.form.kind()) {
@@ -65,7 +65,7 @@ impl Case {
         let (_, access, whole) = &self.target;
         let params: Vec<u64> = self.program.params.iter().map(|d| pattern(*d)).collect();
         let lengths: Vec<usize> = self.operands.iter().map(|layout| layout.len).collect();
-        let request = compute::Request {
+        let request = compute::DispatchRequest {
             program: &self.program,
             shape: &self.shape,
             accesses: &self.accesses,
@@ -82,7 +82,7 @@ impl Case {
 }
 
 /// A device with all that Vulkan offers.
-pub const VULKAN: Device = Device {
+pub const VULKAN: KernelFeatures = KernelFeatures {
     language: Language::Glsl,
     addresses: true,
     int64: true,
@@ -98,10 +98,10 @@ pub const VULKAN: Device = Device {
 };
 
 /// The same, with blocks that are bound.
-pub const BOUND: Device = Device { addresses: false, ..VULKAN };
+pub const BOUND: KernelFeatures = KernelFeatures { addresses: false, ..VULKAN };
 
 /// One with the least that WGSL has.
-pub const WEB: Device = Device {
+pub const WEB: KernelFeatures = KernelFeatures {
     language: Language::Wgsl,
     int64: false,
     float64: false,
@@ -112,7 +112,8 @@ pub const WEB: Device = Device {
     ..VULKAN
 };
 
-pub const DEVICES: [(&str, Device); 3] = [("comp", VULKAN), ("bound.comp", BOUND), ("wgsl", WEB)];
+pub const DEVICES: [(&str, KernelFeatures); 3] =
+    [("comp", VULKAN), ("bound.comp", BOUND), ("wgsl", WEB)];
 
 pub fn pattern(dtype: DType) -> u64 {
     match dtype {
@@ -173,12 +174,12 @@ pub fn access(offset: i64, strides: &[i64]) -> Access {
     Access { offset, strides: strides.into() }
 }
 
-pub fn square(len: usize) -> Layout {
-    Layout::square(len, 16384).unwrap()
+pub fn square(len: usize) -> TextureLayout {
+    TextureLayout::square(len, 16384).unwrap()
 }
 
-pub fn rows(len: usize, row: usize) -> Layout {
-    Layout::rows(len, row, 16384).unwrap()
+pub fn rows(len: usize, row: usize) -> TextureLayout {
+    TextureLayout::rows(len, row, 16384).unwrap()
 }
 
 /// `f` of one operand, loaded at the launch's own place from a block of the same layout.
@@ -199,7 +200,7 @@ pub fn unary(dtype: DType, f: impl FnOnce(&mut Builder, u32) -> u32) -> Case {
 }
 
 /// A view of one operand into a block of 64 rows of 64.
-pub fn view(kind: AccessKind, operand: Layout, offset: i64, strides: &[i64]) -> Case {
+pub fn view(kind: AccessKind, operand: TextureLayout, offset: i64, strides: &[i64]) -> Case {
     let mut b = Builder::new(Form::Map, strides.len() as u32);
     let (moved, x) = (b.access(kind), b.operand(DType::F32));
     let x = b.load(x, moved);

@@ -7,10 +7,10 @@
 //!
 //! Not here: the logarithm (`log.rs`).
 
-use super::code::{Code, Val};
+use super::formula_builder::{FormulaBuilder, Val};
 use super::log::of_1_plus;
 
-pub(super) fn asinh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn asinh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0].abs();
     let square = x * x;
     let rest = square / ((square + 1.0).sqrt() + 1.0);
@@ -20,7 +20,7 @@ pub(super) fn asinh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     result.copysign(args[0])
 }
 
-pub(super) fn acosh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn acosh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let less = x - 1.0;
     let rest = (less * less + (less + less)).sqrt();
@@ -30,7 +30,7 @@ pub(super) fn acosh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     x.below(1.0).choose(c.float(f64::NAN), result)
 }
 
-pub(super) fn atanh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn atanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0].abs();
     let double = x + x;
     let rest = double * x / (1.0 - x);
@@ -39,7 +39,7 @@ pub(super) fn atanh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// A number whose square is in range, and beside which 1 is nothing.
-fn large(c: &Code) -> f64 {
+fn large(c: &FormulaBuilder) -> f64 {
     c.pick(2f64.powi(40), 2f64.powi(80))
 }
 

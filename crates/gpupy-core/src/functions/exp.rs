@@ -7,7 +7,7 @@
 //! Not here: the functions made of exponentials (`hyperbolic.rs`), powers of other bases
 //! (`power.rs`).
 
-use super::code::{Code, Val};
+use super::formula_builder::{FormulaBuilder, Val};
 
 /// 1 / ln 2.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -51,7 +51,7 @@ const DOUBLE_2: &[f64] = &[
     2.5741859530395007e-11,
 ];
 
-pub(super) fn exp<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn exp<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let (n, word, r) = reduce(x);
     // Powers up to these are normal numbers, beyond the second pair 0 or infinity.
@@ -59,7 +59,7 @@ pub(super) fn exp<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     ends(x, normal, c.pick([-104.0, 89.0], [-746.0, 710.0]), exp_reduced(r), (n, word))
 }
 
-pub(super) fn exp2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn exp2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let (n, word) = x.nearest();
     let normal = c.pick(125.0, 1021.0);
@@ -87,7 +87,7 @@ fn ends<'c>(
 
 /// `2^n (e^r - 1) + (2^n - 1)`, with the 2^n taken out; r is too coarse by itself where the two
 /// summands nearly cancel, and so has a correction.
-pub(super) fn expm1<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn expm1<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let (least, most) = c.pick((-18.0, 89.0), (-38.0, 710.0));
     let limited = x.max(least).min(most);

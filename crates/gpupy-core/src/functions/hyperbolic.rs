@@ -7,8 +7,8 @@
 //!
 //! Not here: the reduction (`exp.rs`).
 
-use super::code::{Code, Val};
 use super::exp::{exp_reduced, power_of_2, reduce};
+use super::formula_builder::{FormulaBuilder, Val};
 
 /// (sinh(r) - r) / r³ for |r| up to ln 2 / 2, in powers of r².
 const SINE: [&[f64]; 2] = [
@@ -51,20 +51,20 @@ const TANGENT: [&[f64]; 2] = [
     ],
 ];
 
-pub(super) fn sinh<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn sinh<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
-    let Parts { a, b, sine, cosine_less_1 } = parts(x.abs());
+    let ExpParts { a, b, sine, cosine_less_1 } = parts(x.abs());
     let result = a + (a * cosine_less_1 + b * sine);
     // Doubling loses bits of subnormal numbers, which are their own sines.
     x.abs().below(1e-20).choose(x, (result * 2.0).copysign(x))
 }
 
-pub(super) fn cosh<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
-    let Parts { a, b, sine, cosine_less_1 } = parts(args[0].abs());
+pub(super) fn cosh<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+    let ExpParts { a, b, sine, cosine_less_1 } = parts(args[0].abs());
     (b + (b * cosine_less_1 + a * sine)) * 2.0
 }
 
-pub(super) fn tanh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn tanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0].abs();
     let z = x * x;
     let small = x + x * z * z.polynomial(c.pick(TANGENT[0], TANGENT[1]));
@@ -75,7 +75,7 @@ pub(super) fn tanh<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     x.below(0.625).choose(small, large).copysign(args[0])
 }
 
-struct Parts<'c> {
+struct ExpParts<'c> {
     /// (2^n - 2^-n) / 4.
     a: Val<'c>,
     /// (2^n + 2^-n) / 4.
@@ -86,7 +86,7 @@ struct Parts<'c> {
     cosine_less_1: Val<'c>,
 }
 
-fn parts(x: Val<'_>) -> Parts<'_> {
+fn parts(x: Val<'_>) -> ExpParts<'_> {
     let c = x.code();
     // Beyond it all results are infinite; NaN stays.
     let (n, word, r) = reduce(x.min(c.pick(89.5, 710.6)));
@@ -96,5 +96,5 @@ fn parts(x: Val<'_>) -> Parts<'_> {
     // Quarters, since the highest half is out of range; a small one is too small to matter.
     let up = word.power_of_2(0.25);
     let down = power_of_2(-2.0 - n.min(c.pick(100.0, 1000.0)));
-    Parts { a: up - down, b: up + down, sine, cosine_less_1 }
+    ExpParts { a: up - down, b: up + down, sine, cosine_less_1 }
 }

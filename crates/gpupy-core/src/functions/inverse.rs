@@ -7,7 +7,7 @@
 //!
 //! Not here: sine, cosine and tangent (`trig.rs`).
 
-use super::code::{Code, Val};
+use super::formula_builder::{FormulaBuilder, Val};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// (asin(t) - t) / t³ for |t| up to 1/2, in powers of t².
@@ -60,7 +60,7 @@ const TANGENT: [&[f64]; 2] = [
 /// What π is more than the float nearest to it, as a share of π.
 const PI_LOST: [f64; 2] = [-2.782753515285623e-8, 3.8981718325193755e-17];
 
-pub(super) fn asin<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn asin<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0].abs();
     let is_small = x.below(0.5);
     let (root, rest) = of_root(is_small, x);
@@ -68,7 +68,7 @@ pub(super) fn asin<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     from_axis(base, is_small.not(), root, rest).copysign(args[0])
 }
 
-pub(super) fn acos<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn acos<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let is_small = args[0].abs().below(0.5);
     let is_negative = args[0].below(0.0);
     let (root, rest) = of_root(is_small, args[0].abs());
@@ -88,7 +88,7 @@ fn of_root<'c>(is_small: Val<'c>, x: Val<'c>) -> (Val<'c>, Val<'c>) {
     (t, t * z * z.polynomial(c.pick(SINE[0], SINE[1])))
 }
 
-pub(super) fn atan<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn atan<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0].abs();
     let is_steep = x.above(1.0);
     let one = c.float(1.0);
@@ -97,7 +97,7 @@ pub(super) fn atan<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     from_axis(base, is_steep, angle, low).copysign(args[0])
 }
 
-pub(super) fn atan2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn atan2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (y, x) = (args[0].abs(), args[1].abs());
     let is_steep = y.above(x);
     let (angle, low) = octant(is_steep.choose(x, y), is_steep.choose(y, x));

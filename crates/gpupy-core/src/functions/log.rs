@@ -7,8 +7,8 @@
 //!
 //! Not here: the logarithm inside a power (`power.rs`).
 
-use super::code::{Code, Val};
 use super::exp::{LN_2, power_of_2_int};
+use super::formula_builder::{FormulaBuilder, Val};
 
 /// (log(1 + f) - f + f²/2) / f³.
 const SINGLE: &[f64] = &[
@@ -43,11 +43,11 @@ const LOG10_2: [[f64; 2]; 2] =
 const LOG10_E: [[f64; 2]; 2] =
     [[0.4342041015625, 9.038033749675378e-5], [0.4342944622039795, 1.9699272335463627e-8]];
 
-pub(super) fn log<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     of_normal(args[0], |(e, m)| natural(e.to_float(), m - 1.0, None))
 }
 
-pub(super) fn log1p<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log1p<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     // -0.0 keeps its sign.
     of_1_plus(x, None, None).copysign(x)
@@ -84,7 +84,7 @@ fn less_1<'c>(x: Val<'c>, low: Option<Val<'c>>, e: Val<'c>) -> (Val<'c>, Val<'c>
     (f, low.map_or(lost, |low| lost + low * scale))
 }
 
-pub(super) fn log2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     of_normal(args[0], |(e, m)| {
         let (high, low) = in_two_parts(m - 1.0);
         let [factor, factor_low] = c.pick(LOG2_E[0], LOG2_E[1]);
@@ -93,7 +93,7 @@ pub(super) fn log2<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
     })
 }
 
-pub(super) fn log10<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log10<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     of_normal(args[0], |(e, m)| {
         let e = e.to_float();
         let (high, low) = in_two_parts(m - 1.0);

@@ -8,8 +8,8 @@
 //! Not here: which drivers need them (the engine asks each).
 
 mod area;
-mod code;
 mod exp;
+mod formula_builder;
 mod hyperbolic;
 mod inverse;
 mod log;
@@ -19,11 +19,11 @@ mod trig;
 use crate::dtype::DType;
 use crate::ir::Program;
 use crate::op::Op;
-use code::{Code, Val};
+use formula_builder::{FormulaBuilder, Val};
 use std::sync::OnceLock;
 
 /// A function of values of one program.
-type Formula = for<'c> fn(&'c Code, &[Val<'c>]) -> Val<'c>;
+type Formula = for<'c> fn(&'c FormulaBuilder, &[Val<'c>]) -> Val<'c>;
 
 /// What computes an operation from simpler ones, if the core knows.
 fn formula(op: Op) -> Option<Formula> {
@@ -57,24 +57,24 @@ fn formula(op: Op) -> Option<Formula> {
 
 /// The straight program of a function (see `driver::Method::Lowered`), or `None` where there is none.
 pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
-    static ALL: [Programs; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
+    static ALL: [ProgramTable; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
     found(op, dtype, &ALL, false)
 }
 
 /// The program of a function with branches for what is seldom needed. It has the same bits, and is the
 /// straight one where there is nothing of the kind.
 pub fn branching(op: Op, dtype: DType) -> Option<&'static Program> {
-    static ALL: [Programs; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
+    static ALL: [ProgramTable; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
     found(op, dtype, &ALL, true)
 }
 
 /// Programs by the number of their operation.
-type Programs = [OnceLock<Program>; 256];
+type ProgramTable = [OnceLock<Program>; 256];
 
 fn found(
     op: Op,
     dtype: DType,
-    [half, single, double]: &'static [Programs; 3],
+    [half, single, double]: &'static [ProgramTable; 3],
     branches: bool,
 ) -> Option<&'static Program> {
     let formula = formula(op)?;
@@ -85,5 +85,5 @@ fn found(
         _ => return None,
     };
     let cell = programs.get(op as usize)?;
-    Some(cell.get_or_init(|| Code::program(dtype, op.info().arity, branches, formula)))
+    Some(cell.get_or_init(|| FormulaBuilder::program(dtype, op.info().arity, branches, formula)))
 }

@@ -6,8 +6,8 @@
 //!
 //! Not here: squares and roots, which NumPy's operator takes apart (the front end's).
 
-use super::code::{Code, Val};
 use super::exp::{exp2_reduced, times_power_of_2};
+use super::formula_builder::{FormulaBuilder, Val};
 use super::log::{is_odd, parts, take_apart};
 
 /// (atanh(s) - s) / s³ for |s| up to 0.0398, in powers of s².
@@ -56,7 +56,7 @@ const CENTRES: [[Centre; 5]; 2] = [
     ],
 ];
 
-pub(super) fn pow<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (x, y) = (args[0], args[1]);
     c.shortened(
         || pow_of_all(x, y),
@@ -155,7 +155,7 @@ fn two_sum<'c>(large: Val<'c>, small: Val<'c>) -> (Val<'c>, Val<'c>) {
     (sum, (large - sum) + small)
 }
 
-pub(super) fn hypot<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn hypot<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (a, b) = (args[0].abs(), args[1].abs());
     // Beyond these, squares leave the range, or lose what a device may flush of them.
     let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-48)), (2f64.powi(500), 2f64.powi(-480)));
@@ -192,7 +192,7 @@ fn root_of_squares<'c>(large: Val<'c>, small: Val<'c>) -> Val<'c> {
 
 /// A first estimate from a third of the bits, better ones by Halley's method, and a last step from
 /// one with half the bits, whose square is exact.
-pub(super) fn cbrt<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let magnitude = args[0].abs();
     // Subnormal numbers have no such bits, and thrice the largest are out of range.
     let (least, most) =

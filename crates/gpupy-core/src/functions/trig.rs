@@ -7,7 +7,7 @@
 //!
 //! Not here: the inverse functions (`inverse.rs`).
 
-use super::code::{Code, Term, Val};
+use super::formula_builder::{FormulaBuilder, FormulaOperand, Val};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// (sin(r) - r) / r³ in powers of r².
@@ -35,21 +35,21 @@ const COSINE: [&[f64]; 2] = [
     ],
 ];
 
-pub(super) fn sin<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn sin<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (quadrant, r, low) = reduce(args[0].abs());
     let (sine, cosine) = on_quadrant(r, low);
     let result = is_odd(quadrant).choose(cosine, sine);
     with_sign(result, second_bit_as_sign(quadrant) ^ args[0].bits())
 }
 
-pub(super) fn cos<'c>(_: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn cos<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (quadrant, r, low) = reduce(args[0].abs());
     let (sine, cosine) = on_quadrant(r, low);
     let result = is_odd(quadrant).choose(sine, cosine);
     with_sign(result, second_bit_as_sign(quadrant + 1i64))
 }
 
-pub(super) fn tan<'c>(c: &'c Code, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn tan<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (quadrant, r, low) = reduce(args[0].abs());
     let (sine, cosine) = on_quadrant(r, low);
     let odd = is_odd(quadrant);

@@ -13,17 +13,17 @@
 
 mod analysis;
 mod build;
+mod early_exit;
 mod fingerprint;
 mod form;
-mod loops;
 mod reductions;
 mod text;
 mod verify;
 
 pub use build::Builder;
+pub use early_exit::EarlyExit;
 pub use fingerprint::Fingerprint;
 pub use form::{Form, FormKind};
-pub use loops::Leaving;
 pub use reductions::Reduction;
 
 use crate::dtype::DType;

@@ -16,7 +16,7 @@ use std::str::{FromStr, SplitWhitespace};
 
 /// How an argument of an instruction is written.
 #[derive(Clone, Copy)]
-enum Arg {
+enum ArgumentForm {
     /// `%7`: an instruction.
     Value,
     /// A letter and a number: a slot of one of the header's lists.
@@ -32,8 +32,8 @@ enum Arg {
 }
 
 /// The arguments of an operation, in order.
-fn layout(op: Op) -> &'static [Arg] {
-    use Arg::{Bits, List, MaybeOp, Number, Slot, Value};
+fn layout(op: Op) -> &'static [ArgumentForm] {
+    use ArgumentForm::{Bits, List, MaybeOp, Number, Slot, Value};
     match op {
         Op::Const => &[Bits],
         Op::Param => &[Slot('p')],
@@ -119,10 +119,10 @@ impl Program {
         let mut next = || args.next().unwrap_or(0);
         for arg in layout(inst.op) {
             match arg {
-                Arg::Value => write!(f, " %{}", next())?,
-                Arg::Slot(letter) => write!(f, " {letter}{}", next())?,
-                Arg::Number => write!(f, " {}", next())?,
-                Arg::Bits => {
+                ArgumentForm::Value => write!(f, " %{}", next())?,
+                ArgumentForm::Slot(letter) => write!(f, " {letter}{}", next())?,
+                ArgumentForm::Number => write!(f, " {}", next())?,
+                ArgumentForm::Bits => {
                     let scalar = Scalar {
                         dtype: inst.dtype,
                         bits: u64::from(next()) | u64::from(next()) << 32,
@@ -130,13 +130,13 @@ impl Program {
                     let digits = 2 + 2 * inst.dtype.size();
                     write!(f, " {:#0digits$x}  # {scalar}", scalar.bits)?;
                 }
-                Arg::List => {
+                ArgumentForm::List => {
                     let (from, len) = (next() as usize, next() as usize);
                     let values = self.extra.get(from..from.saturating_add(len)).unwrap_or(&[]);
                     let values: Vec<_> = values.iter().map(|v| format!("%{v}")).collect();
                     write!(f, " ({})", values.join(" "))?;
                 }
-                Arg::MaybeOp => match (next(), inst.own_op()) {
+                ArgumentForm::MaybeOp => match (next(), inst.own_op()) {
                     (0, _) => {}
                     (_, Some(op)) => write!(f, " {}", op.info().name)?,
                     (code, None) => write!(f, " {code}")?,
@@ -164,7 +164,7 @@ impl FromStr for Program {
             let line = line.split('#').next().unwrap_or("");
             // Parentheses are words of their own; commas may stand between words.
             let line = line.replace('(', " ( ").replace(')', " ) ").replace(',', " ");
-            let mut words = Words { words: line.split_whitespace() };
+            let mut words = LineWords { words: line.split_whitespace() };
             if line.trim().is_empty() {
                 continue;
             }
@@ -189,10 +189,10 @@ impl FromStr for Program {
 /// The first words of the header's lines.
 const HEADS: [&str; 6] = ["form", "rank", "operands", "params", "accesses", "dests"];
 
-type Read<T = ()> = Result<T, String>;
+type Parsed<T = ()> = Result<T, String>;
 
 impl Program {
-    fn read_head(&mut self, head: &str, words: &mut Words<'_>) -> Read {
+    fn read_head(&mut self, head: &str, words: &mut LineWords<'_>) -> Parsed {
         words.exactly(head)?;
         match head {
             "form" => {
@@ -211,7 +211,7 @@ impl Program {
         Ok(())
     }
 
-    fn read_inst(&mut self, words: &mut Words<'_>) -> Read {
+    fn read_inst(&mut self, words: &mut LineWords<'_>) -> Parsed {
         let mut first = words.next("an instruction")?;
         let named = first.starts_with('%');
         if named {
@@ -235,14 +235,16 @@ impl Program {
         let mut args = Vec::with_capacity(3);
         for arg in layout(op) {
             match arg {
-                Arg::Value => args.push(words.number("%")?),
-                Arg::Slot(letter) => args.push(words.number(letter.encode_utf8(&mut [0; 4]))?),
-                Arg::Number => args.push(words.number("")?),
-                Arg::Bits => {
+                ArgumentForm::Value => args.push(words.number("%")?),
+                ArgumentForm::Slot(letter) => {
+                    args.push(words.number(letter.encode_utf8(&mut [0; 4]))?)
+                }
+                ArgumentForm::Number => args.push(words.number("")?),
+                ArgumentForm::Bits => {
                     let bits = bits(words.next("bits")?)?;
                     args.extend([bits as u32, (bits >> 32) as u32]);
                 }
-                Arg::List => {
+                ArgumentForm::List => {
                     let from = self.extra.len();
                     words.exactly("(")?;
                     loop {
@@ -253,7 +255,7 @@ impl Program {
                     }
                     args.extend([from as u32, (self.extra.len() - from) as u32]);
                 }
-                Arg::MaybeOp => args.push(words.maybe_op()?),
+                ArgumentForm::MaybeOp => args.push(words.maybe_op()?),
             }
         }
         args.resize(3, 0);
@@ -267,33 +269,33 @@ impl Program {
 }
 
 /// The words of a line that are still to be read.
-struct Words<'a> {
+struct LineWords<'a> {
     words: SplitWhitespace<'a>,
 }
 
-impl<'a> Words<'a> {
-    fn next(&mut self, wanted: &str) -> Read<&'a str> {
+impl<'a> LineWords<'a> {
+    fn next(&mut self, wanted: &str) -> Parsed<&'a str> {
         self.words.next().ok_or_else(|| format!("the line ends where {wanted} should be"))
     }
 
-    fn exactly(&mut self, wanted: &str) -> Read {
+    fn exactly(&mut self, wanted: &str) -> Parsed {
         match self.next(&format!("`{wanted}`"))? {
             word if word == wanted => Ok(()),
             other => Err(format!("`{other}` stands where `{wanted}` should be")),
         }
     }
 
-    fn number(&mut self, prefix: &str) -> Read<u32> {
+    fn number(&mut self, prefix: &str) -> Parsed<u32> {
         number(prefix, self.next("a number")?)
     }
 
-    fn op(&mut self) -> Read<Op> {
+    fn op(&mut self) -> Parsed<Op> {
         let name = self.next("an operation")?;
         Op::from_name(name).ok_or_else(|| format!("there is no operation `{name}`"))
     }
 
     /// The code of the operation that stands next, 0 where the line ends.
-    fn maybe_op(&mut self) -> Read<u32> {
+    fn maybe_op(&mut self) -> Parsed<u32> {
         if self.words.clone().next().is_none() {
             return Ok(0);
         }
@@ -303,11 +305,11 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn rest<T>(&mut self, read: impl Fn(&str) -> Read<T>) -> Read<Vec<T>> {
+    fn rest<T>(&mut self, read: impl Fn(&str) -> Parsed<T>) -> Parsed<Vec<T>> {
         self.words.by_ref().map(read).collect()
     }
 
-    fn end(&mut self) -> Read {
+    fn end(&mut self) -> Parsed {
         match self.words.next() {
             None => Ok(()),
             Some(word) => Err(format!("`{word}` stands where the line should end")),
@@ -315,7 +317,7 @@ impl<'a> Words<'a> {
     }
 }
 
-fn number(prefix: &str, word: &str) -> Read<u32> {
+fn number(prefix: &str, word: &str) -> Parsed<u32> {
     // `parse` alone would take a plus sign.
     let digits = word.strip_prefix(prefix).filter(|digits| !digits.starts_with('+'));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
@@ -323,18 +325,18 @@ fn number(prefix: &str, word: &str) -> Read<u32> {
     })
 }
 
-fn bits(word: &str) -> Read<u64> {
+fn bits(word: &str) -> Parsed<u64> {
     let digits = word.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
     digits
         .and_then(|digits| u64::from_str_radix(digits, 16).ok())
         .ok_or_else(|| format!("`{word}` stands where bits like `0x3f800000` should be"))
 }
 
-fn dtype(word: &str) -> Read<DType> {
+fn dtype(word: &str) -> Parsed<DType> {
     DType::from_name(word).ok_or_else(|| format!("there is no dtype `{word}`"))
 }
 
-fn access(word: &str) -> Read<AccessKind> {
+fn access(word: &str) -> Parsed<AccessKind> {
     let found = KINDS.iter().find(|(_, name)| *name == word);
     found.map(|(kind, _)| *kind).ok_or_else(|| format!("there is no access `{word}`"))
 }

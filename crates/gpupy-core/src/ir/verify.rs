@@ -28,7 +28,7 @@ impl Program {
         if self.dests.is_empty() {
             return Err(invalid("the program has no destination".into()));
         }
-        let mut walk = Walk::new(self);
+        let mut walk = ProgramWalk::new(self);
         for (at, inst) in self.insts.iter().enumerate() {
             walk.inst(at, inst).map_err(|said| {
                 invalid(said).with("instruction", at).with("operation", inst.op.info().name)
@@ -42,11 +42,11 @@ fn invalid(said: String) -> Error {
     Error::new(ErrorKind::Invalid, "verify").says(said)
 }
 
-type Checked<T = ()> = std::result::Result<T, String>;
+type Verified<T = ()> = std::result::Result<T, String>;
 
 /// What may be said of an instruction's value.
 #[derive(Clone, Copy, PartialEq)]
-enum Seen {
+enum ValueState {
     /// It has no value, and is no finished region.
     Nothing,
     /// It can be used here.
@@ -58,7 +58,7 @@ enum Seen {
 }
 
 /// A region that is open.
-struct Open {
+struct OpenRegion {
     /// The instruction that opened it.
     at: usize,
     /// The dtypes of its values: a loop's from the start, a choice's once the first branch ends.
@@ -68,10 +68,10 @@ struct Open {
     is_loop: bool,
 }
 
-struct Walk<'a> {
+struct ProgramWalk<'a> {
     program: &'a Program,
-    seen: Vec<Seen>,
-    open: Vec<Open>,
+    seen: Vec<ValueState>,
+    open: Vec<OpenRegion>,
     /// The dtypes of the results of finished regions, by the instruction that opened them.
     results: Vec<Option<Vec<DType>>>,
     /// How much of `extra` is accounted for.
@@ -83,9 +83,9 @@ struct Walk<'a> {
     reduces: Range<usize>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(program: &'a Program) -> Walk<'a> {
-        Walk {
+impl<'a> ProgramWalk<'a> {
+    fn new(program: &'a Program) -> ProgramWalk<'a> {
+        ProgramWalk {
             program,
             seen: Vec::with_capacity(program.insts.len()),
             open: Vec::new(),
@@ -97,13 +97,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn inst(&mut self, at: usize, inst: &Inst) -> Checked {
+    fn inst(&mut self, at: usize, inst: &Inst) -> Verified {
         let [a, b, c] = inst.args;
         if inst.op != Op::Reduce && self.reduces.end == at {
             // The epilogue sees nothing of the prologue.
             self.hide(0..self.reduces.start);
         }
-        let mut seen = Seen::Value;
+        let mut seen = ValueState::Value;
         let mut used = inst.op.info().arity as usize;
         match inst.op {
             Op::Const => {
@@ -133,14 +133,14 @@ impl<'a> Walk<'a> {
                 used = 3;
                 self.takes("count", a, DType::I32)?;
                 let dtypes = self.list(b, c)?;
-                let region = Open { at, dtypes: Some(dtypes), from: at + 1, is_loop: true };
+                let region = OpenRegion { at, dtypes: Some(dtypes), from: at + 1, is_loop: true };
                 self.open.push(region);
-                seen = Seen::Nothing;
+                seen = ValueState::Nothing;
             }
             Op::If => {
                 self.takes("condition", a, DType::Bool)?;
-                self.open.push(Open { at, dtypes: None, from: at + 1, is_loop: false });
-                seen = Seen::Nothing;
+                self.open.push(OpenRegion { at, dtypes: None, from: at + 1, is_loop: false });
+                seen = ValueState::Nothing;
             }
             Op::Else => {
                 used = 3;
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
                     region.dtypes = Some(dtypes);
                     region.from = at + 1;
                 }
-                seen = Seen::Nothing;
+                seen = ValueState::Nothing;
             }
             Op::End => {
                 used = 3;
@@ -170,8 +170,8 @@ impl<'a> Walk<'a> {
                 })?;
                 self.open.pop();
                 self.results[a as usize] = Some(dtypes);
-                self.seen[a as usize] = Seen::Region;
-                seen = Seen::Nothing;
+                self.seen[a as usize] = ValueState::Region;
+                seen = ValueState::Nothing;
             }
             Op::Carry | Op::Iter => {
                 let region = self.open.iter().find(|r| r.is_loop && r.at == a as usize);
@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
             }
             Op::Result => {
                 used = 2;
-                if self.seen.get(a as usize) != Some(&Seen::Region) {
+                if self.seen.get(a as usize) != Some(&ValueState::Region) {
                     return Err(format!("`{a}` is no finished region that can be seen here"));
                 }
                 let dtypes = self.results[a as usize].as_deref().unwrap_or(&[]);
@@ -213,11 +213,11 @@ impl<'a> Walk<'a> {
                 used = 2;
                 self.store(a, b)?;
                 gives(inst, self.program.dests[a as usize])?;
-                seen = Seen::Nothing;
+                seen = ValueState::Nothing;
             }
             op => self.operation(op, inst)?,
         }
-        if seen == Seen::Nothing && inst.op != Op::Store {
+        if seen == ValueState::Nothing && inst.op != Op::Store {
             gives(inst, DType::Bool)?;
         }
         if let Some(arg) = inst.args[used..].iter().find(|arg| **arg != 0) {
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn end(self) -> Checked {
+    fn end(self) -> Verified {
         if let Some(region) = self.open.last() {
             return Err(format!("region `{}` has no `end`", region.at));
         }
@@ -254,17 +254,17 @@ impl<'a> Walk<'a> {
     }
 
     /// The dtype of a value that can be used here.
-    fn value(&self, number: u32) -> Checked<DType> {
+    fn value(&self, number: u32) -> Verified<DType> {
         let at = number as usize;
         match self.seen.get(at) {
-            Some(Seen::Value) => Ok(self.program.insts[at].dtype),
-            Some(Seen::Gone) => Err(format!("value `{number}` cannot be seen here")),
+            Some(ValueState::Value) => Ok(self.program.insts[at].dtype),
+            Some(ValueState::Gone) => Err(format!("value `{number}` cannot be seen here")),
             Some(_) => Err(format!("instruction `{number}` has no value")),
             None => Err(format!("value `{number}` is not defined before")),
         }
     }
 
-    fn takes(&self, what: &str, number: u32, wanted: DType) -> Checked {
+    fn takes(&self, what: &str, number: u32, wanted: DType) -> Verified {
         let dtype = self.value(number)?;
         if dtype == wanted {
             return Ok(());
@@ -273,7 +273,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The dtypes of a list of values, which has to follow the lists before it.
-    fn list(&mut self, from: u32, len: u32) -> Checked<Vec<DType>> {
+    fn list(&mut self, from: u32, len: u32) -> Verified<Vec<DType>> {
         let (start, end) = (from as usize, from as usize + len as usize);
         let values = self.program.extra.get(start..end).ok_or_else(|| {
             let all = self.program.extra.len();
@@ -288,7 +288,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Ends a branch of the innermost region, which has to be number `region`.
-    fn leave(&mut self, region: u32, at: usize, fits: impl Fn(&Open) -> Checked) -> Checked {
+    fn leave(
+        &mut self,
+        region: u32,
+        at: usize,
+        fits: impl Fn(&OpenRegion) -> Verified,
+    ) -> Verified {
         let open = self.open.last().filter(|open| open.at == region as usize);
         let open =
             open.ok_or_else(|| format!("region `{region}` is not the innermost open one"))?;
@@ -300,11 +305,11 @@ impl<'a> Walk<'a> {
 
     fn hide(&mut self, values: Range<usize>) {
         for seen in &mut self.seen[values] {
-            *seen = Seen::Gone;
+            *seen = ValueState::Gone;
         }
     }
 
-    fn operation(&self, op: Op, inst: &Inst) -> Checked {
+    fn operation(&self, op: Op, inst: &Inst) -> Verified {
         let row = op.info();
         debug_assert!(row.rule != Rule::Special);
         let mut dtypes = [DType::Bool; 3];
@@ -319,7 +324,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The instruction of a form, on values of this dtype.
-    fn form(&mut self, op: Op, dtype: DType) -> Checked {
+    fn form(&mut self, op: Op, dtype: DType) -> Verified {
         let (form, name) = (self.program.form, op.info().name);
         if op.form() != Some(form.kind()) {
             return Err(format!("the {} form has no `{name}`", form.kind()));
@@ -340,7 +345,7 @@ impl<'a> Walk<'a> {
 
     /// A reduction of a value of this dtype. The first has the form's operation, a further one stands directly behind
     /// it and names its own.
-    fn reduce(&mut self, at: usize, inst: &Inst, dtype: DType) -> Checked {
+    fn reduce(&mut self, at: usize, inst: &Inst, dtype: DType) -> Verified {
         let [value, named, _] = inst.args;
         if !self.formed || self.program.form.kind() != FormKind::Reduce {
             self.form(inst.op, dtype)?;
@@ -367,7 +372,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A whole-program form's instruction has the loads as its operands, which stand before it.
-    fn loads(&self, at: usize, inst: &Inst) -> Checked {
+    fn loads(&self, at: usize, inst: &Inst) -> Verified {
         let arity = inst.op.info().arity as usize;
         let loads = self.program.insts[..at].iter().all(|inst| inst.op == Op::Load);
         let in_order = inst.args.iter().take(arity).enumerate().all(|(k, arg)| *arg as usize == k);
@@ -378,7 +383,7 @@ impl<'a> Walk<'a> {
         Err(format!("before `{name}` stand its operands' loads, in their order, and nothing else"))
     }
 
-    fn store(&mut self, dest: u32, value: u32) -> Checked {
+    fn store(&mut self, dest: u32, value: u32) -> Verified {
         self.takes("stored value", value, slot("destination", &self.program.dests, dest)?)?;
         if !self.open.is_empty() {
             return Err("`store` stands inside a region".to_string());
@@ -393,20 +398,20 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn slot<T: Copy>(what: &str, slots: &[T], number: u32) -> Checked<T> {
+fn slot<T: Copy>(what: &str, slots: &[T], number: u32) -> Verified<T> {
     slots.get(number as usize).copied().ok_or_else(|| {
         format!("{what} `{number}` is not among the {} that the program has", slots.len())
     })
 }
 
-fn gives(inst: &Inst, dtype: DType) -> Checked {
+fn gives(inst: &Inst, dtype: DType) -> Verified {
     if inst.dtype == dtype {
         return Ok(());
     }
     Err(format!("the dtype is `{}`, not `{dtype}`", inst.dtype))
 }
 
-fn literal(dtype: DType, bits: u64) -> Checked {
+fn literal(dtype: DType, bits: u64) -> Verified {
     let most = match dtype {
         DType::C64 | DType::C128 => return Err(format!("`{dtype}` has no literals")),
         DType::Bool => 1,

@@ -4,11 +4,11 @@
 //!
 //! Not here: the table's functions, and whose they are (`functions.rs`), what the host does with them (the engine).
 
+use super::driver_table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, GPUPY_NAME, Table};
 use super::functions::{
     Plugin, block_alloc, block_free, block_read, block_write, check_ir, cleanup, eval_ir,
     get_method, init, resource_add, resource_check, resource_get, resource_sub, resource_zero,
 };
-use super::table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, GPUPY_NAME, Table};
 use std::ffi::c_char;
 
 /// Exports a driver as the library's `gpupy_driver`: its name, and a function that makes it.
@@ -23,7 +23,7 @@ macro_rules! export_driver {
     ($name:expr, $new:path) => {
         /// The driver's table; see `include/gpupy_driver.h`.
         #[unsafe(no_mangle)]
-        pub extern "C" fn gpupy_driver() -> *const $crate::plugin::table::Table {
+        pub extern "C" fn gpupy_driver() -> *const $crate::plugin::driver_table::Table {
             struct Exported;
             impl $crate::plugin::Plugin for Exported {
                 const NAME: &'static str = $name;
@@ -31,7 +31,7 @@ macro_rules! export_driver {
                     $new()
                 }
             }
-            static TABLE: $crate::plugin::table::Table = $crate::plugin::table::<Exported>();
+            static TABLE: $crate::plugin::driver_table::Table = $crate::plugin::table::<Exported>();
             &TABLE
         }
     };

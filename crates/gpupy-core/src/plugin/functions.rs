@@ -4,17 +4,17 @@
 //! calls the driver behind the wall, and tells the result. What the driver cannot know (an operation of a newer
 //! host) it is not asked.
 //!
-//! Not here: the wall (`guard.rs`), the table itself (`export.rs`).
+//! Not here: the wall (`panic_guard.rs`), the table itself (`export.rs`).
 
-use super::growing::Growing;
-use super::guard::{Lowered, Open, guarded, null, words};
-use super::program::{self, read_launch, read_program};
-use super::table::{
+use super::driver_table::{
     GPUPY_ABSENT, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
     GPUPY_PART_OPERAND, GPUPY_PART_PARAM, GPUPY_RESOURCES, RawBlockSpec, RawCapabilities, RawCheck,
     RawConfig, RawError, RawEvaluated, RawLaunch, RawPart, RawProgram,
 };
-use super::words::{get, put, tell, words_of};
+use super::fixed_strings::{get, put, tell, words_of};
+use super::growing::Growing;
+use super::panic_guard::{GuardedDriver, LoweredMethod, guarded, null, words};
+use super::program::{self, read_launch, read_program};
 use crate::driver::{
     BlockId, BlockSpec, Capabilities, Config, Driver, HostMemory, Method, Part, Resources,
 };
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
         })?;
         // SAFETY: as above.
         unsafe { raw_capabilities(&found).give(capabilities)? };
-        *state = Box::into_raw(Box::new(Open::new(driver))).cast();
+        *state = Box::into_raw(Box::new(GuardedDriver::new(driver))).cast();
         Ok(())
     };
     let result = catch_unwind(AssertUnwindSafe(opened))
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn cleanup(state: *mut c_void) {
         return;
     }
     // SAFETY: the state is of our `init`, and given back here.
-    let mut open = unsafe { Box::from_raw(state.cast::<Open>()) };
+    let mut open = unsafe { Box::from_raw(state.cast::<GuardedDriver>()) };
     // Nobody hears what a panic says here; and the driver is dropped apart, as that may panic too.
     let _ = catch_unwind(AssertUnwindSafe(|| open.driver.cleanup())).map_err(words);
     let _ = catch_unwind(AssertUnwindSafe(|| drop(open))).map_err(words);
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn get_method(
     dtype: u32,
     lowered: *mut *const RawProgram,
 ) -> i32 {
-    let answer = |open: &mut Open| {
+    let answer = |open: &mut GuardedDriver| {
         // A newer host may ask for what is not known here.
         let (Ok(op), Ok(dtype)) = (program::op(op), program::dtype(dtype)) else {
             return Ok(GPUPY_ABSENT);
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn get_method(
             None => match open.driver.get_method(op, dtype) {
                 Method::Absent => return Ok(GPUPY_ABSENT),
                 Method::Native => return Ok(GPUPY_NATIVE),
-                Method::Lowered(program) => Rc::new(Lowered::new(program)),
+                Method::Lowered(program) => Rc::new(LoweredMethod::new(program)),
             },
         };
         // SAFETY: null, or room for a pointer.
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn block_alloc(
 }
 
 pub unsafe extern "C" fn block_free(state: *mut c_void, block: u64) {
-    let free = |open: &mut Open| {
+    let free = |open: &mut GuardedDriver| {
         open.driver.block_free(BlockId(block));
         Ok(())
     };
@@ -250,7 +250,7 @@ pub unsafe extern "C" fn eval_ir(
     // SAFETY: the host gives pointers as the header says.
     unsafe {
         let result = guarded(state, "eval_ir", |open| {
-            let Open { driver, programs, code, .. } = open;
+            let GuardedDriver { driver, programs, code, .. } = open;
             let done = read_launch(launch, programs, |launch| driver.eval_ir(launch))?;
             *code = done.code.as_deref().map(words_of).unwrap_or_default();
             let lent = done.lent.unwrap_or_default();

@@ -3,9 +3,9 @@
 //! Owns [`Growing`]. Invariant: of such a struct, only bytes are read and written that both sides
 //! know.
 //!
-//! Not here: the structs (`table.rs`).
+//! Not here: the structs (`driver_table.rs`).
 
-use super::table::{
+use super::driver_table::{
     RawBlockSpec, RawCapabilities, RawCheck, RawConfig, RawError, RawEvaluated, RawLaunch, RawPart,
     RawProgram, Table,
 };

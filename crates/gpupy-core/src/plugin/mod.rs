@@ -1,12 +1,12 @@
 //! Plug-ins: the driver contract as a C table, so that a driver may be a library of its own.
 //!
 //! ```text
-//! table.rs     the structs and the table, from which include/gpupy_driver.h is generated
-//! growing.rs   structs that begin with their size: each side takes what both know
-//! words.rs     errors and names as fixed arrays of characters
-//! program.rs   programs and launches as flat arrays of integers
-//! export.rs    a driver → a table, for libraries written in Rust; functions.rs has the functions
-//!              around it, guard.rs keeps its panics inside
+//! driver_table.rs   the structs and the table, from which include/gpupy_driver.h is generated
+//! growing.rs        structs that begin with their size: each side takes what both know
+//! fixed_strings.rs  errors and names as fixed arrays of characters
+//! program.rs        programs and launches as flat arrays of integers
+//! export.rs         a driver → a table, for libraries written in Rust; functions.rs has the functions
+//!                   around it, panic_guard.rs keeps its panics inside
 //! ```
 //!
 //! Invariants: what the other side says is read as integers and converted with checks; no panic
@@ -15,15 +15,22 @@
 //! Not here: the contract itself (`driver.rs`), loading a library and calling its table (the engine's
 //! `plugin/`).
 
+pub mod driver_table;
 mod export;
+pub mod fixed_strings;
 mod functions;
 mod growing;
-mod guard;
+mod panic_guard;
 pub mod program;
-pub mod table;
-pub mod words;
 
 pub use export::table;
 pub use functions::Plugin;
 pub use growing::Growing;
-pub use program::{Programs, read_launch, read_program, with_launch, with_program};
+pub use program::{ProgramCache, read_launch, read_program, with_launch, with_program};
+
+/// The former path of [`driver_table`], for plug-ins that name it. It is not marked as deprecated: importing the
+/// function [`table()`] would warn too.
+#[doc(hidden)]
+pub mod table {
+    pub use super::driver_table::*;
+}

@@ -6,12 +6,12 @@
 //!
 //! Not here: whether a program makes sense (`Program::verify`).
 
-use super::growing::Growing;
-use super::table::{
+use super::driver_table::{
     GPUPY_ACCESS_AFFINE, GPUPY_ACCESS_CONTIGUOUS, GPUPY_ACCESS_UNIFORM, GPUPY_FORM_MAP,
     GPUPY_FORM_MATMUL, GPUPY_FORM_REDUCE, GPUPY_FORM_SCAN, GPUPY_FORM_SORT, GPUPY_LEND_BUFFER,
     GPUPY_LEND_TEXTURE, GPUPY_RANK, RawInst, RawLaunch, RawProgram,
 };
+use super::growing::Growing;
 use crate::driver::{Access, BlockId, Dest, HostBlock, HostMemory, Launch, Lend, LendKind};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -225,15 +225,15 @@ fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) 
 
 /// Programs that were read before, by the fingerprints that the other side gives: reading one takes
 /// longer than many a launch of it. Those that were asked for least recently go.
-pub struct Programs(LruCache<Fingerprint, Program, FxBuildHasher>);
+pub struct ProgramCache(LruCache<Fingerprint, Program, FxBuildHasher>);
 
-impl Default for Programs {
-    fn default() -> Programs {
-        Programs(LruCache::with_hasher(Programs::KEPT, FxBuildHasher))
+impl Default for ProgramCache {
+    fn default() -> ProgramCache {
+        ProgramCache(LruCache::with_hasher(ProgramCache::KEPT, FxBuildHasher))
     }
 }
 
-impl Programs {
+impl ProgramCache {
     /// The most programs that are kept.
     const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
@@ -286,7 +286,7 @@ impl RawProgram {
 /// Pointers are null, or point to as many elements as the program's counts say.
 pub unsafe fn read_launch<R>(
     raw: *const RawLaunch,
-    programs: &mut Programs,
+    programs: &mut ProgramCache,
     call: impl FnOnce(&Launch<'_>) -> Result<R>,
 ) -> Result<R> {
     // SAFETY: for all of them, as the caller promises.

@@ -14,7 +14,7 @@ use gpupy_core::driver::{
 };
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
-use gpupy_core::plugin::table::Table;
+use gpupy_core::plugin::driver_table::Table;
 use gpupy_core::plugin::{Plugin, table};
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use gpupy_engine::plugin::{Imported, checked};

@@ -4,11 +4,13 @@ use super::{TABLE, said};
 use gpupy_core::driver::{BlockSpec, Config, Driver, Launch, Method};
 use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::op::Op;
-use gpupy_core::plugin::table::{
+use gpupy_core::plugin::driver_table::{
     GPUPY_INVALID, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_OK, GPUPY_UNSUPPORTED, RawCapabilities,
     RawConfig, RawError, RawLaunch, RawProgram, Table,
 };
-use gpupy_core::plugin::{Growing, Programs, read_launch, read_program, with_launch, with_program};
+use gpupy_core::plugin::{
+    Growing, ProgramCache, read_launch, read_program, with_launch, with_program,
+};
 use gpupy_core::{DType, ErrorKind};
 use gpupy_engine::plugin::{Imported, checked};
 use std::ffi::c_void;
@@ -193,7 +195,9 @@ fn a_launch_of_a_host_of_the_first_version_brings_no_memory() {
         let launch = Launch { memory: &[], lend: None, ..*launch };
         let read = |raw: &RawLaunch| {
             // SAFETY: what was written as C reads it is whole, and shorter than it says nowhere.
-            unsafe { read_launch(raw, &mut Programs::default(), |read| Ok(format!("{read:?}"))) }
+            unsafe {
+                read_launch(raw, &mut ProgramCache::default(), |read| Ok(format!("{read:?}")))
+            }
         };
         let told = with_launch(&launch, |raw| {
             let mut old = RawLaunch { memory_count: 1, memory: ptr::null(), ..*raw };
@@ -215,7 +219,7 @@ fn a_host_of_the_second_version_lends_nothing_and_is_lent_nothing() {
     super::launch(&program, 1, |launch| {
         let read = |raw: &RawLaunch| {
             // SAFETY: as above.
-            unsafe { read_launch(raw, &mut Programs::default(), |read| Ok(read.lend)) }
+            unsafe { read_launch(raw, &mut ProgramCache::default(), |read| Ok(read.lend)) }
         };
         let told = with_launch(launch, |raw| {
             assert_eq!(read(raw).unwrap(), launch.lend);
@@ -253,7 +257,7 @@ fn a_host_of_the_second_version_lends_nothing_and_is_lent_nothing() {
 fn a_fingerprint_that_comes_with_another_program_names_that_one() {
     let programs =
         [(Form::Map, 1), (Form::Map, 2), (Form::Reduce { op: Op::Add }, 2), (Form::Map, 1)];
-    let mut known = Programs::default();
+    let mut known = ProgramCache::default();
     for (form, rank) in programs {
         let program = super::program(form, rank);
         super::launch(&program, 1, |launch| {
@@ -307,8 +311,11 @@ fn what_a_newer_host_asks_is_unsupported() {
         let get_method = TABLE.get_method.unwrap();
         assert_eq!(get_method(state, 60000, 10, ptr::null_mut()), 0);
         assert_eq!(get_method(state, Op::Neg as u32, 14, ptr::null_mut()), 0);
-        let spec =
-            gpupy_core::plugin::table::RawBlockSpec { dtype: 14, len: 1, ..Growing::cleared() };
+        let spec = gpupy_core::plugin::driver_table::RawBlockSpec {
+            dtype: 14,
+            len: 1,
+            ..Growing::cleared()
+        };
         let mut block = 0;
         let code = TABLE.block_alloc.unwrap()(state, &spec, &mut block, &mut error);
         assert_eq!(code, GPUPY_UNSUPPORTED);

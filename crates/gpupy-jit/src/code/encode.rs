@@ -8,7 +8,7 @@
 //! An assembler crate would need a code for each pair of instruction and encoding, a minute to build,
 //! and its own operand types; the bytes themselves are few. The tests read them back with one.
 //!
-//! Not here: which instructions there are (`opcodes.rs`), which registers they take (`registers.rs`).
+//! Not here: which instructions there are (`opcodes.rs`), which registers they take (`register_allocation.rs`).
 
 use crate::isa::Isa;
 

@@ -2,7 +2,8 @@
 //!
 //! `opcodes.rs` has a row for each instruction, `encode.rs` writes their bytes.
 //!
-//! Imports `isa.rs`. Not here: which instructions an operation takes (`lower/`), the function around them (`writer.rs`).
+//! Imports `isa.rs`. Not here: which instructions an operation takes (`lower/`), the function around them
+//! (`function_writer.rs`).
 
 pub(crate) mod encode;
 pub(crate) mod opcodes;

@@ -1,6 +1,6 @@
 //! The vector instructions that programs become, as rows.
 //!
-//! Owns the rows, and [`Width`], which chooses among those that differ by the width of lanes.
+//! Owns the rows, and [`LaneWidth`], which chooses among those that differ by the width of lanes.
 //! Invariant: a row is right for both encodings, where an instruction has both.
 //!
 //! Not here: how a row becomes bytes (`encode.rs`), what is made of them (`lower/`).
@@ -11,27 +11,27 @@ use gpupy_core::DType;
 /// Bits of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Width {
+pub enum LaneWidth {
     W32,
     W64,
 }
 
-impl Width {
+impl LaneWidth {
     /// Of a value's lanes. A bool is a lane of 32 bits, all set or all clear; a smaller integer is
     /// one as if cast to int32, a float16 as if cast to float32. `None` for what has no lanes.
-    pub fn of(dtype: DType) -> Option<Width> {
+    pub fn of(dtype: DType) -> Option<LaneWidth> {
         match dtype {
-            DType::I64 | DType::U64 | DType::F64 => Some(Width::W64),
+            DType::I64 | DType::U64 | DType::F64 => Some(LaneWidth::W64),
             DType::C64 | DType::C128 => None,
-            _ => Some(Width::W32),
+            _ => Some(LaneWidth::W32),
         }
     }
 
     /// Bytes of a lane.
     pub fn bytes(self) -> usize {
         match self {
-            Width::W32 => 4,
-            Width::W64 => 8,
+            LaneWidth::W32 => 4,
+            LaneWidth::W64 => 8,
         }
     }
 }
@@ -41,28 +41,28 @@ const fn row(prefix: u8, map: u8, wide: bool, code: u8) -> Opcode {
 }
 
 /// An instruction on floats of map 0F: `ps` for 32 bits, `pd` for 64.
-const fn float(width: Width, code: u8) -> Opcode {
+const fn float(width: LaneWidth, code: u8) -> Opcode {
     match width {
-        Width::W32 => row(0, 1, false, code),
-        Width::W64 => row(1, 1, true, code),
+        LaneWidth::W32 => row(0, 1, false, code),
+        LaneWidth::W64 => row(1, 1, true, code),
     }
 }
 
 /// An instruction with prefix 66 whose bit W says the width.
-const fn lanes(width: Width, map: u8, code: u8) -> Opcode {
-    row(1, map, matches!(width, Width::W64), code)
+const fn lanes(width: LaneWidth, map: u8, code: u8) -> Opcode {
+    row(1, map, matches!(width, LaneWidth::W64), code)
 }
 
 macro_rules! by_width {
     ($($name:ident = $kind:ident($($arg:literal),+);)*) => {
-        $(#[allow(missing_docs)] pub const fn $name(width: Width) -> Opcode { by_width!(@ $kind width $($arg),+) })*
+        $(#[allow(missing_docs)] pub const fn $name(width: LaneWidth) -> Opcode { by_width!(@ $kind width $($arg),+) })*
     };
     (@ float $width:ident $code:literal) => { float($width, $code) };
     (@ lanes $width:ident $map:literal, $code:literal) => { lanes($width, $map, $code) };
     (@ pair $width:ident $map:literal, $narrow:literal, $wide:literal) => {
         match $width {
-            Width::W32 => lanes($width, $map, $narrow),
-            Width::W64 => lanes($width, $map, $wide),
+            LaneWidth::W32 => lanes($width, $map, $narrow),
+            LaneWidth::W64 => lanes($width, $map, $wide),
         }
     };
 }
@@ -110,34 +110,34 @@ by_width! {
 }
 
 /// All bits of the lanes that are equal; AVX2 only, as the next two.
-pub const fn equal_lanes(width: Width) -> Opcode {
+pub const fn equal_lanes(width: LaneWidth) -> Opcode {
     match width {
-        Width::W32 => row(1, 1, false, 0x76),
-        Width::W64 => row(1, 2, false, 0x29),
+        LaneWidth::W32 => row(1, 1, false, 0x76),
+        LaneWidth::W64 => row(1, 2, false, 0x29),
     }
 }
 
 /// All bits of the lanes that are greater, as signed numbers.
-pub const fn greater_lanes(width: Width) -> Opcode {
+pub const fn greater_lanes(width: LaneWidth) -> Opcode {
     match width {
-        Width::W32 => row(1, 1, false, 0x66),
-        Width::W64 => row(1, 2, false, 0x37),
+        LaneWidth::W32 => row(1, 1, false, 0x66),
+        LaneWidth::W64 => row(1, 2, false, 0x37),
     }
 }
 
 /// Lanes chosen by the highest bit of those of a fourth register.
-pub const fn blend_lanes(width: Width) -> Opcode {
+pub const fn blend_lanes(width: LaneWidth) -> Opcode {
     match width {
-        Width::W32 => row(1, 3, false, 0x4a),
-        Width::W64 => row(1, 3, false, 0x4b),
+        LaneWidth::W32 => row(1, 3, false, 0x4a),
+        LaneWidth::W64 => row(1, 3, false, 0x4b),
     }
 }
 
 /// One element of memory in all lanes.
-pub const fn broadcast(width: Width, evex: bool) -> Opcode {
+pub const fn broadcast(width: LaneWidth, evex: bool) -> Opcode {
     match width {
-        Width::W32 => row(1, 2, false, 0x58),
-        Width::W64 => row(1, 2, evex, 0x59),
+        LaneWidth::W32 => row(1, 2, false, 0x58),
+        LaneWidth::W64 => row(1, 2, evex, 0x59),
     }
 }
 

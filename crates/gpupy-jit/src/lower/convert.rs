@@ -1,16 +1,16 @@
 //! Casts.
 
-use super::lanes::{Half, Relation};
+use super::lane_ops::{LaneHalf, Relation};
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::code::encode::{Opcode, Rm};
-use crate::code::opcodes::{self, Shift, Width, only};
+use crate::code::opcodes::{self, LaneWidth, Shift, only};
+use crate::function_writer::{FunctionWriter, TEST};
 use crate::isa::Isa;
-use crate::writer::{TEST, Writer};
 use gpupy_core::DType;
 
 use DType::{Bool, F32, F64, I32, I64, U32, U64};
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// `cast` between dtypes of different bits; the others are only other names.
     pub(super) fn cast(&mut self, from: DType, to: DType) -> Option<()> {
         let wide = self.isa == Isa::Avx512;
@@ -19,27 +19,27 @@ impl Writer<'_> {
             (_, Bool) => self.differs_from_zero(from)?,
             (_, to) if to.size() < 4 => self.cast_to_small(from, to),
             (from, _) if from.size() < 4 => self.cast(I32, to)?,
-            (I32, F32) => self.convert(only::I32_TO_F32, Width::W32),
-            (I32, F64) => self.convert(only::I32_TO_F64, Width::W64),
-            (F32, I32) => self.convert(only::F32_TO_I32, Width::W32),
-            (F64, I32) => self.convert(only::F64_TO_I32, Width::W64),
-            (F32, F64) => self.convert(only::F32_TO_F64, Width::W64),
-            (F64, F32) => self.convert(only::F64_TO_F32, Width::W64),
-            (I32, I64 | U64) => self.convert(only::I32_TO_I64, Width::W64),
-            (U32, I64 | U64) => self.convert(only::U32_TO_U64, Width::W64),
+            (I32, F32) => self.convert(only::I32_TO_F32, LaneWidth::W32),
+            (I32, F64) => self.convert(only::I32_TO_F64, LaneWidth::W64),
+            (F32, I32) => self.convert(only::F32_TO_I32, LaneWidth::W32),
+            (F64, I32) => self.convert(only::F64_TO_I32, LaneWidth::W64),
+            (F32, F64) => self.convert(only::F32_TO_F64, LaneWidth::W64),
+            (F64, F32) => self.convert(only::F64_TO_F32, LaneWidth::W64),
+            (I32, I64 | U64) => self.convert(only::I32_TO_I64, LaneWidth::W64),
+            (U32, I64 | U64) => self.convert(only::U32_TO_U64, LaneWidth::W64),
             (I64 | U64, I32 | U32) => self.low_half(),
-            (U32, F32) if wide => self.convert(only::U32_TO_F32, Width::W32),
+            (U32, F32) if wide => self.convert(only::U32_TO_F32, LaneWidth::W32),
             (U32, F32) => self.u32_to_f32_by_halves(),
             (F32, U32) => self.f32_to_u32(),
-            (U32, F64) if wide => self.convert(only::U32_TO_F64, Width::W64),
-            (F64, I64) if wide => self.convert(only::F64_TO_I64, Width::W64),
-            (F32, I64) if wide => self.convert(only::F32_TO_I64, Width::W64),
+            (U32, F64) if wide => self.convert(only::U32_TO_F64, LaneWidth::W64),
+            (F64, I64) if wide => self.convert(only::F64_TO_I64, LaneWidth::W64),
+            (F32, I64) if wide => self.convert(only::F32_TO_I64, LaneWidth::W64),
             (F64, U32) if wide => self.f64_to_u32(),
             (F64 | F32, U64) if wide => self.float_to_u64(from),
-            (I64, F64) if wide => self.convert(only::I64_TO_F64, Width::W64),
-            (U64, F64) if wide => self.convert(only::U64_TO_F64, Width::W64),
-            (I64, F32) if wide => self.convert(only::I64_TO_F32, Width::W64),
-            (U64, F32) if wide => self.convert(only::U64_TO_F32, Width::W64),
+            (I64, F64) if wide => self.convert(only::I64_TO_F64, LaneWidth::W64),
+            (U64, F64) if wide => self.convert(only::U64_TO_F64, LaneWidth::W64),
+            (I64, F32) if wide => self.convert(only::I64_TO_F32, LaneWidth::W64),
+            (U64, F32) if wide => self.convert(only::U64_TO_F32, LaneWidth::W64),
             (U32, F64) => self.u32_to_f64_by_place(),
             (I64 | U64, F64) => self.int_to_f64_by_halves(from == I64),
             (F64 | F32, I64) => {
@@ -55,7 +55,7 @@ impl Writer<'_> {
             (F64, U32) => {
                 let x = self.reg(0);
                 let (whole, low) = (self.truncated_by_halves(x), self.temporary());
-                self.halves(low, whole, Half::Lower);
+                self.halves(low, whole, LaneHalf::Lower);
                 self.done_in(low);
             }
             _ => return None,
@@ -64,7 +64,7 @@ impl Writer<'_> {
     }
 
     /// One instruction; `width` is that of the wider lanes.
-    fn convert(&mut self, row: Opcode, width: Width) {
+    fn convert(&mut self, row: Opcode, width: LaneWidth) {
         let x = self.reg(0);
         let to = self.result();
         self.emit(row, width, to, 0, Rm::Reg(x));
@@ -72,10 +72,10 @@ impl Writer<'_> {
 
     /// One, or its bits as a float's, where the bool holds.
     fn bool_to(&mut self, to: DType) -> Option<()> {
-        let w = Width::of(to)?;
+        let w = LaneWidth::of(to)?;
         let one = self.constant(w, if to.is_float() { float_bits(w, 1.0) } else { 1 });
         let mut mask = self.reg(0);
-        if w == Width::W64 {
+        if w == LaneWidth::W64 {
             let wide = self.temporary();
             self.emit(only::I32_TO_I64, w, wide, 0, Rm::Reg(mask));
             mask = wide;
@@ -87,7 +87,7 @@ impl Writer<'_> {
 
     /// Whether it differs from zero.
     fn differs_from_zero(&mut self, from: DType) -> Option<()> {
-        let w = Width::of(from)?;
+        let w = LaneWidth::of(from)?;
         let (x, zero) = (self.reg(0), self.constant(w, 0));
         if self.isa == Isa::Avx512 {
             if from.is_float() {
@@ -95,7 +95,7 @@ impl Writer<'_> {
             } else {
                 self.emit(opcodes::test_bits(w), w, TEST, x, Rm::Reg(x));
             }
-            let (bits, to) = (self.bits(Width::W32), self.result());
+            let (bits, to) = (self.bits(LaneWidth::W32), self.result());
             self.asm.vector(only::MASK_TO_LANES, bits, to, 0, Rm::Reg(TEST));
             return Some(());
         }
@@ -125,10 +125,10 @@ impl Writer<'_> {
     pub(super) fn low_halves(&mut self, x: u8) -> u8 {
         let t = self.temporary();
         if self.isa == Isa::Avx512 {
-            let bits = self.bits(Width::W64);
+            let bits = self.bits(LaneWidth::W64);
             self.asm.vector(only::I64_TO_I32, bits, x, 0, Rm::Reg(t));
         } else {
-            self.halves(t, x, Half::Lower);
+            self.halves(t, x, LaneHalf::Lower);
         }
         t
     }
@@ -136,7 +136,7 @@ impl Writer<'_> {
     /// AVX2: both halves become exact floats by their place in a float's bits, and are added, which
     /// rounds once.
     fn u32_to_f32_by_halves(&mut self) {
-        let (x, w) = (self.reg(0), Width::W32);
+        let (x, w) = (self.reg(0), LaneWidth::W32);
         let (low, high) = (self.temporary(), self.temporary());
         // 2^23 and 2^39 as floats count ones, and 65536s, in their lowest bits.
         let (at_23, at_39) = (2f64.powi(23), 2f64.powi(39));
@@ -156,7 +156,7 @@ impl Writer<'_> {
     /// The low 32 bits of the int64 that the number is truncated to, which is 0 from 2^63 on. The
     /// rest of the magnitude by 2^32 is exact, and takes the sign as an integer.
     fn f32_to_u32(&mut self) {
-        let (x, w) = (self.reg(0), Width::W32);
+        let (x, w) = (self.reg(0), LaneWidth::W32);
         let (rest, t) = (self.temporary(), self.temporary());
         let magnitude = self.constant(w, magnitude_bits(w));
         self.emit(opcodes::and(w), w, rest, x, magnitude);
@@ -203,7 +203,7 @@ impl Writer<'_> {
 
     /// AVX-512: the low bits of the int64 that the number is truncated to.
     fn f64_to_u32(&mut self) {
-        let (x, t, w) = (self.reg(0), self.temporary(), Width::W64);
+        let (x, t, w) = (self.reg(0), self.temporary(), LaneWidth::W64);
         self.emit(only::F64_TO_I64, w, t, 0, Rm::Reg(x));
         let (bits, to) = (self.bits(w), self.result());
         self.asm.vector(only::I64_TO_I32, bits, t, 0, Rm::Reg(to));
@@ -211,7 +211,7 @@ impl Writer<'_> {
 
     /// AVX-512: from 2^63 on, less by that before, and its bit flipped after.
     fn float_to_u64(&mut self, from: DType) {
-        let (mut x, w) = (self.reg(0), Width::W64);
+        let (mut x, w) = (self.reg(0), LaneWidth::W64);
         let (t, whole) = (self.temporary(), self.temporary());
         if from == F32 {
             self.emit(only::F32_TO_F64, w, whole, 0, Rm::Reg(x));

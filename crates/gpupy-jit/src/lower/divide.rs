@@ -5,14 +5,14 @@
 
 use super::float::Rounding;
 use crate::code::encode::{Bits, Rm};
-use crate::code::opcodes::{self, Width, only};
+use crate::code::opcodes::{self, LaneWidth, only};
+use crate::function_writer::{FunctionWriter, TEST};
 use crate::isa::Isa;
-use crate::writer::{TEST, Writer};
 use gpupy_core::op::Op;
 
-const W: Width = Width::W32;
+const W: LaneWidth = LaneWidth::W32;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// `floordiv` or `mod` of lanes of 32 bits.
     pub(super) fn divide(&mut self, op: Op, signed: bool) -> Option<()> {
         let quotient = self.quotient(signed)?;
@@ -62,7 +62,7 @@ impl Writer<'_> {
             true => (only::I32_TO_F64, only::F64_TO_I32),
             false => (only::U32_TO_F64, only::F64_TO_U32),
         };
-        let (wide, full) = (Width::W64, Bits::of_bytes(self.isa.bytes()));
+        let (wide, full) = (LaneWidth::W64, Bits::of_bytes(self.isa.bytes()));
         self.asm.vector(there, full, to, 0, Rm::Reg(x));
         self.asm.vector(there, full, t, 0, Rm::Reg(y));
         self.asm.vector(opcodes::div_float(wide), full, to, to, Rm::Reg(t));

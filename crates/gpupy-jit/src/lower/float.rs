@@ -1,13 +1,13 @@
 //! Arithmetic of floats.
 //!
-//! Not here: comparisons, and choices by lane (`lanes.rs`).
+//! Not here: comparisons, and choices by lane (`lane_ops.rs`).
 
-use super::lanes::{Half, Relation};
+use super::lane_ops::{LaneHalf, Relation};
 use super::{float_bits, magnitude_bits, sign_bit};
 use crate::code::encode::{Opcode, Rm};
-use crate::code::opcodes::{self, Shift, Width, only};
+use crate::code::opcodes::{self, LaneWidth, Shift, only};
+use crate::function_writer::FunctionWriter;
 use crate::isa::Isa;
-use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
@@ -29,21 +29,21 @@ const KEEP_NANS: u64 = 0x22;
 const SECOND_BY_THIRD: u8 = 0b1101_1000;
 
 /// Whether a float's bits are neither a zero's nor a NaN's.
-fn is_ordinary(width: Width, bits: u64) -> bool {
+fn is_ordinary(width: LaneWidth, bits: u64) -> bool {
     match width {
-        Width::W32 => {
+        LaneWidth::W32 => {
             let value = f32::from_bits(bits as u32);
             !value.is_nan() && value != 0.0
         }
-        Width::W64 => {
+        LaneWidth::W64 => {
             let value = f64::from_bits(bits);
             !value.is_nan() && value != 0.0
         }
     }
 }
 
-impl Writer<'_> {
-    pub(super) fn float(&mut self, op: Op, w: Width) -> Option<()> {
+impl FunctionWriter<'_> {
+    pub(super) fn float(&mut self, op: Op, w: LaneWidth) -> Option<()> {
         match op {
             Op::Add => self.symmetric_lanes(opcodes::add_float(w), w),
             Op::Mul => self.symmetric_lanes(opcodes::mul_float(w), w),
@@ -73,20 +73,20 @@ impl Writer<'_> {
     }
 
     /// One instruction on two operands.
-    pub(super) fn binary(&mut self, row: Opcode, width: Width) {
+    pub(super) fn binary(&mut self, row: Opcode, width: LaneWidth) {
         let (x, y) = (self.reg(0), self.rm(1));
         let to = self.result();
         self.emit(row, width, to, x, y);
     }
 
     /// One instruction on the operand and a constant.
-    pub(super) fn with_constant(&mut self, row: Opcode, width: Width, bits: u64) {
+    pub(super) fn with_constant(&mut self, row: Opcode, width: LaneWidth, bits: u64) {
         let (x, constant) = (self.reg(0), self.constant(width, bits));
         let to = self.result();
         self.emit(row, width, to, x, constant);
     }
 
-    fn round(&mut self, width: Width, rounding: Rounding) {
+    fn round(&mut self, width: LaneWidth, rounding: Rounding) {
         let x = self.rm(0);
         let to = self.result();
         self.emit(opcodes::round(width), width, to, 0, x);
@@ -95,7 +95,7 @@ impl Writer<'_> {
 
     /// The lesser or greater of two floats. The instruction takes the second operand if either is
     /// NaN, or both are zero; ours has the first if it is NaN.
-    pub(super) fn extreme(&mut self, inst: &Inst, w: Width) {
+    pub(super) fn extreme(&mut self, inst: &Inst, w: LaneWidth) {
         let least = inst.op == Op::Min;
         let row = if least { opcodes::min_float(w) } else { opcodes::max_float(w) };
         let bound = self.plan.literal(inst, 1).filter(|_| inst.dtype != DType::F16);
@@ -119,7 +119,7 @@ impl Writer<'_> {
     }
 
     /// One with the operand's sign; of zeros and NaN the sum with 0.0, which drops a zero's sign.
-    fn sign(&mut self, w: Width) {
+    fn sign(&mut self, w: LaneWidth) {
         let (x, one) = (self.reg(0), self.temporary());
         let (sign, unit) = (self.constant(w, sign_bit(w)), self.constant(w, float_bits(w, 1.0)));
         self.emit(opcodes::and(w), w, one, x, sign);
@@ -138,7 +138,7 @@ impl Writer<'_> {
         }
     }
 
-    fn copysign(&mut self, w: Width) {
+    fn copysign(&mut self, w: LaneWidth) {
         if self.isa == Isa::Avx512 {
             let (y, sign) = (self.reg(1), self.constant(w, sign_bit(w)));
             let x = self.overwritable(0);
@@ -156,23 +156,23 @@ impl Writer<'_> {
     }
 
     /// A bool: whether the lane's highest bit is set.
-    fn sign_lanes(&mut self, width: Width, x: u8) {
+    fn sign_lanes(&mut self, width: LaneWidth, x: u8) {
         match (width, self.isa) {
-            (Width::W32, _) => {
+            (LaneWidth::W32, _) => {
                 let to = self.result();
                 self.shift_by(width, Shift::RightSigned, to, x, 31);
             }
-            (Width::W64, Isa::Avx512) => {
+            (LaneWidth::W64, Isa::Avx512) => {
                 let t = self.temporary();
                 self.shift_by(width, Shift::RightSigned, t, x, 63);
                 let (bits, to) = (self.bits(width), self.result());
                 self.asm.vector(only::I64_TO_I32, bits, t, 0, Rm::Reg(to));
             }
-            (Width::W64, Isa::Avx2) => {
+            (LaneWidth::W64, Isa::Avx2) => {
                 let t = self.temporary();
-                self.halves(t, x, Half::Upper);
+                self.halves(t, x, LaneHalf::Upper);
                 let to = self.result();
-                self.shift_by(Width::W32, Shift::RightSigned, to, t, 31);
+                self.shift_by(LaneWidth::W32, Shift::RightSigned, to, t, 31);
             }
         }
     }

@@ -7,8 +7,8 @@
 //! Not here: the arithmetic before rounding (`float.rs`).
 
 use crate::code::encode::{Mem, Rm};
-use crate::code::opcodes::{Width, only};
-use crate::writer::Writer;
+use crate::code::opcodes::{LaneWidth, only};
+use crate::function_writer::FunctionWriter;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
@@ -20,10 +20,10 @@ pub(super) fn lanes_of(dtype: DType) -> DType {
     if dtype == DType::F16 { DType::F32 } else { dtype }
 }
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// An operation on float16.
     pub(super) fn float16(&mut self, op: Op) -> Option<()> {
-        self.float(op, Width::W32)?;
+        self.float(op, LaneWidth::W32)?;
         if matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Sqrt) {
             self.round_result();
         }
@@ -32,7 +32,7 @@ impl Writer<'_> {
 
     /// Rounds the task's result to a float16's value.
     pub(super) fn round_result(&mut self) {
-        let (reg, bits) = (self.result_register(), self.bits(Width::W32));
+        let (reg, bits) = (self.result_register(), self.bits(LaneWidth::W32));
         self.asm.vector(only::LANES_TO_HALVES, bits, reg, 0, Rm::Reg(reg));
         self.asm.imm(NEAREST);
         self.asm.vector(only::HALVES_TO_LANES, bits, reg, 0, Rm::Reg(reg));
@@ -40,13 +40,13 @@ impl Writer<'_> {
 
     /// Elements that follow each other.
     pub(super) fn load_float16(&mut self, from: Mem) {
-        let (bits, existing, to) = (self.bits(Width::W32), self.existing(), self.result());
+        let (bits, existing, to) = (self.bits(LaneWidth::W32), self.existing(), self.result());
         self.asm.masked(only::HALVES_TO_LANES, bits, to, 0, Rm::Mem(from), existing);
     }
 
     /// One element for all points.
     pub(super) fn spread_float16(&mut self, from: Mem) {
-        let (bits, to) = (self.bits(Width::W32), self.result());
+        let (bits, to) = (self.bits(LaneWidth::W32), self.result());
         let element = Mem { bytes: 2, ..from };
         self.asm.vector(only::BROADCAST_WORD, bits, to, 0, Rm::Mem(element));
         self.asm.vector(only::HALVES_TO_LANES, bits, to, 0, Rm::Reg(to));
@@ -54,7 +54,7 @@ impl Writer<'_> {
 
     /// Stores elements that follow each other.
     pub(super) fn store_float16(&mut self, from: u8, to: Mem) {
-        let (bits, existing) = (self.bits(Width::W32), self.existing());
+        let (bits, existing) = (self.bits(LaneWidth::W32), self.existing());
         self.asm.masked(only::LANES_TO_HALVES, bits, from, 0, Rm::Mem(to), existing);
         self.asm.imm(NEAREST);
     }

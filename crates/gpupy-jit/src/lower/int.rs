@@ -2,16 +2,16 @@
 
 use super::{ONES, sign_bit};
 use crate::code::encode::Rm;
-use crate::code::opcodes::{self, Width};
+use crate::code::opcodes::{self, LaneWidth};
+use crate::function_writer::FunctionWriter;
 use crate::isa::Isa;
-use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
-impl Writer<'_> {
-    pub(super) fn int(&mut self, op: Op, dtype: DType, w: Width) -> Option<()> {
+impl FunctionWriter<'_> {
+    pub(super) fn int(&mut self, op: Op, dtype: DType, w: LaneWidth) -> Option<()> {
         // AVX2 lacks some instructions on 64-bit lanes.
-        let lacks = self.isa == Isa::Avx2 && w == Width::W64;
+        let lacks = self.isa == Isa::Avx2 && w == LaneWidth::W64;
         let signed = dtype.is_signed_int();
         match op {
             Op::Add => self.symmetric_lanes(opcodes::add_int(w), w),
@@ -41,7 +41,7 @@ impl Writer<'_> {
             Op::Min => self.symmetric_lanes(opcodes::min_unsigned(w), w),
             Op::Max if signed => self.symmetric_lanes(opcodes::max_signed(w), w),
             Op::Max => self.symmetric_lanes(opcodes::max_unsigned(w), w),
-            Op::FloorDiv | Op::Mod if w == Width::W32 => self.divide(op, signed)?,
+            Op::FloorDiv | Op::Mod if w == LaneWidth::W32 => self.divide(op, signed)?,
             // These take counts as unsigned, and shift everything out by large ones.
             Op::Shl => self.binary(opcodes::shift_left(w), w),
             Op::Shr if !signed => self.binary(opcodes::shift_right(w), w),
@@ -53,7 +53,7 @@ impl Writer<'_> {
     }
 
     /// The nearest of -1, 0 and 1.
-    fn sign_by_bounds(&mut self, w: Width, signed: bool) {
+    fn sign_by_bounds(&mut self, w: LaneWidth, signed: bool) {
         let one = self.constant(w, 1);
         if !signed {
             let x = self.reg(0);
@@ -69,14 +69,14 @@ impl Writer<'_> {
 
     /// All bits of the lanes of 64 bits that are negative.
     fn negative(&mut self, x: u8) -> u8 {
-        let (mask, w) = (self.temporary(), Width::W64);
+        let (mask, w) = (self.temporary(), LaneWidth::W64);
         self.emit(opcodes::xor(w), w, mask, mask, Rm::Reg(mask));
         self.emit(opcodes::greater_lanes(w), w, mask, mask, Rm::Reg(x));
         mask
     }
 
     fn abs_by_sign(&mut self) {
-        let (x, w) = (self.reg(0), Width::W64);
+        let (x, w) = (self.reg(0), LaneWidth::W64);
         let (mask, flipped) = (self.negative(x), self.temporary());
         self.emit(opcodes::xor(w), w, flipped, x, Rm::Reg(mask));
         let to = self.result();
@@ -84,7 +84,7 @@ impl Writer<'_> {
     }
 
     fn sign_by_comparing(&mut self, signed: bool) {
-        let (x, w) = (self.reg(0), Width::W64);
+        let (x, w) = (self.reg(0), LaneWidth::W64);
         let (zero, above) = (self.constant(w, 0), self.temporary());
         if signed {
             // Set bits are -1: what is negative less what is positive.
@@ -102,7 +102,7 @@ impl Writer<'_> {
     }
 
     fn extreme_by_comparing(&mut self, op: Op, signed: bool) {
-        let (x, y, w) = (self.reg(0), self.reg(1), Width::W64);
+        let (x, y, w) = (self.reg(0), self.reg(1), LaneWidth::W64);
         let (mut a, mut b, greater) = (x, y, self.temporary());
         if !signed {
             let flip = self.constant(w, sign_bit(w));
@@ -118,7 +118,7 @@ impl Writer<'_> {
 
     /// A negative number is shifted with its bits flipped, so that zeros come in.
     fn shift_right_by_sign(&mut self) {
-        let (x, count, w) = (self.reg(0), self.rm(1), Width::W64);
+        let (x, count, w) = (self.reg(0), self.rm(1), LaneWidth::W64);
         let (mask, flipped) = (self.negative(x), self.temporary());
         self.emit(opcodes::xor(w), w, flipped, x, Rm::Reg(mask));
         self.emit(opcodes::shift_right(w), w, flipped, flipped, count);

@@ -1,18 +1,18 @@
 //! Elements, numbers of points, parameters and stores.
 
-use crate::Step;
+use crate::RowStride;
 use crate::code::encode::gpr::*;
 use crate::code::encode::{Bits, Mem, Rm};
-use crate::code::opcodes::{self, Shift, Width, only};
+use crate::code::opcodes::{self, LaneWidth, Shift, only};
+use crate::function_writer::FunctionWriter;
 use crate::isa::Isa;
-use crate::writer::Writer;
 use gpupy_core::DType;
 use gpupy_core::ir::{Inst, REDUCE_LANES};
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// `load`: elements that follow each other, or one for all points.
     pub(super) fn load(&mut self, dtype: DType) -> Option<()> {
-        let (walk, width) = (self.walk(), Width::of(dtype)?);
+        let (walk, width) = (self.walk(), LaneWidth::of(dtype)?);
         let bits = self.bits(width);
         if self.is_uniform() {
             self.asm.load(RAX, Mem::at(RSI, 16 * walk as i32, 8));
@@ -36,7 +36,7 @@ impl Writer<'_> {
         }
         let step = self.plan.variant.accesses[walk];
         if step.is_of_parts() {
-            return self.load_part(dtype, step == Step::Imaginary);
+            return self.load_part(dtype, step == RowStride::Imaginary);
         }
         let from = self.elements(walk, dtype.size());
         if dtype == DType::F16 {
@@ -67,31 +67,37 @@ impl Writer<'_> {
             (Mem::at(RSI, 16 * walk as i32, 4), Mem::at(RSI, 16 * walk as i32 + 8, 4));
         if self.is_uniform() {
             let to = self.result();
-            self.broadcast(Width::W32, to, first);
+            self.broadcast(LaneWidth::W32, to, first);
             return Some(());
         }
-        let (bits, to, other) = (self.bits(Width::W32), self.temporary(), self.temporary());
+        let (bits, to, other) = (self.bits(LaneWidth::W32), self.temporary(), self.temporary());
         let before = self.group() as i32 * self.plan.lanes as i32;
         self.asm.add(RAX, RCX, before);
         if self.isa == Isa::Avx512 {
             self.asm.vector(only::GENERAL_TO_LANES, bits, to, 0, Rm::Reg(RAX.0));
         } else {
             self.asm.vector(only::GENERAL_TO_VECTOR, Bits::B128, to, 0, Rm::Reg(RAX.0));
-            self.emit(opcodes::broadcast(Width::W32, false), Width::W32, to, 0, Rm::Reg(to));
+            self.emit(
+                opcodes::broadcast(LaneWidth::W32, false),
+                LaneWidth::W32,
+                to,
+                0,
+                Rm::Reg(to),
+            );
         }
         let numbers = self.numbers();
-        self.emit(opcodes::add_int(Width::W32), Width::W32, to, to, numbers);
-        self.broadcast(Width::W32, other, step);
-        self.emit(opcodes::mul_int(Width::W32), Width::W32, to, to, Rm::Reg(other));
-        self.broadcast(Width::W32, other, first);
+        self.emit(opcodes::add_int(LaneWidth::W32), LaneWidth::W32, to, to, numbers);
+        self.broadcast(LaneWidth::W32, other, step);
+        self.emit(opcodes::mul_int(LaneWidth::W32), LaneWidth::W32, to, to, Rm::Reg(other));
+        self.broadcast(LaneWidth::W32, other, first);
         let done = self.result();
-        self.emit(opcodes::add_int(Width::W32), Width::W32, done, to, Rm::Reg(other));
+        self.emit(opcodes::add_int(LaneWidth::W32), LaneWidth::W32, done, to, Rm::Reg(other));
         Some(())
     }
 
     /// `param`: a scalar of the launch, which lies at rcx before the loop.
     pub(super) fn param(&mut self, inst: &Inst) -> Option<()> {
-        let (from, width) = (8 * inst.args[0] as i32, Width::of(inst.dtype)?);
+        let (from, width) = (8 * inst.args[0] as i32, LaneWidth::of(inst.dtype)?);
         if inst.dtype == DType::F16 {
             self.spread_float16(Mem::at(RCX, from, inst.dtype.size()));
             return Some(());
@@ -106,7 +112,7 @@ impl Writer<'_> {
     }
 
     /// `to = from` shifted by a number of bits, which is the same in all lanes.
-    pub(super) fn shift_by(&mut self, width: Width, what: Shift, to: u8, from: u8, by: u8) {
+    pub(super) fn shift_by(&mut self, width: LaneWidth, what: Shift, to: u8, from: u8, by: u8) {
         let row = match what {
             Shift::RightSigned => opcodes::shift_immediate_signed(width),
             _ => opcodes::shift_immediate(width),
@@ -118,11 +124,11 @@ impl Writer<'_> {
 
     /// `store`.
     pub(super) fn store(&mut self, inst: &Inst) -> Option<()> {
-        if self.plan.variant.dests[inst.args[0] as usize] == Step::Imaginary {
+        if self.plan.variant.dests[inst.args[0] as usize] == RowStride::Imaginary {
             return self.store_parts(inst);
         }
-        let (number, width) = (self.accesses() + inst.args[0] as usize, Width::of(inst.dtype)?);
-        if self.plan.variant.dests[inst.args[0] as usize] == Step::Lanes {
+        let (number, width) = (self.accesses() + inst.args[0] as usize, LaneWidth::of(inst.dtype)?);
+        if self.plan.variant.dests[inst.args[0] as usize] == RowStride::Lanes {
             return self.add_to_lanes(number, inst.dtype, width);
         }
         let from = self.reg(0);
@@ -139,7 +145,7 @@ impl Writer<'_> {
     }
 
     /// Adds to the lanes of a sum.
-    fn add_to_lanes(&mut self, number: usize, dtype: DType, width: Width) -> Option<()> {
+    fn add_to_lanes(&mut self, number: usize, dtype: DType, width: LaneWidth) -> Option<()> {
         if !matches!(dtype, DType::F32 | DType::F64)
             || !REDUCE_LANES.is_multiple_of(self.plan.lanes)
         {
@@ -154,7 +160,7 @@ impl Writer<'_> {
 
     /// Stores the lower bits of lanes; of bools, one bit.
     fn store_small(&mut self, dtype: DType, from: u8, to: Mem) {
-        let (w, existing, mut lane) = (Width::W32, self.existing(), from);
+        let (w, existing, mut lane) = (LaneWidth::W32, self.existing(), from);
         let bits = self.bits(w);
         if dtype == DType::Bool {
             lane = self.temporary();

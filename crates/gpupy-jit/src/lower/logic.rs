@@ -2,13 +2,13 @@
 
 use super::ONES;
 use crate::code::encode::Opcode;
-use crate::code::opcodes::{self, Width};
-use crate::writer::Writer;
+use crate::code::opcodes::{self, LaneWidth};
+use crate::function_writer::FunctionWriter;
 use gpupy_core::op::Op;
 
-const W: Width = Width::W32;
+const W: LaneWidth = LaneWidth::W32;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// A unary or binary operation, or a comparison: false is less than true.
     pub(super) fn logic(&mut self, op: Op) -> Option<()> {
         match op {
@@ -49,7 +49,7 @@ impl Writer<'_> {
     }
 
     /// One instruction on two operands of which either may be in memory.
-    pub(super) fn symmetric_lanes(&mut self, row: Opcode, width: Width) {
+    pub(super) fn symmetric_lanes(&mut self, row: Opcode, width: LaneWidth) {
         let (x, y) = self.symmetric();
         let to = self.result();
         self.emit(row, width, to, x, y);

@@ -10,28 +10,28 @@
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
 //! | `float16.rs` | float16, by way of float32 |
 //! | `divide.rs` | quotients and remainders of integers |
-//! | `small.rs` | integers of 8 and 16 bits |
-//! | `test.rs` | comparisons and choices |
+//! | `narrow_ints.rs` | integers of 8 and 16 bits |
+//! | `comparisons.rs` | comparisons and choices |
 //! | `convert.rs` | casts |
-//! | `lanes.rs` | comparisons of floats, choices by lane, halves of lanes: what several of these need |
-//! | `halves.rs` | what AVX2 lacks for lanes of 64 bits |
-//! | `paired.rs` | the parts of complex numbers |
+//! | `lane_ops.rs` | comparisons of floats, choices by lane, halves of lanes: what several of these need |
+//! | `avx2_halves.rs` | what AVX2 lacks for lanes of 64 bits |
+//! | `complex_lanes.rs` | the parts of complex numbers |
 
+mod avx2_halves;
+mod comparisons;
+mod complex_lanes;
 mod convert;
 mod divide;
 mod float;
 mod float16;
-mod halves;
 mod int;
-mod lanes;
+mod lane_ops;
 mod leaf;
 mod logic;
-mod paired;
-mod small;
-mod test;
+mod narrow_ints;
 
-use crate::code::opcodes::Width;
-use crate::writer::Writer;
+use crate::code::opcodes::LaneWidth;
+use crate::function_writer::FunctionWriter;
 use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::{Op, Rule};
@@ -39,7 +39,7 @@ use gpupy_core::op::{Op, Rule};
 /// The constant of all set bits.
 const ONES: u64 = u64::MAX;
 
-impl Writer<'_> {
+impl FunctionWriter<'_> {
     /// Writes the instructions of the task at hand.
     pub fn lower(&mut self, inst: &Inst) -> Option<()> {
         match inst.op {
@@ -56,7 +56,7 @@ impl Writer<'_> {
             _ => {}
         }
         let dtype = self.dtype(inst, 0);
-        let width = Width::of(dtype)?;
+        let width = LaneWidth::of(dtype)?;
         if let Some((what, by)) = self.plan.shift(inst) {
             let from = self.reg(0);
             let to = self.result();
@@ -82,22 +82,22 @@ impl Writer<'_> {
 }
 
 /// Bits of the sign of a lane.
-fn sign_bit(width: Width) -> u64 {
+fn sign_bit(width: LaneWidth) -> u64 {
     match width {
-        Width::W32 => 1 << 31,
-        Width::W64 => 1 << 63,
+        LaneWidth::W32 => 1 << 31,
+        LaneWidth::W64 => 1 << 63,
     }
 }
 
 /// All bits of a lane but its sign's.
-fn magnitude_bits(width: Width) -> u64 {
+fn magnitude_bits(width: LaneWidth) -> u64 {
     sign_bit(width) - 1
 }
 
 /// A float as the bits of a lane.
-fn float_bits(width: Width, value: f64) -> u64 {
+fn float_bits(width: LaneWidth, value: f64) -> u64 {
     match width {
-        Width::W32 => u64::from((value as f32).to_bits()),
-        Width::W64 => value.to_bits(),
+        LaneWidth::W32 => u64::from((value as f32).to_bits()),
+        LaneWidth::W64 => value.to_bits(),
     }
 }

@@ -1,41 +1,41 @@
 //! What of a program is written as code, and in which part of it.
 //!
-//! Owns [`Plan`]: which instructions are needed, which are other names of a value, which hold for
+//! Owns [`CodePlan`]: which instructions are needed, which are other names of a value, which hold for
 //! the whole row and are computed before its loop, which comparisons only choose between values and
 //! become part of that choice; which are a *detour*, computed only where a point takes the first
 //! branch of a choice; and how many points one pass of the loop does.
 //!
-//! What is found where: instructions and their operands here, what is needed and folded in `uses.rs`,
-//! the order of tasks in `order.rs`.
+//! What is found where: instructions and their operands here, what is needed and folded in `dead_code.rs`,
+//! the order of tasks in `instruction_order.rs`.
 //!
-//! Not here: registers (`registers.rs`), instructions (`lower/`).
+//! Not here: registers (`register_allocation.rs`), instructions (`lower/`).
 
-mod order;
-mod uses;
+mod dead_code;
+mod instruction_order;
 
-use crate::choices::{Choices, Options};
-use crate::code::opcodes::{Shift, Width};
+use crate::code::opcodes::{LaneWidth, Shift};
+use crate::if_conversion::{IfRegions, Options};
 use crate::isa::Isa;
-use crate::{Step, Variant};
+use crate::{RowStride, StrideVariant};
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Inst, Program};
 use gpupy_core::op::{Op, Rule};
 
 /// The values that an instruction uses, at most 4.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Args {
+pub struct OperandList {
     list: [u32; 4],
     len: usize,
 }
 
-impl Args {
+impl OperandList {
     fn push(&mut self, value: u32) {
         self.list[self.len] = value;
         self.len += 1;
     }
 }
 
-impl std::ops::Deref for Args {
+impl std::ops::Deref for OperandList {
     type Target = [u32];
 
     fn deref(&self) -> &[u32] {
@@ -45,7 +45,7 @@ impl std::ops::Deref for Args {
 
 /// One instruction for one of the vectors of a pass.
 #[derive(Clone, Copy, Debug)]
-pub struct Task {
+pub struct CodeTask {
     /// The instruction.
     pub inst: u32,
     /// Which vector of the pass.
@@ -66,15 +66,15 @@ pub enum Duty {
     Merge,
 }
 
-impl Task {
-    fn value(inst: u32) -> Task {
-        Task { inst, group: 0, duty: Duty::Value }
+impl CodeTask {
+    fn value(inst: u32) -> CodeTask {
+        CodeTask { inst, group: 0, duty: Duty::Value }
     }
 }
 
 /// What is known of an instruction.
 #[derive(Clone, Copy, Debug, Default)]
-struct Note {
+struct InstructionNote {
     /// The instruction whose value this one's is: itself, or what a `bitcast` is of.
     name: u32,
     /// The number among the accesses of the row, of a `load` or `index`.
@@ -87,23 +87,23 @@ struct Note {
 }
 
 /// The order and the parts of the code.
-pub struct Plan<'a> {
+pub struct CodePlan<'a> {
     /// The program.
     pub program: &'a Program,
     /// How accesses and destinations go.
-    pub variant: &'a Variant,
+    pub variant: &'a StrideVariant,
     /// Points of one vector.
     pub lanes: usize,
     /// Vectors of one pass.
     pub groups: u32,
     /// What is computed once a row, before the loop; `const`s need not be computed.
-    pub before: Vec<Task>,
+    pub before: Vec<CodeTask>,
     /// What is computed in each pass; detours follow the tasks that leave for them.
-    pub body: Vec<Task>,
+    pub body: Vec<CodeTask>,
     /// The most values that are alive at once in the body without detours, of all groups together.
     pub pressure: usize,
-    notes: Vec<Note>,
-    choices: Choices,
+    notes: Vec<InstructionNote>,
+    choices: IfRegions,
     isa: Isa,
 }
 
@@ -113,23 +113,23 @@ const GROUPS: [(u32, usize); 2] = [(4, 60), (2, 1000)];
 /// Registers that a pass of several vectors leaves for temporary values.
 const SPARE: usize = 4;
 
-impl<'a> Plan<'a> {
+impl<'a> CodePlan<'a> {
     /// Plans a program; `None` when it is not one that is written as code.
-    pub fn new(program: &'a Program, variant: &'a Variant, isa: Isa) -> Option<Plan<'a>> {
+    pub fn new(program: &'a Program, variant: &'a StrideVariant, isa: Isa) -> Option<CodePlan<'a>> {
         if program.form != Form::Map {
             return None;
         }
-        let choices = Choices::of(program)?;
+        let choices = IfRegions::of(program)?;
         let mut widest = 0;
-        let mut notes: Vec<Note> = vec![Note::default(); program.insts.len()];
+        let mut notes: Vec<InstructionNote> = vec![InstructionNote::default(); program.insts.len()];
         let mut walks = 0;
         for (at, inst) in program.insts.iter().enumerate() {
-            let mut note = Note { name: at as u32, ..Note::default() };
+            let mut note = InstructionNote { name: at as u32, ..InstructionNote::default() };
             match inst.op {
                 Op::Const | Op::Param => note.uniform = true,
                 Op::Load | Op::Index => {
                     note.walk = walks;
-                    note.uniform = *variant.accesses.get(walks as usize)? == Step::Zero;
+                    note.uniform = *variant.accesses.get(walks as usize)? == RowStride::Zero;
                     walks += 1;
                 }
                 Op::Store | Op::If | Op::Else | Op::End => {}
@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
                         inst.args[..arity].iter().all(|arg| notes[*arg as usize].uniform);
                 }
             }
-            Width::of(inst.dtype)?;
+            LaneWidth::of(inst.dtype)?;
             // A float16 is worked on as a float32.
             widest = widest.max(if inst.dtype == DType::F16 { 4 } else { inst.dtype.size() });
             notes[at] = note;
@@ -165,7 +165,7 @@ impl<'a> Plan<'a> {
             return None;
         }
         let lanes = isa.bytes() / widest;
-        let mut plan = Plan {
+        let mut plan = CodePlan {
             program,
             variant,
             lanes,
@@ -227,14 +227,14 @@ impl<'a> Plan<'a> {
     }
 
     /// The instructions whose values a task takes from registers or memory.
-    pub fn args(&self, task: Task) -> Args {
-        let mut args = Args::default();
+    pub fn args(&self, task: CodeTask) -> OperandList {
+        let mut args = OperandList::default();
         let inst = self.inst(task.inst);
         let mut take = |value: u32| args.push(self.name(value));
         match (inst.op, task.duty) {
             (Op::Store, _) => {
                 // Both parts of a complex number are stored as one.
-                if self.variant.dests[inst.args[0] as usize] == Step::Imaginary {
+                if self.variant.dests[inst.args[0] as usize] == RowStride::Imaginary {
                     take(self.inst(task.inst - 1).args[1]);
                 }
                 take(inst.args[1]);

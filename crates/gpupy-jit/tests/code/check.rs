@@ -8,7 +8,7 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval::element::Half;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
-use gpupy_jit::{Isa, Kernel, Row, Step, Variant, Walk, compile_for};
+use gpupy_jit::{Isa, Kernel, RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
 
 /// Bytes around and between destinations that nobody may touch.
 const GUARD: usize = 256;
@@ -32,9 +32,9 @@ pub fn isas() -> Vec<Isa> {
 
 impl Case {
     /// Random elements.
-    pub fn random(program: &Program, variant: &Variant, n: usize, rng: &mut Rng) -> Case {
+    pub fn random(program: &Program, variant: &StrideVariant, n: usize, rng: &mut Rng) -> Case {
         let mut inputs = Vec::new();
-        for (at, step) in Variant::walks(program).zip(&variant.accesses) {
+        for (at, step) in StrideVariant::walks(program).zip(&variant.accesses) {
             let inst = &program.insts[at];
             let numbered = inst.op == Op::Index;
             let (first, step_by) = (rng.next() as i32, rng.next() as i32 % 1000);
@@ -45,7 +45,7 @@ impl Case {
                 })
                 .collect();
             // Often alike at all points, so that a branch is not taken at all.
-            if *step == Step::Zero || rng.below(3) == 0 && !numbered {
+            if *step == RowStride::Zero || rng.below(3) == 0 && !numbered {
                 elements = vec![elements[0]; n];
             }
             inputs.push(elements);
@@ -108,10 +108,10 @@ struct Strip {
 }
 
 impl Strip {
-    fn new(step: Step, size: usize, n: usize, rng: &mut Rng) -> Strip {
+    fn new(step: RowStride, size: usize, n: usize, rng: &mut Rng) -> Strip {
         let step = match step {
-            Step::Unit => size as isize,
-            Step::Zero => 0,
+            RowStride::Unit => size as isize,
+            RowStride::Zero => 0,
             _ => size as isize * [-1, 2, -3, 7][rng.below(4)],
         };
         let reach = step.unsigned_abs() * (n - 1);
@@ -123,8 +123,8 @@ impl Strip {
         self.first.wrapping_add_signed(self.step * k as isize)
     }
 
-    fn walk(&mut self) -> Walk {
-        Walk { ptr: self.bytes[self.first..].as_mut_ptr(), step: self.step }
+    fn walk(&mut self) -> StridedPointer {
+        StridedPointer { ptr: self.bytes[self.first..].as_mut_ptr(), step: self.step }
     }
 }
 
@@ -132,19 +132,21 @@ impl Strip {
 pub fn check(
     kernel: &Kernel,
     program: &Program,
-    variant: &Variant,
+    variant: &StrideVariant,
     case: &Case,
     rng: &mut Rng,
 ) -> Result<(), String> {
     let n = case.n;
     let mut strips = Vec::new();
     let mut walks = Vec::new();
-    for ((at, step), elements) in Variant::walks(program).zip(&variant.accesses).zip(&case.inputs) {
+    for ((at, step), elements) in
+        StrideVariant::walks(program).zip(&variant.accesses).zip(&case.inputs)
+    {
         if program.insts[at].op == Op::Index {
             let grow =
                 if n > 1 { elements[1].as_i32().wrapping_sub(elements[0].as_i32()) } else { 3 };
             let first = elements[0].bits as usize as *mut u8;
-            walks.push(Walk { ptr: first, step: grow as isize });
+            walks.push(StridedPointer { ptr: first, step: grow as isize });
             continue;
         }
         let size = program.insts[at].dtype.size();
@@ -163,10 +165,14 @@ pub fn check(
         .zip(&program.dests)
         .map(|(step, dtype)| Strip::new(*step, sized(dtype), n, rng))
         .collect();
-    let dest_walks: Vec<Walk> = dests.iter_mut().map(Strip::walk).collect();
+    let dest_walks: Vec<StridedPointer> = dests.iter_mut().map(Strip::walk).collect();
     let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
-    let row =
-        Row { n, accesses: walks.as_ptr(), dests: dest_walks.as_ptr(), params: params.as_ptr() };
+    let row = RowArguments {
+        n,
+        accesses: walks.as_ptr(),
+        dests: dest_walks.as_ptr(),
+        params: params.as_ptr(),
+    };
     // SAFETY: all walks lie in their strips.
     unsafe { kernel.run(&row) };
     for point in 0..n {
@@ -205,13 +211,13 @@ fn same(a: Scalar, b: Scalar) -> bool {
 }
 
 /// All walks of the program with the same step.
-pub fn variant(program: &Program, step: Step) -> Variant {
-    let accesses = Variant::walks(program).map(|_| step).collect();
-    Variant { accesses, dests: vec![Step::Unit; program.dests.len()] }
+pub fn variant(program: &Program, step: RowStride) -> StrideVariant {
+    let accesses = StrideVariant::walks(program).map(|_| step).collect();
+    StrideVariant { accesses, dests: vec![RowStride::Unit; program.dests.len()] }
 }
 
 /// The code of a program that this crate should write.
-pub fn compiled(program: &Program, variant: &Variant, isa: Isa) -> Kernel {
+pub fn compiled(program: &Program, variant: &StrideVariant, isa: Isa) -> Kernel {
     program.verify().expect("the program verifies");
     compile_for(program, variant, isa).expect("there is code for this program")
 }

@@ -5,7 +5,7 @@ use crate::rng::Rng;
 use gpupy_core::DType::{self, C64, C128, F32, F64};
 use gpupy_core::Op;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
-use gpupy_jit::{Row, Step, Variant, Walk, compile_for};
+use gpupy_jit::{RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
 
 /// `z * w + z - w`, its real part where `z` and `w` differ, and whether they are equal.
 fn program(dtype: DType) -> Program {
@@ -29,7 +29,7 @@ fn program(dtype: DType) -> Program {
 }
 
 /// Runs the program and compares it with the same in float64 or float32.
-fn check<T, F>(dtype: DType, n: usize, steps: [Step; 2], dest: Step, number: F)
+fn check<T, F>(dtype: DType, n: usize, steps: [RowStride; 2], dest: RowStride, number: F)
 where
     T: Copy + PartialEq + std::fmt::Debug + Default,
     T: std::ops::Add<Output = T> + std::ops::Sub<Output = T>,
@@ -37,15 +37,15 @@ where
     F: Fn(&mut Rng) -> T,
 {
     let program = program(dtype);
-    let variant = Variant { accesses: steps.to_vec(), dests: vec![dest; 3] };
+    let variant = StrideVariant { accesses: steps.to_vec(), dests: vec![dest; 3] };
     let mut rng = Rng::new(n as u64);
     // Elements of operands and destinations stand two apart, so that any step is one.
     let mut list =
         || -> Vec<[T; 2]> { (0..2 * n).map(|_| [number(&mut rng), number(&mut rng)]).collect() };
     let (z, mut w) = (list(), list());
-    let step = |step: Step| match step {
-        Step::Unit => 1,
-        Step::Zero => 0,
+    let step = |step: RowStride| match step {
+        RowStride::Unit => 1,
+        RowStride::Zero => 0,
         _ => 2,
     };
     let [by_z, by_w] = steps.map(step);
@@ -57,7 +57,7 @@ where
         let apart = step(dest);
         let (mut all, mut real) = (vec![[T::default(); 2]; 2 * n], vec![T::default(); 2 * n]);
         let mut equal = vec![9u8; 2 * n];
-        let walk = |start: *const u8, step: usize, bytes: usize| Walk {
+        let walk = |start: *const u8, step: usize, bytes: usize| StridedPointer {
             ptr: start.cast_mut(),
             step: (step * bytes) as isize,
         };
@@ -69,7 +69,7 @@ where
             walk(equal.as_mut_ptr(), apart, 1),
         ];
         let params = std::ptr::null();
-        let row = Row { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        let row = RowArguments { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
         // SAFETY: there are `n` elements so far apart in each list, and destinations are lists apart.
         unsafe { kernel.run(&row) };
         for k in 0..n {
@@ -90,8 +90,12 @@ where
 #[test]
 fn complex_numbers_are_computed_part_by_part() {
     for n in [1, 7, 64, 65, 700, 1100] {
-        for steps in [[Step::Unit; 2], [Step::Unit, Step::Zero], [Step::Any, Step::Unit]] {
-            for dest in [Step::Unit, Step::Any] {
+        for steps in [
+            [RowStride::Unit; 2],
+            [RowStride::Unit, RowStride::Zero],
+            [RowStride::Any, RowStride::Unit],
+        ] {
+            for dest in [RowStride::Unit, RowStride::Any] {
                 let number = |rng: &mut Rng| rng.below(2000) as f64 / 64.0 - 9.0;
                 check::<f64, _>(C128, n, steps, dest, number);
                 check::<f32, _>(C64, n, steps, dest, |rng| number(rng) as f32);
@@ -112,19 +116,20 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
     b.store(narrow);
     b.store(truth);
     let program = b.finish();
-    let variant = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit; 3] };
+    let variant =
+        StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit; 3] };
     let given = [0.5f32, 0.0, -3.0];
     for isa in isas() {
         let kernel = compile_for(&program, &variant, isa).expect("complex numbers have code");
         let (mut wide, mut narrow, mut truth) = ([[9f64; 2]; 3], [9f64; 3], [9u8; 3]);
-        let accesses = [Walk { ptr: given.as_ptr().cast_mut().cast(), step: 4 }];
+        let accesses = [StridedPointer { ptr: given.as_ptr().cast_mut().cast(), step: 4 }];
         let dests = [
-            Walk { ptr: wide.as_mut_ptr().cast(), step: 16 },
-            Walk { ptr: narrow.as_mut_ptr().cast(), step: 8 },
-            Walk { ptr: truth.as_mut_ptr(), step: 1 },
+            StridedPointer { ptr: wide.as_mut_ptr().cast(), step: 16 },
+            StridedPointer { ptr: narrow.as_mut_ptr().cast(), step: 8 },
+            StridedPointer { ptr: truth.as_mut_ptr(), step: 1 },
         ];
         let params = std::ptr::null();
-        let row = Row { n: 3, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        let row = RowArguments { n: 3, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
         // SAFETY: all lists have 3 elements, and destinations are lists apart.
         unsafe { kernel.run(&row) };
         assert_eq!(wide, [[0.5, 0.0], [0.0, 0.0], [-3.0, 0.0]]);
@@ -149,17 +154,18 @@ fn parts_may_go_through_a_choice_of_branches() {
     let joined = b.op(Op::Complex, &[first, second]);
     b.store(joined);
     let program = b.finish();
-    let variant = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit] };
+    let variant = StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
     let given: Vec<[f64; 2]> = (0..37).map(|k| [f64::from(k % 5), f64::from(k % 3)]).collect();
     let wanted = given.iter().map(|&[x, y]| if x < y { [x * y, y] } else { [x + y, x] });
     let wanted: Vec<[f64; 2]> = wanted.collect();
     for isa in isas() {
         let kernel = compile_for(&program, &variant, isa).expect("branches over parts have code");
         let mut results = vec![[9f64; 2]; given.len()];
-        let accesses = [Walk { ptr: given.as_ptr().cast_mut().cast(), step: 16 }];
-        let dests = [Walk { ptr: results.as_mut_ptr().cast(), step: 16 }];
+        let accesses = [StridedPointer { ptr: given.as_ptr().cast_mut().cast(), step: 16 }];
+        let dests = [StridedPointer { ptr: results.as_mut_ptr().cast(), step: 16 }];
         let params = std::ptr::null();
-        let row = Row { n: 37, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        let row =
+            RowArguments { n: 37, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
         // SAFETY: both lists have 37 elements.
         unsafe { kernel.run(&row) };
         assert_eq!(results, wanted);

@@ -4,7 +4,7 @@ use crate::check::{compiled, isas};
 use crate::generate;
 use crate::rng::Rng;
 use gpupy_core::DType::{Bool, F16, F32, F64, I32, I64, U64};
-use gpupy_jit::{Isa, Step};
+use gpupy_jit::{Isa, RowStride};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
 #[test]
@@ -15,7 +15,7 @@ fn code_is_made_of_instructions_that_the_machine_has() {
             let dtypes = [F32, F16, I32, Bool, F64, I64, U64];
             let dtypes = if seed % 2 == 0 { &dtypes[..4] } else { &dtypes };
             let program = generate::program(&mut rng, isa, dtypes, 80);
-            let variant = crate::check::variant(&program, Step::Unit);
+            let variant = crate::check::variant(&program, RowStride::Unit);
             let kernel = compiled(&program, &variant, isa);
             read_back(isa, kernel.code());
         }

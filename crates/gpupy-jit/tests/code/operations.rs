@@ -6,7 +6,7 @@ use crate::rng::{Rng, specials};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Scalar};
-use gpupy_jit::{Isa, Step, compile_for};
+use gpupy_jit::{Isa, RowStride, compile_for};
 
 const DTYPES: [DType; 12] = [
     DType::Bool,
@@ -86,7 +86,7 @@ fn every_operation_has_the_bits_of_the_reference() {
                         dtypes[0] = DType::Bool;
                     }
                     let Some(program) = program(row.op, &dtypes, to) else { continue };
-                    let variant = variant(&program, Step::Unit);
+                    let variant = variant(&program, RowStride::Unit);
                     if !has_code(isa, row.op, from, to) {
                         assert!(
                             row.op == Op::Bitcast || compile_for(&program, &variant, isa).is_none(),
@@ -151,7 +151,7 @@ fn literals_as_second_operands_have_the_bits_of_the_reference() {
             b.store(value);
             let program = b.finish();
             for isa in isas() {
-                let variant = variant(&program, Step::Unit);
+                let variant = variant(&program, RowStride::Unit);
                 let kernel = compiled(&program, &variant, isa);
                 let case = Case::of(inputs(&[dtype], &mut rng));
                 check(&kernel, &program, &variant, &case, &mut rng)
@@ -196,7 +196,7 @@ fn of_kinds(isa: Isa, op: Op, dtype: DType, kinds: usize, rng: &mut Rng) {
     b.store(value);
     widen(&mut b);
     let program = b.finish();
-    let variant = variant(&program, Step::Unit);
+    let variant = variant(&program, RowStride::Unit);
     let kernel = compiled(&program, &variant, isa);
     let case = Case::random(&program, &variant, 37, rng);
     if let Err(said) = check(&kernel, &program, &variant, &case, rng) {

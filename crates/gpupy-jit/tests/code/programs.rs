@@ -7,7 +7,7 @@ use gpupy_core::DType::{self, Bool, C64, F16, F32, F64, I8, I16, I32, I64, U8, U
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{Scalar, functions};
-use gpupy_jit::{Isa, Step, Variant, compile_for};
+use gpupy_jit::{Isa, RowStride, StrideVariant, compile_for};
 
 const SETS: [&[DType]; 10] = [
     &[F32],
@@ -22,12 +22,12 @@ const SETS: [&[DType]; 10] = [
     &[F16, F32, I32, U8, Bool],
 ];
 
-fn steps(rng: &mut Rng, plain: bool) -> Step {
+fn steps(rng: &mut Rng, plain: bool) -> RowStride {
     match rng.below(if plain { 2 } else { 4 }) {
-        0 if plain => Step::Zero,
-        0 | 1 => Step::Any,
-        2 => Step::Zero,
-        _ => Step::Unit,
+        0 if plain => RowStride::Zero,
+        0 | 1 => RowStride::Any,
+        2 => RowStride::Zero,
+        _ => RowStride::Unit,
     }
 }
 
@@ -36,15 +36,16 @@ fn random(seed: u64, isa: Isa, operations: usize, n: usize) {
     let dtypes = SETS[rng.below(SETS.len())];
     let program = generate::program(&mut rng, isa, dtypes, operations);
     let plain = rng.below(2) == 0;
-    let accesses = Variant::walks(&program);
+    let accesses = StrideVariant::walks(&program);
     let accesses = accesses
         .map(|_| match rng.below(3) {
             0 => steps(&mut rng, plain),
-            _ => Step::Unit,
+            _ => RowStride::Unit,
         })
         .collect();
-    let dest = if plain { Step::Unit } else { [Step::Unit, Step::Any][rng.below(2)] };
-    let variant = Variant { accesses, dests: vec![dest; program.dests.len()] };
+    let dest =
+        if plain { RowStride::Unit } else { [RowStride::Unit, RowStride::Any][rng.below(2)] };
+    let variant = StrideVariant { accesses, dests: vec![dest; program.dests.len()] };
     let kernel = compiled(&program, &variant, isa);
     let case = Case::random(&program, &variant, n, &mut rng);
     if let Err(said) = check(&kernel, &program, &variant, &case, &mut rng) {
@@ -91,7 +92,7 @@ fn many_operands_have_no_register_each() {
         }
         b.store(sum);
         let program = b.finish();
-        let variant = crate::check::variant(&program, Step::Unit);
+        let variant = crate::check::variant(&program, RowStride::Unit);
         let kernel = compiled(&program, &variant, isa);
         let mut rng = Rng::new(3);
         for n in 1..70 {
@@ -109,7 +110,7 @@ fn what_is_no_straight_map_over_lanes_is_left_to_others() {
         let (operand, access) = (b.operand(dtype), b.access(AccessKind::Contiguous));
         let load = b.load(operand, access);
         b.store(load);
-        let unit = Variant { accesses: vec![Step::Unit], dests: vec![Step::Unit] };
+        let unit = StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
         assert!(compile_for(&b.finish(), &unit, isa).is_none());
     }
 }
@@ -136,7 +137,7 @@ fn the_functions_of_the_core_have_the_same_bits_with_branches_and_without() {
             let Some(straight) = functions::program(row.op, dtype) else { continue };
             let Some(branching) = functions::branching(row.op, dtype) else { continue };
             let (straight, branching) = (function(straight, dtype), function(branching, dtype));
-            let variant = crate::check::variant(&straight, Step::Unit);
+            let variant = crate::check::variant(&straight, RowStride::Unit);
             for program in [&straight, &branching] {
                 let kernel = compiled(program, &variant, isa);
                 // All kinds of numbers, then one among many that nothing is rare about.
@@ -179,6 +180,8 @@ fn choices_in_choices_and_loops_are_left_to_others() {
         b.store(result);
         let program = b.finish();
         program.verify().unwrap();
-        assert!(compile_for(&program, &crate::check::variant(&program, Step::Unit), isa).is_none());
+        assert!(
+            compile_for(&program, &crate::check::variant(&program, RowStride::Unit), isa).is_none()
+        );
     }
 }

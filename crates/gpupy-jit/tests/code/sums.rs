@@ -4,7 +4,7 @@ use crate::check::isas;
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
-use gpupy_jit::{Row, Step, Variant, Walk, compile_for};
+use gpupy_jit::{RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
 
 /// Chunks of 256 points.
 const CHUNKS: usize = 5;
@@ -56,15 +56,15 @@ macro_rules! check_sums {
         let y: Vec<$float> = (0..256 * CHUNKS).map(|k| (k as $float * 0.11).cos()).collect();
         let mut sums: Vec<$float> = vec![-0.0; 16 * CHUNKS];
         let mut wanted = sums.clone();
-        let at = |k: usize| if $step == Step::Zero { 0 } else { k };
+        let at = |k: usize| if $step == RowStride::Zero { 0 } else { k };
         for k in 0..x.len() {
             wanted[k / 256 * 16 + k % 16] += $function(x[k], y[at(k)]);
         }
         let size = size_of::<$float>() as isize;
-        let walk = |row: *const $float, step| Walk { ptr: row.cast_mut().cast(), step };
+        let walk = |row: *const $float, step| StridedPointer { ptr: row.cast_mut().cast(), step };
         let accesses = [walk(x.as_ptr(), size), walk(y.as_ptr(), size * at(1) as isize)];
-        let dests = [Walk { ptr: sums.as_mut_ptr().cast(), step: size }];
-        let row = Row {
+        let dests = [StridedPointer { ptr: sums.as_mut_ptr().cast(), step: size }];
+        let row = RowArguments {
             n: x.len(),
             accesses: accesses.as_ptr(),
             dests: dests.as_ptr(),
@@ -80,7 +80,8 @@ macro_rules! check_sums {
 /// The same by the kernel of `program`.
 macro_rules! check {
     ($float:ty, $dtype:expr, $isa:expr, $step:expr) => {{
-        let variant = Variant { accesses: vec![Step::Unit, $step], dests: vec![Step::Lanes] };
+        let variant =
+            StrideVariant { accesses: vec![RowStride::Unit, $step], dests: vec![RowStride::Lanes] };
         let kernel = compile_for(&program($dtype), &variant, $isa).expect("sums have code");
         check_sums!($float, $isa, $step, kernel)
     }};
@@ -89,7 +90,7 @@ macro_rules! check {
 #[test]
 fn points_are_added_to_the_lanes_of_their_chunk() {
     for isa in isas() {
-        for step in [Step::Unit, Step::Zero] {
+        for step in [RowStride::Unit, RowStride::Zero] {
             check!(f32, DType::F32, isa, step);
             check!(f64, DType::F64, isa, step);
         }
@@ -109,7 +110,8 @@ fn long(dtype: DType, steps: usize) -> Program {
 
 #[test]
 fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
-    let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Lanes] };
+    let variant =
+        StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
     for isa in isas() {
         // A pass has fewer vectors, the longer the program is.
         for steps in [10, 100, 1100] {
@@ -117,32 +119,39 @@ fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
             let next =
                 |y: f64| move |value: f64, step| if step % 2 == 0 { value * y } else { value + y };
             let wanted = |x: f64, y: f64| (0..steps).fold(x, next(y));
-            check_sums!(f64, isa, Step::Unit, kernel, wanted);
+            check_sums!(f64, isa, RowStride::Unit, kernel, wanted);
         }
     }
 }
 
 #[test]
 fn programs_that_fill_the_registers_add_to_the_same_lanes() {
-    let variant = Variant { accesses: vec![Step::Unit; 2], dests: vec![Step::Lanes] };
+    let variant =
+        StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
     for (isa, alive) in isas().into_iter().flat_map(|isa| (1..24).map(move |n| (isa, n))) {
         // There may be none: then the points are computed to a row, and combined there.
         if let Some(kernel) = compile_for(&crowded(DType::F32, alive), &variant, isa) {
-            check_sums!(f32, isa, Step::Unit, kernel);
+            check_sums!(f32, isa, RowStride::Unit, kernel);
         }
         if let Some(kernel) = compile_for(&crowded(DType::F64, alive), &variant, isa) {
-            check_sums!(f64, isa, Step::Unit, kernel);
+            check_sums!(f64, isa, RowStride::Unit, kernel);
         }
     }
 }
 
 #[test]
 fn what_has_no_such_lanes_has_no_such_code() {
-    let steps = |access| Variant { accesses: vec![Step::Unit, access], dests: vec![Step::Lanes] };
+    let steps = |access| StrideVariant {
+        accesses: vec![RowStride::Unit, access],
+        dests: vec![RowStride::Lanes],
+    };
     for isa in isas() {
-        assert!(compile_for(&program(DType::F32), &steps(Step::Any), isa).is_none());
+        assert!(compile_for(&program(DType::F32), &steps(RowStride::Any), isa).is_none());
         for dtype in [DType::I32, DType::C64] {
-            assert!(compile_for(&program(dtype), &steps(Step::Unit), isa).is_none(), "{dtype}");
+            assert!(
+                compile_for(&program(dtype), &steps(RowStride::Unit), isa).is_none(),
+                "{dtype}"
+            );
         }
     }
 }
@@ -162,8 +171,8 @@ fn lanes_and_rows_are_written_side_by_side() {
     let x: Vec<f32> = (0..n).map(|k| (k as f32 * 0.37).sin()).collect();
     let y: Vec<i32> = (0..n as i32).map(|k| k * 7 - 900).collect();
     for isa in isas() {
-        let dests = vec![Step::Lanes, Step::Unit, Step::Lanes];
-        let variant = Variant { accesses: vec![Step::Unit; 2], dests };
+        let dests = vec![RowStride::Lanes, RowStride::Unit, RowStride::Lanes];
+        let variant = StrideVariant { accesses: vec![RowStride::Unit; 2], dests };
         let kernel = compile_for(&program, &variant, isa).expect("sums have code");
         let mut sums = [vec![-0.0_f32; 16 * CHUNKS], vec![-0.0_f32; 16 * CHUNKS]];
         let mut twice = vec![0_i32; n];
@@ -172,7 +181,7 @@ fn lanes_and_rows_are_written_side_by_side() {
             wanted[0][k / 256 * 16 + k % 16] += x * x;
             wanted[1][k / 256 * 16 + k % 16] -= x;
         }
-        let walk = |ptr: *mut u8| Walk { ptr, step: 4 };
+        let walk = |ptr: *mut u8| StridedPointer { ptr, step: 4 };
         let accesses = [walk(x.as_ptr().cast_mut().cast()), walk(y.as_ptr().cast_mut().cast())];
         let [squares, negative] = &mut sums;
         let dests = [
@@ -180,8 +189,12 @@ fn lanes_and_rows_are_written_side_by_side() {
             walk(twice.as_mut_ptr().cast()),
             walk(negative.as_mut_ptr().cast()),
         ];
-        let row =
-            Row { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params: std::ptr::null() };
+        let row = RowArguments {
+            n,
+            accesses: accesses.as_ptr(),
+            dests: dests.as_ptr(),
+            params: std::ptr::null(),
+        };
         // SAFETY: operands and the second destination have `n` elements, the others 16 for each chunk.
         unsafe { kernel.run(&row) };
         let bits =

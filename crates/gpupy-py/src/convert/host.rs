@@ -242,7 +242,8 @@ pub fn indices(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         return Ok(None);
     };
     with_bytes(&array, |shape, bytes| {
-        #[allow(clippy::unnecessary_fallible_conversions, clippy::useless_conversion)] // all but uint64 fit
+        #[allow(clippy::unnecessary_fallible_conversions, clippy::useless_conversion)]
+        // all but uint64 fit
         let narrowed = for_integer_type!(
             dtype,
             T => narrow(bytes, |b| i64::try_from(T::from_ne_bytes(b)).unwrap_or(i64::MAX)),

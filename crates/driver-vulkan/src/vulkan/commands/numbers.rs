@@ -3,7 +3,7 @@
 //! Owns [`Numbers`]: a mapped buffer that is filled from its start to its end, then retired for a new
 //! one. Invariant: what a launch was given nobody overwrites while the device may read it.
 //!
-//! Not here: what the numbers are (`compute::Planned`).
+//! Not here: what the numbers are (`compute::PlannedDispatch`).
 
 use super::memory::{Buffer, Memory, Purpose};
 use super::queue::{Queue, Retired};

@@ -55,7 +55,7 @@ pub struct Traits {
     /// The device and all that compiles for it, as text: what is found for one holds for its equals.
     pub identity: String,
     /// What shapes kernels that reach blocks by addresses; the others differ in nothing else.
-    pub kernels: compute::Device,
+    pub kernels: compute::KernelFeatures,
     /// What can be bound to kernels; nothing where the device has no descriptors that are pushed.
     pub bound: Option<Bound>,
     /// Modes of float arithmetic that kernels ask for.
@@ -172,7 +172,7 @@ impl Traits {
     /// Has kernels be written in WGSL, which naga compiles, instead of GLSL for shaderc. WGSL reaches no memory by
     /// its address, and has no elements of 8 or 16 bits.
     pub fn write_wgsl(&mut self) {
-        self.kernels = compute::Device {
+        self.kernels = compute::KernelFeatures {
             language: Language::Wgsl,
             addresses: false,
             bytes: false,
@@ -253,7 +253,7 @@ impl Traits {
                 properties.driver_version,
                 properties.pipeline_cache_uuid,
             ),
-            kernels: compute::Device {
+            kernels: compute::KernelFeatures {
                 language: Language::Glsl,
                 addresses: true,
                 int64: has.shader_int64 != 0,

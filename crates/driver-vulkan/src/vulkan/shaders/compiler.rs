@@ -10,7 +10,7 @@ use crate::NAME;
 use crate::vulkan::gpu::device::Traits;
 use gpupy_codegen::compute::Language;
 use gpupy_codegen::compute::spirv as wgsl;
-use gpupy_codegen::disk::short_hash;
+use gpupy_codegen::disk_cache::short_hash;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// The name of shaders in shaderc's messages.

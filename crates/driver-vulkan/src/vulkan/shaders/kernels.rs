@@ -11,7 +11,7 @@ use super::compiler::{self, refused};
 use crate::vulkan::gpu::device::Gpu;
 use crate::vulkan::gpu::failure::failed;
 use ash::vk;
-use gpupy_codegen::disk::Shelf;
+use gpupy_codegen::disk_cache::DiskCache;
 use gpupy_core::{ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Compiler {
     /// The layouts of kernels, by the blocks that are bound to them.
     layouts: FxHashMap<usize, Layout>,
     pipelines: Vec<vk::Pipeline>,
-    shelf: Option<Shelf>,
+    shelf: Option<DiskCache>,
     gpu: Arc<Gpu>,
 }
 
@@ -58,7 +58,7 @@ impl Compiler {
         Compiler {
             layouts: FxHashMap::default(),
             pipelines: Vec::new(),
-            shelf: Shelf::of(crate::NAME),
+            shelf: DiskCache::of(crate::NAME),
             gpu,
         }
     }

@@ -1,85 +1,86 @@
-//! How the elements of an access are found at an invocation's points.
+//! Plans how an invocation finds the elements of an access at its points.
 //!
-//! Owns `Fetch` and `Lanes`. Invariant: every point that exists gets the element of the access.
+//! Owns `ElementFetch` and `LaneLayout`. Invariant: every existing point gets the element of the access.
 //!
-//! Not here: the points (`frame.rs`), the text (`reader.rs`).
+//! Not here: the points (`point_mapping.rs`), the text (`element_reader.rs`).
 
-use crate::analysis::numbers::{Sum, Words};
-use crate::analysis::space::Walk;
-use crate::compute::plan::frame::Points;
+use crate::analysis::axis_coalescing::AffineWalk;
+use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords};
+use crate::compute::plan::point_mapping::Points;
 
-/// How the elements of one access are found.
+/// How an invocation finds the elements of one access.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Fetch {
-    /// The same element for all points: the word of its number.
+pub(crate) enum ElementFetch {
+    /// One element for all points: the word of its index.
     Uniform(u16),
-    /// By the invocation's number: the word of the first invocation's element, if that is not 0.
-    /// Where fours are aligned it counts fours.
+    /// By the invocation's number, plus the word of the first invocation's element if that is not 0. If `aligned`,
+    /// both count vectors of four.
     Linear { first: Option<u16>, aligned: bool },
     /// By the coordinates of the invocation's first point.
-    Sum { sum: Sum, lanes: Lanes },
+    Sum { sum: AffineIndex, lanes: LaneLayout },
 }
 
-/// How the elements of a four lie beside one another.
+/// How the elements for the four points of an invocation lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Lanes {
-    /// All are the same one.
+pub(crate) enum LaneLayout {
+    /// All points have the same element.
     Splat,
-    /// They are a four of the block, in order.
+    /// They are an aligned vector of four, in order.
     Aligned,
-    /// So many elements from one to the next: a word, or one.
+    /// Strided: the word of the stride in elements, or stride one.
     Step(Option<u16>),
     /// Each point has coordinates of its own.
     Apart,
 }
 
-impl Fetch {
-    /// True where whole fours are taken, or one element stands for all.
+impl ElementFetch {
+    /// True if the fetch loads aligned vectors of four.
     pub fn takes_fours(&self) -> bool {
-        matches!(self, Fetch::Linear { aligned: true, .. })
-            || matches!(self, Fetch::Sum { lanes: Lanes::Aligned, .. })
+        matches!(self, ElementFetch::Linear { aligned: true, .. })
+            || matches!(self, ElementFetch::Sum { lanes: LaneLayout::Aligned, .. })
     }
 
-    /// True where one element stands for all points of an invocation.
+    /// True if one element serves all points of an invocation.
     pub fn takes_one(&self) -> bool {
-        matches!(self, Fetch::Uniform(_)) || matches!(self, Fetch::Sum { lanes: Lanes::Splat, .. })
+        matches!(self, ElementFetch::Uniform(_))
+            || matches!(self, ElementFetch::Sum { lanes: LaneLayout::Splat, .. })
     }
 
-    /// True where coordinates are needed.
+    /// True if the fetch needs coordinates.
     pub fn needs_coordinates(&self) -> bool {
-        matches!(self, Fetch::Sum { .. })
+        matches!(self, ElementFetch::Sum { .. })
     }
 }
 
-/// Plans one access over `shape`; `flat` tells whether the invocation's number counts its points.
+/// Plans one access over `shape`. `flat`: the invocation's number counts the points in C order.
 pub(crate) fn plan(
-    words: &mut Words,
-    walk: &Walk,
+    words: &mut ArgumentWords,
+    walk: &AffineWalk,
     shape: &[i64],
     points: Points,
     flat: bool,
-) -> Fetch {
+) -> ElementFetch {
     if walk.is_uniform(shape) {
-        return Fetch::Uniform(words.int(walk.offset));
+        return ElementFetch::Uniform(words.int(walk.offset));
     }
     let fours = points != Points::One;
     if flat && walk.is_contiguous(shape) {
         let aligned = fours && walk.offset % 4 == 0;
         let first = words.offset(if aligned { walk.offset / 4 } else { walk.offset });
-        return Fetch::Linear { first, aligned };
+        return ElementFetch::Linear { first, aligned };
     }
-    let sum = Sum::new(words, walk.offset, &walk.strides, shape);
+    let sum = AffineIndex::new(words, walk.offset, &walk.strides, shape);
     let (last, others) = walk.strides.split_last().unwrap_or((&0, &[]));
     let even = others.iter().zip(shape).all(|(stride, n)| *n == 1 || stride % 4 == 0);
     let lanes = match (points, last) {
-        (Points::One, _) => Lanes::Splat,
-        (Points::Apart, _) => Lanes::Apart,
-        (Points::Run, 0) => Lanes::Splat,
-        (Points::Run, 1) if even && walk.offset % 4 == 0 => Lanes::Aligned,
-        (Points::Run, 1) => Lanes::Step(None),
-        (Points::Run, stride) => Lanes::Step(Some(words.int(*stride))),
+        (Points::One, _) => LaneLayout::Splat,
+        (Points::Apart, _) => LaneLayout::Apart,
+        (Points::Run, 0) => LaneLayout::Splat,
+        (Points::Run, 1) if even && walk.offset % 4 == 0 => LaneLayout::Aligned,
+        (Points::Run, 1) => LaneLayout::Step(None),
+        (Points::Run, stride) => LaneLayout::Step(Some(words.int(*stride))),
     };
-    Fetch::Sum { sum, lanes }
+    ElementFetch::Sum { sum, lanes }
 }
 
 /// Whether the invocation's number, or four times it, counts the points in C order.

@@ -1,109 +1,112 @@
-//! Plans one dispatch: what its kernel must do, and the numbers that it does it with.
+//! Plans one dispatch: the code of its kernel, and the kernel's arguments.
 //!
-//! Owns [`Plan`] and [`Planned`], the answer to a [`Request`]. A program's loads, indices and stores walk over elements
-//! (`walks.rs`); `frame.rs` says how invocations find their points, `fetch.rs` how they find elements; `parts.rs` has
-//! what depends on the form, `product.rs` and `tiles.rs` that of matrix products. Invariant: everything that differs
-//! between launches that share a kernel is in the words, everything else in the plan.
+//! Owns [`DispatchPlan`] and [`PlannedDispatch`], the answer to a [`DispatchRequest`]. `walks.rs` has the accesses of
+//! loads, indices and stores. `point_mapping.rs` maps invocations to points, `fetch.rs` points to elements.
+//! `form_plan.rs` has the parts that depend on the form, `matmul.rs` and `tiles.rs` those of matrix products.
+//! Invariant: facts that differ between launches of one kernel are argument words; all others are in the plan.
 //!
-//! Imports `analysis`, `dialect`, `spell/loops.rs` and `device.rs`. Not here: the text (`text`).
+//! Imports `analysis`, `dialect`, `emit/loop_bounds.rs` and `kernel_features.rs`. Not here: the text (`text`).
 
 pub(crate) mod fetch;
-pub(crate) mod frame;
-pub(crate) mod parts;
-mod product;
+pub(crate) mod form_plan;
+mod matmul;
+pub(crate) mod point_mapping;
 mod request;
 pub(crate) mod tiles;
 mod walks;
 
-pub use request::{Declined, Request};
+pub use request::{DispatchDeclined, DispatchRequest};
 pub use tiles::slices;
 
-use crate::analysis::kinds;
+use crate::analysis::float_classes;
+use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, ParameterSource};
 use crate::analysis::uses::live_for;
-use crate::analysis::numbers::{Given, Sum, Words};
 use crate::analysis::uses::{Uses, is_hazard};
-use crate::compute::device::{Device, Language};
+use crate::compute::kernel_features::{KernelFeatures, Language};
 use crate::dialect::Width;
-use fetch::Fetch;
-use frame::Frame;
+use fetch::ElementFetch;
+use form_plan::{FormDetails, FormPlan};
 use gpupy_core::Scalar;
 use gpupy_core::ir::Form;
-use parts::{Formed, Parts};
+use point_mapping::InvocationMapping;
 
-/// A plan and its launch's numbers.
+/// A plan and the arguments of its launch.
 #[derive(Clone, Debug)]
-pub struct Planned {
-    /// What the kernel does.
-    pub plan: Plan,
-    /// The launch's numbers. As a uniform buffer they are padded to whole 16 bytes.
+pub struct PlannedDispatch {
+    /// The plan of the kernel.
+    pub plan: DispatchPlan,
+    /// The argument words. A uniform buffer of them is padded to a multiple of 16 bytes.
     pub words: Vec<u32>,
-    /// Groups to dispatch along each dimension.
+    /// Workgroups to dispatch along each dimension.
     pub groups: [u32; 3],
 }
 
-/// What the kernel of a dispatch does, beyond its program.
+/// All that determines the kernel of a dispatch besides its program and device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Plan {
-    /// The destinations that it writes, in the order of their blocks.
+pub struct DispatchPlan {
+    /// The destinations that the kernel writes, in the order of their blocks.
     pub stores: Vec<u32>,
-    /// How many numbers the launch gives.
+    /// The number of argument words.
     pub word_count: usize,
-    /// Whether blocks are reached by addresses ([`Language::Glsl`]).
+    /// True if the kernel reaches blocks by addresses ([`Language::Glsl`]).
     pub addresses: bool,
-    /// True when the numbers, with the addresses, are push constants ([`Language::Glsl`]).
+    /// True if the argument words, with the addresses, are push constants ([`Language::Glsl`]).
     pub pushed: bool,
-    /// Of a map and of what stands before `reduce`.
+    /// The width of a map, or of the code before `reduce`.
     pub(crate) width: Width,
-    pub(crate) frame: Frame,
-    /// For each access that is loaded (of a reduction, before `reduce`), how.
-    pub(crate) fetches: Vec<(u32, Fetch)>,
-    pub(crate) indices: Vec<(u32, Sum)>,
-    /// Those after `reduce`.
-    pub(crate) late_fetches: Vec<(u32, Fetch)>,
-    pub(crate) late_indices: Vec<(u32, Sum)>,
-    pub(crate) form: Formed,
-    /// How each destination is written, and whether what lies behind its last element may be.
-    pub(crate) targets: Vec<(Fetch, bool)>,
-    /// For each operand and then each destination, whether its binding is of fours.
+    pub(crate) frame: InvocationMapping,
+    /// How each loaded access is fetched (in a reduction, before `reduce`).
+    pub(crate) fetches: Vec<(u32, ElementFetch)>,
+    pub(crate) indices: Vec<(u32, AffineIndex)>,
+    /// The fetches after `reduce`.
+    pub(crate) late_fetches: Vec<(u32, ElementFetch)>,
+    pub(crate) late_indices: Vec<(u32, AffineIndex)>,
+    pub(crate) form: FormDetails,
+    /// How each destination is written, and whether its padding may be written.
+    pub(crate) targets: Vec<(ElementFetch, bool)>,
+    /// For each operand and then each destination, whether its binding is an array of vectors of four.
     pub(crate) fours: Vec<bool>,
-    /// For each operand that is gathered, the word of its last element's number.
+    /// For each gathered operand, the word of its last index.
     pub(crate) lasts: Vec<Option<u16>>,
-    /// True when quotients are too large for one estimate in floats.
+    /// True if quotients are too large for a single estimate in floats.
     pub(crate) large: bool,
-    pub(crate) params: Vec<Given>,
-    /// True when all floats among them are finite.
+    pub(crate) params: Vec<ParameterSource>,
+    /// True if all float parameters are finite.
     pub(crate) finite: bool,
     pub(crate) constants: Vec<(Scalar, u16)>,
-    /// The word that hides results from compilers ([`Wgsl::guards`](crate::Wgsl::guards)).
+    /// The word 0 that hides results from compilers ([`Wgsl::guards`](crate::Wgsl::guards)).
     pub(crate) zero: Option<u16>,
-    /// Axes of the iteration space that are left.
+    /// Axes of the coalesced iteration space.
     pub(crate) rank: u8,
 }
 
-impl Plan {
-    /// True when parameters have become literals.
+impl DispatchPlan {
+    /// True if parameters are literals.
     pub fn is_specialised(&self) -> bool {
-        self.params.iter().any(|p| matches!(p, Given::Literal(_)))
+        self.params.iter().any(|p| matches!(p, ParameterSource::Literal(_)))
     }
 }
 
 /// Plans one dispatch.
 ///
 /// # Errors
-/// Why there is no kernel for it.
-pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined> {
+/// The reason why no kernel can do it.
+pub fn plan(
+    device: &KernelFeatures,
+    request: &DispatchRequest<'_>,
+) -> Result<PlannedDispatch, DispatchDeclined> {
     let program = request.program;
     if !device.supports_form(program.form.kind()) {
-        return Err(Declined::Form);
+        return Err(DispatchDeclined::Form);
     }
     let live = live_for(program, request.stores);
     let uses = Uses::of(program, &live);
-    let mut words = Words::default();
+    let mut words = ArgumentWords::default();
     let parts = match program.form {
-        Form::MatMul => product::plan(&mut words, request, device),
-        _ => Parts::new(&mut words, request, device, &uses),
+        Form::MatMul => matmul::plan(&mut words, request, device),
+        _ => FormPlan::new(&mut words, request, device, &uses),
     };
-    let parts = parts.ok_or(Declined::Large)?;
+    let parts = parts.ok_or(DispatchDeclined::Large)?;
 
     let mut lasts = vec![None; program.operands.len()];
     for operand in &uses.gathered {
@@ -114,7 +117,11 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let params = params.map(|(slot, (bits, dtype))| {
         let scalar = Scalar::new(*dtype, *bits);
         let literal = request.specialise && !is_hazard(program, slot, scalar);
-        if literal { Given::Literal(*bits) } else { Given::Word(words.scalar(scalar)) }
+        if literal {
+            ParameterSource::Literal(*bits)
+        } else {
+            ParameterSource::Word(words.scalar(scalar))
+        }
     });
     let params = params.collect();
     let constants = uses.hazards.iter().map(|scalar| (*scalar, words.scalar(*scalar))).collect();
@@ -123,7 +130,7 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
     let addresses = glsl && device.addresses;
     let blocks = program.operands.len() + request.stores.len();
     let pushed_bytes = 4 * words.list.len() + if addresses { 8 * blocks } else { 0 };
-    let plan = Plan {
+    let plan = DispatchPlan {
         stores: request.stores.to_vec(),
         word_count: words.list.len(),
         addresses,
@@ -144,34 +151,34 @@ pub fn plan(device: &Device, request: &Request<'_>) -> Result<Planned, Declined>
         targets: parts.targets,
         lasts,
         large: words.divides && parts.places > 1 << 22,
-        finite: kinds::are_finite(request.params, program),
+        finite: float_classes::are_finite(request.params, program),
         params,
         constants,
         zero,
         rank: parts.rank as u8,
     };
     let words = words.list.into_iter().map(|word| word as u32).collect();
-    Ok(Planned { plan, words, groups: parts.groups })
+    Ok(PlannedDispatch { plan, words, groups: parts.groups })
 }
 
-/// For each operand and then each destination, whether it is only ever read or written in fours, or
-/// in single elements that stand for four.
+/// For each operand and then each destination, whether it is accessed only in aligned vectors of four, or in single
+/// elements that serve all points of an invocation.
 fn fours(
     uses: &Uses,
-    [early, late]: [&[(u32, Fetch)]; 2],
-    targets: &[(Fetch, bool)],
+    [early, late]: [&[(u32, ElementFetch)]; 2],
+    targets: &[(ElementFetch, bool)],
     [operands, stores]: [usize; 2],
 ) -> Vec<bool> {
     type Loads<'a> = &'a [(u32, u32)];
     let of = |operand: u32| {
-        let loads = |(loads, fetches): (Loads<'_>, &[(u32, Fetch)])| -> Vec<Fetch> {
+        let loads = |(loads, fetches): (Loads<'_>, &[(u32, ElementFetch)])| -> Vec<ElementFetch> {
             let of_operand = loads.iter().filter(|(o, _)| *o == operand);
             let fetch = |(_, access): &(u32, u32)| fetches.iter().find(|(a, _)| a == access);
             of_operand.filter_map(fetch).map(|(_, fetch)| fetch.clone()).collect()
         };
         let all = [loads((&uses.loads, early)), loads((&uses.late_loads, late))].concat();
         !uses.gathered.contains(&operand)
-            && all.iter().any(Fetch::takes_fours)
+            && all.iter().any(ElementFetch::takes_fours)
             && all.iter().all(|fetch| fetch.takes_fours() || fetch.takes_one())
     };
     let target = |store: usize| targets.get(store).is_some_and(|(fetch, _)| fetch.takes_fours());

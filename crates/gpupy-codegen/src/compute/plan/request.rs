@@ -1,53 +1,63 @@
-//! Dispatches to be planned, and why some cannot be.
+//! Requests for planned dispatches, and the reasons to decline one.
 //!
-//! Owns [`Request`] and [`Declined`]. Not here: plans (`mod.rs`).
+//! Owns [`DispatchRequest`] and [`DispatchDeclined`]. Not here: plans (`mod.rs`).
 
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::Program;
 
 /// One dispatch to be planned.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
-    /// The code.
+pub struct DispatchRequest<'a> {
+    /// The program of the kernel.
     pub program: &'a Program,
     /// The launch's shape.
     pub shape: &'a [usize],
-    /// The numbers of the accesses.
+    /// Offset and strides of each access.
     pub accesses: &'a [Access],
     /// The scalar parameters.
     pub params: &'a [u64],
-    /// The elements in the block of each operand.
+    /// The number of elements in each operand's block.
     pub lengths: &'a [usize],
-    /// The destinations that this dispatch writes, by their number in the program. They are different
-    /// blocks in WGSL, where no two bindings may write one.
+    /// The indices of the destinations that this dispatch writes. In WGSL they are different blocks: no two
+    /// bindings may write one block.
     pub stores: &'a [u32],
-    /// Where each of these is written, and whether all of its block is, in order.
+    /// The access of each of these destinations, and whether it writes the whole block in C order.
     pub targets: &'a [(&'a Access, bool)],
-    /// True to make literals of the parameters, and of what depends on the shape alone.
+    /// True to make literals of the parameters, and of arguments that depend on the shape alone.
     pub specialise: bool,
-    /// True where results are added to what is there, as those of a product's later [`slices`](crate::compute::slices).
+    /// True to add results to the old elements, as later [`slices`](crate::compute::slices) of a product do.
     pub adds: bool,
 }
 
-impl<'a> Request<'a> {
-    /// One dispatch of a launch, whose scalars are the launch's numbers.
+impl<'a> DispatchRequest<'a> {
+    /// One dispatch of a launch, not specialised.
     pub fn of(
         launch: &Launch<'a>,
         lengths: &'a [usize],
         stores: &'a [u32],
         targets: &'a [(&'a Access, bool)],
-    ) -> Request<'a> {
+    ) -> DispatchRequest<'a> {
         let Launch { program, shape, accesses, params, .. } = *launch;
         let (specialise, adds) = (false, false);
-        Request { program, shape, accesses, params, lengths, stores, targets, specialise, adds }
+        DispatchRequest {
+            program,
+            shape,
+            accesses,
+            params,
+            lengths,
+            stores,
+            targets,
+            specialise,
+            adds,
+        }
     }
 }
 
 /// Why a launch cannot be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Declined {
-    /// Kernels of this form are not made for this device.
+pub enum DispatchDeclined {
+    /// The device does not support the form.
     Form,
-    /// More points than are counted in 31 bits, or more terms of a product than one dispatch takes.
+    /// There are more points than 31 bits count, or more terms of a product than one dispatch takes.
     Large,
 }

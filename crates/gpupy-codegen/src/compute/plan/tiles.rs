@@ -1,31 +1,31 @@
-//! Tiles of matrix products: a group computes one of the result, of which each invocation keeps four by four
-//! elements, and brings the operands in tiles through its memory.
+//! Tiled matrix products: a workgroup computes one tile of the result, each invocation four by four elements of it.
+//! Tiles of the operands go through workgroup memory.
 //!
-//! Owns `Product`, and [`slices`]: a dispatch takes so many terms that no loop is too long, and adds its sums
-//! to what the one before gave. The invocations of a group stand in rows of 16.
+//! Owns `TiledMatmul`, and [`slices`]: a product with too many terms for one dispatch becomes several, each of which
+//! adds its sums to the result so far. The invocations of a workgroup form rows of 16.
 //!
-//! Not here: the plan (`product.rs`), the text (`text/product.rs`), how operands larger than a block are cut (the core).
+//! Not here: the plan (`matmul.rs`), the text (`text/matmul.rs`), operands larger than a block (the engine).
 
-use crate::analysis::numbers::Words;
-use crate::analysis::space::Walk;
-use crate::compute::device::Device;
-use crate::spell::loops::{Each, MOST_STEPS};
+use crate::analysis::axis_coalescing::AffineWalk;
+use crate::analysis::kernel_arguments::ArgumentWords;
+use crate::compute::kernel_features::KernelFeatures;
+use crate::emit::loop_bounds::{LoopHead, MOST_STEPS};
 use gpupy_core::driver::{Access, Launch};
 use gpupy_core::ir::{Form, PRODUCT_CHUNK};
 
-/// Invocations in a row of a group; each has four columns.
+/// Invocations in a row of a workgroup; each has four columns.
 pub(crate) const COLUMNS: u32 = 16;
-/// Steps along the summed axis that a tile of an operand holds.
+/// The extent of an operand's tile along the summed axis.
 pub(crate) const DEPTH: u32 = 16;
 
 /// The loop over the chunks of a dispatch's terms.
-pub(crate) fn chunks(terms: u64) -> Each<'static> {
+pub(crate) fn chunks(terms: u64) -> LoopHead<'static> {
     let most = terms.div_ceil(PRODUCT_CHUNK as u64);
-    Each { step: PRODUCT_CHUNK as u32, ..Each::below("first", "terms", most) }
+    LoopHead { step: PRODUCT_CHUNK as u32, ..LoopHead::below("first", "terms", most) }
 }
 
 /// The loop over the tiles of a chunk.
-pub(crate) const TILES: Each<'static> = Each {
+pub(crate) const TILES: LoopHead<'static> = LoopHead {
     counter: "base",
     from: "first",
     below: "until",
@@ -33,15 +33,15 @@ pub(crate) const TILES: Each<'static> = Each {
     most: PRODUCT_CHUNK as u64 / DEPTH as u64,
 };
 /// The loop over the terms of a tile.
-pub(crate) const TERMS: Each<'static> = Each::below("z", "16", DEPTH as u64);
+pub(crate) const TERMS: LoopHead<'static> = LoopHead::below("z", "16", DEPTH as u64);
 
-/// How often each invocation of a group brings an element of a tile of so many.
+/// The number of elements that each invocation of a workgroup loads of a tile of `elements`.
 pub(crate) fn brought(elements: u32, group: u32) -> u64 {
     elements.div_ceil(group).into()
 }
 
-/// The most terms of a dispatch, whole chunks: all its loops together are no longer than a device takes.
-pub(crate) fn most_terms(device: &Device) -> usize {
+/// The most terms of a dispatch, in whole chunks, so that its loops together do not exceed the most steps.
+pub(crate) fn most_terms(device: &KernelFeatures) -> usize {
     let chunk = TILES.most * (1 + TERMS.most + 1
         + brought(DEPTH * rows(device), device.group) + 1
         + brought(4 * COLUMNS * DEPTH, device.group) + 1)
@@ -50,9 +50,12 @@ pub(crate) fn most_terms(device: &Device) -> usize {
     PRODUCT_CHUNK * ((MOST_STEPS - 1) / chunk) as usize
 }
 
-/// The parts of a product that has more terms than one dispatch takes: the shape and the accesses of each.
-/// All but the first add to the results.
-pub fn slices(device: &Device, launch: &Launch<'_>) -> Option<Vec<(Vec<usize>, Vec<Access>)>> {
+/// The slices of a product with more terms than one dispatch takes: the shape and accesses of each. All but the first
+/// add to the results.
+pub fn slices(
+    device: &KernelFeatures,
+    launch: &Launch<'_>,
+) -> Option<Vec<(Vec<usize>, Vec<Access>)>> {
     let (most, (terms, rest)) = (most_terms(device), launch.shape.split_last()?);
     if launch.program.form != Form::MatMul || *terms <= most {
         return None;
@@ -69,33 +72,33 @@ pub fn slices(device: &Device, launch: &Launch<'_>) -> Option<Vec<(Vec<usize>, V
     Some((0..*terms).step_by(most).map(slice).collect())
 }
 
-/// The numbers of a matrix product.
+/// The argument words of a matrix product.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Product {
-    /// The words of how many rows and columns the results have, and how many products a sum.
+pub(crate) struct TiledMatmul {
+    /// The words of the numbers of rows, columns and terms.
     pub extents: [u16; 3],
-    /// The words of how many tiles there are from row to row and from column to column.
+    /// The words of the numbers of tiles along rows and along columns.
     pub tiles: [u16; 2],
-    /// The word that is not 0 where results are added to what is there.
+    /// The word that is not 0 if results are added to the old elements.
     pub adds: u16,
-    /// The word of each axis of the stack of matrices.
+    /// The words of the extents of the stack of matrices.
     pub stack: Vec<u16>,
     pub left: Matrix,
     pub right: Matrix,
     pub result: Matrix,
 }
 
-/// Where the elements of matrices are: words.
+/// The words that address the elements of matrices.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Matrix {
     pub offset: u16,
-    /// Steps of the two axes.
+    /// Strides of the two axes.
     pub steps: [u16; 2],
     pub stack: Vec<u16>,
 }
 
 impl Matrix {
-    pub fn new(words: &mut Words, walk: &Walk, axes: [usize; 2]) -> Matrix {
+    pub fn new(words: &mut ArgumentWords, walk: &AffineWalk, axes: [usize; 2]) -> Matrix {
         let last = walk.strides.len() - 3;
         let stack = &walk.strides[..last];
         Matrix {
@@ -107,6 +110,6 @@ impl Matrix {
 }
 
 /// Rows of a tile.
-pub(crate) fn rows(device: &Device) -> u32 {
+pub(crate) fn rows(device: &KernelFeatures) -> u32 {
     4 * device.group / COLUMNS
 }

@@ -1,28 +1,28 @@
-//! Kernels of the map form, and the statements by which invocations find their points.
+//! Kernels of the map form, and the statements by which invocations compute their coordinates.
 //!
-//! Not here: reductions (`reduce.rs`).
+//! Not here: reductions (`tree_reduction.rs`).
 
-use crate::compute::plan::fetch::Fetch;
-use crate::compute::plan::frame::{Frame, Points, Take};
-use crate::compute::text::kernel::Text;
-use crate::compute::text::reader::{Coordinate, Reader};
+use crate::compute::plan::fetch::ElementFetch;
+use crate::compute::plan::point_mapping::{InvocationMapping, Points, Take};
+use crate::compute::text::element_reader::{ElementReader, KernelCoordinate};
+use crate::compute::text::kernel_text::KernelText;
 use crate::dialect::Width;
-use crate::spell::body::Body;
+use crate::emit::body::Body;
 use gpupy_core::DType;
 
 /// The entry point of a map.
-pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
+pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
     let plan = text.plan;
     let mut body = Body::new(text.program, text.dialect, live, text.plan.finite);
     body.text = text.open_main();
-    // Who has no points does the last one's work, and writes nothing. Behind a return, Mesa's rasteriser
-    // would read the launch's numbers for each invocation by itself, which takes as long as some
+    // An invocation without points repeats the last point and writes nothing. After an early return, Mesa's
+    // rasteriser would read the argument words separately for each invocation, which costs as much as some
     // operations.
     let count = text.number(plan.frame.count);
     let number = if plan.frame.full { "t".to_owned() } else { format!("min(t, {count} - 1)") };
     body.line(&text.declare_int(Width::One, "number", &number));
     find_points(&mut body, text, &plan.frame, usize::from(plan.rank), "number");
-    let reader = Reader {
+    let reader = ElementReader {
         text,
         fetches: &plan.fetches,
         indices: &plan.indices,
@@ -33,7 +33,7 @@ pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
         linear: "number",
         writes: (!plan.frame.full).then(|| format!("t < {count}")),
     };
-    // An axis of one point has no coordinate, and nothing asks for it.
+    // An axis of length one has no coordinate, and none is needed.
     let last = plan.rank - 1;
     let has_last = plan.frame.steps.iter().any(|step| step.axis == last);
     if !plan.indices.is_empty() && plan.frame.points == Points::Run && has_last {
@@ -47,12 +47,12 @@ pub(crate) fn main(text: &Text<'_>, live: &[bool]) -> String {
     body.finish() + "}\n"
 }
 
-/// Declares the coordinates of the points (`i<axis>`) of the invocation of this number, and where something
-/// asks for them how many follow the first (`left`) and how far from the first each point is (`lane`).
+/// Declares the coordinates `i<axis>` of an invocation's points. If needed, it also declares `left`, the number of
+/// points after the first, and `lane`, the distance of each point from the first.
 pub(crate) fn find_points(
     body: &mut Body<'_>,
-    text: &Text<'_>,
-    frame: &Frame,
+    text: &KernelText<'_>,
+    frame: &InvocationMapping,
     rank: usize,
     number: &str,
 ) {
@@ -85,7 +85,7 @@ pub(crate) fn find_points(
                 Some((format!("{quotient}({rest}, {by}, {reciprocal})"), by))
             }
             Take::Known(by) => {
-                // Without a sign, compilers make a shift or a product of it.
+                // Compilers turn an unsigned division into a shift or a product.
                 let signed = text.dialect.type_name(DType::I32, width);
                 let unsigned = text.dialect.type_name(DType::U32, width);
                 Some((format!("{signed}({unsigned}({rest}) / {by}u)"), by.to_string()))
@@ -122,24 +122,24 @@ pub(crate) fn find_points(
         }
         None => lanes,
     };
-    let each = |f: &Fetch| !f.takes_fours() && !f.takes_one();
+    let each = |f: &ElementFetch| !f.takes_fours() && !f.takes_one();
     let targets = plan.targets.iter().map(|(f, _)| f);
     if plan.fetches.iter().map(|(_, f)| f).chain(targets).any(each) {
         body.line(&text.declare_int(Width::Four, "lane", &lanes));
     }
 }
 
-/// The coordinates as these statements name them.
-pub(crate) fn coordinates(frame: &Frame, rank: usize) -> Vec<Coordinate> {
+/// The names of the coordinates that `find_points` declares.
+pub(crate) fn coordinates(frame: &InvocationMapping, rank: usize) -> Vec<KernelCoordinate> {
     let of = |axis: usize| {
         let name = format!("i{axis}");
         match frame.points {
-            Points::One => Coordinate { all: name.clone(), name, four: false },
-            Points::Apart => Coordinate { all: name.clone(), name, four: true },
+            Points::One => KernelCoordinate { all: name.clone(), name, four: false },
+            Points::Apart => KernelCoordinate { all: name.clone(), name, four: true },
             Points::Run if axis + 1 == rank => {
-                Coordinate { name, all: format!("j{axis}"), four: true }
+                KernelCoordinate { name, all: format!("j{axis}"), four: true }
             }
-            Points::Run => Coordinate { all: name.clone(), name, four: false },
+            Points::Run => KernelCoordinate { all: name.clone(), name, four: false },
         }
     };
     (0..rank).map(of).collect()

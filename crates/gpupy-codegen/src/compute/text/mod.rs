@@ -1,16 +1,17 @@
-//! The text of kernels: what stands around statements, and the entry point of each form.
+//! The text of kernels: declarations, and the entry point of each form.
 //!
-//! A [`Text`](kernel::Text) writes what depends on the device: blocks, the launch's numbers, the entry point.
-//! `quotient.rs` divides, `stored.rs` says how dtypes lie in blocks, a [`Reader`](reader::Reader) reads operands;
-//! `map.rs`, `reduce.rs`, `scan.rs` and `product.rs` write the entry points of the forms.
+//! A [`KernelText`](kernel_text::KernelText) writes the parts that depend on the device: blocks, arguments, the entry
+//! point. An [`ElementReader`](element_reader::ElementReader) loads and stores elements; `element_storage.rs` converts
+//! them; `quotient.rs` has functions for integer division. `map.rs`, `tree_reduction.rs`, `scan.rs` and `matmul.rs`
+//! write the entry points of the forms.
 //!
-//! Imports `analysis`, `dialect`, `spell`, `device.rs` and `plan`. Not here: statements (`spell/body.rs`).
+//! Imports `analysis`, `dialect`, `emit`, `kernel_features.rs` and `plan`. Not here: statements (`emit/body.rs`).
 
-pub(crate) mod kernel;
+pub(crate) mod element_reader;
+mod element_storage;
+pub(crate) mod kernel_text;
 pub(crate) mod map;
-pub(crate) mod product;
+pub(crate) mod matmul;
 mod quotient;
-pub(crate) mod reader;
-pub(crate) mod reduce;
 pub(crate) mod scan;
-mod stored;
+pub(crate) mod tree_reduction;

@@ -1,49 +1,49 @@
-//! Functions by which kernels divide: `quotient` and `quotients` of one number and of four, and
-//! `quotient_large` and `quotients_large` of numbers above 2^22.
+//! Functions for integer division in kernels: `quotient` for one number, `quotients` for four; `quotient_large` and
+//! `quotients_large` for numbers above 2^22.
 //!
-//! Not here: what is divided (`map.rs`).
+//! Not here: their calls (`map.rs`).
 
-use crate::compute::device::Language;
+use crate::compute::kernel_features::Language;
 
-/// The definitions of those that a kernel calls.
+/// The definitions of the functions that `main` calls.
 pub(crate) fn definitions(language: Language, main: &str) -> String {
     let called = QUOTIENTS.iter().filter(|q| q.language == language && main.contains(q.call));
     called.map(|q| q.definition).collect()
 }
 
-/// A function that divides.
-struct Quotient {
+/// A division function.
+struct QuotientFunction {
     language: Language,
-    /// How its calls begin.
+    /// The text that begins a call of it.
     call: &'static str,
     definition: &'static str,
 }
 
-/// Quotients of numbers that are not negative, by way of the divisor's reciprocal, because integer
-/// division is slow, on CPUs most of all. An estimate is at most one off where the number is below
-/// 2^22; a larger number takes a second estimate, of the rest that the first one leaves.
-const QUOTIENTS: &[Quotient] = &[
-    Quotient {
+/// Quotients of non-negative numbers, computed by the divisor's reciprocal: integer division is slow, most of all on
+/// CPUs. An estimate is at most one off for numbers below 2^22. A larger number takes a second estimate, of the first
+/// one's remainder.
+const QUOTIENTS: &[QuotientFunction] = &[
+    QuotientFunction {
         language: Language::Glsl,
         call: "quotient(",
         definition: "int quotient(int n, int d, float r) { int q = int(float(n) * r); \
             int m = n - q * d; return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Glsl,
         call: "quotients(",
         definition: "ivec4 quotients(ivec4 n, int d, float r) { \
             ivec4 q = ivec4(vec4(n) * r); ivec4 m = n - q * d; \
             return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Glsl,
         call: "quotient_large(",
         definition: "int quotient_large(int n, int d, float r) { int q = int(float(n) * r); \
             int m = n - q * d; q += int(floor(float(m) * r)); m = n - q * d; \
             return q + (m < 0 ? -1 : (m >= d ? 1 : 0)); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Glsl,
         call: "quotients_large(",
         definition: "ivec4 quotients_large(ivec4 n, int d, float r) { \
@@ -51,27 +51,27 @@ const QUOTIENTS: &[Quotient] = &[
             q += ivec4(floor(vec4(m) * r)); m = n - q * d; \
             return q - ivec4(lessThan(m, ivec4(0))) + ivec4(greaterThanEqual(m, ivec4(d))); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Wgsl,
         call: "quotient(",
         definition: "fn quotient(n: i32, d: i32, r: f32) -> i32 { let q = i32(f32(n) * r); \
             let m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Wgsl,
         call: "quotients(",
         definition: "fn quotients(n: vec4<i32>, d: i32, r: f32) -> vec4<i32> { \
             let q = vec4<i32>(vec4<f32>(n) * r); let m = n - q * d; \
             return q - vec4<i32>(m < vec4<i32>(0)) + vec4<i32>(m >= vec4<i32>(d)); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Wgsl,
         call: "quotient_large(",
         definition: "fn quotient_large(n: i32, d: i32, r: f32) -> i32 { \
             var q = i32(f32(n) * r); var m = n - q * d; q += i32(floor(f32(m) * r)); \
             m = n - q * d; return q + select(select(0, 1, m >= d), -1, m < 0); }\n",
     },
-    Quotient {
+    QuotientFunction {
         language: Language::Wgsl,
         call: "quotients_large(",
         definition: "fn quotients_large(n: vec4<i32>, d: i32, r: f32) -> vec4<i32> { \

@@ -1,6 +1,6 @@
-//! Launches on a driver that is being tried, and what they cost.
+//! Launches on a driver that is being probed, and measurements of their costs.
 //!
-//! Owns nothing. Invariant: where nothing fails, no block is left. Not here: what is tried (`mod.rs`).
+//! Invariant: if nothing fails, no block is left allocated. Not here: the operations that are tried (`mod.rs`).
 
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Costs, Dest, Driver, Launch};
 use gpupy_core::ir::{Builder, Form, Program};
@@ -8,13 +8,13 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
 use std::time::Instant;
 
-/// Bytes of the block whose transfer is timed.
+/// Bytes of the timed transfer.
 const TIMED_BYTES: usize = 8 << 20;
 
-/// Runs a map over as many elements as the operands have; gives the bits of each destination.
+/// Runs a map over the elements of the operands. Returns the bits of each destination.
 ///
 /// # Errors
-/// Those of the driver's functions.
+/// The errors of the driver's functions.
 pub fn run(
     driver: &mut dyn Driver,
     program: &Program,
@@ -68,10 +68,10 @@ fn launch(
     Ok(())
 }
 
-/// What launches and transfers cost: the least of several tries.
+/// Measures launches and transfers: the least of several tries.
 ///
 /// # Errors
-/// Those of the driver's functions.
+/// The errors of the driver's functions.
 pub fn costs(driver: &mut dyn Driver, known: &Capabilities) -> Result<Costs> {
     let mut b = Builder::new(Form::Map, 1);
     let x = b.param(DType::F32);

@@ -1,33 +1,31 @@
-//! What a device does where its API leaves it open, found by trying.
+//! Probes of a device: tries operations that its API leaves loosely specified.
 //!
-//! Owns [`Findings`]. Operations are tried on pairs of numbers through the driver's own
-//! functions, so what is judged is the device and all that stands before it, and compared with the
-//! operation table's meaning (`op_eval`). Invariant: an operation that is found wrong is corrected
-//! where there is a program for it, and else left to another driver.
+//! Owns [`Findings`]. Operations are tried on pairs of numbers through the driver's own functions, so the whole stack
+//! down to the device is judged. Results are compared with the operation table's meaning (`op_eval`). Invariant: a
+//! wrong operation is corrected if there is a program for it, and otherwise left to another driver.
 //!
-//! What was found is kept: [`find_out`].
+//! [`find_out`] keeps the findings on disk.
 //!
-//! Not here: the numbers and how results are judged (`numbers.rs`), launches and what they cost (`launches.rs`), what
-//! an API reports (drivers), the corrections (`exact.rs`), the folder (`disk.rs`).
+//! Not here: sample numbers and verdicts (`samples.rs`), launches and their costs (`launches.rs`), reports of the API
+//! (drivers), corrections (`exact.rs`), the folder on disk (`disk_cache.rs`).
 
 mod launches;
-mod numbers;
+mod samples;
 
 use crate::device::exact;
-use crate::kernels::disk;
+use crate::kernels::disk_cache;
 use gpupy_core::driver::{Capabilities, Costs, Driver, Method};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result};
 use launches::{costs, run};
-use numbers::{PAIRS, Verdict, judge, pairs};
+use samples::{PAIRS, Verdict, judge, pairs};
 use std::borrow::Cow;
 
-/// Counted up when programs or judgement change, so that what was found before is tried again.
+/// The version of the probes. It grows when programs or verdicts change, so that old findings are not used.
 const EDITION: u32 = 3;
 
-/// Operations that languages for GPUs leave open, with the dtypes for which they do. The first four
-/// tell whether subnormal numbers are kept.
+/// Operations that GPU languages specify loosely, by dtype. The first four show whether subnormal numbers are kept.
 const TRIED: [(DType, &[Op]); 4] = [
     (DType::F32, &FLOATS),
     (DType::F64, &FLOATS),
@@ -46,28 +44,28 @@ const FLOATS: [Op; 13] = [
     Op::Max,
     Op::Eq,
     Op::Rint,
-    // Mesa 22 lets go of no digits behind the point of float64 from 2^24 on, on processors without AVX-512.
+    // Mesa 22 keeps the fraction of float64 from 2^24 on, on processors without AVX-512.
     Op::Trunc,
     Op::Floor,
     Op::Ceil,
 ];
 
-/// What was found.
+/// The findings about a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// True when arithmetic does not keep subnormal numbers.
+    /// True if arithmetic flushes subnormal numbers to zero.
     pub flushes_subnormals: bool,
-    /// True when a product and a sum of it may be rounded once instead of twice.
+    /// True if a product and its sum may be fused, with one rounding instead of two.
     pub fuses: bool,
-    /// Operations whose results are not those of the table, beyond subnormal numbers.
+    /// Operations with results other than the table's, apart from subnormal numbers.
     pub wrong: Vec<(Op, DType)>,
 }
 
 impl Findings {
-    /// Tries, on a driver that is open.
+    /// Probes an open driver.
     ///
     /// # Errors
-    /// Those of the driver's functions: it does not work here at all.
+    /// The errors of the driver's functions: it does not work on this machine.
     pub fn of(driver: &mut dyn Driver, known: &Capabilities) -> Result<Findings> {
         let mut findings = Findings::default();
         let mut flushing = Vec::new();
@@ -78,7 +76,7 @@ impl Findings {
                 flushing.extend(findings.try_some(driver, *dtype, ops)?);
             }
         }
-        // Where nothing keeps subnormal numbers, quotients and roots need not, either.
+        // On a device that flushes subnormal numbers, quotients and roots may flush them too.
         if !findings.flushes_subnormals {
             findings.wrong.extend(flushing);
         }
@@ -86,7 +84,7 @@ impl Findings {
         Ok(findings)
     }
 
-    /// Tries operations; gives those that have a correction and are wrong of subnormal numbers alone.
+    /// Tries operations. Returns those that have a correction and are wrong for subnormal numbers alone.
     fn try_some(
         &mut self,
         driver: &mut dyn Driver,
@@ -117,8 +115,8 @@ impl Findings {
         Ok(flushing)
     }
 
-    /// How an operation is done that the device gets wrong; `None` for all others. Of float16 it is
-    /// that of float32, rounded.
+    /// The method of an operation that the device gets wrong; `None` for others. float16 is computed in float32 and
+    /// rounded, so float32's findings count.
     pub fn method(&self, op: Op, dtype: DType) -> Option<Method> {
         let tried = if dtype == DType::F16 { DType::F32 } else { dtype };
         self.wrong.contains(&(op, tried)).then(|| match op {
@@ -129,12 +127,12 @@ impl Findings {
         })
     }
 
-    /// Whether there is a program for an operation that the device gets wrong.
+    /// Whether a program corrects an operation that the device gets wrong.
     fn corrects(&self, op: Op, dtype: DType) -> bool {
         corrected(op, dtype) || op == Op::Trunc && !self.wrong.contains(&(Op::Floor, dtype))
     }
 
-    /// For people to read: what, and the answer.
+    /// The findings as pairs of question and answer, for display.
     pub fn named(&self) -> Vec<(Cow<'static, str>, String)> {
         let wrong = |(op, dtype): &(Op, DType)| {
             let done = if self.corrects(*op, *dtype) { "corrected" } else { "left out" };
@@ -151,27 +149,27 @@ impl Findings {
     }
 }
 
-/// What a device does and what it costs: as it was found before, in this process or an earlier one, or by
-/// trying it on a driver that is open. The device is given with all that compiles for it.
+/// The findings and costs of a device: those of an earlier probe, in this process or on disk, or of a new one on an
+/// open driver. `identity` names the device and every compiler for it.
 ///
 /// # Errors
-/// Those of the driver's functions: it does not work here at all.
+/// The errors of the driver's functions: it does not work on this machine.
 pub fn find_out(
     driver: &mut dyn Driver,
     known: &Capabilities,
     name: &str,
     identity: &str,
 ) -> Result<(Findings, Costs)> {
-    // Only dtypes that the driver has were tried.
+    // Only the driver's dtypes are tried.
     let dtypes = known.dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" ");
     let key = format!("findings {EDITION}\n{dtypes}\n{identity}");
     let encode = |(findings, costs): &(Findings, Costs)| to_bytes(findings, costs);
-    disk::remember(name, &key, from_bytes, encode, || {
+    disk_cache::remember(name, &key, from_bytes, encode, || {
         Ok((Findings::of(driver, known)?, costs(driver, known)?))
     })
 }
 
-/// Findings and costs as bytes, for the disk.
+/// Encodes findings and costs for the disk.
 fn to_bytes(findings: &Findings, costs: &Costs) -> Vec<u8> {
     let numbers = [costs.round_trip, costs.upload, costs.download];
     let mut bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -183,7 +181,7 @@ fn to_bytes(findings: &Findings, costs: &Costs) -> Vec<u8> {
     bytes
 }
 
-/// Back from bytes; `None` where they are something else.
+/// Decodes findings and costs; `None` for other bytes.
 fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
     let (numbers, rest) = bytes.split_first_chunk::<24>()?;
     let number = |k: usize| {
@@ -200,12 +198,12 @@ fn from_bytes(bytes: &[u8]) -> Option<(Findings, Costs)> {
     Some((Findings { flushes_subnormals: flags[0] != 0, fuses: flags[1] != 0, wrong }, costs))
 }
 
-/// True for operations that have a program in `exact.rs` wherever they are wrong.
+/// True for operations that `exact.rs` always corrects.
 fn corrected(op: Op, dtype: DType) -> bool {
     dtype == DType::F32 && matches!(op, Op::Div | Op::Sqrt)
 }
 
-/// Whether a product that is rounded before it is added to is rounded only with the sum.
+/// Whether the device contracts a product and a sum, which then are rounded once.
 fn fuses(driver: &mut dyn Driver) -> Result<bool> {
     let mut b = Builder::new(Form::Map, 1);
     let all = b.access(AccessKind::Contiguous);

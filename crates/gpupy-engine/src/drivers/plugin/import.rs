@@ -13,13 +13,13 @@ use gpupy_core::driver::{
 use gpupy_core::ir::{Form, FormKind, Program, REDUCE_CHUNK};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::plugin::Growing;
-use gpupy_core::plugin::program::{self, read_program, with_launch, with_program};
-use gpupy_core::plugin::table::{
+use gpupy_core::plugin::driver_table::{
     GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
     GPUPY_PART_OPERAND, GPUPY_PART_PARAM, RawBlockSpec, RawCapabilities, RawCheck, RawConfig,
     RawError, RawEvaluated, RawPart, Table,
 };
-use gpupy_core::plugin::words::{get, heard, put, text};
+use gpupy_core::plugin::fixed_strings::{get, heard, put, text};
+use gpupy_core::plugin::program::{self, read_program, with_launch, with_program};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::ffi::c_void;
 use std::ptr;
@@ -45,7 +45,7 @@ impl Imported {
     /// A driver, closed. Its `init` asks for the table first.
     ///
     /// # Safety
-    /// The functions of the tables keep the contract in `table.rs`, for as long as the process
+    /// The functions of the tables keep the contract in `gpupy-core/src/plugin/driver_table.rs`, for as long as the process
     /// lives.
     pub unsafe fn new(source: impl Fn() -> Result<Table> + Send + 'static) -> Imported {
         Imported {

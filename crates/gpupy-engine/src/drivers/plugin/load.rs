@@ -9,8 +9,8 @@
 use super::import::Imported;
 use crate::drivers::registry::Constructor;
 use gpupy_core::plugin::Growing;
-use gpupy_core::plugin::table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, Table};
-use gpupy_core::plugin::words::get;
+use gpupy_core::plugin::driver_table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, Table};
+use gpupy_core::plugin::fixed_strings::get;
 use gpupy_core::{Error, ErrorKind, Result};
 use libloading::Library;
 use std::env::consts::DLL_SUFFIX;

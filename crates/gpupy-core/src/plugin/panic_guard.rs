@@ -1,0 +1,96 @@
+//! An exported driver, and the wall around it that no panic passes.
+//!
+//! Owns [`GuardedDriver`], which is the state behind a table. Invariants: a driver that panicked answers
+//! `DeviceLost`, with the panic's words, until it is opened again; lowered programs stay as they are
+//! until then.
+//!
+//! Not here: the functions that cross the wall (`functions.rs`).
+
+use super::driver_table::RawProgram;
+use super::program::{ProgramCache, raw_program};
+use crate::driver::Driver;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ir::Program;
+use crate::op::Op;
+use std::any::Any;
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+/// An open driver.
+pub struct GuardedDriver {
+    pub driver: Box<dyn Driver>,
+    /// The programs that the host has pointers to.
+    pub lowered: HashMap<(Op, DType), Rc<LoweredMethod>>,
+    /// The programs that it was given.
+    pub programs: ProgramCache,
+    /// What the host has a pointer to as the code of the newest evaluation.
+    pub code: CString,
+    /// What the driver said when it panicked.
+    panicked: Option<String>,
+}
+
+/// A program, and its C form, which points into it.
+pub struct LoweredMethod {
+    pub raw: RawProgram,
+    _program: Program,
+}
+
+impl GuardedDriver {
+    pub fn new(driver: Box<dyn Driver>) -> GuardedDriver {
+        let (lowered, programs, code) = Default::default();
+        GuardedDriver { driver, lowered, programs, code, panicked: None }
+    }
+}
+
+impl LoweredMethod {
+    pub fn new(program: Program) -> LoweredMethod {
+        // The lists of the program stay where they are when it moves.
+        LoweredMethod { raw: raw_program(&program), _program: program }
+    }
+}
+
+/// What a panic said.
+pub fn words(panic: Box<dyn Any + Send>) -> String {
+    let said = match panic.downcast::<String>() {
+        Ok(said) => *said,
+        Err(panic) => match panic.downcast::<&str>() {
+            Ok(said) => said.to_string(),
+            Err(panic) => {
+                // Anything else may panic when it is dropped.
+                std::mem::forget(panic);
+                "no message".to_string()
+            }
+        },
+    };
+    format!("the driver panicked: {said}")
+}
+
+/// The error of a null pointer.
+pub fn null(what: &str) -> Error {
+    Error::new(ErrorKind::Invalid, "plugin").says(format!("{what} is null"))
+}
+
+/// Calls a driver, unless it has panicked before, and keeps its panics.
+///
+/// # Safety
+/// The state is null, or of our `init`, not cleaned up, and in no other call.
+pub unsafe fn guarded<R>(
+    state: *mut c_void,
+    operation: &'static str,
+    call: impl FnOnce(&mut GuardedDriver) -> Result<R>,
+) -> Result<R> {
+    // SAFETY: as the caller promises.
+    let open =
+        unsafe { state.cast::<GuardedDriver>().as_mut() }.ok_or_else(|| null("the state"))?;
+    if open.panicked.is_none() {
+        match catch_unwind(AssertUnwindSafe(|| call(open))) {
+            Ok(result) => return result,
+            Err(panic) => open.panicked = Some(words(panic)),
+        }
+    }
+    let said = open.panicked.clone().unwrap_or_default();
+    Err(Error::new(ErrorKind::DeviceLost, operation).says(said))
+}

@@ -1,0 +1,308 @@
+//! Executable code, and its calls over a row.
+//!
+//! Owns [`Kernel`], and all `unsafe` of calls. The code takes rows of consecutive elements, in whole passes on machines
+//! without masks. Rows with other strides, and the rest of a row, are copied through short rows of the thread.
+//!
+//! Not here: the arguments (`row_arguments.rs`), code generation (`function_writer.rs`), the loops of copies
+//! (`strided_copies.rs`).
+
+use crate::RowStride;
+use crate::aligned_bytes::AlignedBytes;
+use crate::complex_parts::ComplexParts;
+use crate::row_arguments::{RowArguments, StridedPointer};
+use crate::strided_copies::{copy_elements, join_parts, take_apart};
+use memmap2::{Mmap, MmapMut};
+use std::cell::RefCell;
+
+/// The struct whose address is the code's argument.
+#[repr(C)]
+struct CallArguments {
+    row: RowArguments,
+    constants: *const u8,
+    frame: *mut u8,
+}
+
+/// The properties of an access or destination that a call needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowBinding {
+    pub step: RowStride,
+    /// Bytes of an element; 0 for an `index`, which has none.
+    pub bytes: usize,
+    /// Whether this and the next one are the parts of one complex number.
+    pub paired: bool,
+}
+
+impl RowBinding {
+    /// Bytes between consecutive elements of a copy.
+    fn step_of_copy(&self) -> isize {
+        let elements = if self.step.is_of_parts() { 2 } else { 1 };
+        (elements * self.bytes) as isize
+    }
+}
+
+/// The compiled code of one program and variant.
+pub struct Kernel {
+    code: Mmap,
+    constants: AlignedBytes,
+    /// Bytes of the code's frame.
+    frame: usize,
+    /// Rows that are passed to the code directly have a multiple of this many points.
+    granule: usize,
+    accesses: Vec<RowBinding>,
+    dests: Vec<RowBinding>,
+    /// Whether the strides of all walks allow passing rows to the code directly.
+    plain: bool,
+    /// The origins of walks, for code over the parts of complex numbers.
+    parts: Option<ComplexParts>,
+}
+
+/// The most points of one copy. Their rows stay in the L1 cache.
+const CHUNK: usize = 512;
+/// Bytes of a copied row, of elements of any size.
+const COPY: usize = CHUNK * 8;
+
+/// Scratch memory that each thread keeps between calls.
+struct RowScratch {
+    frame: AlignedBytes,
+    copies: AlignedBytes,
+    walks: Vec<StridedPointer>,
+    /// Walks over the parts of complex numbers.
+    parts: Vec<StridedPointer>,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<RowScratch> = RefCell::new(RowScratch {
+        frame: AlignedBytes::new(0),
+        copies: AlignedBytes::new(0),
+        walks: Vec::new(),
+        parts: Vec::new(),
+    });
+}
+
+impl Kernel {
+    /// Maps code as executable. `None` if the system refuses.
+    pub(crate) fn new(
+        code: &[u8],
+        constants: AlignedBytes,
+        frame: usize,
+        granule: usize,
+        accesses: Vec<RowBinding>,
+        dests: Vec<RowBinding>,
+    ) -> Option<Kernel> {
+        let mut memory = MmapMut::map_anon(code.len()).ok()?;
+        memory.copy_from_slice(code);
+        let plain = !accesses.iter().any(|slot| slot.step == RowStride::Any && slot.bytes > 0)
+            && dests.iter().all(|slot| slot.step != RowStride::Any);
+        Some(Kernel {
+            code: memory.make_exec().ok()?,
+            constants,
+            frame,
+            granule,
+            accesses,
+            dests,
+            plain,
+            parts: None,
+        })
+    }
+
+    /// A kernel of a program over complex numbers, from the kernel over their parts.
+    pub(crate) fn of_parts(mut self, parts: ComplexParts) -> Kernel {
+        parts.pairs_of_accesses().for_each(|first| self.accesses[first].paired = true);
+        parts.pairs_of_dests().for_each(|first| self.dests[first].paired = true);
+        Kernel { parts: Some(parts), ..self }
+    }
+
+    /// The machine code, for disassemblers.
+    pub fn code(&self) -> &[u8] {
+        &self.code
+    }
+
+    /// Computes the program at each point of a row.
+    ///
+    /// - **Units:** steps are bytes; elements need not be aligned.
+    /// - **Empty:** a row without points changes nothing.
+    /// - **Ordering:** done on return. Any number of threads may run a kernel at once.
+    ///
+    /// # Safety
+    /// - The row has a walk for each `load` and `index` of the program and for each destination, and the bits of each
+    ///   parameter.
+    /// - The elements of walks at `n` points are valid for reads, those of destinations for writes, during the call. No
+    ///   other thread writes elements that are read.
+    /// - Elements of destinations overlap neither each other nor elements that are read.
+    /// - Walks have the strides of the variant: `Unit` steps are the element's size, `Zero` steps are 0. A destination
+    ///   of `Lanes` has 16 elements for each 256 points, and then `n` is a multiple of 256.
+    #[inline]
+    pub unsafe fn run(&self, row: &RowArguments) {
+        // Most small launches need no scratch memory, and looking it up would take as long as the launch.
+        let plain = self.plain && self.parts.is_none() && self.frame == 0;
+        if plain && (self.granule == 1 || row.n.is_multiple_of(self.granule)) {
+            if row.n > 0 {
+                // SAFETY: the caller keeps the conditions of `run`. The strides are plain, the row has whole passes,
+                // and the code uses no frame.
+                unsafe { self.call(*row, std::ptr::null_mut()) };
+            }
+            return;
+        }
+        // SAFETY: the conditions are those of `run`, which the caller keeps.
+        unsafe { self.run_by_scratch(row) }
+    }
+
+    /// Does the work of `run` with the thread's scratch memory.
+    ///
+    /// # Safety
+    /// The conditions of `run`.
+    unsafe fn run_by_scratch(&self, row: &RowArguments) {
+        SCRATCH.with_borrow_mut(|scratch| {
+            let of_parts;
+            let row = match &self.parts {
+                Some(parts) => {
+                    // SAFETY: the row has all walks of the program over complex numbers.
+                    of_parts = unsafe { parts.row(row, &mut scratch.parts) };
+                    &of_parts
+                }
+                None => row,
+            };
+            scratch.frame.reserve(self.frame);
+            let whole = if self.plain { row.n - row.n % self.granule } else { 0 };
+            if whole > 0 {
+                let row = RowArguments { n: whole, ..*row };
+                // SAFETY: the caller keeps the conditions of `run`. The strides are plain, the row has whole passes,
+                // and the frame has been reserved.
+                unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
+            }
+            if whole < row.n {
+                scratch.copies.reserve(COPY * (self.accesses.len() + self.dests.len()));
+            }
+            let mut done = whole;
+            while done < row.n {
+                let len = (row.n - done).min(CHUNK);
+                // SAFETY: the caller keeps the conditions of `run`, `done + len` is at most `n`, and copies have
+                // been reserved.
+                unsafe { self.copied(row, done, len, scratch) };
+                done += len;
+            }
+        });
+    }
+
+    /// Computes `len` points from number `first` through copies.
+    ///
+    /// # Safety
+    /// The conditions of `run`. The points are inside the row, and `scratch` has room for all copies.
+    unsafe fn copied(
+        &self,
+        row: &RowArguments,
+        first: usize,
+        len: usize,
+        scratch: &mut RowScratch,
+    ) {
+        let padded = len.next_multiple_of(self.granule);
+        let copies = scratch.copies.bytes().as_mut_ptr();
+        // SAFETY: `copies` has `COPY` bytes for each access and destination.
+        let copy = |number: usize| unsafe { copies.add(number * COPY) };
+        let is_copied = |slot: &RowBinding| match slot.step {
+            _ if slot.bytes == 0 => false,
+            RowStride::Zero => false,
+            RowStride::Unit | RowStride::Lanes | RowStride::Real | RowStride::Imaginary => {
+                padded != len
+            }
+            RowStride::Any => true,
+        };
+        let moved = |walk: &StridedPointer| StridedPointer {
+            ptr: walk.ptr.wrapping_offset(walk.step.wrapping_mul(first as isize)),
+            step: walk.step,
+        };
+        scratch.walks.clear();
+        let mut apart = false;
+        for (number, slot) in self.accesses.iter().enumerate() {
+            // SAFETY: the row has a walk for each access.
+            let walk = moved(unsafe { &*row.accesses.add(number) });
+            if is_copied(slot) {
+                let to = StridedPointer { ptr: copy(number), step: slot.step_of_copy() };
+                // SAFETY: the row's elements may be read, and a copy has room for `CHUNK` of them. The copies of a
+                // complex number's parts are consecutive.
+                unsafe {
+                    match (slot.step, slot.paired, apart) {
+                        (RowStride::Imaginary, ..) | (_, false, true) => {}
+                        (RowStride::Real, ..) => copy_elements(2 * slot.bytes, len, walk, to),
+                        (_, true, _) => {
+                            take_apart(slot.bytes, len, walk, [to.ptr, copy(number + 1)]);
+                        }
+                        (_, false, false) => copy_elements(slot.bytes, len, walk, to),
+                    }
+                }
+                apart = slot.paired && slot.step == RowStride::Any;
+                scratch.walks.push(to);
+            } else {
+                scratch.walks.push(walk);
+            }
+        }
+        let dests = self.accesses.len();
+        for (number, slot) in self.dests.iter().enumerate() {
+            // SAFETY: the row has a walk for each destination.
+            let walk = moved(unsafe { &*row.dests.add(number) });
+            let copied = slot.step == RowStride::Any || padded != len;
+            scratch.walks.push(match copied {
+                true => StridedPointer { ptr: copy(dests + number), step: slot.step_of_copy() },
+                false => walk,
+            });
+        }
+        let walks = &scratch.walks;
+        let row_of_copies = RowArguments {
+            n: padded,
+            accesses: walks.as_ptr(),
+            dests: walks[dests..].as_ptr(),
+            params: row.params,
+        };
+        // SAFETY: the caller keeps the conditions of `run` for walks that are not copied. Copies have room for `padded`
+        // elements.
+        unsafe { self.call(row_of_copies, scratch.frame.bytes().as_mut_ptr()) };
+        let mut joined = false;
+        for (number, slot) in self.dests.iter().enumerate() {
+            let from = walks[dests + number];
+            if from.ptr != copy(dests + number) {
+                continue;
+            }
+            // SAFETY: the row has a walk for each destination, and its elements may be written.
+            unsafe {
+                let to = moved(&*row.dests.add(number));
+                match (slot.step, slot.paired, joined) {
+                    (RowStride::Imaginary, ..) | (_, false, true) => {}
+                    (RowStride::Real, ..) => copy_elements(2 * slot.bytes, len, from, to),
+                    (_, true, _) => {
+                        let parts = [from.ptr, copy(dests + number + 1)];
+                        join_parts(slot.bytes, len, parts, to);
+                    }
+                    (_, false, false) => copy_elements(slot.bytes, len, from, to),
+                }
+            }
+            joined = slot.paired && slot.step == RowStride::Any;
+        }
+    }
+
+    /// Calls the code.
+    ///
+    /// # Safety The conditions of `run`. Walks are `Unit` unless the variant says `Zero`. `n` is a multiple of the
+    /// granule and not
+    /// 0. The frame has as many bytes as the code uses.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
+        let call = CallArguments { row, constants: self.constants.start(), frame };
+        // SAFETY: the memory holds a function of this type, written by `function_writer.rs`. It writes only the row's
+        // destinations and the reserved frame.
+        unsafe {
+            let code: extern "sysv64" fn(&CallArguments) = std::mem::transmute(self.code.as_ptr());
+            code(&call);
+        }
+    }
+
+    /// On other machines there are no kernels to call.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
+        let _ = CallArguments { row, constants: self.constants.start(), frame };
+    }
+}
+
+// SAFETY: code and constants are not written after construction.
+unsafe impl Sync for Kernel {}
+// SAFETY: a kernel has no thread-local state.
+unsafe impl Send for Kernel {}

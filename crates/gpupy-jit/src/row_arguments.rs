@@ -1,0 +1,30 @@
+//! The arguments of a kernel: a row of points, and its elements.
+//!
+//! Owns [`RowArguments`] and [`StridedPointer`]. Invariant: generated code reads both by offset, so the order of their
+//! fields is fixed.
+//!
+//! Not here: calls (`compiled_kernel.rs`), the strides that code supports (`RowStride`).
+
+/// A strided pointer: the elements of an access or destination along a row.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct StridedPointer {
+    /// The element of the row's first point. For an `index`: its value there, in the low 32 bits.
+    pub ptr: *mut u8,
+    /// Bytes between consecutive points. For an `index`: its increment.
+    pub step: isize,
+}
+
+/// A row of points, and the elements and parameters of a program over it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct RowArguments {
+    /// The number of points.
+    pub n: usize,
+    /// The walk of each `load` and `index`, in the order of the program's instructions.
+    pub accesses: *const StridedPointer,
+    /// The walk of each destination.
+    pub dests: *const StridedPointer,
+    /// The bits of the program's parameters, each zero-extended.
+    pub params: *const u64,
+}
