@@ -5,7 +5,7 @@ names, in the class or in an instance: what computes them gives way to both, as 
 Invariant: asking evaluates nothing and opens no device.
 
 Not here: what is on a device (``gpupy-engine``), how the memory of records is followed
-(``src/array/mirror.rs``).
+(``src/array/shadow_copy.rs``).
 """
 
 from collections.abc import Callable

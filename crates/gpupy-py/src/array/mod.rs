@@ -1,25 +1,25 @@
 //! The classes that stand for elements, and what a Python object is to an operation.
 //!
-//! [`NdArray`](ndarray::NdArray) is `gpupy.ndarray`, whose elements are in a [`Slot`](slot::Slot), with what few arrays
-//! have [`Kept`](kept::Kept); [`LazyScalar`](scalar::LazyScalar) is an element, or the result of a reduction; a
-//! [`Mirror`](mirror::Mirror) follows the memory of records, of which `fields.rs` reads one field; an
+//! [`NdArray`](ndarray::NdArray) is `gpupy.ndarray`, whose elements are in a [`Slot`](read_cell::Slot), with what few arrays
+//! have [`Kept`](side_data::Kept); [`LazyScalar`](lazy_scalar::LazyScalar) is an element, or the result of a reduction; a
+//! [`Mirror`](shadow_copy::Mirror) follows the memory of records, of which `record_fields.rs` reads one field; an
 //! [`Operand`](operand::Operand) is what stands on either side of an operator; `subclass.rs` makes instances of
-//! subclasses; `wrap.rs` makes results what the user gets; `standin.rs` asks NumPy without evaluating. A [`Recording`](recording::Recording) shows others in the place of
-//! elements, and `selection.rs` those that a mask selects.
+//! subclasses; `wrap.rs` makes results what the user gets; `meta.rs` asks NumPy without evaluating. A [`Recording`](recording::Recording) shows others in the place of
+//! elements, and `masked_selection.rs` those that a mask selects.
 //!
 //! Imports `session` and `convert`. Not here: their methods in Python (`methods`).
 
-pub mod fields;
-pub mod kept;
-pub mod kind;
-pub mod mirror;
+pub mod lazy_scalar;
+pub mod masked_selection;
+pub mod meta;
+pub mod metaclass;
 pub mod ndarray;
 pub mod operand;
+pub mod read_cell;
+pub mod record_fields;
 pub mod recording;
 pub mod repr;
-pub mod scalar;
-pub mod selection;
-pub mod slot;
-pub mod standin;
+pub mod shadow_copy;
+pub mod side_data;
 pub mod subclass;
 pub mod wrap;

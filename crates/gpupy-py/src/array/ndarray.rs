@@ -2,17 +2,17 @@
 //!
 //! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
 //! that no driver in use holds, a NumPy array that NumPy alone works on (drivers read
-//! fields of records, `fields.rs`). Invariants: its elements are
+//! fields of records, `record_fields.rs`). Invariants: its elements are
 //! replaced only while nobody reads them; `base` is the array of ours that owns the elements.
 //!
 //! Not here: its methods in Python (`methods`, and `python/gpupy/_methods.py` for the many that are a few lines),
-//! indexing (`index`), what it keeps besides elements (`kept.rs`).
+//! indexing (`index`), what it keeps besides elements (`side_data.rs`).
 
-use crate::array::kept::Kept;
+use crate::array::read_cell::{Reading, Slot};
 use crate::array::recording::{self, Made};
 use crate::array::repr::Repr;
-use crate::array::slot::{Reading, Slot};
-use crate::convert::lend;
+use crate::array::side_data::Kept;
+use crate::convert::array_export;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -147,8 +147,9 @@ impl NdArray {
     fn replaced(&self, py: Python<'_>, repr: Repr) -> Repr {
         // It shows something by now.
         drop(self.read(py));
-        let own =
-            repr.as_lazy().and_then(|array| recording::asked::replaced(self.made_in(), array));
+        let own = repr
+            .as_lazy()
+            .and_then(|array| recording::unrecordable::replaced(self.made_in(), array));
         match own {
             Some(own) => {
                 self.keep().shadow.show(py, repr);
@@ -204,7 +205,7 @@ pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
 /// The elements as a NumPy array: of a lazy array, a read-only view of evaluated memory.
 pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        Elements::Lazy(array) => lend::to_numpy(slf.py(), &array),
+        Elements::Lazy(array) => array_export::to_numpy(slf.py(), &array),
         Elements::Numpy(array) => Ok(array),
     }
 }
@@ -218,10 +219,10 @@ pub fn pinned_host_of<'py>(
     match elements(slf) {
         // Nobody writes what lies outside, so those that are shown are enough.
         Elements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
-            lend::to_numpy_constant(slf.py(), &array)
+            array_export::to_numpy_constant(slf.py(), &array)
         }
         Elements::Lazy(array) => {
-            lend::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
+            array_export::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
         }
         Elements::Numpy(array) => Ok(array),
     }

@@ -6,14 +6,14 @@
 //!
 //! Not here: what operands become in an operation (`compute`).
 
-use crate::array::fields;
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
+use crate::array::read_cell::Reading;
+use crate::array::record_fields;
 use crate::array::repr::Repr;
-use crate::array::scalar::LazyScalar;
-use crate::array::slot::Reading;
 use crate::array::subclass::is_plain;
 use crate::convert::dtypes::{Numpy, numpy};
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -226,7 +226,7 @@ pub fn classify_exact<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Opera
         let kind = if value.is_weak { Kind::WEAK_FLOAT } else { Kind::of(value.dtype_of()) };
         return scalar(kind, Held::Scalar(value));
     }
-    if let Some(number) = host::real(object)? {
+    if let Some(number) = numpy_arrays::real(object)? {
         return Ok(Some(Operand::known(number)));
     }
     if let Ok(value) = object.cast_exact::<PyBool>() {
@@ -246,7 +246,7 @@ fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<Option<Operand<'a>>> 
         Some(dtype) => {
             Ok(Some(Operand { kind: Kind::of(dtype), held: Held::Array(held), is_array: true }))
         }
-        None => Ok(fields::field(array)?.map(Operand::made)),
+        None => Ok(record_fields::field(array)?.map(Operand::made)),
     }
 }
 

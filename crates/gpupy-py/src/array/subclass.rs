@@ -89,7 +89,7 @@ pub fn instance<'py>(
     let py = class.py();
     if recording::is_on() {
         let name = class.name()?;
-        recording::asked::instance_of(array.read(py).as_lazy(), name.to_str()?)?;
+        recording::unrecordable::instance_of(array.read(py).as_lazy(), name.to_str()?)?;
     }
     let seed = Bound::new(py, Seed(Mutex::new(Some(array))))?;
     let made = allocated(class, &PyTuple::new(py, [seed])?, None)?;

@@ -5,12 +5,12 @@
 //! Not here: calls that NumPy serves (`fallback`), what their results become inside lists and tuples
 //! (`python/gpupy/_fallback.py`).
 
+use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand};
-use crate::array::scalar::{self, LazyScalar};
 use crate::array::subclass::like;
 use crate::convert::dtypes::numpy;
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use crate::session::context::context;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use pyo3::types::PyModule;
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
-        scalar::leaving(py, array)
+        lazy_scalar::leaving(py, array)
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }
@@ -49,7 +49,7 @@ pub fn wrap_recorded<'py>(
 pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     if object.get_type().is(&numpy(py)?.ndarray) {
-        let array = match host::from_numpy(object)? {
+        let array = match numpy_arrays::from_numpy(object)? {
             Some(array) => {
                 // Elements that lie at one place are several in name only.
                 let overlaps = array.size() > array.base_len();
@@ -71,9 +71,9 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 pub fn wrap_new<'py>(object: &Bound<'py, PyAny>, known: isize) -> PyResult<Bound<'py, PyAny>> {
     // Where memory is limited, it had better be ours, which may go to the disk.
     let is_limited = context()?.settings().host_bytes > 0;
-    if !is_limited && references(object) == known && host::is_alone(object) {
+    if !is_limited && references(object) == known && numpy_arrays::is_alone(object) {
         // SAFETY: the caller's references are given up, and there are no others, nor views.
-        if let Some(array) = unsafe { host::of_constant(object) }? {
+        if let Some(array) = unsafe { numpy_arrays::of_constant(object) }? {
             return Ok(Bound::new(object.py(), NdArray::lazy(array))?.into_any());
         }
     }
@@ -91,7 +91,7 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
 #[pyfunction]
 pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the callers in Python give memory that they alone have.
-    let array = match unsafe { host::of_constant(object) }? {
+    let array = match unsafe { numpy_arrays::of_constant(object) }? {
         Some(array) => NdArray::lazy(array),
         None => NdArray::numpy(object),
     };
@@ -133,8 +133,8 @@ pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 /// holds such elements, or they do not lie at multiples of their size, it is one that NumPy works on.
 #[pyfunction]
 pub fn adopt(object: &Bound<'_, PyAny>) -> PyResult<NdArray> {
-    let array = host::ndarray(object)?;
-    let Some(lazy) = host::over(&array)? else { return Ok(NdArray::numpy(array.as_any())) };
+    let array = numpy_arrays::ndarray(object)?;
+    let Some(lazy) = numpy_arrays::over(&array)? else { return Ok(NdArray::numpy(array.as_any())) };
     let made = NdArray::lazy(lazy);
     made.set_writable(array.getattr("flags")?.getattr("writeable")?.is_truthy()?);
     Ok(made)

@@ -5,19 +5,19 @@
 //!
 //! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
 
+use crate::array::lazy_scalar::{self, LazyScalar};
+use crate::array::masked_selection;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Held, Operand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::scalar::{self, LazyScalar};
-use crate::array::selection;
 use crate::array::wrap::{wrap_array, wrap_recorded};
-use crate::compute::instances::of_instances;
 use crate::compute::operator::Operator;
+use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::{self, Ufunc};
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use crate::fallback::calls::{fallback, fallback_operator};
-use crate::index::assign;
+use crate::index::setitem;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -75,7 +75,7 @@ pub fn binary<'py>(
         let operands = [a, b];
         if operands.iter().all(|operand| !operand.is_array) {
             if let Some(number) = ufunc.of_scalars(py, &operands) {
-                return host::numpy_scalar(py, number);
+                return numpy_arrays::numpy_scalar(py, number);
             }
         } else if let Some(array) = ufunc.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
@@ -87,7 +87,7 @@ pub fn binary<'py>(
         if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
-    } else if is_left_alone(lhs, rhs)? || recording::is_on() && selection::is_one(rhs)? {
+    } else if is_left_alone(lhs, rhs)? || recording::is_on() && masked_selection::is_one(rhs)? {
         return Ok(py.NotImplemented().into_bound(py));
     } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
         return wrap_array(py, array);
@@ -130,10 +130,10 @@ fn weak<'py>(
             let array = ufunc_of(op, py)?.record(py, &operands, None)?;
             return match array {
                 Some(array) if op.compares() => {
-                    let truth = recording::truth::decide(py, &array)?;
+                    let truth = recording::materialise::decide(py, &array)?;
                     Ok(Some(truth.into_pyobject(py)?.to_owned().into_any()))
                 }
-                Some(array) => scalar::standing(py, array, true).map(Some),
+                Some(array) => lazy_scalar::standing(py, array, true).map(Some),
                 None => Ok(None),
             };
         }
@@ -231,14 +231,14 @@ fn in_place<'py>(
             && result.shape() == dest.shape()
         {
             target.get().check_writable(py)?;
-            return assign::output(&dest, &result);
+            return setitem::output(&dest, &result);
         }
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype()) {
             // Before the shapes, as NumPy looks at them.
             target.get().check_writable(py)?;
             let result = ufunc.record_operator(py, op, &operands, Some(&dest))?;
             if let Some(result) = result {
-                return assign::output(&dest, &result);
+                return setitem::output(&dest, &result);
             }
         }
     }

@@ -7,9 +7,9 @@
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Kind, Operand, classify};
 use crate::array::wrap::wrap_array;
-use crate::compute::plan::Prepared;
+use crate::compute::promotion::Prepared;
 use crate::convert::dtypes::{self, numpy};
-use crate::index::assign;
+use crate::index::setitem;
 use crate::session::context::{ready, supports};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, Error, ErrorKind, Op};
@@ -79,7 +79,7 @@ pub fn write_where(
     array.get().check_writable(py)?;
     // It is a choice between the value and the old element.
     match chosen(py, [&c, &x, &a], Some(&dest))? {
-        Some(chosen) => assign::output(&dest, &chosen).map(|()| true),
+        Some(chosen) => setitem::output(&dest, &chosen).map(|()| true),
         None => Ok(false),
     }
 }

@@ -4,18 +4,18 @@
 //! can do and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion,
 //! `ufunc.resolve_dtypes`, asked once for each combination of operand kinds.
 //!
-//! Not here: compositions of several operations (`recipe`), calls (`call.rs`), how a call reaches NumPy
+//! Not here: compositions of several operations (`ufunc_lowering`), calls (`ufunc_call.rs`), how a call reaches NumPy
 //! (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{Kind, Operand, classify_exact};
-use crate::compute::known;
+use crate::compute::dispatch_cache::Shortcuts;
 use crate::compute::operator::Operator;
-use crate::compute::plan::{NUMPYS, Plan, Prepared, UNKNOWN};
-use crate::compute::recipe::{self, Recipe, record};
-use crate::compute::shortcuts::Shortcuts;
+use crate::compute::promotion::{NUMPYS, Plan, Prepared, UNKNOWN};
+use crate::compute::scalar_arithmetic;
+use crate::compute::ufunc_lowering::{self, Recipe, record};
 use crate::convert::dtypes::{self, numpy};
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, ErrorKind, Scalar};
@@ -219,7 +219,7 @@ impl Ufunc {
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
         if let Some(Recipe::MatMul) = self.recipe {
             let found = context::open().and_then(|(context, _)| context.dot_at_once(a, b));
-            return found.map(|product| host::numpy_scalar(py, product)).transpose();
+            return found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose();
         }
         made(py, self.shortcuts.of_arrays([a, b]))
     }
@@ -256,7 +256,7 @@ impl Ufunc {
     /// The operation on numbers alone, as an element of an array has it; `None` where NumPy computes it, as where it
     /// might say something of the result.
     pub fn of_numbers(&self, py: Python<'_>, operands: &[Operand<'_>]) -> PyResult<Option<Scalar>> {
-        let quiet = |found: &Scalar| known::is_quiet(*found);
+        let quiet = |found: &Scalar| scalar_arithmetic::is_quiet(*found);
         if let Some(found) = self.of_scalars(py, operands) {
             return Ok(Some(found));
         }
@@ -279,7 +279,7 @@ impl Ufunc {
         let op = self.recipe?.alone(dtype)?;
         let scalars: Option<SmallVec<[Scalar; 2]>> =
             operands.iter().map(|operand| operand.scalar(dtype)).collect();
-        known::quiet(op, plan.result, &scalars?)
+        scalar_arithmetic::quiet(op, plan.result, &scalars?)
     }
 
     /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to
@@ -313,7 +313,7 @@ impl Ufunc {
                 Ok(operand) => operand,
                 Err(array) => {
                     let cast = array.call_method1("astype", (dtypes::to_numpy(py, dtype)?,))?;
-                    match host::from_numpy(&cast)? {
+                    match numpy_arrays::from_numpy(&cast)? {
                         Some(array) => Operand::made(array),
                         None => return Ok(None),
                     }
@@ -392,7 +392,7 @@ impl Ufunc {
     fn new(name: String, numpy: &Bound<'_, PyAny>) -> PyResult<Ufunc> {
         let nin = numpy.getattr("nin")?.extract()?;
         let nout: usize = numpy.getattr("nout")?.extract()?;
-        let recipe = if nout == 1 { recipe::of_numpy(&name) } else { None };
+        let recipe = if nout == 1 { ufunc_lowering::of_numpy(&name) } else { None };
         let plans = [const { AtomicU8::new(UNKNOWN) }; Kind::COUNT * Kind::COUNT];
         let shortcuts = Shortcuts::new();
         Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans, shortcuts })

@@ -8,7 +8,7 @@
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{classify, complex_array};
 use crate::convert::dtypes;
-use crate::index::key::integer;
+use crate::index::basic_key::integer;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};

@@ -3,10 +3,10 @@
 //! Owns [`select`], which turns a key into a view. Invariant: a mistake in a key is reported at the
 //! line that makes it, in NumPy's words; nothing is evaluated for it.
 //!
-//! Not here: index arrays and masks (`pick.rs`), assignment (`assign.rs`).
+//! Not here: index arrays and masks (`fancy.rs`), assignment (`setitem.rs`).
 
-use crate::array::scalar::LazyScalar;
-use crate::array::standin::explain;
+use crate::array::lazy_scalar::LazyScalar;
+use crate::array::meta::explain;
 use crate::convert::dtypes::numpy;
 use crate::session::errors::to_py;
 use gpupy_core::MAX_RANK;

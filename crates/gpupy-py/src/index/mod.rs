@@ -1,19 +1,19 @@
 //! Indexing: which elements a key names, read and written.
 //!
-//! A [`Key`](key::Key) is integers and ranges; `basic.rs` has all keys without index arrays, as views; a key with index
-//! arrays or masks has [`Part`](parts::Part)s, which name elements together (`place.rs`), read and written by `pick.rs`
-//! and taken by `take.rs`; `masks.rs` keeps positions of masks; `assign.rs` writes; `few.rs` is the short way of everyday
-//! keys; [`Rows`](rows::Rows) iterates.
+//! A [`Key`](basic_key::Key) is integers and ranges; `basic.rs` has all keys without index arrays, as views; a key with index
+//! arrays or masks has [`Part`](advanced_key::Part)s, which name elements together (`indexed_axes.rs`), read and written by `fancy.rs`
+//! and taken by `take.rs`; `mask_positions.rs` keeps positions of masks; `setitem.rs` writes; `fast_path.rs` is the short way of everyday
+//! keys; [`Rows`](row_iterator::Rows) iterates.
 //!
 //! Imports `session`, `convert` and `array`. Not here: `a[key]` itself (`methods/indexing.rs`).
 
-pub mod assign;
+pub mod advanced_key;
 pub mod basic;
-pub mod few;
-pub mod key;
-pub mod masks;
-pub mod parts;
-pub mod pick;
-pub mod place;
-pub mod rows;
+pub mod basic_key;
+pub mod fancy;
+pub mod fast_path;
+pub mod indexed_axes;
+pub mod mask_positions;
+pub mod row_iterator;
+pub mod setitem;
 pub mod take;

@@ -2,14 +2,14 @@
 //!
 //! Owns [`take`] and [`take_along`]. Invariant: what is taken is a copy.
 //!
-//! Not here: keys with index arrays (`pick.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
 use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::numpy;
-use crate::convert::host;
-use crate::index::few;
-use crate::index::pick::refusal;
+use crate::convert::numpy_arrays;
+use crate::index::fancy::refusal;
+use crate::index::fast_path;
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -37,7 +37,7 @@ pub fn take<'py>(
     };
     let context = ready(py)?;
     let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
-    if let (0, "raise", Some(index)) = (axis, mode, few::index(indices)?)
+    if let (0, "raise", Some(index)) = (axis, mode, fast_path::index(indices)?)
         && let Some(picked) = context.picked_at_once(&array, &index)
     {
         return wrap_array(py, picked).map(Some);
@@ -137,7 +137,7 @@ fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let array = numpy(py)?.asarray.bind(py).call1((host,))?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     match kind {
-        'i' | 'u' => host::indices(&array),
+        'i' | 'u' => numpy_arrays::indices(&array),
         _ => Ok(None),
     }
 }

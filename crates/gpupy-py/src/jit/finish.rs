@@ -5,17 +5,17 @@
 //!
 //! Not here: what goes on while a function is recorded (`array/recording/`).
 
-use super::call::Jit;
-use super::ending::{Base, Ending, From, Output, Registers, Template};
-use super::given::{Given, Objects, pattern};
-use super::guard::Guard;
-use super::path::{Path, Then};
+use super::argument_spec::{Given, Objects, pattern};
+use super::epilogue::{Base, Ending, From, Output, Registers, Template};
+use super::guards::Guard;
+use super::jit_function::Jit;
+use super::trace_tree::{Path, Then};
 use super::variant::{Variant, Wanted};
+use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::array::recording::truth::come_true;
+use crate::array::recording::materialise::come_true;
 use crate::array::recording::{self, Cut, Done, Recording};
-use crate::array::scalar::{self, LazyScalar};
-use crate::index::pick;
+use crate::index::fancy;
 use crate::session::context::opening;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
@@ -78,11 +78,11 @@ pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     let py = known.py();
     let array = match known.cast_exact::<LazyScalar>() {
         Ok(scalar) => Some(scalar.get().as_array().clone()),
-        Err(_) => recording::asked::number_of(known)?,
+        Err(_) => recording::unrecordable::number_of(known)?,
     };
     let touch = |array| recording::with(|recording| recording.touch(address(known), array));
     let found = array.as_ref().and_then(touch).flatten().ok_or_else(lost)?;
-    scalar::standing(py, found, known.is_exact_instance_of::<PyFloat>())
+    lazy_scalar::standing(py, found, known.is_exact_instance_of::<PyFloat>())
 }
 
 /// By what a recording knows an array, or a number that something stands for.
@@ -112,7 +112,7 @@ pub fn select<'py>(
     mask: &Bound<'py, NdArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Elements::Lazy(elements) = elements(array) else { return Err(lost()) };
-    let picked = pick::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
+    let picked = fancy::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
     Ok(Bound::new(mask.py(), NdArray::lazy(picked))?.into_any())
 }
 

@@ -5,14 +5,14 @@
 //!
 //! Not here: the way into a file (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
 
-use super::call::Jit;
-use super::ending::{Base, Ending, From, Output, Template};
-use super::given::{Given, Objects, all_fit, entries_fit};
-use super::path::{Path, Then};
+use super::argument_spec::{Given, Objects, all_fit, entries_fit};
+use super::epilogue::{Base, Ending, From, Output, Template};
+use super::jit_function::Jit;
+use super::trace_tree::{Path, Then};
 use super::variant::{Variant, Wanted};
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
 use crate::array::recording::Register;
-use crate::array::scalar::LazyScalar;
 use crate::session::context::{opening, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -195,7 +195,7 @@ fn extents(py: Python<'_>, look: &Look, objects: &Objects<'_>) -> PyResult<Optio
         if let Ok(scalar) = object.cast_exact::<LazyScalar>() {
             return Ok(Some(scalar.get().as_array().clone()));
         }
-        crate::array::recording::asked::number_of(object)
+        crate::array::recording::unrecordable::number_of(object)
     };
     let arrays = look.wanted.iter().map(array).collect::<PyResult<Vec<_>>>()?;
     let open = look.extents(|number| Some(arrays.get(number)?.as_ref()?.shape()));

@@ -2,10 +2,10 @@
 //!
 //! Not here: the file (`gpupy_engine::saved`), its way back (`loading.rs`).
 
-use super::call::Jit;
-use super::ending::{self, Ending, Template};
-use super::given::Given;
-use super::path::{Path, Then};
+use super::argument_spec::Given;
+use super::epilogue::{self, Ending, Template};
+use super::jit_function::Jit;
+use super::trace_tree::{Path, Then};
 use super::variant::{Variant, Wanted};
 use crate::array::ndarray::NdArray;
 use crate::array::recording::{self, whole_base};
@@ -266,10 +266,10 @@ impl Saving<'_, '_> {
         for base in &ending.bases {
             bases.push(or_why!(self.base(base, leaves)));
         }
-        let output = |output: &ending::Output| look::Output {
+        let output = |output: &epilogue::Output| look::Output {
             from: match output.from {
-                ending::From::Object(place) => look::From::Object(place as u32),
-                ending::From::Base(number) => look::From::Base(number as u32),
+                epilogue::From::Object(place) => look::From::Object(place as u32),
+                epilogue::From::Base(number) => look::From::Base(number as u32),
             },
             view: Seen::of(&output.view),
             writable: output.writable,
@@ -280,13 +280,13 @@ impl Saving<'_, '_> {
         Ok(Ok(look::Ending { writes, bases, outputs, result }))
     }
 
-    fn base(&mut self, base: &ending::Base, leaves: &mut Vec<Leaf>) -> Perhaps<look::Base> {
+    fn base(&mut self, base: &epilogue::Base, leaves: &mut Vec<Leaf>) -> Perhaps<look::Base> {
         Ok(match base {
-            ending::Base::Register(register) => Ok(look::Base::Register(saved(*register))),
-            ending::Base::Constant(array) => {
+            epilogue::Base::Register(register) => Ok(look::Base::Register(saved(*register))),
+            epilogue::Base::Constant(array) => {
                 Ok(look::Base::Leaf(self.writer.leaf(array, leaves).map_err(to_py)?))
             }
-            ending::Base::Shared(_) => {
+            epilogue::Base::Shared(_) => {
                 Err("it gives an array from outside: make it an argument".to_owned())
             }
         })

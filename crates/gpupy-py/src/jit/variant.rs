@@ -4,16 +4,16 @@
 //! operations depended on looks as it did: the arguments, what was read besides, each array's dtype, shape, strides,
 //! flags and memory, which arrays share it, the driver, and how errors of arithmetic are handled.
 //!
-//! Not here: what is done (`path.rs`), recording (`finish.rs`).
+//! Not here: what is done (`trace_tree.rs`), recording (`finish.rs`).
 
-use super::ending::Registers;
-use super::given::{Given, Objects, all_fit, entries_fit, has_pattern};
-use super::guard::Guard;
-use super::path::{Path, Then};
+use super::argument_spec::{Given, Objects, all_fit, entries_fit, has_pattern};
+use super::epilogue::Registers;
+use super::guards::Guard;
+use super::trace_tree::{Path, Then};
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::recording::asked::number_of;
-use crate::array::scalar::LazyScalar;
-use crate::convert::host;
+use crate::array::recording::unrecordable::number_of;
+use crate::convert::numpy_arrays;
 use crate::session::context::{opening, ready};
 use crate::session::errors::to_py;
 use gpupy_core::DType;
@@ -204,7 +204,7 @@ impl Variant {
                 Then::Decide { seen, no, yes } => {
                     let Some(last) = last else { return Ok(None) };
                     let element = last.seen(seen.clone()).map_err(to_py)?;
-                    let truth = host::scalar(py, &element)?.is_truthy()?;
+                    let truth = numpy_arrays::scalar(py, &element)?.is_truthy()?;
                     match if truth { yes } else { no } {
                         Some(next) => path = next,
                         None => return Ok(None),

@@ -30,7 +30,7 @@ impl NdArray {
         match elements(slf) {
             Elements::Numpy(array) => array.setattr("shape", shape),
             Elements::Lazy(array) => {
-                let wanted = crate::views::shape::parse(&array, shape)?;
+                let wanted = crate::views::reshape::parse(&array, shape)?;
                 let Some(view) = array.reshape(&wanted) else {
                     return Err(pyo3::exceptions::PyAttributeError::new_err(
                         "Incompatible shape for in-place modification. Use `.reshape()` to make \
@@ -105,7 +105,7 @@ impl NdArray {
     /// The array of which this is a view, or `None`.
     #[getter]
     fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        recording::asked::asked_of(slf.get().made_in(), "it asks an array for its base");
+        recording::unrecordable::asked_of(slf.get().made_in(), "it asks an array for its base");
         let py = slf.py();
         if let Some(base) = &slf.get().base {
             return Ok(base.bind(py).clone());

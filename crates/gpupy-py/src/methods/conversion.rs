@@ -3,15 +3,15 @@
 //! Owns what Python and NumPy call for that. Invariant: what is given out to other code is the memory of a
 //! pinned base, or a copy.
 //!
-//! Not here: the exchange of memory behind it (`host.rs`).
+//! Not here: the exchange of memory behind it (`numpy_arrays.rs`).
 
+use crate::array::meta;
 use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::standin;
 use crate::array::subclass::{is_plain, like};
+use crate::convert::array_export::{self, Exported};
 use crate::convert::dtypes;
-use crate::convert::lend::{self, Exported};
 use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
@@ -106,7 +106,7 @@ impl NdArray {
             && array.size() == 1
             && array.is_open()
         {
-            return recording::truth::decide(slf.py(), &array);
+            return recording::materialise::decide(slf.py(), &array);
         }
         one_element(slf)?.is_truthy()
     }
@@ -201,7 +201,7 @@ impl NdArray {
             Some(pin) => Given::Pin(pin),
             None => match elements(&slf) {
                 Elements::Lazy(array) => {
-                    Given::Pin(lend::pin(slf.py(), &array, false).inspect_err(refused)?)
+                    Given::Pin(array_export::pin(slf.py(), &array, false).inspect_err(refused)?)
                 }
                 Elements::Numpy(array) => Given::Numpy(array),
             },
@@ -290,7 +290,7 @@ fn text_of_outside<'py>(
 /// Refuses to make text of what is recorded.
 fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
     match &*slf.get().read(slf.py()) {
-        Repr::Lazy(array) => recording::asked::check_formatted(array),
+        Repr::Lazy(array) => recording::unrecordable::check_formatted(array),
         Repr::Numpy(_) => Ok(()),
     }
 }
@@ -395,7 +395,7 @@ fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     if let Elements::Lazy(array) = elements(slf)
         && array.size() != 1
     {
-        return standin::hollow(slf.py(), array.shape(), array.dtype());
+        return meta::hollow(slf.py(), array.shape(), array.dtype());
     }
     host_of(slf)
 }

@@ -5,8 +5,8 @@
 //!
 //! Not here: what is recorded and how it reads (`gpupy_engine::Explanation`).
 
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::scalar::LazyScalar;
 use crate::session::context::ready;
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;

@@ -5,14 +5,14 @@
 //!
 //! Not here: what keys mean (`index`).
 
+use crate::array::lazy_scalar::LazyScalar;
+use crate::array::masked_selection;
 use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
-use crate::array::scalar::LazyScalar;
-use crate::array::selection;
 use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
-use crate::index::rows::Rows;
-use crate::index::{assign, basic, few, pick};
+use crate::index::row_iterator::Rows;
+use crate::index::{basic, fancy, fast_path, setitem};
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -48,11 +48,11 @@ impl NdArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if recording::is_on()
-            && let Some(selected) = selection::of(slf, key)?
+            && let Some(selected) = masked_selection::of(slf, key)?
         {
             return Ok(selected);
         }
-        if let Some(found) = few::get(slf, key)? {
+        if let Some(found) = fast_path::get(slf, key)? {
             return Ok(found);
         }
         if let Elements::Lazy(array) = elements(slf) {
@@ -63,7 +63,7 @@ impl NdArray {
                 }
                 return view_of(slf, selected.view, true);
             }
-            if let Some(picked) = pick::pick(&array, key)? {
+            if let Some(picked) = fancy::pick(&array, key)? {
                 return like_view(slf, NdArray::lazy(picked));
             }
         }
@@ -76,7 +76,7 @@ impl NdArray {
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let py = slf.py();
-        if recording::is_on() && selection::is_one(value)? {
+        if recording::is_on() && masked_selection::is_one(value)? {
             value.call_method1("put", (slf, key))?;
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl NdArray {
         } else {
             value
         };
-        if few::set(slf, key, value)? {
+        if fast_path::set(slf, key, value)? {
             return Ok(());
         }
         if let Elements::Lazy(array) = elements(slf) {
@@ -95,7 +95,7 @@ impl NdArray {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             if let Some(selected) = basic::select(&array, key)? {
-                return assign::set_item(&array, key, &selected, value);
+                return setitem::set_item(&array, key, &selected, value);
             }
         }
         py.import("gpupy._indexing")?.call_method1("setitem", (slf, key, value))?;

@@ -8,7 +8,7 @@ use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::repr::Repr;
 use crate::array::subclass::Seed;
 use crate::array::wrap::adopt;
-use crate::convert::{dtypes, host};
+use crate::convert::{dtypes, numpy_arrays};
 use crate::session::waiting::wait;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ impl NdArray {
             // Its memory is somebody else's, who may write to it and read what is written here.
             return adopt(&made);
         }
-        Ok(match host::from_numpy(&made)? {
+        Ok(match numpy_arrays::from_numpy(&made)? {
             Some(array) => {
                 let made = NdArray::lazy(array);
                 made.set_writable(writable);

@@ -6,7 +6,7 @@
 //! Not here: what pickle makes of them (`python/gpupy/_methods.py`), and Dask (`python/gpupy/_libraries`).
 
 use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::convert::lend;
+use crate::convert::array_export;
 use gpupy_engine::Unread;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ impl NdArray {
     /// The elements as a NumPy array that nobody writes, evaluated if need be; of memory that other code may write, a copy.
     fn _constant<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
-            Elements::Lazy(array) => lend::to_numpy_constant(slf.py(), &array),
+            Elements::Lazy(array) => array_export::to_numpy_constant(slf.py(), &array),
             Elements::Numpy(array) => array.call_method0("copy"),
         }
     }

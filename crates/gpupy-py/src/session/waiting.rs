@@ -5,7 +5,7 @@
 //! while the gate is shut nobody is inside, so no lock of the core is held by a thread that a fork
 //! would leave behind. The gate itself has no lock, for the same reason.
 //!
-//! Not here: what happens around a fork and at the exit (`processes.rs`).
+//! Not here: what happens around a fork and at the exit (`forks.rs`).
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;

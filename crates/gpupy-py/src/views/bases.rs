@@ -2,8 +2,8 @@
 //!
 //! Not here: what a view is (`gpupy_engine::View`), scopes, which ask (`python/gpupy/_scope.py`).
 
-use crate::array::fields;
 use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::record_fields;
 use crate::array::recording;
 use crate::session::context::context;
 use crate::session::errors::to_py;
@@ -39,7 +39,7 @@ pub fn is_written(array: &Bound<'_, NdArray>, snapshot: &Bound<'_, NdArray>) -> 
 /// are NumPy's.
 #[pyfunction]
 pub fn extents(array: &Bound<'_, NdArray>) -> Option<(usize, usize)> {
-    recording::asked::asked_of(array.get().made_in(), "it asks an array for its extents");
+    recording::unrecordable::asked_of(array.get().made_in(), "it asks an array for its extents");
     let extents = lazy(array)?.extents();
     Some((extents.start, extents.len()))
 }
@@ -48,13 +48,16 @@ pub fn extents(array: &Bound<'_, NdArray>) -> Option<(usize, usize)> {
 /// records, of the memory of all of them, and `None` where no operation has read one.
 #[pyfunction]
 pub fn pending_extents(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<(usize, usize)>>> {
-    recording::asked::asked_of(array.get().made_in(), "it asks what a device has of an array");
+    recording::unrecordable::asked_of(
+        array.get().made_in(),
+        "it asks what a device has of an array",
+    );
     let pending = match lazy(array) {
         Some(shown) => {
             let context = context()?;
             Some(wait(array.py(), || context.pending_extents(&shown)).map_err(to_py)?)
         }
-        None => fields::pending(array)?,
+        None => record_fields::pending(array)?,
     };
     let pairs = |ranges: Vec<Range<usize>>| ranges.iter().map(|r| (r.start, r.len())).collect();
     Ok(pending.map(pairs))

@@ -5,7 +5,7 @@ Owns ``Watch``. Python tells it of each call in this thread. Of each function th
 through them: attributes of objects, items of containers. Invariant: what cannot be followed is refused, with
 a reason.
 
-Not here: what guards are (``crates/gpupy-py/src/jit/guard.rs``).
+Not here: what guards are (``crates/gpupy-py/src/jit/guards.rs``).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 //! shows an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays
 //! that are made meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is
 //! computed of the true elements, and arguments stand in its place again. Invariant: while it goes on no array from
-//! before changes; what the function did becomes true in one go. `shadow.rs` has what arrays show, `truth.rs` true
-//! elements, `asked.rs` what is refused.
+//! before changes; what the function did becomes true in one go. `recorded_repr.rs` has what arrays show, `materialise.rs` true
+//! elements, `unrecordable.rs` what is refused.
 //!
 //! Not here: what becomes of a recording (`jit`), what a segment is (`gpupy_engine::Segment`).
 
@@ -17,9 +17,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-pub mod asked;
-pub mod shadow;
-pub mod truth;
+pub mod materialise;
+pub mod recorded_repr;
+pub mod unrecordable;
 
 /// The number of the recording that goes on in some thread, or 0.
 static CURRENT: AtomicU32 = AtomicU32::new(0);

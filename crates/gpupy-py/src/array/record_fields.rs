@@ -1,0 +1,103 @@
+//! Fields of records, which NumPy owns, as operands of operations.
+//!
+//! Owns [`field`], and which of their memory a device lacks. Invariant: what an operation was recorded with, later writes do not change.
+//!
+//! Not here: how memory is followed (`shadow_copy.rs`).
+
+use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::shadow_copy::Mirror;
+use crate::convert::dtypes;
+use crate::convert::numpy_arrays::{address, bytes};
+use crate::session::context::{context, holds};
+use crate::session::errors::to_py;
+use crate::session::waiting::wait;
+use gpupy_engine::Array;
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::intern;
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// A numeric field of records as an array that drivers see, with its elements of now; `None` for other arrays.
+#[pyfunction]
+pub fn of_field(array: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
+    Ok(field(array)?.map(NdArray::lazy))
+}
+
+/// The stretches of the memory of records, in bytes, that the driver in use has not as they are now; of a field, as
+/// elements of its dtype. `None` for other arrays, and where no operation has read such a field yet.
+pub fn pending(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<Range<usize>>>> {
+    let py = array.py();
+    let own = array.clone().into_any();
+    let base = array.get().base.as_ref().map_or(&own, |base| base.bind(py));
+    let Ok(owner) = base.cast::<NdArray>() else { return Ok(None) };
+    let (Elements::Numpy(host), Elements::Numpy(records)) = (elements(array), elements(owner))
+    else {
+        return Ok(None);
+    };
+    let dtype = dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)?;
+    let Some(bytes) = bytes(records.cast::<PyUntypedArray>()?) else { return Ok(None) };
+    // Who has the mirrors may be waiting for Python's lock.
+    let Ok(mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
+    let read = |mirror: &&Mirror| {
+        dtype.is_none_or(|dtype| mirror.elements.dtype() == dtype)
+            && mirror.seen.len() <= bytes.len()
+    };
+    let mut found = None;
+    for mirror in mirrors.iter().filter(read) {
+        let pending: &mut Vec<Range<usize>> = found.get_or_insert_default();
+        pending.extend(mirror.changes(bytes));
+        let context = context()?;
+        let sent = wait(py, || context.pending_extents(&mirror.elements)).map_err(to_py)?;
+        pending.extend(sent);
+    }
+    Ok(found)
+}
+
+/// The elements of a field of records, as they are at present; `None` for other arrays, and for fields that do
+/// not lie at multiples of their size.
+pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
+    let py = array.py();
+    let Some(base) = &array.get().base else { return Ok(None) };
+    let Ok(owner) = base.bind(py).cast::<NdArray>() else { return Ok(None) };
+    let (Elements::Numpy(host), Elements::Numpy(records)) = (elements(array), elements(owner))
+    else {
+        return Ok(None);
+    };
+    let of_records = records.getattr(intern!(py, "dtype"))?;
+    if of_records.getattr(intern!(py, "names"))?.is_none()
+        || of_records.getattr(intern!(py, "hasobject"))?.is_truthy()?
+    {
+        return Ok(None);
+    }
+    let dtype = match dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)? {
+        Some(dtype) if holds(dtype)? => dtype,
+        _ => return Ok(None),
+    };
+    let (records, part) = (records.cast::<PyUntypedArray>()?, host.cast::<PyUntypedArray>()?);
+    let Some(bytes) = bytes(records) else { return Ok(None) };
+    let size = dtype.size() as isize;
+    let away = (address(part) as isize).wrapping_sub(address(records) as isize);
+    if away % size != 0 || part.strides().iter().any(|stride| stride % size != 0) {
+        return Ok(None);
+    }
+    let strides: SmallVec<[isize; 4]> = part.strides().iter().map(|stride| stride / size).collect();
+    // Who has the mirrors may be waiting for Python's lock.
+    let Ok(mut mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
+    let fits =
+        |mirror: &&mut Mirror| mirror.elements.dtype() == dtype && mirror.seen.len() <= bytes.len();
+    let elements = match mirrors.iter_mut().find(fits) {
+        Some(mirror) => {
+            mirror.follow(bytes)?;
+            mirror.elements.clone()
+        }
+        None => {
+            let made = Mirror::new(dtype, bytes)?;
+            let elements = made.elements.clone();
+            mirrors.push(made);
+            elements
+        }
+    };
+    // Records that got other memory have fields elsewhere, which are none of theirs any more.
+    Ok(elements.view(part.shape(), &strides, away / size).ok())
+}

@@ -1,0 +1,61 @@
+//! What arrays from before show while a function is recorded.
+//!
+//! Owns [`Shadow`]. Not here: what stands in the place of their elements (`Recording::touch`).
+
+use super::with;
+use crate::array::read_cell::{Reading, Slot};
+use crate::array::repr::Repr;
+use pyo3::Python;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What an array shows while a recording goes on.
+#[derive(Default)]
+pub struct Shadow {
+    /// The recording.
+    number: AtomicU32,
+    repr: OnceLock<Slot<Repr>>,
+}
+
+impl Shadow {
+    /// What an array from before shows in this thread's recording of this number: `repr` is its own.
+    pub fn read<'a>(
+        &'a self,
+        py: Python<'a>,
+        number: u32,
+        address: usize,
+        repr: &'a Slot<Repr>,
+    ) -> Reading<'a, Repr> {
+        let known = self.number.load(Ordering::Relaxed) == number;
+        if let Some(slot) = self.repr.get().filter(|_| known) {
+            return slot.read(py);
+        }
+        let found = match &*repr.read(py) {
+            Repr::Lazy(array) => with(|recording| recording.touch(address, array)).flatten(),
+            Repr::Numpy(_) => {
+                with(|recording| recording.refuse("it reads an array whose dtype is NumPy's own"));
+                None
+            }
+        };
+        let Some(found) = found else { return repr.read(py) };
+        let found = Repr::Lazy(found);
+        if let Some(slot) = self.repr.get() {
+            // Nobody reads it: what it showed was this thread's, or another's before.
+            if slot.replace(py, found).is_err() {
+                return repr.read(py);
+            }
+            self.number.store(number, Ordering::Relaxed);
+            return slot.read(py);
+        }
+        self.number.store(number, Ordering::Relaxed);
+        self.repr.get_or_init(|| Slot::new(found)).read(py)
+    }
+
+    /// Shows others from now on.
+    pub fn show(&self, py: Python<'_>, repr: Repr) {
+        if let Some(slot) = self.repr.get() {
+            // Nobody reads it: this thread is in no operation on it.
+            drop(slot.replace(py, repr));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Recipes for complex numbers, from their parts.
+//!
+//! Owns the formulas, which are NumPy's own. Invariant: what these give differs from NumPy's at most
+//! by products that a compiler fuses with sums there, and never here.
+//!
+//! Not here: functions such as `exp`, which are NumPy's.
+
+use crate::compute::library_ops;
+use crate::compute::ufunc_lowering::Recipe;
+use crate::compute::ufunc_lowering::decompositions::{Formula, number};
+use gpupy_core::op::{Op, Rule};
+use gpupy_core::{DType, Result};
+use gpupy_engine::{Arg, Array, Context};
+use smallvec::SmallVec;
+
+/// A complex number's parts.
+struct Parts {
+    re: Array,
+    im: Array,
+}
+
+impl Parts {
+    fn of(f: &Formula<'_>, x: Arg<'_>) -> Result<Parts> {
+        Ok(Parts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
+    }
+
+    /// The operation on both parts.
+    fn map(&self, f: &Formula<'_>, op: Op) -> Result<Parts> {
+        Ok(Parts { re: f.one(op, &self.re)?, im: f.one(op, &self.im)? })
+    }
+
+    fn joined(&self, f: &Formula<'_>) -> Result<Array> {
+        f.two(Op::Complex, &self.re, &self.im)
+    }
+}
+
+/// True when the recipe is known for complex operands and gives this dtype.
+pub fn takes(recipe: Recipe, operand: DType, result: DType) -> bool {
+    let part = operand.part();
+    match recipe {
+        Recipe::Op(Op::Abs) => Some(result) == part,
+        Recipe::Op(op) if op.info().rule == Rule::Compare => result == DType::Bool,
+        Recipe::Logical(_) | Recipe::Test(_) => result == DType::Bool,
+        Recipe::Op(Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::Div | Op::Rint)
+        | Recipe::Same
+        | Recipe::Conjugate
+        | Recipe::Square
+        | Recipe::Reciprocal
+        | Recipe::MatMul
+        | Recipe::Extreme(_) => operand == result,
+        _ => false,
+    }
+}
+
+/// The operations that a recipe needs beside those of the parts, each with its dtype.
+pub fn needs(recipe: Recipe, operand: DType) -> SmallVec<[(Op, DType); 8]> {
+    let part = operand.part().unwrap_or(operand);
+    let (whole, parts): (&[Op], &[Op]) = match recipe {
+        Recipe::Op(Op::Abs) => (&[Op::Real, Op::Imag], &[Op::Hypot]),
+        Recipe::Op(Op::Div) | Recipe::Reciprocal => {
+            (&[Op::Real, Op::Imag], &[Op::Complex, Op::Div, Op::Abs, Op::Select])
+        }
+        Recipe::Op(Op::Rint) => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Rint]),
+        Recipe::Op(Op::Lt | Op::Le | Op::Gt | Op::Ge) => {
+            (&[Op::Real, Op::Imag], &[Op::Gt, Op::IsNan])
+        }
+        Recipe::Op(op) => return [(op, operand)].into_iter().collect(),
+        Recipe::Logical(op) => return [(op, DType::Bool)].into_iter().collect(),
+        Recipe::Test(op) => return [(Op::Real, operand), (op, part)].into_iter().collect(),
+        Recipe::Square => (&[Op::Mul], &[]),
+        Recipe::MatMul => (&[Op::MatMul], &[]),
+        Recipe::Conjugate => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Neg]),
+        Recipe::Extreme(_) => (&[Op::Real, Op::Imag, Op::Select], &[Op::Gt, Op::IsNan]),
+        _ => (&[], &[]),
+    };
+    let of = |dtype| move |op: &Op| (*op, dtype);
+    whole.iter().map(of(operand)).chain(parts.iter().map(of(part))).collect()
+}
+
+/// Records the recipe on complex operands.
+pub fn record(
+    context: &Context,
+    recipe: Recipe,
+    operand: DType,
+    args: &[Arg<'_>],
+) -> Result<Option<Array>> {
+    let f = Formula(context);
+    let part = operand.part().unwrap_or(operand);
+    let array = match (recipe, args) {
+        (Recipe::Op(Op::Abs), [x]) => {
+            let Parts { re, im } = Parts::of(&f, *x)?;
+            f.two(Op::Hypot, &re, &im)?
+        }
+        (Recipe::Op(Op::Div), [x, y]) => quotient(&f, part, *x, *y)?,
+        (Recipe::Op(Op::Rint), [x]) => Parts::of(&f, *x)?.map(&f, Op::Rint)?.joined(&f)?,
+        (Recipe::Op(op @ (Op::Lt | Op::Le | Op::Gt | Op::Ge)), [x, y]) => ordered(&f, op, *x, *y)?,
+        (Recipe::Op(op), args) => context.apply(op, args)?,
+        (Recipe::Logical(op), args) => {
+            let truths: Vec<Array> = args
+                .iter()
+                .map(|arg| {
+                    crate::compute::ufunc_lowering::decompositions::cast(context, *arg, DType::Bool)
+                })
+                .collect::<Result<_>>()?;
+            let truths: SmallVec<[Arg<'_>; 2]> = truths.iter().map(Arg::Array).collect();
+            context.apply(op, &truths)?
+        }
+        (Recipe::Test(op), [x]) => {
+            let Parts { re, im } = Parts::of(&f, *x)?.map(&f, op)?;
+            f.two(if op == Op::IsFinite { Op::And } else { Op::Or }, &re, &im)?
+        }
+        (Recipe::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
+        (Recipe::Conjugate, [x]) => {
+            let Parts { re, im } = Parts::of(&f, *x)?;
+            Parts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
+        }
+        (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+            return library_ops::product(context, x, y);
+        }
+        (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
+        (Recipe::Reciprocal, [x]) => reciprocal(&f, part, *x)?,
+        (Recipe::Extreme(op), [x, y]) => {
+            let ahead = if op == Op::Max { Op::Ge } else { Op::Le };
+            let nan = Parts::of(&f, *x)?.map(&f, Op::IsNan)?;
+            let nan = f.two(Op::Or, &nan.re, &nan.im)?;
+            let first = f.two(Op::Or, &nan, &ordered(&f, ahead, *x, *y)?)?;
+            f.select(&first, *x, *y)?
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(array))
+}
+
+/// The order by real parts, and by imaginary parts where those are equal; false with NaN.
+fn ordered(f: &Formula<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+    let strict = if matches!(op, Op::Lt | Op::Le) { Op::Lt } else { Op::Gt };
+    let (x, y) = (Parts::of(f, x)?, Parts::of(f, y)?);
+    let nan = f.two(Op::Or, &f.one(Op::IsNan, &x.im)?, &f.one(Op::IsNan, &y.im)?)?;
+    let by_real = f.two(Op::And, &f.two(strict, &x.re, &y.re)?, &f.one(Op::Not, &nan)?)?;
+    let equal = f.two(Op::Eq, &x.re, &y.re)?;
+    let by_imaginary = f.two(Op::And, &equal, &f.two(op, &x.im, &y.im)?)?;
+    f.two(Op::Or, &by_real, &by_imaginary)
+}
+
+/// The quotient by Smith's method: scaled by the divisor's larger part, against overflow.
+fn quotient(f: &Formula<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+    let (x, y) = (Parts::of(f, x)?, Parts::of(f, y)?);
+    let size = y.map(f, Op::Abs)?;
+    let real_is_larger = f.two(Op::Ge, &size.re, &size.im)?;
+    let larger = f.select(&real_is_larger, &y.re, &y.im)?;
+    let smaller = f.select(&real_is_larger, &y.im, &y.re)?;
+    let ratio = f.two(Op::Div, &smaller, &larger)?;
+    let norm = f.two(Op::Add, &larger, &f.two(Op::Mul, &smaller, &ratio)?)?;
+    let scale = f.two(Op::Div, number(part, 1.0), &norm)?;
+    let (re_ratio, im_ratio) = (f.two(Op::Mul, &x.re, &ratio)?, f.two(Op::Mul, &x.im, &ratio)?);
+    let re = f.select(
+        &real_is_larger,
+        &f.two(Op::Add, &x.re, &im_ratio)?,
+        &f.two(Op::Add, &re_ratio, &x.im)?,
+    )?;
+    let im = f.select(
+        &real_is_larger,
+        &f.two(Op::Sub, &x.im, &re_ratio)?,
+        &f.two(Op::Sub, &im_ratio, &x.re)?,
+    )?;
+    let (re, im) = (f.two(Op::Mul, &re, &scale)?, f.two(Op::Mul, &im, &scale)?);
+    // By 0 both parts are divided by it.
+    let zero = f.two(Op::Eq, &f.two(Op::Max, &size.re, &size.im)?, number(part, 0.0))?;
+    let re = f.select(&zero, &f.two(Op::Div, &x.re, &size.re)?, &re)?;
+    let im = f.select(&zero, &f.two(Op::Div, &x.im, &size.re)?, &im)?;
+    Parts { re, im }.joined(f)
+}
+
+/// One over a number, scaled by its larger part.
+fn reciprocal(f: &Formula<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
+    let x = Parts::of(f, x)?;
+    let one = number(part, 1.0);
+    let size = x.map(f, Op::Abs)?;
+    let real_is_larger = f.two(Op::Le, &size.im, &size.re)?;
+    let larger = f.select(&real_is_larger, &x.re, &x.im)?;
+    let smaller = f.select(&real_is_larger, &x.im, &x.re)?;
+    let ratio = f.two(Op::Div, &smaller, &larger)?;
+    let norm = f.two(Op::Add, &larger, &f.two(Op::Mul, &smaller, &ratio)?)?;
+    let whole = f.two(Op::Div, one, &norm)?;
+    let part = f.two(Op::Div, &ratio, &norm)?;
+    let re = f.select(&real_is_larger, &whole, &part)?;
+    let im = f.select(&real_is_larger, &part, &whole)?;
+    Parts { re, im: f.one(Op::Neg, &im)? }.joined(f)
+}

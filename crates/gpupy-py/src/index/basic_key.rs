@@ -1,0 +1,182 @@
+//! Keys of integers, ranges, new axes and `...`: what everyday programs mostly index with.
+//!
+//! Owns [`Key`] and [`integer`]. Invariants: the numbers of a key may be objects with code of their own, so all are asked
+//! before any array is looked at; a key that does not fit names nothing.
+//!
+//! Not here: keys of other sorts, and the words for mistakes (`basic.rs`).
+
+use crate::convert::numpy_arrays;
+use gpupy_core::{MAX_RANK, Shape, Strides};
+use gpupy_engine::{Array, View};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
+use smallvec::SmallVec;
+
+/// What a key says, axis by axis; axes that it does not name stay as they are.
+#[derive(Default)]
+pub struct Key(SmallVec<[Part; 4]>);
+
+enum Part {
+    At(isize),
+    Range(Range),
+    NewAxis,
+    /// `...`: the axes that no other part names.
+    Rest,
+}
+
+/// What a slice says, of an axis of any extent.
+pub struct Range {
+    start: isize,
+    stop: isize,
+    /// Elements from one to the next; never 0.
+    pub step: isize,
+}
+
+impl Range {
+    /// The numbers of a slice; `None` where one of them is none, or the step is 0.
+    ///
+    /// # Errors
+    /// What else their code throws.
+    #[inline]
+    pub fn of(slice: &Bound<'_, PySlice>) -> PyResult<Option<Range>> {
+        let (mut start, mut stop, mut step) = (0, 0, 0);
+        // SAFETY: it is a slice, and its numbers have their places.
+        let done = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
+        if done == 0 {
+            return Ok(Some(Range { start, stop, step }));
+        }
+        let (py, error) = (slice.py(), PyErr::fetch(slice.py()));
+        let is_the_keys =
+            error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
+        if is_the_keys { Ok(None) } else { Err(error) }
+    }
+
+    /// The first element of an axis that it names, and how many; where there are none, the first is any.
+    #[inline]
+    pub fn within(&self, extent: usize) -> (usize, usize) {
+        let (mut start, mut stop) = (self.start, self.stop);
+        // SAFETY: it only computes with these numbers.
+        let len = unsafe {
+            ffi::PySlice_AdjustIndices(extent as isize, &mut start, &mut stop, self.step)
+        };
+        (start.max(0) as usize, len as usize)
+    }
+}
+
+impl Key {
+    /// Takes what an object says; false for keys of other sorts. It is filled in where it lies, as moving it
+    /// would take as long.
+    ///
+    /// # Errors
+    /// What code of a slice's numbers throws. What is merely no number may not be the key's first mistake.
+    #[inline]
+    pub fn read(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Ok(keys) = key.cast_exact::<PyTuple>() {
+            for key in keys.iter_borrowed() {
+                if !self.add(&key)? {
+                    return Ok(false);
+                }
+            }
+            // `a[()]` may be an element.
+            return Ok(!self.0.is_empty());
+        }
+        self.add(key)
+    }
+
+    #[inline]
+    fn add(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if let Ok(key) = key.cast_exact::<PySlice>() {
+            let Some(range) = Range::of(key)? else { return Ok(false) };
+            self.0.push(Part::Range(range));
+        } else if let Ok(key) = key.cast_exact::<PyInt>() {
+            // Beyond isize no axis has an element.
+            let Some(at) = integer(key) else { return Ok(false) };
+            self.0.push(Part::At(at));
+        } else if key.is_none() {
+            self.0.push(Part::NewAxis);
+        } else if key.cast_exact::<PyEllipsis>().is_ok() {
+            if self.0.iter().any(|part| matches!(part, Part::Rest)) {
+                return Ok(false);
+            }
+            self.0.push(Part::Rest);
+        } else {
+            let at = numpy_arrays::real(key)?.filter(|number| number.dtype.is_int());
+            let Some(at) = at.and_then(|at| isize::try_from(at.as_int()).ok()) else {
+                return Ok(false);
+            };
+            self.0.push(Part::At(at));
+        }
+        Ok(true)
+    }
+
+    /// Whether it names one element of an array, by a number for each axis.
+    pub fn is_element_of(&self, array: &Array) -> bool {
+        let all = || self.0.iter().all(|part| matches!(part, Part::At(_)));
+        !self.0.is_empty() && self.0.len() == array.ndim() && all()
+    }
+
+    /// The view that it names; `None` where it names none.
+    #[inline]
+    pub fn view(&self, array: &Array) -> Option<View> {
+        let (extents, steps) = (array.shape(), array.strides());
+        let (mut shape, mut strides) = (Shape::new(), Strides::new());
+        let (mut offset, mut axis) = (array.offset(), 0);
+        for part in &self.0 {
+            match part {
+                Part::NewAxis => {
+                    shape.push(1);
+                    strides.push(0);
+                    continue;
+                }
+                Part::Rest => {
+                    let named = |part: &&Part| matches!(part, Part::At(_) | Part::Range(_));
+                    let named = self.0.iter().filter(named).count();
+                    let end = axis + extents.len().checked_sub(named)?;
+                    shape.extend_from_slice(&extents[axis..end]);
+                    strides.extend_from_slice(&steps[axis..end]);
+                    axis = end;
+                    continue;
+                }
+                Part::At(_) | Part::Range(_) => {}
+            }
+            let (extent, stride) = (*extents.get(axis)? as isize, *steps.get(axis)?);
+            axis += 1;
+            match *part {
+                Part::NewAxis | Part::Rest => {}
+                Part::At(at) => {
+                    let at = if at < 0 { at.wrapping_add(extent) } else { at };
+                    if at < 0 || at >= extent {
+                        return None;
+                    }
+                    offset += at * stride;
+                }
+                Part::Range(ref range) => {
+                    let (start, len) = range.within(extent as usize);
+                    shape.push(len);
+                    strides.push(stride * range.step);
+                    if len > 0 {
+                        offset += start as isize * stride;
+                    }
+                }
+            }
+        }
+        shape.extend_from_slice(&extents[axis..]);
+        strides.extend_from_slice(&steps[axis..]);
+        (shape.len() <= MAX_RANK).then_some(View { offset, shape, strides })
+    }
+}
+
+/// A Python int, if an isize holds it. It is one call, where `extract` takes four.
+#[inline]
+pub fn integer(key: &Bound<'_, PyInt>) -> Option<isize> {
+    // SAFETY: the key is an int; where it does not fit, the error that is set is taken back.
+    match unsafe { ffi::PyLong_AsSsize_t(key.as_ptr()) } {
+        -1 if PyErr::occurred(key.py()) => {
+            drop(PyErr::take(key.py()));
+            None
+        }
+        at => Some(at),
+    }
+}

@@ -1,0 +1,261 @@
+//! How the arguments of a call look.
+//!
+//! Owns [`Given`]: what an argument has to be like for what was recorded to hold. Arrays are put into a list, each in a
+//! place of its own; what is known about them besides is the variant's (`variant.rs`).
+
+use crate::array::lazy_scalar::LazyScalar;
+use crate::array::ndarray::NdArray;
+use crate::convert::numpy_arrays;
+use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyComplex, PyComplexMethods, PyDict, PyFloat, PyList, PyTuple, PyType};
+use smallvec::SmallVec;
+
+/// The arrays of a call, and the numbers and containers that are not known, in the order in which its arguments have
+/// them.
+pub type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
+
+/// What an argument has to be.
+pub enum Given {
+    /// An array of ours.
+    Array,
+    /// A scalar of ours that is still to be computed.
+    Scalar,
+    /// Any number of this type.
+    Number(Py<PyType>),
+    /// This very object.
+    Same(Py<PyAny>),
+    /// An equal one of the same type.
+    Equal(Py<PyAny>),
+    /// A sequence of this type, with such items.
+    Items(Py<PyType>, Vec<Given>),
+    /// A dictionary with these keys, in this order, and such values.
+    Entries(Vec<(Py<PyAny>, Given)>),
+}
+
+impl Given {
+    /// As Python describes it: `("array",)`, `("scalar",)`, `("number", type)`, `("same", object)`, `("equal",
+    /// object)`, `("items", type, [...])`, `("entries", [(key, ...), ...])`.
+    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Given> {
+        let words = words.cast::<PyTuple>()?;
+        let kind: String = words.get_item(0)?.extract()?;
+        let at = |place: usize| words.get_item(place);
+        Ok(match kind.as_str() {
+            "array" => Given::Array,
+            "scalar" => Given::Scalar,
+            "number" => Given::Number(at(1)?.cast_into::<PyType>()?.unbind()),
+            "same" => Given::Same(at(1)?.unbind()),
+            "equal" => Given::Equal(at(1)?.unbind()),
+            "items" => {
+                let items = at(2)?.try_iter()?.map(|item| Given::of(&item?));
+                Given::Items(
+                    at(1)?.cast_into::<PyType>()?.unbind(),
+                    items.collect::<PyResult<_>>()?,
+                )
+            }
+            "entries" => {
+                let entry = |entry: PyResult<Bound<'_, PyAny>>| {
+                    let entry = entry?;
+                    Ok((entry.get_item(0)?.unbind(), Given::of(&entry.get_item(1)?)?))
+                };
+                Given::Entries(at(1)?.try_iter()?.map(entry).collect::<PyResult<_>>()?)
+            }
+            _ => return Err(PyTypeError::new_err(format!("an argument is no {kind}"))),
+        })
+    }
+
+    /// Whether both say the same.
+    pub fn is_same(&self, other: &Given, py: Python<'_>) -> bool {
+        match (self, other) {
+            (Given::Array, Given::Array) | (Given::Scalar, Given::Scalar) => true,
+            (Given::Number(a), Given::Number(b)) => a.is(b),
+            (Given::Same(a), Given::Same(b)) => a.is(b),
+            (Given::Equal(a), Given::Equal(b)) => is_equal(a.bind(py), b.bind(py)).unwrap_or(false),
+            (Given::Items(a, b), Given::Items(c, d)) => {
+                a.is(c) && b.len() == d.len() && b.iter().zip(d).all(|(b, d)| b.is_same(d, py))
+            }
+            (Given::Entries(a), Given::Entries(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b).all(|((key, a), (other, b))| {
+                        is_equal(key.bind(py), other.bind(py)).unwrap_or(false) && a.is_same(b, py)
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// Another handle of the same.
+    pub fn again(&self, py: Python<'_>) -> Given {
+        match self {
+            Given::Array => Given::Array,
+            Given::Scalar => Given::Scalar,
+            Given::Number(class) => Given::Number(class.clone_ref(py)),
+            Given::Same(object) => Given::Same(object.clone_ref(py)),
+            Given::Equal(object) => Given::Equal(object.clone_ref(py)),
+            Given::Items(class, items) => {
+                Given::Items(class.clone_ref(py), items.iter().map(|item| item.again(py)).collect())
+            }
+            Given::Entries(entries) => {
+                let again =
+                    |(key, given): &(Py<PyAny>, Given)| (key.clone_ref(py), given.again(py));
+                Given::Entries(entries.iter().map(again).collect())
+            }
+        }
+    }
+
+    /// Shows the collector of garbage what this holds.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Given::Array | Given::Scalar => Ok(()),
+            Given::Number(class) => visit.call(class),
+            Given::Same(object) | Given::Equal(object) => visit.call(object),
+            Given::Items(class, items) => {
+                visit.call(class)?;
+                items.iter().try_for_each(|item| item.traverse(visit))
+            }
+            Given::Entries(entries) => entries.iter().try_for_each(|(key, given)| {
+                visit.call(key)?;
+                given.traverse(visit)
+            }),
+        }
+    }
+
+    /// Whether an argument is so; its arrays are put into the list.
+    pub fn fits<'py>(
+        &self,
+        object: &Bound<'py, PyAny>,
+        objects: &mut Objects<'py>,
+    ) -> PyResult<bool> {
+        let py = object.py();
+        Ok(match self {
+            Given::Array => {
+                let fits = object.is_exact_instance_of::<NdArray>();
+                objects.push(object.clone());
+                fits
+            }
+            Given::Scalar => {
+                let fits = object.is_exact_instance_of::<LazyScalar>();
+                objects.push(object.clone());
+                fits
+            }
+            Given::Number(class) => {
+                objects.push(object.clone());
+                object.get_type().is(class)
+            }
+            Given::Same(known) => object.is(known),
+            Given::Equal(known) => is_equal(known.bind(py), object)?,
+            Given::Items(class, items) => {
+                objects.push(object.clone());
+                if !object.get_type().is(class) {
+                    return Ok(false);
+                }
+                if let Ok(tuple) = object.cast::<PyTuple>() {
+                    return all_fit(items, tuple.len(), tuple.iter(), objects);
+                }
+                let list = object.cast::<PyList>()?;
+                all_fit(items, list.len(), list.iter(), objects)?
+            }
+            Given::Entries(entries) => {
+                objects.push(object.clone());
+                let Ok(dict) = object.cast_exact::<PyDict>() else { return Ok(false) };
+                entries_fit(entries, dict, objects)?
+            }
+        })
+    }
+}
+
+/// Whether two objects of one type are equal; numbers to the bit.
+fn is_equal(known: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if known.is(object) {
+        return Ok(true);
+    }
+    if !known.get_type().is(object.get_type()) {
+        return Ok(false);
+    }
+    if let (Ok(known), Ok(object)) = (known.cast_exact::<PyFloat>(), object.cast_exact::<PyFloat>())
+    {
+        return Ok(known.value().to_bits() == object.value().to_bits());
+    }
+    if let (Ok(known), Ok(object)) =
+        (known.cast_exact::<PyComplex>(), object.cast_exact::<PyComplex>())
+    {
+        let bits =
+            |number: &Bound<'_, PyComplex>| (number.real().to_bits(), number.imag().to_bits());
+        return Ok(bits(known) == bits(object));
+    }
+    if let (Some(known), Some(object)) = (numpy_arrays::real(known)?, numpy_arrays::real(object)?) {
+        return Ok(known == object);
+    }
+    // NumPy's others.
+    let bytes = pyo3::intern!(known.py(), "tobytes");
+    match (known.getattr_opt(bytes)?, object.getattr_opt(bytes)?) {
+        (Some(known), Some(object)) => known.call0()?.eq(object.call0()?),
+        _ => known.eq(object),
+    }
+}
+
+/// Which objects are one and the same: for each, the first that it is; numbers are not told apart.
+pub fn pattern(objects: &Objects<'_>) -> Vec<usize> {
+    let first = |(place, object): (usize, &Bound<'_, PyAny>)| {
+        let same = objects[..place].iter().position(|other| other.is(object));
+        same.filter(|_| has_identity(object)).unwrap_or(place)
+    };
+    objects.iter().enumerate().map(first).collect()
+}
+
+/// Whether the same objects are one and the same as in a pattern.
+pub fn has_pattern(objects: &Objects<'_>, pattern: &[usize]) -> bool {
+    objects.iter().zip(pattern).enumerate().all(|(place, (object, first))| match *first == place {
+        true => {
+            let mut before = objects[..place].iter();
+            !before.any(|other| other.is(object)) || !has_identity(object)
+        }
+        false => objects[*first].is(object),
+    })
+}
+
+/// Whether a program could tell two such objects apart that are equal.
+fn has_identity(object: &Bound<'_, PyAny>) -> bool {
+    let is_array = object.is_exact_instance_of::<NdArray>();
+    is_array
+        || object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyDict>()
+        || object.is_instance_of::<PyTuple>()
+}
+
+/// Whether all items of a sequence of this length fit.
+pub fn all_fit<'py>(
+    given: &[Given],
+    len: usize,
+    mut items: impl Iterator<Item = Bound<'py, PyAny>>,
+    objects: &mut Objects<'py>,
+) -> PyResult<bool> {
+    if given.len() != len {
+        return Ok(false);
+    }
+    for one in given {
+        let Some(item) = items.next() else { return Ok(false) };
+        if !one.fits(&item, objects)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a dictionary has these entries, in this order.
+pub fn entries_fit<'py>(
+    given: &[(Py<PyAny>, Given)],
+    dict: &Bound<'py, PyDict>,
+    objects: &mut Objects<'py>,
+) -> PyResult<bool> {
+    if given.len() != dict.len() {
+        return Ok(false);
+    }
+    for ((name, one), (key, item)) in given.iter().zip(dict.iter()) {
+        if !is_equal(name.bind(dict.py()), &key)? || !one.fits(&item, objects)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,286 @@
+//! Endings: what a function leaves behind and gives.
+//!
+//! Owns [`Ending`]. Invariant: results are taken before anything is written, so that none sees what was written
+//! behind it.
+
+use super::argument_spec::Objects;
+use crate::array::lazy_scalar;
+use crate::array::ndarray::NdArray;
+use crate::array::recording::Register;
+use crate::array::recording::materialise::put;
+use crate::session::errors::to_py;
+use gpupy_engine::{Array, View};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// What happens at the end of a call.
+pub struct Ending {
+    /// The inputs that are written, and what they get.
+    pub writes: Vec<(u32, Base)>,
+    /// The bases of new arrays.
+    pub bases: Vec<Base>,
+    /// The arrays that the call gives.
+    pub outputs: Vec<Output>,
+    /// Of what it gives: the arrays in their places.
+    pub result: Template,
+}
+
+/// What a base gets.
+pub enum Base {
+    /// With what is in a register.
+    Register(Register),
+    /// With elements that are always the same.
+    Constant(Array),
+    /// This one itself.
+    Shared(Array),
+}
+
+/// An array that a call gives.
+pub struct Output {
+    pub from: From,
+    pub view: View,
+    pub writable: bool,
+    /// It is no view of another object.
+    pub owns: bool,
+}
+
+/// Whose elements an array shows.
+#[derive(Clone, Copy)]
+pub enum From {
+    /// Those of an object of the call.
+    Object(usize),
+    /// Those of a new base, by its number.
+    Base(usize),
+}
+
+/// What a call gives, with places for arrays.
+pub enum Template {
+    /// An object of the call.
+    Object(usize),
+    /// An array, by its number.
+    Array(usize),
+    /// The scalar that an array without axes is.
+    Scalar(usize),
+    /// The same as a Python float.
+    Float(usize),
+    /// Always this object.
+    Same(Py<PyAny>),
+    Tuple(Vec<Template>),
+    /// A tuple of a class of its own, which is called with its items.
+    Named(Py<PyAny>, Vec<Template>),
+    /// A container, by its number.
+    List(usize, Vec<Template>),
+    Dict(usize, Vec<(Py<PyAny>, Template)>),
+    /// A container that stands elsewhere, too, by its number.
+    Again(usize),
+}
+
+/// The elements of a call: its inputs, and what its segments gave.
+pub struct Registers<'a> {
+    pub inputs: &'a [Array],
+    pub made: &'a [Option<Array>],
+}
+
+impl Registers<'_> {
+    /// What is in a register.
+    pub fn get(&self, register: Register) -> PyResult<&Array> {
+        let found = match register {
+            Register::Input(number) => self.inputs.get(number as usize),
+            Register::Made(number) => self.made.get(number as usize).and_then(Option::as_ref),
+        };
+        found.ok_or_else(|| PyRuntimeError::new_err("a recorded function reads what is not there"))
+    }
+}
+
+impl Template {
+    /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar" | "float", number)`, `("same",
+    /// object)`, `("tuple", items)`, `("named", class, items)`, `("list", number, items)`, `("dict", number, [(key,
+    /// value), ...])`, `("again", number)`.
+    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Template> {
+        let words = words.cast::<PyTuple>()?;
+        let kind: String = words.get_item(0)?.extract()?;
+        let at = |place: usize| words.get_item(place);
+        let items = |place| {
+            at(place)?.try_iter()?.map(|item| Template::of(&item?)).collect::<PyResult<Vec<_>>>()
+        };
+        Ok(match kind.as_str() {
+            "object" => Template::Object(at(1)?.extract()?),
+            "array" => Template::Array(at(1)?.extract()?),
+            "scalar" => Template::Scalar(at(1)?.extract()?),
+            "float" => Template::Float(at(1)?.extract()?),
+            "same" => Template::Same(at(1)?.unbind()),
+            "tuple" => Template::Tuple(items(1)?),
+            "list" => Template::List(at(1)?.extract()?, items(2)?),
+            "again" => Template::Again(at(1)?.extract()?),
+            "named" => Template::Named(at(1)?.unbind(), items(2)?),
+            "dict" => {
+                let pair = |item: PyResult<Bound<'_, PyAny>>| {
+                    let item = item?;
+                    Ok((item.get_item(0)?.unbind(), Template::of(&item.get_item(1)?)?))
+                };
+                let pairs = at(2)?.try_iter()?.map(pair).collect::<PyResult<_>>()?;
+                Template::Dict(at(1)?.extract()?, pairs)
+            }
+            _ => return Err(PyTypeError::new_err(format!("a result is no {kind}"))),
+        })
+    }
+
+    /// Shows the collector of garbage what this holds.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let all = |items: &[Template]| items.iter().try_for_each(|item| item.traverse(visit));
+        match self {
+            Template::Same(object) => visit.call(object),
+            Template::Tuple(items) | Template::List(_, items) => all(items),
+            Template::Named(class, items) => {
+                visit.call(class)?;
+                all(items)
+            }
+            Template::Dict(_, entries) => entries.iter().try_for_each(|(key, value)| {
+                visit.call(key)?;
+                value.traverse(visit)
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn build<'py>(&self, py: Python<'py>, call: &Call<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let all = |items: &[Template]| {
+            items.iter().map(|item| item.build(py, call)).collect::<PyResult<Vec<_>>>()
+        };
+        Ok(match self {
+            Template::Object(place) => call.objects[*place].clone(),
+            Template::Array(number) => call.array(py, *number)?,
+            Template::Scalar(number) => call.scalar(py, *number)?,
+            Template::Float(number) => call.scalar(py, *number)?.call_method0("__float__")?,
+            Template::Same(object) => object.bind(py).clone(),
+            Template::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
+            Template::Named(class, items) => {
+                class.bind(py).call1(PyTuple::new(py, all(items)?)?)?
+            }
+            Template::List(number, items) => {
+                let list = PyList::new(py, all(items)?)?.into_any();
+                call.containers.borrow_mut().insert(*number, list.clone());
+                list
+            }
+            Template::Dict(number, entries) => {
+                let dict = PyDict::new(py);
+                for (key, value) in entries {
+                    dict.set_item(key, value.build(py, call)?)?;
+                }
+                call.containers.borrow_mut().insert(*number, dict.clone().into_any());
+                dict.into_any()
+            }
+            Template::Again(number) => {
+                let known = call.containers.borrow().get(number).cloned();
+                known.ok_or_else(|| PyRuntimeError::new_err("a container is missing"))?
+            }
+        })
+    }
+}
+
+/// The end of one call.
+struct Call<'c, 'py> {
+    ending: &'c Ending,
+    objects: &'c Objects<'py>,
+    /// The new bases, each with the object that owns it.
+    bases: Vec<(Array, Bound<'py, NdArray>)>,
+    /// The lists and dictionaries that were made.
+    containers: RefCell<FxHashMap<usize, Bound<'py, PyAny>>>,
+}
+
+impl<'py> Call<'_, 'py> {
+    fn array(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        let Output { from, view, writable, owns } = &self.ending.outputs[number];
+        match from {
+            From::Object(place) => {
+                let object = self.objects[*place].cast::<NdArray>()?;
+                let seen = object.get().read(py).as_lazy().map(|array| array.seen(view.clone()));
+                let seen = seen.ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
+                let seen = object.get().view(object, seen.map_err(to_py)?, *writable);
+                Ok(Bound::new(py, seen)?.into_any())
+            }
+            From::Base(number) => {
+                let (array, owner) = &self.bases[*number];
+                if *owns {
+                    return Ok(owner.clone().into_any());
+                }
+                let seen = array.seen(view.clone()).map_err(to_py)?;
+                Ok(Bound::new(py, owner.get().view(owner, seen, *writable))?.into_any())
+            }
+        }
+    }
+
+    fn scalar(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
+        let Output { from, view, .. } = &self.ending.outputs[number];
+        match from {
+            From::Base(number) => {
+                let seen = self.bases[*number].0.seen(view.clone()).map_err(to_py)?;
+                lazy_scalar::leaving(py, seen.snapshot().map_err(to_py)?)
+            }
+            From::Object(place) => Ok(self.objects[*place].clone()),
+        }
+    }
+}
+
+impl Ending {
+    /// Gives what the function gives of these objects, and writes what it writes.
+    ///
+    /// # Errors
+    /// - `MemoryError`: there is no room; nothing was written.
+    pub fn give<'py>(
+        &self,
+        py: Python<'py>,
+        objects: &Objects<'py>,
+        registers: &Registers<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut bases = Vec::with_capacity(self.bases.len());
+        for (number, base) in self.bases.iter().enumerate() {
+            let array = self.elements(base, registers)?;
+            let mut outputs = self.outputs.iter();
+            let own = outputs.find(|output| {
+                output.owns && matches!(output.from, From::Base(base) if base == number)
+            });
+            let shown = match own {
+                Some(output) => array.seen(output.view.clone()).map_err(to_py)?,
+                None => array.clone(),
+            };
+            let owner = NdArray::lazy(shown);
+            owner.set_writable(own.is_none_or(|output| output.writable));
+            bases.push((array, Bound::new(py, owner)?));
+        }
+        let result = self
+            .result
+            .build(py, &Call { ending: self, objects, bases, containers: RefCell::default() })?;
+        let mut written = Vec::with_capacity(self.writes.len());
+        for (input, base) in &self.writes {
+            let input = registers.get(Register::Input(*input))?;
+            written.push((input, self.elements(base, registers)?));
+        }
+        written.into_iter().try_for_each(|(base, from)| put(py, base, &from))?;
+        Ok(result)
+    }
+
+    /// A base of its own with these elements.
+    fn elements(&self, base: &Base, registers: &Registers<'_>) -> PyResult<Array> {
+        match base {
+            // Nobody else has what a segment made, if it is used once.
+            Base::Register(register @ Register::Made(_)) if self.is_sole(*register) => {
+                registers.get(*register).cloned()
+            }
+            Base::Register(register) => registers.get(*register)?.snapshot().map_err(to_py),
+            Base::Constant(array) => array.snapshot().map_err(to_py),
+            Base::Shared(array) => Ok(array.clone()),
+        }
+    }
+
+    /// Whether a register is used once.
+    fn is_sole(&self, register: Register) -> bool {
+        let writes = self.writes.iter().map(|(_, base)| base);
+        let all = self.bases.iter().chain(writes);
+        all.filter(|base| matches!(base, Base::Register(it) if *it == register)).count() == 1
+    }
+}

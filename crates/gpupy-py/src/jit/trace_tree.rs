@@ -1,0 +1,100 @@
+//! Paths: segments one after another, which part where the function decided.
+//!
+//! Owns [`Path`]. Invariant: what is known of one way through a function is never changed; who finds another one
+//! makes a path that has both.
+//!
+//! Not here: what a segment does (`gpupy_engine::Segment`), recording them (`array/recording/`).
+
+use super::epilogue::Ending;
+use crate::array::recording::Register;
+use gpupy_engine::{Segment, View};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use std::sync::Arc;
+
+/// A segment, and what comes after it.
+pub struct Path {
+    pub segment: Arc<Segment>,
+    /// The registers that it takes.
+    pub takes: Vec<Register>,
+    /// The number of the first register that it gives.
+    pub gives: u32,
+    pub then: Then,
+}
+
+/// What comes after a segment.
+pub enum Then {
+    /// The function ends.
+    End(Arc<Ending>),
+    /// It goes on by the truth of the last register that the segment gives, seen so; not known where nobody saw it yet.
+    Decide { seen: View, no: Option<Arc<Path>>, yes: Option<Arc<Path>> },
+}
+
+impl Path {
+    /// The path that also has another one, which does the same up to a decision; `None` where it does not.
+    pub fn with(&self, other: &Path) -> Option<Path> {
+        let is_same =
+            self.segment == other.segment && self.takes == other.takes && self.gives == other.gives;
+        let (Then::Decide { seen, no, yes }, Then::Decide { seen: s, no: n, yes: y }) =
+            (&self.then, &other.then)
+        else {
+            return None;
+        };
+        if !is_same || seen != s {
+            return None;
+        }
+        let then = Then::Decide { seen: seen.clone(), no: joint(no, n)?, yes: joint(yes, y)? };
+        Some(Path {
+            segment: self.segment.clone(),
+            takes: self.takes.clone(),
+            gives: self.gives,
+            then,
+        })
+    }
+
+    /// How many segments there are, and how many ends.
+    pub fn count(&self) -> (usize, usize) {
+        match &self.then {
+            Then::End(_) => (1, 1),
+            Then::Decide { no, yes, .. } => {
+                let counts = [no, yes].into_iter().flatten().map(|path| path.count());
+                counts.fold((1, 0), |(a, b), (c, d)| (a + c, b + d))
+            }
+        }
+    }
+
+    /// Shows the collector of garbage what the endings hold.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match &self.then {
+            Then::End(ending) => ending.result.traverse(visit),
+            Then::Decide { no, yes, .. } => {
+                [no, yes].into_iter().flatten().try_for_each(|path| path.traverse(visit))
+            }
+        }
+    }
+
+    /// All segments, each with how deep it stands and what decided for it.
+    pub fn walk(
+        &self,
+        depth: usize,
+        way: Option<bool>,
+        seen: &mut impl FnMut(&Path, usize, Option<bool>),
+    ) {
+        seen(self, depth, way);
+        if let Then::Decide { no, yes, .. } = &self.then {
+            for (next, way) in [(yes, true), (no, false)] {
+                if let Some(next) = next {
+                    next.walk(depth + 1, Some(way), seen);
+                }
+            }
+        }
+    }
+}
+
+/// Both, where there are two.
+#[allow(clippy::option_option)] // nothing is known, or both cannot be
+fn joint(one: &Option<Arc<Path>>, other: &Option<Arc<Path>>) -> Option<Option<Arc<Path>>> {
+    match (one, other) {
+        (Some(one), Some(other)) => one.with(other).map(Arc::new).map(Some),
+        (one, other) => Some(one.as_ref().or(other.as_ref()).cloned()),
+    }
+}
