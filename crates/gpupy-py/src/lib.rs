@@ -99,7 +99,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(forks::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
-    module.add_class::<methods::renderer_lending::Lent>()?;
+    module.add_class::<methods::renderer_lending::LendContext>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(fast_call::call, module)?)?;
     module.add_function(wrap_pyfunction!(call_sites::count_fallback, module)?)?;

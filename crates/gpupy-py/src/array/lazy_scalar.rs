@@ -8,7 +8,7 @@
 //! Not here: its methods in Python (`methods/scalar_methods.rs`), arithmetic (`compute`); anything not lazy is delegated to
 //! the NumPy scalar.
 
-use crate::array::recording::{self, Made};
+use crate::array::recording::{self, RecordingTag};
 use crate::convert::numpy_arrays;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
@@ -26,7 +26,7 @@ pub struct LazyScalar {
     /// How many operations on scalars alone led here since a value was known.
     pub operations: u32,
     /// That it was made in a recording.
-    made: Option<Arc<Made>>,
+    made: Option<Arc<RecordingTag>>,
     /// It stands for a Python float, and takes the dtype of what it meets.
     pub is_weak: bool,
     /// It stands for a number that was given, while a function is recorded.
@@ -85,7 +85,7 @@ impl LazyScalar {
     }
 
     /// That it was made in a recording.
-    pub fn made(&self) -> Option<Arc<Made>> {
+    pub fn made(&self) -> Option<Arc<RecordingTag>> {
         self.made.clone()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Not here: what such a selection is (`python/gpupy/_jit/selection.py`), masks outside of recordings (`index`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
 use gpupy_core::DType;
 use pyo3::prelude::*;
@@ -33,7 +33,8 @@ pub fn of<'py>(
     if may != Some(true) {
         return Ok(None);
     }
-    let (Elements::Lazy(full), Elements::Lazy(seen)) = (elements(array), elements(mask)) else {
+    let (ArrayElements::Lazy(full), ArrayElements::Lazy(seen)) = (elements(array), elements(mask))
+    else {
         return Ok(None);
     };
     let selects = seen.dtype() == DType::Bool && seen.shape() == full.shape() && full.ndim() > 0;

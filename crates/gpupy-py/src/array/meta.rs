@@ -67,7 +67,7 @@ fn untouched(py: Python<'_>, len: isize, dtype: DType) -> PyResult<Bound<'_, PyA
 
 /// A NumPy array with this array's shape and strides; the address that stands for an element of the base, and which
 /// element that is.
-fn standin<'py>(
+fn meta_like<'py>(
     py: Python<'py>,
     array: &Array,
 ) -> PyResult<(Bound<'py, PyUntypedArray>, usize, isize)> {
@@ -106,7 +106,7 @@ fn blank<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedAr
     ndarray(&made)
 }
 
-/// The views of `array` that `function(standin, *args, **kwargs)` gives; `found` makes something of
+/// The views of `array` that `function(meta, *args, **kwargs)` gives; `found` makes something of
 /// each, in the structure (array, list or tuple of arrays) that the function gave.
 pub fn views<'py>(
     array: &Array,
@@ -117,9 +117,9 @@ pub fn views<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let size = array.dtype().size() as isize;
-    let (standin, start, first) = standin(py, array)?;
+    let (meta, start, first) = meta_like(py, array)?;
     let mut all: SmallVec<[Bound<'py, PyAny>; 4]> = SmallVec::new();
-    all.push(standin.into_any());
+    all.push(meta.into_any());
     all.extend(args.iter());
     let result = function.call(PyTuple::new(py, all)?, kwargs)?;
     let place = |view: &Bound<'py, PyUntypedArray>| -> PyResult<Bound<'py, PyAny>> {
@@ -144,7 +144,7 @@ pub fn views<'py>(
 }
 
 /// A view of a base under another dtype; offset and strides are in bytes.
-pub struct Seen {
+pub struct MetaView {
     /// `None` for NumPy's own dtypes.
     pub dtype: Option<DType>,
     pub shape: SmallVec<[usize; 4]>,
@@ -152,11 +152,11 @@ pub struct Seen {
     pub offset: isize,
 }
 
-impl Seen {
+impl MetaView {
     /// The view under a dtype of the same size.
-    pub fn as_it_lies(array: &Array, dtype: DType) -> Seen {
+    pub fn as_it_lies(array: &Array, dtype: DType) -> MetaView {
         let size = dtype.size() as isize;
-        Seen {
+        MetaView {
             dtype: Some(dtype),
             shape: array.shape().into(),
             strides: array.strides().iter().map(|stride| stride * size).collect(),
@@ -169,7 +169,7 @@ impl Seen {
 ///
 /// # Errors
 /// NumPy's, where there is no such view.
-pub fn under(array: &Array, dtype: &Bound<'_, PyAny>) -> PyResult<Seen> {
+pub fn under(array: &Array, dtype: &Bound<'_, PyAny>) -> PyResult<MetaView> {
     let py = dtype.py();
     let (low, high) = extent(array);
     let memory = untouched(py, high - low, array.dtype())?;
@@ -184,7 +184,7 @@ pub fn under(array: &Array, dtype: &Bound<'_, PyAny>) -> PyResult<Seen> {
             address(&view).wrapping_sub(address(&memory)) as isize
         }
     };
-    Ok(Seen {
+    Ok(MetaView {
         dtype: dtypes::from_numpy(&view.getattr("dtype")?)?,
         shape: shape.into(),
         strides: strides.into(),
@@ -198,7 +198,11 @@ fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
 }
 
 /// An ndarray of this shape and dtype without memory of its own, to make a mistake on.
-pub fn hollow<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<Bound<'py, PyAny>> {
+pub fn meta_array<'py>(
+    py: Python<'py>,
+    shape: &[usize],
+    dtype: DType,
+) -> PyResult<Bound<'py, PyAny>> {
     let memory = untouched(py, 1, dtype)?;
     let strides = vec![0isize; shape.len()];
     let args = (
@@ -212,12 +216,12 @@ pub fn hollow<'py>(py: Python<'py>, shape: &[usize], dtype: DType) -> PyResult<B
 }
 
 /// NumPy's exception for `call` on a stand-in of this array.
-pub fn explain<'py>(
+pub fn numpy_error<'py>(
     py: Python<'py>,
     array: &Array,
     call: impl FnOnce(Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyErr {
-    match hollow(py, array.shape(), array.dtype()).and_then(call) {
+    match meta_array(py, array.shape(), array.dtype()).and_then(call) {
         Err(error) => error,
         Ok(_) => PyRuntimeError::new_err("gpupy refused what NumPy accepts"),
     }

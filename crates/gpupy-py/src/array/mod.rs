@@ -1,10 +1,10 @@
 //! The classes that stand for elements, and what a Python object is to an operation.
 //!
-//! [`NdArray`](ndarray::NdArray) is `gpupy.ndarray`, whose elements are in a [`Slot`](read_cell::Slot), with what few arrays
-//! have [`Kept`](side_data::Kept); [`LazyScalar`](lazy_scalar::LazyScalar) is an element, or the result of a reduction; a
-//! [`Mirror`](shadow_copy::Mirror) follows the memory of records, of which `record_fields.rs` reads one field; an
-//! [`Operand`](operand::Operand) is what stands on either side of an operator; `subclass.rs` makes instances of
-//! subclasses; `wrap.rs` makes results what the user gets; `meta.rs` asks NumPy without evaluating. A [`Recording`](recording::Recording) shows others in the place of
+//! [`NdArray`](ndarray::NdArray) is `gpupy.ndarray`, whose elements are in a [`ReadCell`](read_cell::ReadCell), with what few arrays
+//! have [`SideData`](side_data::SideData); [`LazyScalar`](lazy_scalar::LazyScalar) is an element, or the result of a reduction; a
+//! [`ShadowCopy`](shadow_copy::ShadowCopy) follows the memory of records, of which `record_fields.rs` reads one field; an
+//! [`UfuncOperand`](operand::UfuncOperand) is what stands on either side of an operator; `subclass.rs` makes instances of
+//! subclasses; `wrap.rs` makes results what the user gets; `meta.rs` asks NumPy without evaluating. A [`JitRecording`](recording::JitRecording) shows others in the place of
 //! elements, and `masked_selection.rs` those that a mask selects.
 //!
 //! Imports `session` and `convert`. Not here: their methods in Python (`methods`).

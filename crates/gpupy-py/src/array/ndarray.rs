@@ -8,10 +8,10 @@
 //! Not here: its methods in Python (`methods`, and `python/gpupy/_methods.py` for the many that are a few lines),
 //! indexing (`index`), what it keeps besides elements (`side_data.rs`).
 
-use crate::array::read_cell::{Reading, Slot};
-use crate::array::recording::{self, Made};
+use crate::array::read_cell::{ReadCell, ReadGuard};
+use crate::array::recording::{self, RecordingTag};
 use crate::array::repr::Repr;
-use crate::array::side_data::Kept;
+use crate::array::side_data::SideData;
 use crate::convert::array_export;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyRuntimeError;
@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 #[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass, sequence)]
 pub struct NdArray {
     /// The elements.
-    repr: Slot<Repr>,
+    repr: ReadCell<Repr>,
     /// The array of which this is a view.
     pub base: Option<Py<PyAny>>,
     /// False for views that NumPy would not let anyone write to.
@@ -31,8 +31,8 @@ pub struct NdArray {
     /// How many elements were read one by one.
     element_reads: AtomicU32,
     /// That it was made in a recording, and in which.
-    made: Option<Arc<Made>>,
-    kept: OnceLock<Box<Kept>>,
+    made: Option<Arc<RecordingTag>>,
+    kept: OnceLock<Box<SideData>>,
 }
 
 impl NdArray {
@@ -62,7 +62,7 @@ impl NdArray {
             _ => None,
         };
         NdArray {
-            repr: Slot::new(repr),
+            repr: ReadCell::new(repr),
             made,
             base,
             writable: AtomicBool::new(writable),
@@ -101,7 +101,7 @@ impl NdArray {
 
     /// The elements, which stay as long as they are read.
     #[inline(always)]
-    pub fn read<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+    pub fn read<'a>(&'a self, py: Python<'a>) -> ReadGuard<'a, Repr> {
         if recording::is_on() {
             return self.read_recorded(py);
         }
@@ -110,10 +110,10 @@ impl NdArray {
 
     /// What this shows in a recording, if this thread's goes on: others than its elements where it was there before.
     #[cold]
-    fn read_recorded<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+    fn read_recorded<'a>(&'a self, py: Python<'a>) -> ReadGuard<'a, Repr> {
         match recording::number() {
             number if number == 0 || number == self.made_in() => self.repr.read(py),
-            number => self.keep().shadow.read(py, number, self.address(), &self.repr),
+            number => self.side_data_or_new().shadow.read(py, number, self.address(), &self.repr),
         }
     }
 
@@ -123,7 +123,7 @@ impl NdArray {
     }
 
     /// That it was made in a recording, and in which.
-    pub fn made(&self) -> Option<Arc<Made>> {
+    pub fn made(&self) -> Option<Arc<RecordingTag>> {
         self.made.clone()
     }
 
@@ -152,7 +152,7 @@ impl NdArray {
             .and_then(|array| recording::unrecordable::replaced(self.made_in(), array));
         match own {
             Some(own) => {
-                self.keep().shadow.show(py, repr);
+                self.side_data_or_new().shadow.show(py, repr);
                 Repr::Lazy(own)
             }
             None => repr,
@@ -176,18 +176,18 @@ impl NdArray {
     }
 
     /// What it keeps besides its elements, if it ever kept anything.
-    pub fn kept(&self) -> Option<&Kept> {
+    pub fn side_data(&self) -> Option<&SideData> {
         self.kept.get().map(|kept| &**kept)
     }
 
     /// A place for what it keeps besides its elements.
-    pub fn keep(&self) -> &Kept {
+    pub fn side_data_or_new(&self) -> &SideData {
         self.kept.get_or_init(Box::default)
     }
 }
 
 /// The elements, cloned out of a borrow that ends at once.
-pub enum Elements<'py> {
+pub enum ArrayElements<'py> {
     /// A lazy array.
     Lazy(Array),
     /// A NumPy array.
@@ -195,18 +195,18 @@ pub enum Elements<'py> {
 }
 
 /// What an array holds.
-pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
+pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> ArrayElements<'py> {
     match &*slf.get().read(slf.py()) {
-        Repr::Lazy(array) => Elements::Lazy(array.clone()),
-        Repr::Numpy(array) => Elements::Numpy(array.bind(slf.py()).clone()),
+        Repr::Lazy(array) => ArrayElements::Lazy(array.clone()),
+        Repr::Numpy(array) => ArrayElements::Numpy(array.bind(slf.py()).clone()),
     }
 }
 
 /// The elements as a NumPy array: of a lazy array, a read-only view of evaluated memory.
 pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        Elements::Lazy(array) => array_export::to_numpy(slf.py(), &array),
-        Elements::Numpy(array) => Ok(array),
+        ArrayElements::Lazy(array) => array_export::to_numpy(slf.py(), &array),
+        ArrayElements::Numpy(array) => Ok(array),
     }
 }
 
@@ -218,12 +218,12 @@ pub fn pinned_host_of<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
         // Nobody writes what lies outside, so those that are shown are enough.
-        Elements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
+        ArrayElements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
             array_export::to_numpy_constant(slf.py(), &array)
         }
-        Elements::Lazy(array) => {
+        ArrayElements::Lazy(array) => {
             array_export::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
         }
-        Elements::Numpy(array) => Ok(array),
+        ArrayElements::Numpy(array) => Ok(array),
     }
 }

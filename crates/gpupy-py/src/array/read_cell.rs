@@ -1,6 +1,6 @@
 //! A value of an object that is read by every operation and seldom replaced.
 //!
-//! Owns [`Slot`]. Readers are counted, because one of them may let other threads run while it reads. Python's
+//! Owns [`ReadCell`]. Readers are counted, because one of them may let other threads run while it reads. Python's
 //! lock puts them in order, so that counting takes no atomic step; a module without that lock takes them.
 //! Invariant: what is read stays as it is until the last reader is gone.
 //!
@@ -20,34 +20,34 @@ const ALONE: bool = cfg!(feature = "abi3");
 const REPLACING: u32 = u32::MAX;
 
 /// A value that can be replaced while nobody reads it.
-pub struct Slot<T> {
+pub struct ReadCell<T> {
     value: UnsafeCell<T>,
     readers: AtomicU32,
 }
 
 // SAFETY: the value is shared by readers, and replaced by who found that there are none.
-unsafe impl<T: Send + Sync> Sync for Slot<T> {}
+unsafe impl<T: Send + Sync> Sync for ReadCell<T> {}
 
 /// Keeps a value where it is.
-pub struct Reading<'a, T> {
-    slot: &'a Slot<T>,
+pub struct ReadGuard<'a, T> {
+    slot: &'a ReadCell<T>,
     /// It ends before Python's lock is let go of for good.
     python: PhantomData<Python<'a>>,
 }
 
-impl<T> Slot<T> {
+impl<T> ReadCell<T> {
     /// With this value.
-    pub fn new(value: T) -> Slot<T> {
-        Slot { value: UnsafeCell::new(value), readers: AtomicU32::new(0) }
+    pub fn new(value: T) -> ReadCell<T> {
+        ReadCell { value: UnsafeCell::new(value), readers: AtomicU32::new(0) }
     }
 
     /// The value, for reading.
     #[inline(always)]
-    pub fn read<'a>(&'a self, _python: Python<'a>) -> Reading<'a, T> {
+    pub fn read<'a>(&'a self, _python: Python<'a>) -> ReadGuard<'a, T> {
         loop {
             let readers = self.readers.load(Ordering::Relaxed);
             if readers != REPLACING && self.count(readers, readers + 1) {
-                return Reading { slot: self, python: PhantomData };
+                return ReadGuard { slot: self, python: PhantomData };
             }
             spin_loop();
         }
@@ -80,7 +80,7 @@ impl<T> Slot<T> {
     }
 }
 
-impl<T> Deref for Reading<'_, T> {
+impl<T> Deref for ReadGuard<'_, T> {
     type Target = T;
 
     #[inline(always)]
@@ -90,7 +90,7 @@ impl<T> Deref for Reading<'_, T> {
     }
 }
 
-impl<T> Drop for Reading<'_, T> {
+impl<T> Drop for ReadGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         let readers = &self.slot.readers;

@@ -4,8 +4,8 @@
 //!
 //! Not here: how memory is followed (`shadow_copy.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::array::shadow_copy::Mirror;
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::shadow_copy::ShadowCopy;
 use crate::convert::dtypes;
 use crate::convert::numpy_arrays::{address, bytes};
 use crate::session::context::{context, holds};
@@ -31,24 +31,26 @@ pub fn pending(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<Range<usize>>>
     let own = array.clone().into_any();
     let base = array.get().base.as_ref().map_or(&own, |base| base.bind(py));
     let Ok(owner) = base.cast::<NdArray>() else { return Ok(None) };
-    let (Elements::Numpy(host), Elements::Numpy(records)) = (elements(array), elements(owner))
+    let (ArrayElements::Numpy(host), ArrayElements::Numpy(records)) =
+        (elements(array), elements(owner))
     else {
         return Ok(None);
     };
     let dtype = dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)?;
     let Some(bytes) = bytes(records.cast::<PyUntypedArray>()?) else { return Ok(None) };
-    // Who has the mirrors may be waiting for Python's lock.
-    let Ok(mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
-    let read = |mirror: &&Mirror| {
-        dtype.is_none_or(|dtype| mirror.elements.dtype() == dtype)
-            && mirror.seen.len() <= bytes.len()
+    // Who has the shadow_copies may be waiting for Python's lock.
+    let Ok(shadow_copies) = owner.get().side_data_or_new().shadow_copies.try_lock() else {
+        return Ok(None);
+    };
+    let read = |copy: &&ShadowCopy| {
+        dtype.is_none_or(|dtype| copy.elements.dtype() == dtype) && copy.seen.len() <= bytes.len()
     };
     let mut found = None;
-    for mirror in mirrors.iter().filter(read) {
+    for copy in shadow_copies.iter().filter(read) {
         let pending: &mut Vec<Range<usize>> = found.get_or_insert_default();
-        pending.extend(mirror.changes(bytes));
+        pending.extend(copy.changes(bytes));
         let context = context()?;
-        let sent = wait(py, || context.pending_extents(&mirror.elements)).map_err(to_py)?;
+        let sent = wait(py, || context.pending_extents(&copy.elements)).map_err(to_py)?;
         pending.extend(sent);
     }
     Ok(found)
@@ -60,7 +62,8 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
     let py = array.py();
     let Some(base) = &array.get().base else { return Ok(None) };
     let Ok(owner) = base.bind(py).cast::<NdArray>() else { return Ok(None) };
-    let (Elements::Numpy(host), Elements::Numpy(records)) = (elements(array), elements(owner))
+    let (ArrayElements::Numpy(host), ArrayElements::Numpy(records)) =
+        (elements(array), elements(owner))
     else {
         return Ok(None);
     };
@@ -82,19 +85,21 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
         return Ok(None);
     }
     let strides: SmallVec<[isize; 4]> = part.strides().iter().map(|stride| stride / size).collect();
-    // Who has the mirrors may be waiting for Python's lock.
-    let Ok(mut mirrors) = owner.get().keep().mirrors.try_lock() else { return Ok(None) };
+    // Who has the shadow_copies may be waiting for Python's lock.
+    let Ok(mut shadow_copies) = owner.get().side_data_or_new().shadow_copies.try_lock() else {
+        return Ok(None);
+    };
     let fits =
-        |mirror: &&mut Mirror| mirror.elements.dtype() == dtype && mirror.seen.len() <= bytes.len();
-    let elements = match mirrors.iter_mut().find(fits) {
-        Some(mirror) => {
-            mirror.follow(bytes)?;
-            mirror.elements.clone()
+        |copy: &&mut ShadowCopy| copy.elements.dtype() == dtype && copy.seen.len() <= bytes.len();
+    let elements = match shadow_copies.iter_mut().find(fits) {
+        Some(copy) => {
+            copy.follow(bytes)?;
+            copy.elements.clone()
         }
         None => {
-            let made = Mirror::new(dtype, bytes)?;
+            let made = ShadowCopy::new(dtype, bytes)?;
             let elements = made.elements.clone();
-            mirrors.push(made);
+            shadow_copies.push(made);
             elements
         }
     };

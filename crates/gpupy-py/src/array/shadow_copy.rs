@@ -1,6 +1,6 @@
 //! Records, which NumPy owns, as the drivers see them: their memory mirrored in arrays of the core.
 //!
-//! Owns [`Mirrors`]. A field of records is NumPy's view of their memory, so that writes of any kind
+//! Owns [`ShadowCopies`]. A field of records is NumPy's view of their memory, so that writes of any kind
 //! reach them. Where an operation reads one, the memory is compared with what it was at the last operation, and
 //! the smallest stretches that hold all that changed are written to the mirror. So they are all that a device with
 //! memory of its own is sent. Invariant: what an operation was recorded with, later writes do not change.
@@ -21,23 +21,23 @@ const PIECE: usize = 4096;
 /// The most stretches that are written one by one: each is a write of its own to what an operation reads.
 const MOST: usize = 16;
 
-/// The mirrors of an array's memory: one for each dtype whose fields were read.
-pub type Mirrors = Mutex<Vec<Mirror>>;
+/// The shadow_copies of an array's memory: one for each dtype whose fields were read.
+pub type ShadowCopies = Mutex<Vec<ShadowCopy>>;
 
 /// Memory as elements of one dtype, one behind the other.
-pub struct Mirror {
+pub struct ShadowCopy {
     /// The elements.
     pub elements: Array,
     /// The bytes that the elements have.
     pub seen: Vec<u8>,
 }
 
-impl Mirror {
+impl ShadowCopy {
     /// Of all whole elements in these bytes.
-    pub fn new(dtype: DType, bytes: &[u8]) -> PyResult<Mirror> {
+    pub fn new(dtype: DType, bytes: &[u8]) -> PyResult<ShadowCopy> {
         let count = bytes.len() / dtype.size();
         let seen = bytes[..count * dtype.size()].to_vec();
-        Ok(Mirror { elements: Array::from_bytes(dtype, &[count], &seen).map_err(to_py)?, seen })
+        Ok(ShadowCopy { elements: Array::from_bytes(dtype, &[count], &seen).map_err(to_py)?, seen })
     }
 
     /// Takes over what changed.

@@ -7,7 +7,7 @@
 
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand};
+use crate::array::operand::{OperandValue, UfuncOperand};
 use crate::array::subclass::like;
 use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
@@ -30,11 +30,11 @@ pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
 pub fn wrap_recorded<'py>(
     py: Python<'py>,
     array: Array,
-    operands: &[Operand<'_>],
+    operands: &[UfuncOperand<'_>],
 ) -> PyResult<Bound<'py, PyAny>> {
     if array.ndim() == 0 {
         let pending = operands.iter().map(|operand| match &operand.held {
-            Held::Scalar(scalar) => scalar.pending(py),
+            OperandValue::Scalar(scalar) => scalar.pending(py),
             _ => 0,
         });
         LazyScalar::recorded(py, array, pending)

@@ -1,12 +1,12 @@
-//! Shortcuts: operations that are one of the core's, on arrays as they are, or a function of several, computed at once.
+//! The inline dispatch cache of ufuncs: operations that are one of the core's, on arrays as they are, or a function of several, computed at once.
 //!
-//! Owns [`Shortcuts`], in which a ufunc remembers of which operand kinds it is such an operation, or which function. What
+//! Owns [`DispatchCache`], in which a ufunc remembers of which operand kinds it is such an operation, or which function. What
 //! a few elements cost is mostly finding that out. Invariant: a shortcut is only remembered after the
 //! long way (`Ufunc::record`) came to the same operation, with the drivers of now.
 //!
 //! Not here: whether work is little enough (`gpupy_engine::Context::at_once`).
 
-use crate::array::operand::{Kind, Operand, float_scalar};
+use crate::array::operand::{OperandKind, UfuncOperand, float_scalar};
 use crate::session::context;
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Arg, Array, Context, Function};
@@ -15,32 +15,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is known for each combination of kinds.
-pub struct Shortcuts {
+pub struct DispatchCache {
     /// The opening for which it holds, the dtype of the operands, and the operation; 0 where none is known.
-    operations: [AtomicU64; Kind::COUNT * Kind::COUNT],
-    functions: Mutex<Functions>,
+    operations: [AtomicU64; OperandKind::COUNT * OperandKind::COUNT],
+    functions: Mutex<FunctionCache>,
 }
 
 /// The functions of one opening, by the places of the kinds; `None` where there is none.
 #[derive(Default)]
-struct Functions {
+struct FunctionCache {
     opening: u32,
-    known: Vec<(Kinds, Option<Arc<Function>>)>,
+    known: Vec<(OperandKinds, Option<Arc<Function>>)>,
 }
 
-type Kinds = SmallVec<[Kind; 2]>;
+type OperandKinds = SmallVec<[OperandKind; 2]>;
 
-impl Shortcuts {
+impl DispatchCache {
     /// None yet.
-    pub fn new() -> Shortcuts {
-        let operations = [const { AtomicU64::new(0) }; Kind::COUNT * Kind::COUNT];
-        Shortcuts { operations, functions: Mutex::default() }
+    pub fn new() -> DispatchCache {
+        let operations = [const { AtomicU64::new(0) }; OperandKind::COUNT * OperandKind::COUNT];
+        DispatchCache { operations, functions: Mutex::default() }
     }
 
     /// The function that does several operations on operands of these kinds, which is made at first need.
     pub fn function(
         &self,
-        kinds: &[Kind],
+        kinds: &[OperandKind],
         make: impl FnOnce() -> Option<Function>,
     ) -> Option<Arc<Function>> {
         let lock = || self.functions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ impl Shortcuts {
         {
             let mut functions = lock();
             if functions.opening != opening {
-                *functions = Functions { opening, known: Vec::new() };
+                *functions = FunctionCache { opening, known: Vec::new() };
             }
             if let Some((_, known)) = functions.known.iter().find(|(own, _)| own[..] == *kinds) {
                 return known.clone();
@@ -64,18 +64,18 @@ impl Shortcuts {
     }
 
     #[inline(always)]
-    fn at(&self, kinds: &[Kind]) -> Option<&AtomicU64> {
+    fn at(&self, kinds: &[OperandKind]) -> Option<&AtomicU64> {
         match kinds {
             [a] => self.operations.get(a.index()),
-            [a, b] => self.operations.get(a.index() * Kind::COUNT + b.index()),
+            [a, b] => self.operations.get(a.index() * OperandKind::COUNT + b.index()),
             _ => None,
         }
     }
 
     /// Notes that the operation on operands like these is `op` on this dtype, if none has to be cast.
-    pub fn remember(&self, operands: &[Operand<'_>], op: Op, dtype: DType) {
+    pub fn remember(&self, operands: &[UfuncOperand<'_>], op: Op, dtype: DType) {
         let as_they_are = operands.iter().all(|o| o.kind.dtype().is_none_or(|own| own == dtype));
-        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        let kinds: SmallVec<[OperandKind; 2]> = operands.iter().map(|o| o.kind).collect();
         if let Some(place) = self.at(&kinds)
             && as_they_are
         {
@@ -88,7 +88,7 @@ impl Shortcuts {
     /// scalars go the long way.
     #[inline(always)]
     pub fn of_arrays<const N: usize>(&self, arrays: [&Array; N]) -> Option<Array> {
-        let (context, op, _) = self.known(&arrays.map(|array| Kind::of(array.dtype())))?;
+        let (context, op, _) = self.known(&arrays.map(|array| OperandKind::of(array.dtype())))?;
         if arrays.iter().all(|array| array.ndim() == 0) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Shortcuts {
     /// The same of an array and a float, which may come first.
     #[inline(always)]
     pub fn of_array_and_float(&self, array: &Array, value: f64, swapped: bool) -> Option<Array> {
-        let (own, weak) = (Kind::of(array.dtype()), Kind::WEAK_FLOAT);
+        let (own, weak) = (OperandKind::of(array.dtype()), OperandKind::WEAK_FLOAT);
         let kinds = if swapped { [weak, own] } else { [own, weak] };
         let (context, op, dtype) = self.known(&kinds)?;
         if array.ndim() == 0 {
@@ -109,15 +109,16 @@ impl Shortcuts {
     }
 
     /// The same of any operands.
-    pub fn take(&self, operands: &[Operand<'_>]) -> Option<Array> {
+    pub fn take(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
         self.apply(operands, |context, op, args| context.at_once(op, args))
     }
 
     /// The result of numbers alone, computed at once as the only element of an array.
-    pub fn of_numbers(&self, operands: &[Operand<'_>]) -> Option<Scalar> {
-        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|operand| operand.kind).collect();
+    pub fn of_numbers(&self, operands: &[UfuncOperand<'_>]) -> Option<Scalar> {
+        let kinds: SmallVec<[OperandKind; 2]> =
+            operands.iter().map(|operand| operand.kind).collect();
         let (context, op, dtype) = self.known(&kinds)?;
-        let array = |operand: &Operand<'_>| {
+        let array = |operand: &UfuncOperand<'_>| {
             let scalar = operand.scalar(dtype)?;
             Array::from_bytes(dtype, &[1], scalar.bytes().get(..dtype.size())?).ok()
         };
@@ -128,7 +129,7 @@ impl Shortcuts {
 
     /// Puts the result in the place of an array's elements; false, with nothing done, where it is not
     /// known or cannot be.
-    pub fn update(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
+    pub fn update(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
         let put = |context: &Context, op, args: &[Arg<'_>]| {
             context.update_at_once(op, args, dest).then_some(())
         };
@@ -137,7 +138,7 @@ impl Shortcuts {
 
     /// The operation on operands of these kinds and the dtype that it takes them in, if it is known.
     #[inline(always)]
-    fn known(&self, kinds: &[Kind]) -> Option<(&'static Context, Op, DType)> {
+    fn known(&self, kinds: &[OperandKind]) -> Option<(&'static Context, Op, DType)> {
         let code = self.at(kinds)?.load(Ordering::Relaxed);
         let (context, opening) = context::open()?;
         if code >> 24 != u64::from(opening) {
@@ -150,7 +151,7 @@ impl Shortcuts {
     #[inline(always)]
     fn apply<T>(
         &self,
-        operands: &[Operand<'_>],
+        operands: &[UfuncOperand<'_>],
         compute: impl FnOnce(&Context, Op, &[Arg<'_>]) -> Option<T>,
     ) -> Option<T> {
         let (context, op, dtype) = match operands {

@@ -8,7 +8,7 @@
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::masked_selection;
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand, classify_exact};
+use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::wrap::{wrap_array, wrap_recorded};
@@ -98,7 +98,7 @@ pub fn binary<'py>(
 }
 
 /// The value of a scalar operand, when no evaluation is needed to tell it.
-fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound<'py, PyAny>> {
+fn known<'py>(object: &Bound<'py, PyAny>, operand: &UfuncOperand<'_>) -> Option<Bound<'py, PyAny>> {
     if operand.is_array {
         return None;
     }
@@ -121,7 +121,7 @@ fn weak<'py>(
         return Ok(None);
     }
     let operands = objects.iter().map(|object| classify_exact(object));
-    let operands = operands.collect::<PyResult<Option<SmallVec<[Operand<'_>; 2]>>>>()?;
+    let operands = operands.collect::<PyResult<Option<SmallVec<[UfuncOperand<'_>; 2]>>>>()?;
     if let Some(operands) = operands {
         if operands.iter().any(|operand| operand.is_array) && op != Operator::Pow {
             return Ok(None);
@@ -157,16 +157,16 @@ pub fn known_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 }
 
 /// Whether an operation on Python's real numbers gives a float or a truth, and has no errors of its own.
-fn gives_float(op: Operator, operands: &[Operand<'_>]) -> bool {
-    let is_number = |operand: &Operand<'_>| match &operand.held {
-        Held::Float(_) | Held::Int(_) => true,
-        Held::Scalar(scalar) => scalar.is_weak,
+fn gives_float(op: Operator, operands: &[UfuncOperand<'_>]) -> bool {
+    let is_number = |operand: &UfuncOperand<'_>| match &operand.held {
+        OperandValue::Float(_) | OperandValue::Int(_) => true,
+        OperandValue::Scalar(scalar) => scalar.is_weak,
         _ => false,
     };
     let has_no_error = match (op, operands) {
         (Operator::TrueDiv, [_, divisor]) => match divisor.held {
-            Held::Float(divisor) => divisor != 0.0,
-            Held::Int(divisor) => divisor != 0,
+            OperandValue::Float(divisor) => divisor != 0.0,
+            OperandValue::Int(divisor) => divisor != 0,
             _ => false,
         },
         (Operator::Add | Operator::Sub | Operator::Mul, _) => true,

@@ -1,8 +1,8 @@
 //! Plans: the dtypes in which an operation computes, and operands in them.
 //!
-//! Owns [`Plan`] and [`Prepared`]. Not here: which plan operands have (`ufunc.rs`).
+//! Owns [`Promotion`] and [`PromotedOperand`]. Not here: which plan operands have (`ufunc.rs`).
 
-use crate::array::operand::Operand;
+use crate::array::operand::UfuncOperand;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::{Arg, Array, Context};
@@ -10,7 +10,7 @@ use pyo3::PyResult;
 
 /// What a combination of operand kinds becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct Promotion {
     /// The dtypes to which the operands are cast, the only one twice. They differ in one case alone:
     /// int64 and uint64 are compared as they are.
     pub operands: [DType; 2],
@@ -28,7 +28,7 @@ const DTYPES: u8 = DType::ALL.len() as u8;
 /// The codes of comparisons of int64 with uint64, and the other way round.
 const MIXED: [u8; 2] = [ALIKE + DTYPES * DTYPES, ALIKE + DTYPES * DTYPES + 1];
 
-impl Plan {
+impl Promotion {
     /// The plan as a number.
     pub fn code(self) -> u8 {
         match self.operands {
@@ -39,8 +39,8 @@ impl Plan {
     }
 
     /// The plan of a number.
-    pub fn of_code(code: u8) -> Option<Plan> {
-        let mixed = |operands| Some(Plan { operands, result: DType::Bool });
+    pub fn of_code(code: u8) -> Option<Promotion> {
+        let mixed = |operands| Some(Promotion { operands, result: DType::Bool });
         if code == MIXED[0] {
             return mixed([DType::I64, DType::U64]);
         } else if code == MIXED[1] {
@@ -48,7 +48,7 @@ impl Plan {
         }
         let both = code.checked_sub(ALIKE)?;
         let operand = DType::from_code(both / DTYPES)?;
-        Some(Plan { operands: [operand; 2], result: DType::from_code(both % DTYPES)? })
+        Some(Promotion { operands: [operand; 2], result: DType::from_code(both % DTYPES)? })
     }
 
     /// The dtype of the operands, where they have one.
@@ -58,7 +58,7 @@ impl Plan {
 }
 
 /// An operand as an operation takes it.
-pub enum Prepared<'a> {
+pub enum PromotedOperand<'a> {
     /// A lazy array of the right dtype.
     Array(&'a Array),
     /// An array cast to the right dtype.
@@ -67,19 +67,19 @@ pub enum Prepared<'a> {
     Scalar(Scalar),
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PromotedOperand<'a> {
     /// An operand as `dtype`; `None` for a scalar that NumPy would refuse or warn about.
     pub fn new(
         context: &Context,
-        operand: &'a Operand<'_>,
+        operand: &'a UfuncOperand<'_>,
         dtype: DType,
     ) -> PyResult<Option<Self>> {
         Ok(match operand.as_array() {
-            Some(array) if array.dtype() == dtype => Some(Prepared::Array(array)),
-            Some(array) => Some(Prepared::Cast(context.cast(array, dtype).map_err(to_py)?)),
+            Some(array) if array.dtype() == dtype => Some(PromotedOperand::Array(array)),
+            Some(array) => Some(PromotedOperand::Cast(context.cast(array, dtype).map_err(to_py)?)),
             None => match operand.scalar(dtype) {
-                Some(scalar) => Some(Prepared::Scalar(scalar)),
-                None => operand.complex(dtype).map(Prepared::Cast),
+                Some(scalar) => Some(PromotedOperand::Scalar(scalar)),
+                None => operand.complex(dtype).map(PromotedOperand::Cast),
             },
         })
     }
@@ -87,9 +87,9 @@ impl<'a> Prepared<'a> {
     /// The argument for the core.
     pub fn arg(&self) -> Arg<'_> {
         match self {
-            Prepared::Array(array) => Arg::Array(array),
-            Prepared::Cast(array) => Arg::Array(array),
-            Prepared::Scalar(scalar) => Arg::Scalar(*scalar),
+            PromotedOperand::Array(array) => Arg::Array(array),
+            PromotedOperand::Cast(array) => Arg::Array(array),
+            PromotedOperand::Scalar(scalar) => Arg::Scalar(*scalar),
         }
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Not here: Python's statements and types (there), what a function is (`gpupy_engine::Function`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::operand::classify;
 use crate::convert::dtypes;
 use crate::session::context::ready;
@@ -50,8 +50,8 @@ impl PyFunction {
         results: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<PyFunction> {
         let arguments: Vec<Array> = arguments.iter().map(lazy).collect::<PyResult<_>>()?;
-        let results: Vec<Given> = results.iter().map(given).collect::<PyResult<_>>()?;
-        let results: Vec<Arg<'_>> = results.iter().map(Given::as_arg).collect();
+        let results: Vec<ScalarArgument> = results.iter().map(given).collect::<PyResult<_>>()?;
+        let results: Vec<Arg<'_>> = results.iter().map(ScalarArgument::as_arg).collect();
         let function = Function::recorded(&arguments, &results).map_err(to_py)?;
         Ok(PyFunction(Arc::new(function)))
     }
@@ -86,8 +86,8 @@ impl PyFunction {
         }
         let given = arguments.iter().zip(self.0.arguments());
         let given = given.map(|(argument, dtype)| taken(context, argument, *dtype));
-        let given: Vec<Given> = given.collect::<PyResult<_>>()?;
-        let args: Vec<Arg<'_>> = given.iter().map(Given::as_arg).collect();
+        let given: Vec<ScalarArgument> = given.collect::<PyResult<_>>()?;
+        let args: Vec<Arg<'_>> = given.iter().map(ScalarArgument::as_arg).collect();
         let results = wanted.into_iter().map(|result| context.call(&self.0, result, &args));
         results.map(|result| result.map(NdArray::lazy).map_err(to_py)).collect()
     }
@@ -103,50 +103,50 @@ impl PyFunction {
 }
 
 /// An argument of a call.
-enum Given {
+enum ScalarArgument {
     Array(Array),
     Scalar(Scalar),
 }
 
-impl Given {
+impl ScalarArgument {
     fn as_arg(&self) -> Arg<'_> {
         match self {
-            Given::Array(array) => Arg::Array(array),
-            Given::Scalar(scalar) => Arg::Scalar(*scalar),
+            ScalarArgument::Array(array) => Arg::Array(array),
+            ScalarArgument::Scalar(scalar) => Arg::Scalar(*scalar),
         }
     }
 }
 
 /// An argument in the dtype that the function takes.
-fn taken(context: &Context, argument: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Given> {
+fn taken(context: &Context, argument: &Bound<'_, PyAny>, dtype: DType) -> PyResult<ScalarArgument> {
     let refused = || PyTypeError::new_err(format!("an argument is no number of dtype {dtype}"));
     let operand = classify(argument)?.ok_or_else(refused)?;
     if let Some(array) = operand.as_array() {
-        return context.cast(array, dtype).map(Given::Array).map_err(to_py);
+        return context.cast(array, dtype).map(ScalarArgument::Array).map_err(to_py);
     }
     if dtype.is_complex() {
-        return operand.complex(dtype).map(Given::Array).ok_or_else(refused);
+        return operand.complex(dtype).map(ScalarArgument::Array).ok_or_else(refused);
     }
-    operand.scalar(dtype).map(Given::Scalar).ok_or_else(refused)
+    operand.scalar(dtype).map(ScalarArgument::Scalar).ok_or_else(refused)
 }
 
 /// A result of a function: an array that was recorded, or a number of NumPy's.
-fn given(result: &Bound<'_, PyAny>) -> PyResult<Given> {
+fn given(result: &Bound<'_, PyAny>) -> PyResult<ScalarArgument> {
     let refused = || PyTypeError::new_err("a result is no number");
     let operand = classify(result)?.ok_or_else(refused)?;
     if let Some(array) = operand.as_array() {
-        return Ok(Given::Array(array.clone()));
+        return Ok(ScalarArgument::Array(array.clone()));
     }
     let dtype = operand.kind.dtype().ok_or_else(refused)?;
     if dtype.is_complex() {
-        return operand.complex(dtype).map(Given::Array).ok_or_else(refused);
+        return operand.complex(dtype).map(ScalarArgument::Array).ok_or_else(refused);
     }
-    operand.scalar(dtype).map(Given::Scalar).ok_or_else(refused)
+    operand.scalar(dtype).map(ScalarArgument::Scalar).ok_or_else(refused)
 }
 
 fn lazy(array: &Bound<'_, NdArray>) -> PyResult<Array> {
     match elements(array) {
-        Elements::Lazy(array) => Ok(array),
-        Elements::Numpy(_) => Err(PyTypeError::new_err("the dtype is NumPy's own")),
+        ArrayElements::Lazy(array) => Ok(array),
+        ArrayElements::Numpy(_) => Err(PyTypeError::new_err("the dtype is NumPy's own")),
     }
 }

@@ -11,7 +11,7 @@ use gpupy_core::{DType, Op, Scalar, op_eval};
 
 /// The operation on operands of the dtype in which it computes, or `None` where NumPy's scalars might say
 /// something of it, or compute something else.
-pub fn quiet(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
+pub fn eval_silently(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
     use Op::{
         Abs, Add, And, Div, Eq, Ge, Gt, Le, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Sqrt, Sub, Xor,
     };

@@ -5,7 +5,7 @@
 //! Not here: classes that say by themselves what ufuncs give (`python/gpupy/_subclass.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Operand, classify};
+use crate::array::operand::{UfuncOperand, classify};
 use crate::array::subclass::{is_plain, is_simple, like_view};
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::Ufunc;
@@ -30,7 +30,7 @@ pub fn of_instances<'py>(
     if instances.any(|other| !other.get_type().is(&class)) || !is_simple(&class)? {
         return Ok(None);
     }
-    let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+    let mut operands: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();
     for object in objects {
         match classify(object)? {
             Some(operand) => operands.push(operand),

@@ -6,7 +6,7 @@
 //! Not here: dtypes and what is recorded (`ufunc.rs`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand, classify_exact};
+use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::wrap::{wrap, wrap_recorded};
@@ -58,7 +58,7 @@ impl Ufunc {
             Plain::No => return fallback_ufunc(this.numpy.bind(py), &this.name, args, kwargs),
         };
         let objects: SmallVec<[Bound<'_, PyAny>; 2]> = args.iter().take(this.nin).collect();
-        let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        let mut operands: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();
         for object in &objects {
             operands.extend(classify_exact(object)?);
         }
@@ -131,7 +131,7 @@ impl Ufunc {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let has_array = args.iter_borrowed().any(|arg| arg.is_exact_instance_of::<NdArray>());
-        let may_stand = has_array && kwargs.is_none() && self.recipe.is_some();
+        let may_stand = has_array && kwargs.is_none() && self.lowering.is_some();
         let is_power = self.name == "power" || self.name == "float_power";
         if may_stand && !is_power || !args.iter().any(|arg| operators::is_weak(&arg)) {
             return Ok(None);
@@ -146,7 +146,7 @@ impl Ufunc {
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if args.len() != self.nin || self.recipe.is_none() {
+        if args.len() != self.nin || self.lowering.is_none() {
             return Ok(None);
         }
         let operand = |at| args.get_borrowed_item(at);
@@ -165,12 +165,12 @@ impl Ufunc {
             return Ok(found);
         }
         let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 2]> = args.iter_borrowed().collect();
-        let mut operands: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        let mut operands: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();
         for object in &objects {
             match classify_exact(object)? {
                 Some(operand) => operands.push(operand),
                 None => match numpy_arrays::without_axes(object)? {
-                    Some(number) => operands.push(Operand::known(number)),
+                    Some(number) => operands.push(UfuncOperand::known(number)),
                     None => {
                         let objects: SmallVec<[&Bound<'py, PyAny>; 2]> =
                             objects.iter().map(|object| &**object).collect();
@@ -183,7 +183,7 @@ impl Ufunc {
             return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
         }
         if operands.iter().all(|operand| operand.as_array().is_none())
-            && operands.iter().any(|operand| matches!(operand.held, Held::Known(_)))
+            && operands.iter().any(|operand| matches!(operand.held, OperandValue::Known(_)))
         {
             return match self.of_numbers(py, &operands)? {
                 Some(number) => numpy_arrays::numpy_scalar(py, number).map(Some),
@@ -200,7 +200,7 @@ impl Ufunc {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Plain<'py>> {
-        if self.recipe.is_none() || args.len() < self.nin || args.len() > self.nin + 1 {
+        if self.lowering.is_none() || args.len() < self.nin || args.len() > self.nin + 1 {
             return Ok(Plain::No);
         }
         let mut out = match args.get_item(self.nin) {

@@ -23,8 +23,8 @@ use std::ffi::{CStr, c_int};
 
 /// Keeps memory while an array of NumPy's shows it: that array's `base`.
 #[pyclass(module = "gpupy._gpupy", frozen)]
-struct Memory {
-    _lent: Keeper,
+struct BaseObject {
+    _lent: MemoryOwner,
 }
 
 /// The elements of a lazy array as a read-only `numpy.ndarray`, evaluated if need be: as they are now, or, where
@@ -68,7 +68,7 @@ pub fn pin(py: Python<'_>, array: &Array, for_life: bool) -> PyResult<Pin> {
 
 /// What keeps exported memory.
 #[expect(dead_code, reason = "they are there to be dropped")]
-enum Keeper {
+enum MemoryOwner {
     /// Elements as they were when they were read.
     Read(HostArray),
     /// The memory of a base.
@@ -77,7 +77,7 @@ enum Keeper {
 
 /// Evaluated memory, described as NumPy and the buffer protocol want it.
 pub struct Exported {
-    keeper: Keeper,
+    keeper: MemoryOwner,
     first: *mut u8,
     dtype: DType,
     shape: SmallVec<[isize; 4]>,
@@ -108,20 +108,27 @@ impl Exported {
         };
         let (first, dtype) = (host.as_ptr().cast_mut(), host.dtype());
         let [shape, strides] = layout(dtype, host.shape(), host.strides());
-        Ok(Exported { keeper: Keeper::Read(host), first, dtype, shape, strides, writable: false })
+        Ok(Exported {
+            keeper: MemoryOwner::Read(host),
+            first,
+            dtype,
+            shape,
+            strides,
+            writable: false,
+        })
     }
 
     /// The memory of a pinned base.
     pub fn pinned(pin: Pin, writable: bool) -> Exported {
         let (first, dtype) = (pin.as_ptr(), pin.dtype());
         let [shape, strides] = layout(dtype, pin.shape(), pin.strides());
-        Exported { keeper: Keeper::Pinned(pin), first, dtype, shape, strides, writable }
+        Exported { keeper: MemoryOwner::Pinned(pin), first, dtype, shape, strides, writable }
     }
 
     /// The same as an ndarray.
     fn into_numpy(mut self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let dtype = dtypes::to_numpy(py, self.dtype)?;
-        let memory = Bound::new(py, Memory { _lent: self.keeper })?;
+        let memory = Bound::new(py, BaseObject { _lent: self.keeper })?;
         let flags = if self.writable { NPY_ARRAY_WRITEABLE } else { 0 };
         // SAFETY: shape and strides have as many numbers as axes, and what they reach from `first` are elements
         // of the dtype that `memory` keeps. Both calls take their last reference over, to the dtype and to

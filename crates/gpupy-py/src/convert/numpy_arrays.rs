@@ -96,7 +96,7 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 
 /// A lazy array over the memory of an ndarray, which it keeps; `None` where there cannot be one.
 pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
-    let Some(place) = Place::of(array)? else { return Ok(None) };
+    let Some(place) = NumpyLayout::of(array)? else { return Ok(None) };
     let (dtype, len) = (place.dtype, place.len);
     // SAFETY: the ndarray's elements lie there, aligned, as long as it lives. Python's lock orders who reads and
     // writes them, as it does for NumPy; an array that is not to be written to is not by the caller.
@@ -118,7 +118,7 @@ pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let array = ndarray(array)?;
     let is_order = array.is_c_contiguous() || array.is_fortran_contiguous();
     let few = array.len() * array.dtype().itemsize() < READ_THERE;
-    let place = if is_order && !few { Place::of(&array)? } else { None };
+    let place = if is_order && !few { NumpyLayout::of(&array)? } else { None };
     let Some(place) = place.filter(|place| place.dtype != DType::Bool) else {
         // Of bools each byte would have to be looked at.
         return from_numpy(object);
@@ -137,7 +137,7 @@ pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 }
 
 /// Where the elements of an ndarray lie, for the core: in elements.
-struct Place {
+struct NumpyLayout {
     dtype: DType,
     first: NonNull<u8>,
     len: usize,
@@ -146,10 +146,10 @@ struct Place {
     offset: isize,
 }
 
-impl Place {
+impl NumpyLayout {
     /// `None` for a dtype that no driver in use holds, for no elements, and for those that do not lie at multiples of
     /// their size.
-    fn of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Place>> {
+    fn of(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<NumpyLayout>> {
         let Some(dtype) = dtypes::from_numpy(&array.dtype())? else { return Ok(None) };
         let (size, Some(span)) = (dtype.size() as isize, span(array)) else { return Ok(None) };
         let is_multiple = array.strides().iter().all(|stride| stride % size == 0);
@@ -162,7 +162,7 @@ impl Place {
         };
         let len = ((span.end - span.start) / size) as usize;
         let strides = array.strides().iter().map(|s| s / size).collect();
-        Ok(Some(Place { dtype, first, len, strides, offset: away / size }))
+        Ok(Some(NumpyLayout { dtype, first, len, strides, offset: away / size }))
     }
 }
 

@@ -13,7 +13,7 @@ use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What such a function does with its arguments.
-type Function =
+type BuiltinFunction =
     for<'py> fn(&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>>;
 
 /// Calls a function as Python does.
@@ -21,7 +21,7 @@ type Function =
 /// # Safety
 /// `args` is a tuple, `kwargs` a dictionary or null, and this thread has Python's lock.
 unsafe fn called(
-    function: Function,
+    function: BuiltinFunction,
     args: *mut ffi::PyObject,
     kwargs: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {

@@ -49,7 +49,7 @@ pub fn read_array(
     dtype: &Bound<'_, PyAny>,
 ) -> PyResult<NdArray> {
     let dtype = known_dtype(dtype)?;
-    let reader = Arc::new(Calls { read, name, unit: unit.max(1), dtype });
+    let reader = Arc::new(CallbackReader { read, name, unit: unit.max(1), dtype });
     Ok(read_only(Array::of_reader(dtype, &shape, reader).map_err(to_py)?))
 }
 
@@ -66,14 +66,14 @@ fn read_only(array: Array) -> NdArray {
 }
 
 /// A function of the program's that reads elements.
-struct Calls {
+struct CallbackReader {
     read: Py<PyAny>,
     name: String,
     unit: usize,
     dtype: DType,
 }
 
-impl Reader for Calls {
+impl Reader for CallbackReader {
     fn read(&self, first: usize, into: &mut [u8]) -> Result<()> {
         let size = self.dtype.size();
         let end = first + into.len() / size;
@@ -104,7 +104,7 @@ impl Reader for Calls {
     }
 }
 
-impl Calls {
+impl CallbackReader {
     fn call(&self, py: Python<'_>, first: usize, into: &mut [u8]) -> PyResult<()> {
         let count = into.len() / self.dtype.size();
         let given =

@@ -5,7 +5,7 @@
 //!
 //! Not here: what else a call to NumPy leads to, a warning or an error (`python/gpupy/_fallback.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::wrap::module;
 use crate::convert::dtypes::numpy;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -31,10 +31,10 @@ pub fn tell_of_fallbacks(told: bool) {
 const PLACES: usize = 1024;
 
 /// A function's name, the code that called and the instruction in it, the first two by address.
-type Place = (usize, usize, i32);
+type CodeLocation = (usize, usize, i32);
 
 /// Calls from a place that were not added to their site's yet. The objects keep their addresses theirs.
-struct Calls {
+struct CallCount {
     number: u64,
     site: Py<PyTuple>,
     _name: Py<PyString>,
@@ -43,37 +43,37 @@ struct Calls {
 
 /// What was met by address. No code of Python's runs while it is locked.
 #[derive(Default)]
-struct Met {
-    places: FxHashMap<Place, Calls>,
+struct SeenCode {
+    places: FxHashMap<CodeLocation, CallCount>,
     /// Code of ours and of NumPy's.
     inside: FxHashMap<usize, Py<PyAny>>,
 }
 
-struct Sites {
+struct CallSites {
     /// The number of calls by `(function, file, line)`.
     counts: Py<PyDict>,
-    met: Mutex<Met>,
+    met: Mutex<SeenCode>,
     /// `sys._getframe`.
     frame: Py<PyAny>,
 }
 
-static SITES: PyOnceLock<Sites> = PyOnceLock::new();
+static SITES: PyOnceLock<CallSites> = PyOnceLock::new();
 
-impl Sites {
-    fn of(py: Python<'_>) -> PyResult<&'static Sites> {
+impl CallSites {
+    fn of(py: Python<'_>) -> PyResult<&'static CallSites> {
         SITES.get_or_try_init(py, || {
             let counts = PyDict::new(py).unbind();
             let frame = py.import("sys")?.getattr("_getframe")?.unbind();
-            Ok(Sites { counts, met: Mutex::default(), frame })
+            Ok(CallSites { counts, met: Mutex::default(), frame })
         })
     }
 
-    fn met(&self) -> MutexGuard<'_, Met> {
+    fn met(&self) -> MutexGuard<'_, SeenCode> {
         self.met.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts one call more from a place that is known.
-    fn again(&self, place: Place) -> bool {
+    fn again(&self, place: CodeLocation) -> bool {
         let mut met = self.met();
         let calls = met.places.get_mut(&place);
         calls.map(|calls| calls.number += 1).is_some()
@@ -97,7 +97,7 @@ impl Sites {
     /// Counts the first call from a place.
     fn first(
         &self,
-        place: Place,
+        place: CodeLocation,
         site: Bound<'_, PyTuple>,
         name: &Bound<'_, PyString>,
         code: Bound<'_, PyAny>,
@@ -107,7 +107,7 @@ impl Sites {
             self.gather(py)?;
         }
         let (site, _name, _code) = (site.unbind(), name.clone().unbind(), code.unbind());
-        let before = self.met().places.insert(place, Calls { number: 1, site, _name, _code });
+        let before = self.met().places.insert(place, CallCount { number: 1, site, _name, _code });
         before.map_or(Ok(()), |calls| self.add(calls.site.bind(py), calls.number))
     }
 
@@ -130,7 +130,7 @@ impl Sites {
 /// The number of calls by `(function, file, line)`.
 #[pyfunction]
 pub fn fallback_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let sites = Sites::of(py)?;
+    let sites = CallSites::of(py)?;
     sites.gather(py)?;
     sites.counts.bind(py).copy()
 }
@@ -138,7 +138,7 @@ pub fn fallback_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Forgets all calls.
 #[pyfunction]
 pub fn reset_fallback_counts(py: Python<'_>) -> PyResult<()> {
-    let sites = Sites::of(py)?;
+    let sites = CallSites::of(py)?;
     sites.gather(py)?;
     sites.counts.bind(py).clear();
     Ok(())
@@ -246,7 +246,7 @@ const MOVING: [&str; 24] = [
 
 /// Whether a call only moves records: no driver has any, so there is nothing that one could compute.
 fn moves_records(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> PyResult<bool> {
-    let (py, Some(Elements::Numpy(first))) = (name.py(), arrays.first().map(elements)) else {
+    let (py, Some(ArrayElements::Numpy(first))) = (name.py(), arrays.first().map(elements)) else {
         return Ok(false);
     };
     let names = first.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "names"))?;
@@ -256,7 +256,7 @@ fn moves_records(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> P
 /// Counts a call at the user's line.
 fn count_at(name: &Bound<'_, PyString>, arrays: &[Bound<'_, NdArray>]) -> PyResult<()> {
     let py = name.py();
-    let sites = Sites::of(py)?;
+    let sites = CallSites::of(py)?;
     let told = TOLD.load(Ordering::Relaxed);
     let mut frame = sites.frame.bind(py).call0()?;
     while !frame.is_none() {

@@ -37,7 +37,7 @@ pub fn call<'py>(
     if let Some(made) = of_fields(name, function, args, kwargs)? {
         return Ok(made);
     }
-    let mut loan = Loan { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
+    let mut loan = HostCall { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
     let Some((host_args, host_kwargs)) = loan.arguments(function, args, kwargs)? else {
         return module(py)?
             .call_method1(intern!(py, "_longer_call"), (name, function, args, kwargs));
@@ -92,7 +92,8 @@ fn lazily<'py>(value: Bound<'py, PyAny>, found: &mut bool) -> PyResult<Bound<'py
             None => value,
         });
     }
-    let Some(items) = Items::of(&value)?.filter(|items| !matches!(items, Items::Named(_))) else {
+    let Some(items) = Container::of(&value)?.filter(|items| !matches!(items, Container::Named(_)))
+    else {
         return Ok(value);
     };
     let is_array = |item: &PyResult<Bound<'py, PyAny>>| {
@@ -106,27 +107,27 @@ fn lazily<'py>(value: Bound<'py, PyAny>, found: &mut bool) -> PyResult<Bound<'py
 }
 
 /// What a container of results is.
-enum Items<'py> {
+enum Container<'py> {
     List,
     Tuple,
     /// Of this class, which makes one of its items.
     Named(Bound<'py, PyAny>),
 }
 
-impl<'py> Items<'py> {
+impl<'py> Container<'py> {
     /// `None` for what is no container.
-    fn of(result: &Bound<'py, PyAny>) -> PyResult<Option<Items<'py>>> {
+    fn of(result: &Bound<'py, PyAny>) -> PyResult<Option<Container<'py>>> {
         if result.is_exact_instance_of::<PyTuple>() {
-            return Ok(Some(Items::Tuple));
+            return Ok(Some(Container::Tuple));
         }
         if result.is_exact_instance_of::<PyList>() {
-            return Ok(Some(Items::List));
+            return Ok(Some(Container::List));
         }
         if !result.is_instance_of::<PyTuple>() {
             return Ok(None);
         }
         let make = result.get_type().getattr_opt(intern!(result.py(), "_make"))?;
-        Ok(make.map(Items::Named))
+        Ok(make.map(Container::Named))
     }
 
     fn made(
@@ -135,32 +136,32 @@ impl<'py> Items<'py> {
         items: SmallVec<[Bound<'py, PyAny>; 6]>,
     ) -> PyResult<Bound<'py, PyAny>> {
         Ok(match self {
-            Items::List => PyList::new(py, items)?.into_any(),
-            Items::Tuple => PyTuple::new(py, items)?.into_any(),
-            Items::Named(make) => make.call1((PyTuple::new(py, items)?,))?,
+            Container::List => PyList::new(py, items)?.into_any(),
+            Container::Tuple => PyTuple::new(py, items)?.into_any(),
+            Container::Named(make) => make.call1((PyTuple::new(py, items)?,))?,
         })
     }
 }
 
 /// Arguments by position, and by name where there are any.
-type Given<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
+type HostArguments<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
 
 /// What NumPy is given for our arrays.
-struct Loan<'py> {
+struct HostCall<'py> {
     numpy: &'static Numpy,
     arrays: SmallVec<[Bound<'py, NdArray>; 4]>,
     /// NumPy's array for each of them.
     hosts: SmallVec<[Bound<'py, PyAny>; 4]>,
 }
 
-impl<'py> Loan<'py> {
+impl<'py> HostCall<'py> {
     /// The arguments as NumPy gets them; `None` where one is neither an array nor plain, or an output.
     fn arguments(
         &mut self,
         function: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
-    ) -> PyResult<Option<Given<'py>>> {
+    ) -> PyResult<Option<HostArguments<'py>>> {
         let py = function.py();
         if function.get_type().is(&self.numpy.ufunc)
             && args.len() > function.getattr(intern!(py, "nin"))?.extract()?
@@ -290,7 +291,7 @@ impl<'py> Loan<'py> {
         if self.is_value(result) {
             return Ok(Some(result.clone()));
         }
-        let Some(items) = Items::of(result)? else { return Ok(None) };
+        let Some(items) = Container::of(result)? else { return Ok(None) };
         if result.len()? > RESULTS {
             return Ok(None);
         }
@@ -299,7 +300,7 @@ impl<'py> Loan<'py> {
         for item in result.try_iter()? {
             let item = item?;
             // What stands in it twice is one array; what stands in containers may, too.
-            if Items::of(&item)?.is_some() || seen.iter().any(|before| before.is(&item)) {
+            if Container::of(&item)?.is_some() || seen.iter().any(|before| before.is(&item)) {
                 return Ok(None);
             }
             // The container and this loop refer to it.

@@ -1,6 +1,6 @@
 //! Keys of integers, ranges, new axes and `...`: what everyday programs mostly index with.
 //!
-//! Owns [`Key`] and [`integer`]. Invariants: the numbers of a key may be objects with code of their own, so all are asked
+//! Owns [`BasicKey`] and [`integer`]. Invariants: the numbers of a key may be objects with code of their own, so all are asked
 //! before any array is looked at; a key that does not fit names nothing.
 //!
 //! Not here: keys of other sorts, and the words for mistakes (`basic.rs`).
@@ -16,36 +16,36 @@ use smallvec::SmallVec;
 
 /// What a key says, axis by axis; axes that it does not name stay as they are.
 #[derive(Default)]
-pub struct Key(SmallVec<[Part; 4]>);
+pub struct BasicKey(SmallVec<[KeyItem; 4]>);
 
-enum Part {
+enum KeyItem {
     At(isize),
-    Range(Range),
+    Range(SliceRange),
     NewAxis,
     /// `...`: the axes that no other part names.
     Rest,
 }
 
 /// What a slice says, of an axis of any extent.
-pub struct Range {
+pub struct SliceRange {
     start: isize,
     stop: isize,
     /// Elements from one to the next; never 0.
     pub step: isize,
 }
 
-impl Range {
+impl SliceRange {
     /// The numbers of a slice; `None` where one of them is none, or the step is 0.
     ///
     /// # Errors
     /// What else their code throws.
     #[inline]
-    pub fn of(slice: &Bound<'_, PySlice>) -> PyResult<Option<Range>> {
+    pub fn of(slice: &Bound<'_, PySlice>) -> PyResult<Option<SliceRange>> {
         let (mut start, mut stop, mut step) = (0, 0, 0);
         // SAFETY: it is a slice, and its numbers have their places.
         let done = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
         if done == 0 {
-            return Ok(Some(Range { start, stop, step }));
+            return Ok(Some(SliceRange { start, stop, step }));
         }
         let (py, error) = (slice.py(), PyErr::fetch(slice.py()));
         let is_the_keys =
@@ -65,7 +65,7 @@ impl Range {
     }
 }
 
-impl Key {
+impl BasicKey {
     /// Takes what an object says; false for keys of other sorts. It is filled in where it lies, as moving it
     /// would take as long.
     ///
@@ -88,32 +88,32 @@ impl Key {
     #[inline]
     fn add(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Ok(key) = key.cast_exact::<PySlice>() {
-            let Some(range) = Range::of(key)? else { return Ok(false) };
-            self.0.push(Part::Range(range));
+            let Some(range) = SliceRange::of(key)? else { return Ok(false) };
+            self.0.push(KeyItem::Range(range));
         } else if let Ok(key) = key.cast_exact::<PyInt>() {
             // Beyond isize no axis has an element.
             let Some(at) = integer(key) else { return Ok(false) };
-            self.0.push(Part::At(at));
+            self.0.push(KeyItem::At(at));
         } else if key.is_none() {
-            self.0.push(Part::NewAxis);
+            self.0.push(KeyItem::NewAxis);
         } else if key.cast_exact::<PyEllipsis>().is_ok() {
-            if self.0.iter().any(|part| matches!(part, Part::Rest)) {
+            if self.0.iter().any(|part| matches!(part, KeyItem::Rest)) {
                 return Ok(false);
             }
-            self.0.push(Part::Rest);
+            self.0.push(KeyItem::Rest);
         } else {
             let at = numpy_arrays::real(key)?.filter(|number| number.dtype.is_int());
             let Some(at) = at.and_then(|at| isize::try_from(at.as_int()).ok()) else {
                 return Ok(false);
             };
-            self.0.push(Part::At(at));
+            self.0.push(KeyItem::At(at));
         }
         Ok(true)
     }
 
     /// Whether it names one element of an array, by a number for each axis.
     pub fn is_element_of(&self, array: &Array) -> bool {
-        let all = || self.0.iter().all(|part| matches!(part, Part::At(_)));
+        let all = || self.0.iter().all(|part| matches!(part, KeyItem::At(_)));
         !self.0.is_empty() && self.0.len() == array.ndim() && all()
     }
 
@@ -125,13 +125,14 @@ impl Key {
         let (mut offset, mut axis) = (array.offset(), 0);
         for part in &self.0 {
             match part {
-                Part::NewAxis => {
+                KeyItem::NewAxis => {
                     shape.push(1);
                     strides.push(0);
                     continue;
                 }
-                Part::Rest => {
-                    let named = |part: &&Part| matches!(part, Part::At(_) | Part::Range(_));
+                KeyItem::Rest => {
+                    let named =
+                        |part: &&KeyItem| matches!(part, KeyItem::At(_) | KeyItem::Range(_));
                     let named = self.0.iter().filter(named).count();
                     let end = axis + extents.len().checked_sub(named)?;
                     shape.extend_from_slice(&extents[axis..end]);
@@ -139,20 +140,20 @@ impl Key {
                     axis = end;
                     continue;
                 }
-                Part::At(_) | Part::Range(_) => {}
+                KeyItem::At(_) | KeyItem::Range(_) => {}
             }
             let (extent, stride) = (*extents.get(axis)? as isize, *steps.get(axis)?);
             axis += 1;
             match *part {
-                Part::NewAxis | Part::Rest => {}
-                Part::At(at) => {
+                KeyItem::NewAxis | KeyItem::Rest => {}
+                KeyItem::At(at) => {
                     let at = if at < 0 { at.wrapping_add(extent) } else { at };
                     if at < 0 || at >= extent {
                         return None;
                     }
                     offset += at * stride;
                 }
-                Part::Range(ref range) => {
+                KeyItem::Range(ref range) => {
                     let (start, len) = range.within(extent as usize);
                     shape.push(len);
                     strides.push(stride * range.step);

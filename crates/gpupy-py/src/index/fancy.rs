@@ -7,11 +7,11 @@
 //! Not here: what keys are made of (`advanced_key.rs`), which elements they name (`indexed_axes.rs`), what is
 //! written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
-use crate::array::meta::hollow;
-use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::index::advanced_key::{Part, parts};
-use crate::index::indexed_axes::{Indices, Picked, place};
-use crate::index::setitem::{self, Source};
+use crate::array::meta::meta_array;
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::index::advanced_key::{KeyPart, parts};
+use crate::index::indexed_axes::{IndexedAxes, Indices, place};
+use crate::index::setitem::{self, AssignSource};
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -29,9 +29,9 @@ pub fn pick(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         return Ok(None);
     }
     let Some(parts) = parts(key)? else { return Ok(None) };
-    let refused = || refusal(array, key, |standin, key| standin.get_item(key));
+    let refused = || refusal(array, key, |meta, key| meta.get_item(key));
     let Some(picked) = place(py, array, &parts)? else { return refused().map(|()| None) };
-    let laid = Laid::of(&picked);
+    let laid = ResultOrder::of(&picked);
     let view = picked.view.transpose(&laid.axes);
     let indices = laid.indices(&picked.indices);
     let made = |found: &Array| {
@@ -67,22 +67,22 @@ fn snapshots(indices: &Indices) -> PyResult<Indices> {
 
 /// How NumPy's results of index arrays lie in memory: the picked axes outermost, then the others from the
 /// longest stride to the shortest.
-struct Laid {
+struct ResultOrder {
     /// The axes of the view in that order.
     axes: SmallVec<[usize; 4]>,
     /// How many of them are indexed.
     indexed: usize,
 }
 
-impl Laid {
-    fn of(picked: &Picked) -> Laid {
+impl ResultOrder {
+    fn of(picked: &IndexedAxes) -> ResultOrder {
         let (view, indices) = (&picked.view, &picked.indices);
         let mut axes: SmallVec<[usize; 4]> = (0..indices.len()).collect();
         axes.sort_by_key(|axis| match indices[*axis] {
             Some(_) => (false, Reverse(0)),
             None => (true, Reverse(view.strides()[*axis].unsigned_abs())),
         });
-        Laid { axes, indexed: indices.iter().flatten().count() }
+        ResultOrder { axes, indexed: indices.iter().flatten().count() }
     }
 
     /// The index arrays in that order.
@@ -112,9 +112,9 @@ pub fn refusal<'py>(
     call: impl FnOnce(Bound<'py, PyAny>, Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<()> {
     let py = key.py();
-    let standin = hollow(py, array.shape(), array.dtype())?;
+    let meta = meta_array(py, array.shape(), array.dtype())?;
     let key = py.import("gpupy._fallback")?.call_method1("to_host", (key,))?;
-    call(standin, key).map(drop)
+    call(meta, key).map(drop)
 }
 
 /// `array[key] = value` where the key has index arrays; false leaves it to NumPy.
@@ -125,11 +125,11 @@ pub fn put(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     let py = key.py();
-    let Elements::Lazy(array) = elements(array) else { return Ok(false) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(false) };
     let Some(parts) = parts(key)? else { return Ok(false) };
     let refused = || {
         let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
-        refusal(&array, key, |standin, key| standin.set_item(key, value).map(|()| standin))
+        refusal(&array, key, |meta, key| meta.set_item(key, value).map(|()| meta))
     };
     let Some(picked) = place(py, &array, &parts)? else { return refused().map(|()| false) };
     let nothing = |index: &Array| index.size() == 0;
@@ -143,18 +143,19 @@ pub fn put(
         return refused().map(|()| false);
     };
     // A mask over all axes takes its elements one after another.
-    if let [Part::Mask(shape, _)] = parts.as_slice()
+    if let [KeyPart::Mask(shape, _)] = parts.as_slice()
         && shape.len() == array.ndim()
-        && matches!(&source, Source::Array(source) if source.ndim() > 1)
+        && matches!(&source, AssignSource::Array(source) if source.ndim() > 1)
     {
         refused()?;
     }
     let context = ready(py)?;
-    if let ([Part::Mask(shape, positions)], Source::Array(source)) = (parts.as_slice(), &source)
+    if let ([KeyPart::Mask(shape, positions)], AssignSource::Array(source)) =
+        (parts.as_slice(), &source)
         && shape.as_slice() == array.shape()
         && supports(context, Op::Select, array.dtype())
         && let Ok(mask) = key.cast::<NdArray>()
-        && let Elements::Lazy(mask) = elements(mask)
+        && let ArrayElements::Lazy(mask) = elements(mask)
         && wait(py, || context.put_where(&array, &mask, positions, source)).map_err(to_py)?
     {
         setitem::warn_of(value, array.dtype())?;

@@ -5,10 +5,10 @@
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Operand, classify_exact};
+use crate::array::operand::{UfuncOperand, classify_exact};
 use crate::array::subclass::{like_view, view_of};
 use crate::convert::numpy_arrays;
-use crate::index::basic_key::{Key, Range, integer};
+use crate::index::basic_key::{BasicKey, SliceRange, integer};
 use crate::index::setitem::plain;
 use crate::session::context;
 use crate::session::errors::to_py;
@@ -81,7 +81,7 @@ fn range<'py>(
     key: &Bound<'py, PySlice>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     // Its numbers may have code of their own, so they are asked before the array is looked at.
-    let Some(range) = Range::of(key)? else { return Ok(None) };
+    let Some(range) = SliceRange::of(key)? else { return Ok(None) };
     let this = slf.get().read(slf.py());
     let Some(array) = this.as_lazy() else { return Ok(None) };
     let Some(extent) = array.shape().first() else { return Ok(None) };
@@ -94,7 +94,7 @@ fn part<'py>(
     slf: &Bound<'py, NdArray>,
     key: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let mut parts = Key::default();
+    let mut parts = BasicKey::default();
     if !parts.read(key)? {
         return Ok(None);
     }
@@ -185,7 +185,7 @@ pub fn set(
     if let Some(key) = little_index(key)? {
         return set_by(context, slf, &key, value);
     }
-    let mut parts = Key::default();
+    let mut parts = BasicKey::default();
     Ok(parts.read(key)? && set_part(context, slf, &parts, value)?)
 }
 
@@ -213,7 +213,7 @@ fn set_by(
 fn set_part(
     context: &Context,
     slf: &Bound<'_, NdArray>,
-    key: &Key,
+    key: &BasicKey,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     let py = slf.py();
@@ -245,7 +245,7 @@ fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
         || value.is_exact_instance_of::<LazyScalar>();
     if !is_plain {
         let number = numpy_arrays::real(value)?;
-        return Ok(number.and_then(|number| plain(&Operand::known(number), dtype)));
+        return Ok(number.and_then(|number| plain(&UfuncOperand::known(number), dtype)));
     }
     Ok(classify_exact(value)?.and_then(|value| plain(&value, dtype)))
 }

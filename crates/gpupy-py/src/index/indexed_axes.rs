@@ -1,12 +1,12 @@
 //! Which elements the parts of a key name: a view, and index arrays over its axes.
 //!
-//! Owns [`Picked`] and [`place`]. Invariant: picked axes stand where NumPy puts them.
+//! Owns [`IndexedAxes`] and [`place`]. Invariant: picked axes stand where NumPy puts them.
 //!
 //! Not here: reading and writing them (`fancy.rs`).
 
 use crate::convert::numpy_arrays;
-use crate::index::advanced_key::Part;
-use crate::index::basic::Item;
+use crate::index::advanced_key::KeyPart;
+use crate::index::basic::BasicPart;
 use crate::session::errors::to_py;
 use gpupy_core::memory;
 use gpupy_engine::Array;
@@ -18,39 +18,49 @@ pub type Indices = SmallVec<[Option<Array>; 4]>;
 
 /// What a key with index arrays names: of each axis of a view an index array, or all of it; and
 /// where the picked axes stand among the others.
-pub struct Picked {
+pub struct IndexedAxes {
     pub view: Array,
     pub indices: Indices,
     pub at: usize,
 }
 
 /// The view and the index arrays of a key's parts; `None` when they do not fit the array.
-pub fn place(py: Python<'_>, array: &Array, parts: &[Part<'_>]) -> PyResult<Option<Picked>> {
-    let axes = |part: &Part<'_>| match part {
-        Part::Basic(Item::At(_) | Item::Range(_)) | Part::Index(_) => 1,
-        Part::Basic(Item::Ellipsis | Item::NewAxis) => 0,
-        Part::Mask(shape, _) => shape.len(),
+pub fn place(
+    py: Python<'_>,
+    array: &Array,
+    parts: &[KeyPart<'_>],
+) -> PyResult<Option<IndexedAxes>> {
+    let axes = |part: &KeyPart<'_>| match part {
+        KeyPart::Basic(BasicPart::At(_) | BasicPart::Range(_)) | KeyPart::Index(_) => 1,
+        KeyPart::Basic(BasicPart::Ellipsis | BasicPart::NewAxis) => 0,
+        KeyPart::Mask(shape, _) => shape.len(),
     };
     let used: usize = parts.iter().map(axes).sum();
-    let ellipses = parts.iter().filter(|part| matches!(part, Part::Basic(Item::Ellipsis))).count();
+    let ellipses =
+        parts.iter().filter(|part| matches!(part, KeyPart::Basic(BasicPart::Ellipsis))).count();
     if used > array.ndim() || ellipses > 1 {
         return Ok(None);
     }
-    let mut made =
-        View { array, axis: 0, offset: array.offset(), picked: SmallVec::new(), run: Run::Before };
+    let mut made = AxesBuilder {
+        array,
+        axis: 0,
+        offset: array.offset(),
+        picked: SmallVec::new(),
+        run: AdvancedRun::Before,
+    };
     for part in parts {
         match part {
-            Part::Index(index) => {
+            KeyPart::Index(index) => {
                 made.advanced();
                 made.keep(Some(index.clone()));
             }
-            Part::Mask(shape, positions) => {
+            KeyPart::Mask(shape, positions) => {
                 made.advanced();
                 if !made.mask(py, shape, positions)? {
                     return Ok(None);
                 }
             }
-            Part::Basic(Item::At(at)) => {
+            KeyPart::Basic(BasicPart::At(at)) => {
                 made.advanced();
                 let n = array.shape()[made.axis] as isize;
                 let at = if *at < 0 { at.wrapping_add(n) } else { *at };
@@ -60,7 +70,7 @@ pub fn place(py: Python<'_>, array: &Array, parts: &[Part<'_>]) -> PyResult<Opti
                 made.offset += at * array.strides()[made.axis];
                 made.axis += 1;
             }
-            Part::Basic(Item::Range(slice)) => {
+            KeyPart::Basic(BasicPart::Range(slice)) => {
                 made.basic();
                 let (n, stride) = (array.shape()[made.axis] as isize, array.strides()[made.axis]);
                 let range = slice.indices(n)?;
@@ -70,11 +80,11 @@ pub fn place(py: Python<'_>, array: &Array, parts: &[Part<'_>]) -> PyResult<Opti
                 made.picked.push((range.slicelength, stride * range.step, None));
                 made.axis += 1;
             }
-            Part::Basic(Item::NewAxis) => {
+            KeyPart::Basic(BasicPart::NewAxis) => {
                 made.basic();
                 made.picked.push((1, 0, None));
             }
-            Part::Basic(Item::Ellipsis) => {
+            KeyPart::Basic(BasicPart::Ellipsis) => {
                 made.basic();
                 (0..array.ndim() - used).for_each(|_| made.keep(None));
             }
@@ -87,7 +97,7 @@ pub fn place(py: Python<'_>, array: &Array, parts: &[Part<'_>]) -> PyResult<Opti
 }
 
 /// Where the index arrays of a key stand: in one run, or in several with others between them.
-enum Run {
+enum AdvancedRun {
     Before,
     /// In the first run, before this kept axis.
     Within(usize),
@@ -96,15 +106,15 @@ enum Run {
 }
 
 /// The view that a key names so far: its axes, and which of them are indexed.
-struct View<'a> {
+struct AxesBuilder<'a> {
     array: &'a Array,
     axis: usize,
     offset: isize,
     picked: SmallVec<[(usize, isize, Option<Array>); 4]>,
-    run: Run,
+    run: AdvancedRun,
 }
 
-impl View<'_> {
+impl AxesBuilder<'_> {
     /// Takes the next axis of the array whole.
     fn keep(&mut self, index: Option<Array>) {
         let (n, stride) = (self.array.shape()[self.axis], self.array.strides()[self.axis]);
@@ -150,28 +160,28 @@ impl View<'_> {
     fn advanced(&mut self) {
         let kept = self.picked.iter().filter(|(_, _, index)| index.is_none()).count();
         self.run = match self.run {
-            Run::Before => Run::Within(kept),
-            Run::Within(at) => Run::Within(at),
-            Run::Behind(_) | Run::Several => Run::Several,
+            AdvancedRun::Before => AdvancedRun::Within(kept),
+            AdvancedRun::Within(at) => AdvancedRun::Within(at),
+            AdvancedRun::Behind(_) | AdvancedRun::Several => AdvancedRun::Several,
         };
     }
 
     fn basic(&mut self) {
-        if let Run::Within(at) = self.run {
-            self.run = Run::Behind(at);
+        if let AdvancedRun::Within(at) = self.run {
+            self.run = AdvancedRun::Behind(at);
         }
     }
 
-    fn finish(self) -> PyResult<Picked> {
+    fn finish(self) -> PyResult<IndexedAxes> {
         let shape: SmallVec<[usize; 4]> = self.picked.iter().map(|axis| axis.0).collect();
         let strides: SmallVec<[isize; 4]> = self.picked.iter().map(|axis| axis.1).collect();
         let view = self.array.view(&shape, &strides, self.offset).map_err(to_py)?;
         let indices = self.picked.into_iter().map(|axis| axis.2).collect();
         // Runs that are apart have no one place, so their axes come first.
         let at = match self.run {
-            Run::Within(at) | Run::Behind(at) => at,
-            Run::Before | Run::Several => 0,
+            AdvancedRun::Within(at) | AdvancedRun::Behind(at) => at,
+            AdvancedRun::Before | AdvancedRun::Several => 0,
         };
-        Ok(Picked { view, indices, at })
+        Ok(IndexedAxes { view, indices, at })
     }
 }

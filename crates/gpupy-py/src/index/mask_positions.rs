@@ -6,7 +6,7 @@
 //!
 //! Not here: what positions are for (`fancy.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::side_data::Positions;
 use crate::session::context::{holds, ready};
 use crate::session::errors::to_py;
@@ -22,7 +22,7 @@ const LEAST: usize = 1 << 12;
 /// The positions in C order, int64, of a mask's true elements, as an array of one axis; `None` for other arrays.
 #[pyfunction]
 pub fn positions(mask: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
-    let Elements::Lazy(array) = elements(mask) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(mask) else { return Ok(None) };
     if array.dtype() != DType::Bool || !holds(DType::I64)? {
         return Ok(None);
     }
@@ -44,7 +44,7 @@ pub fn of(mask: &Bound<'_, NdArray>, array: &Array) -> PyResult<Array> {
 /// The positions of a mask's true elements, if they were found before.
 fn known(mask: &Bound<'_, NdArray>) -> Option<Array> {
     let this = mask.get().read(mask.py());
-    let kept = mask.get().kept()?.positions.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = mask.get().side_data()?.positions.lock().unwrap_or_else(PoisonError::into_inner);
     let (array, found) = (this.as_lazy()?, kept.as_ref()?);
     let same = !array.is_pinned()
         && array.value().ok()?.id() == found.value
@@ -59,6 +59,6 @@ fn note(mask: &Bound<'_, NdArray>, positions: &Array) {
     let Some(array) = this.as_lazy().filter(large) else { return };
     let (Ok(value), view) = (array.value(), array.layout().clone()) else { return };
     let found = Positions { value: value.id(), view, array: positions.clone() };
-    let kept = &mask.get().keep().positions;
+    let kept = &mask.get().side_data_or_new().positions;
     *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
 }

@@ -1,6 +1,6 @@
 //! Iteration over the rows of an array: `for row in a`, `x, y = a`.
 //!
-//! Owns [`Rows`]. Invariant: what it gives are views, as by an index of the first axis.
+//! Owns [`RowIterator`]. Invariant: what it gives are views, as by an index of the first axis.
 //!
 //! Not here: arrays of one axis, whose elements are read together (`methods/indexing.rs`).
 
@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An iterator over the first axis.
 #[pyclass(name = "rows", module = "gpupy", frozen)]
-pub struct Rows {
+pub struct RowIterator {
     array: Py<NdArray>,
     next: AtomicUsize,
 }
 
-impl Rows {
+impl RowIterator {
     /// From the first row on.
-    pub fn of(array: &Bound<'_, NdArray>) -> Rows {
-        Rows { array: array.clone().unbind(), next: AtomicUsize::new(0) }
+    pub fn of(array: &Bound<'_, NdArray>) -> RowIterator {
+        RowIterator { array: array.clone().unbind(), next: AtomicUsize::new(0) }
     }
 }
 
 #[pymethods]
-impl Rows {
+impl RowIterator {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

@@ -5,9 +5,9 @@
 //!
 //! Not here: which elements a key means (`basic.rs`), writes by index arrays (`fancy.rs`).
 
-use crate::array::meta::hollow;
-use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::array::operand::{Held, Operand, classify, int_scalar};
+use crate::array::meta::meta_array;
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::operand::{OperandValue, UfuncOperand, classify, int_scalar};
 use crate::array::subclass::is_plain;
 use crate::convert::array_export;
 use crate::convert::cast_warnings;
@@ -45,12 +45,12 @@ pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
 /// to the view as a whole.
 pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match source(py, dest.dtype(), dest.ndim(), value)? {
-        Source::Array(array) => {
+        AssignSource::Array(array) => {
             check_shape(dest, &array)?;
             warn_of(value, dest.dtype())?;
             write(dest, Arg::Array(&array))
         }
-        Source::Scalar(scalar) => write(dest, Arg::Scalar(scalar)),
+        AssignSource::Scalar(scalar) => write(dest, Arg::Scalar(scalar)),
     }
 }
 
@@ -60,22 +60,22 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
 /// The warning, where the user made an exception of it.
 pub fn warn_of(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<()> {
     match value.cast::<NdArray>().map(elements) {
-        Ok(Elements::Lazy(array)) => warn_of_lost_parts(value.py(), array.dtype(), dtype),
+        Ok(ArrayElements::Lazy(array)) => warn_of_lost_parts(value.py(), array.dtype(), dtype),
         _ => Ok(()),
     }
 }
 
 /// What is written, in the dtype of where it goes.
-pub enum Source {
+pub enum AssignSource {
     Array(Array),
     Scalar(Scalar),
 }
 
-impl Source {
+impl AssignSource {
     pub fn arg(&self) -> Arg<'_> {
         match self {
-            Source::Array(array) => Arg::Array(array),
-            Source::Scalar(scalar) => Arg::Scalar(*scalar),
+            AssignSource::Array(array) => Arg::Array(array),
+            AssignSource::Scalar(scalar) => Arg::Scalar(*scalar),
         }
     }
 }
@@ -89,13 +89,13 @@ pub fn source(
     dtype: DType,
     ndim: usize,
     value: &Bound<'_, PyAny>,
-) -> PyResult<Source> {
+) -> PyResult<AssignSource> {
     if let Some(operand) = classify(value)? {
         if let Some(array) = operand.as_array() {
             if array.dtype() == dtype {
-                return Ok(Source::Array(array.clone()));
+                return Ok(AssignSource::Array(array.clone()));
             }
-            if let Held::Scalar(scalar) = &operand.held
+            if let OperandValue::Scalar(scalar) = &operand.held
                 && dtype.is_int()
                 && array.dtype() != DType::Bool
             {
@@ -104,10 +104,10 @@ pub fn source(
                 return source(py, dtype, ndim, &number);
             }
             cast_warnings::warn_of(py, array, dtype)?;
-            return Ok(Source::Array(ready(py)?.cast(array, dtype).map_err(to_py)?));
+            return Ok(AssignSource::Array(ready(py)?.cast(array, dtype).map_err(to_py)?));
         }
         if let Some(scalar) = plain(&operand, dtype) {
-            return Ok(Source::Scalar(scalar));
+            return Ok(AssignSource::Scalar(scalar));
         }
     }
     // Everything else is converted by NumPy, which also has the words for what cannot be.
@@ -116,8 +116,8 @@ pub fn source(
     let numpy = numpy(py)?;
     let given = match value.cast::<NdArray>() {
         Ok(array) => match elements(array) {
-            Elements::Numpy(array) => array,
-            Elements::Lazy(array) => array_export::to_numpy(py, &array)?,
+            ArrayElements::Numpy(array) => array,
+            ArrayElements::Lazy(array) => array_export::to_numpy(py, &array)?,
         },
         // NumPy's numbers have to fit into signed dtypes, as Python's do; into others they are cast.
         Err(_)
@@ -133,7 +133,7 @@ pub fn source(
     let converted = numpy.array.bind(py).call((given,), Some(&kwargs))?;
     match numpy_arrays::from_numpy(&converted)? {
         // NumPy drops leading axes of arrays, but not of lists.
-        Some(array) if is_array || array.ndim() <= ndim => Ok(Source::Array(array)),
+        Some(array) if is_array || array.ndim() <= ndim => Ok(AssignSource::Array(array)),
         _ => Err(PyValueError::new_err("setting an array element with a sequence.")),
     }
 }
@@ -172,12 +172,12 @@ pub fn set_item(
     if !error.is_instance_of::<PyValueError>(py) && !error.is_instance_of::<PyTypeError>(py) {
         return Err(error);
     }
-    let standin = hollow(py, array.shape(), array.dtype())?;
+    let meta = meta_array(py, array.shape(), array.dtype())?;
     let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
-    standin.set_item(key, value)?;
+    meta.set_item(key, value)?;
     // NumPy took it, in a way of its own (the truth of a list, for one): all elements of the
     // stand-in are now what it made of the value.
-    let taken = numpy(py)?.array.bind(py).call1((standin.get_item(key)?,))?;
+    let taken = numpy(py)?.array.bind(py).call1((meta.get_item(key)?,))?;
     match numpy_arrays::from_numpy(&taken)? {
         Some(taken) if dest.size() == 1 => write(dest, Arg::Array(&taken)),
         _ => Err(error),
@@ -196,14 +196,14 @@ fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// A scalar in the destination's dtype, when the conversion needs no warning and no refusal.
-pub fn plain(operand: &Operand<'_>, dtype: DType) -> Option<Scalar> {
+pub fn plain(operand: &UfuncOperand<'_>, dtype: DType) -> Option<Scalar> {
     let value = match operand.held {
-        Held::Float(value) => value,
-        Held::Known(scalar) if scalar.dtype.is_float() => {
+        OperandValue::Float(value) => value,
+        OperandValue::Known(scalar) if scalar.dtype.is_float() => {
             f64::from_bits(op_eval::eval(Op::Cast, DType::F64, &[scalar])?.bits)
         }
         // Numbers have to fit into signed dtypes, and are cast to others.
-        Held::Known(scalar) if scalar.dtype.is_int() && dtype.is_signed_int() => {
+        OperandValue::Known(scalar) if scalar.dtype.is_int() && dtype.is_signed_int() => {
             return int_scalar(scalar.as_int(), dtype);
         }
         _ => return operand.scalar(dtype),
@@ -250,12 +250,12 @@ fn write(dest: &Array, source: Arg<'_>) -> PyResult<()> {
 #[pyfunction]
 pub fn assign_all(dest: &Bound<'_, NdArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match elements(dest) {
-        Elements::Lazy(array) => {
+        ArrayElements::Lazy(array) => {
             if !dest.get().is_writable() {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             set(dest.py(), &array, value)
         }
-        Elements::Numpy(array) => array.set_item(dest.py().Ellipsis(), value),
+        ArrayElements::Numpy(array) => array.set_item(dest.py().Ellipsis(), value),
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
@@ -28,7 +28,7 @@ pub fn take<'py>(
     mode: &str,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let outside = match mode {
         "raise" => Outside::Refuse,
         "wrap" => Outside::Wrap,
@@ -53,11 +53,11 @@ pub fn take<'py>(
         (0..array.ndim()).map(|k| (k == axis).then_some(&index)).collect();
     let found = wait(py, || context.pick(&array, &all, axis, outside));
     let refused = || {
-        refusal(&array, indices, |standin, indices| {
+        refusal(&array, indices, |meta, indices| {
             let kwargs = PyDict::new(py);
             kwargs.set_item("axis", axis)?;
             kwargs.set_item("mode", mode)?;
-            standin.call_method("take", (indices,), Some(&kwargs))
+            meta.call_method("take", (indices,), Some(&kwargs))
         })
     };
     match found {
@@ -84,7 +84,7 @@ pub fn take_along<'py>(
     axis: isize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let context = ready(py)?;
     let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
     if !supports(context, Op::Gather, array.dtype()) {
@@ -125,7 +125,7 @@ fn normal(axis: isize, ndim: usize) -> Option<usize> {
 /// Integers as an index array, which may have no axes; `None` for what are none.
 fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array) = given.cast::<NdArray>()
-        && let Elements::Lazy(array) = elements(array)
+        && let ArrayElements::Lazy(array) = elements(array)
     {
         return match array.dtype().is_int() {
             true => array.snapshot().map(Some).map_err(to_py),

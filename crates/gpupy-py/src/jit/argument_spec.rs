@@ -1,6 +1,6 @@
 //! How the arguments of a call look.
 //!
-//! Owns [`Given`]: what an argument has to be like for what was recorded to hold. Arrays are put into a list, each in a
+//! Owns [`ArgumentSpec`]: what an argument has to be like for what was recorded to hold. Arrays are put into a list, each in a
 //! place of its own; what is known about them besides is the variant's (`variant.rs`).
 
 use crate::array::lazy_scalar::LazyScalar;
@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 pub type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
 /// What an argument has to be.
-pub enum Given {
+pub enum ArgumentSpec {
     /// An array of ours.
     Array,
     /// A scalar of ours that is still to be computed.
@@ -29,27 +29,27 @@ pub enum Given {
     /// An equal one of the same type.
     Equal(Py<PyAny>),
     /// A sequence of this type, with such items.
-    Items(Py<PyType>, Vec<Given>),
+    Items(Py<PyType>, Vec<ArgumentSpec>),
     /// A dictionary with these keys, in this order, and such values.
-    Entries(Vec<(Py<PyAny>, Given)>),
+    Entries(Vec<(Py<PyAny>, ArgumentSpec)>),
 }
 
-impl Given {
+impl ArgumentSpec {
     /// As Python describes it: `("array",)`, `("scalar",)`, `("number", type)`, `("same", object)`, `("equal",
     /// object)`, `("items", type, [...])`, `("entries", [(key, ...), ...])`.
-    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Given> {
+    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<ArgumentSpec> {
         let words = words.cast::<PyTuple>()?;
         let kind: String = words.get_item(0)?.extract()?;
         let at = |place: usize| words.get_item(place);
         Ok(match kind.as_str() {
-            "array" => Given::Array,
-            "scalar" => Given::Scalar,
-            "number" => Given::Number(at(1)?.cast_into::<PyType>()?.unbind()),
-            "same" => Given::Same(at(1)?.unbind()),
-            "equal" => Given::Equal(at(1)?.unbind()),
+            "array" => ArgumentSpec::Array,
+            "scalar" => ArgumentSpec::Scalar,
+            "number" => ArgumentSpec::Number(at(1)?.cast_into::<PyType>()?.unbind()),
+            "same" => ArgumentSpec::Same(at(1)?.unbind()),
+            "equal" => ArgumentSpec::Equal(at(1)?.unbind()),
             "items" => {
-                let items = at(2)?.try_iter()?.map(|item| Given::of(&item?));
-                Given::Items(
+                let items = at(2)?.try_iter()?.map(|item| ArgumentSpec::of(&item?));
+                ArgumentSpec::Items(
                     at(1)?.cast_into::<PyType>()?.unbind(),
                     items.collect::<PyResult<_>>()?,
                 )
@@ -57,25 +57,28 @@ impl Given {
             "entries" => {
                 let entry = |entry: PyResult<Bound<'_, PyAny>>| {
                     let entry = entry?;
-                    Ok((entry.get_item(0)?.unbind(), Given::of(&entry.get_item(1)?)?))
+                    Ok((entry.get_item(0)?.unbind(), ArgumentSpec::of(&entry.get_item(1)?)?))
                 };
-                Given::Entries(at(1)?.try_iter()?.map(entry).collect::<PyResult<_>>()?)
+                ArgumentSpec::Entries(at(1)?.try_iter()?.map(entry).collect::<PyResult<_>>()?)
             }
             _ => return Err(PyTypeError::new_err(format!("an argument is no {kind}"))),
         })
     }
 
     /// Whether both say the same.
-    pub fn is_same(&self, other: &Given, py: Python<'_>) -> bool {
+    pub fn is_same(&self, other: &ArgumentSpec, py: Python<'_>) -> bool {
         match (self, other) {
-            (Given::Array, Given::Array) | (Given::Scalar, Given::Scalar) => true,
-            (Given::Number(a), Given::Number(b)) => a.is(b),
-            (Given::Same(a), Given::Same(b)) => a.is(b),
-            (Given::Equal(a), Given::Equal(b)) => is_equal(a.bind(py), b.bind(py)).unwrap_or(false),
-            (Given::Items(a, b), Given::Items(c, d)) => {
+            (ArgumentSpec::Array, ArgumentSpec::Array)
+            | (ArgumentSpec::Scalar, ArgumentSpec::Scalar) => true,
+            (ArgumentSpec::Number(a), ArgumentSpec::Number(b)) => a.is(b),
+            (ArgumentSpec::Same(a), ArgumentSpec::Same(b)) => a.is(b),
+            (ArgumentSpec::Equal(a), ArgumentSpec::Equal(b)) => {
+                is_equal(a.bind(py), b.bind(py)).unwrap_or(false)
+            }
+            (ArgumentSpec::Items(a, b), ArgumentSpec::Items(c, d)) => {
                 a.is(c) && b.len() == d.len() && b.iter().zip(d).all(|(b, d)| b.is_same(d, py))
             }
-            (Given::Entries(a), Given::Entries(b)) => {
+            (ArgumentSpec::Entries(a), ArgumentSpec::Entries(b)) => {
                 a.len() == b.len()
                     && a.iter().zip(b).all(|((key, a), (other, b))| {
                         is_equal(key.bind(py), other.bind(py)).unwrap_or(false) && a.is_same(b, py)
@@ -86,20 +89,21 @@ impl Given {
     }
 
     /// Another handle of the same.
-    pub fn again(&self, py: Python<'_>) -> Given {
+    pub fn again(&self, py: Python<'_>) -> ArgumentSpec {
         match self {
-            Given::Array => Given::Array,
-            Given::Scalar => Given::Scalar,
-            Given::Number(class) => Given::Number(class.clone_ref(py)),
-            Given::Same(object) => Given::Same(object.clone_ref(py)),
-            Given::Equal(object) => Given::Equal(object.clone_ref(py)),
-            Given::Items(class, items) => {
-                Given::Items(class.clone_ref(py), items.iter().map(|item| item.again(py)).collect())
-            }
-            Given::Entries(entries) => {
+            ArgumentSpec::Array => ArgumentSpec::Array,
+            ArgumentSpec::Scalar => ArgumentSpec::Scalar,
+            ArgumentSpec::Number(class) => ArgumentSpec::Number(class.clone_ref(py)),
+            ArgumentSpec::Same(object) => ArgumentSpec::Same(object.clone_ref(py)),
+            ArgumentSpec::Equal(object) => ArgumentSpec::Equal(object.clone_ref(py)),
+            ArgumentSpec::Items(class, items) => ArgumentSpec::Items(
+                class.clone_ref(py),
+                items.iter().map(|item| item.again(py)).collect(),
+            ),
+            ArgumentSpec::Entries(entries) => {
                 let again =
-                    |(key, given): &(Py<PyAny>, Given)| (key.clone_ref(py), given.again(py));
-                Given::Entries(entries.iter().map(again).collect())
+                    |(key, given): &(Py<PyAny>, ArgumentSpec)| (key.clone_ref(py), given.again(py));
+                ArgumentSpec::Entries(entries.iter().map(again).collect())
             }
         }
     }
@@ -107,14 +111,14 @@ impl Given {
     /// Shows the collector of garbage what this holds.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
-            Given::Array | Given::Scalar => Ok(()),
-            Given::Number(class) => visit.call(class),
-            Given::Same(object) | Given::Equal(object) => visit.call(object),
-            Given::Items(class, items) => {
+            ArgumentSpec::Array | ArgumentSpec::Scalar => Ok(()),
+            ArgumentSpec::Number(class) => visit.call(class),
+            ArgumentSpec::Same(object) | ArgumentSpec::Equal(object) => visit.call(object),
+            ArgumentSpec::Items(class, items) => {
                 visit.call(class)?;
                 items.iter().try_for_each(|item| item.traverse(visit))
             }
-            Given::Entries(entries) => entries.iter().try_for_each(|(key, given)| {
+            ArgumentSpec::Entries(entries) => entries.iter().try_for_each(|(key, given)| {
                 visit.call(key)?;
                 given.traverse(visit)
             }),
@@ -129,23 +133,23 @@ impl Given {
     ) -> PyResult<bool> {
         let py = object.py();
         Ok(match self {
-            Given::Array => {
+            ArgumentSpec::Array => {
                 let fits = object.is_exact_instance_of::<NdArray>();
                 objects.push(object.clone());
                 fits
             }
-            Given::Scalar => {
+            ArgumentSpec::Scalar => {
                 let fits = object.is_exact_instance_of::<LazyScalar>();
                 objects.push(object.clone());
                 fits
             }
-            Given::Number(class) => {
+            ArgumentSpec::Number(class) => {
                 objects.push(object.clone());
                 object.get_type().is(class)
             }
-            Given::Same(known) => object.is(known),
-            Given::Equal(known) => is_equal(known.bind(py), object)?,
-            Given::Items(class, items) => {
+            ArgumentSpec::Same(known) => object.is(known),
+            ArgumentSpec::Equal(known) => is_equal(known.bind(py), object)?,
+            ArgumentSpec::Items(class, items) => {
                 objects.push(object.clone());
                 if !object.get_type().is(class) {
                     return Ok(false);
@@ -156,7 +160,7 @@ impl Given {
                 let list = object.cast::<PyList>()?;
                 all_fit(items, list.len(), list.iter(), objects)?
             }
-            Given::Entries(entries) => {
+            ArgumentSpec::Entries(entries) => {
                 objects.push(object.clone());
                 let Ok(dict) = object.cast_exact::<PyDict>() else { return Ok(false) };
                 entries_fit(entries, dict, objects)?
@@ -226,7 +230,7 @@ fn has_identity(object: &Bound<'_, PyAny>) -> bool {
 
 /// Whether all items of a sequence of this length fit.
 pub fn all_fit<'py>(
-    given: &[Given],
+    given: &[ArgumentSpec],
     len: usize,
     mut items: impl Iterator<Item = Bound<'py, PyAny>>,
     objects: &mut Objects<'py>,
@@ -245,7 +249,7 @@ pub fn all_fit<'py>(
 
 /// Whether a dictionary has these entries, in this order.
 pub fn entries_fit<'py>(
-    given: &[(Py<PyAny>, Given)],
+    given: &[(Py<PyAny>, ArgumentSpec)],
     dict: &Bound<'py, PyDict>,
     objects: &mut Objects<'py>,
 ) -> PyResult<bool> {

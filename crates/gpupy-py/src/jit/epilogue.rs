@@ -1,12 +1,12 @@
 //! Endings: what a function leaves behind and gives.
 //!
-//! Owns [`Ending`]. Invariant: results are taken before anything is written, so that none sees what was written
+//! Owns [`Epilogue`]. Invariant: results are taken before anything is written, so that none sees what was written
 //! behind it.
 
 use super::argument_spec::Objects;
 use crate::array::lazy_scalar;
 use crate::array::ndarray::NdArray;
-use crate::array::recording::Register;
+use crate::array::recording::RecordedRegister;
 use crate::array::recording::materialise::put;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
@@ -18,21 +18,21 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// What happens at the end of a call.
-pub struct Ending {
+pub struct Epilogue {
     /// The inputs that are written, and what they get.
-    pub writes: Vec<(u32, Base)>,
+    pub writes: Vec<(u32, BaseSource)>,
     /// The bases of new arrays.
-    pub bases: Vec<Base>,
+    pub bases: Vec<BaseSource>,
     /// The arrays that the call gives.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<OutputSpec>,
     /// Of what it gives: the arrays in their places.
-    pub result: Template,
+    pub result: ResultTemplate,
 }
 
 /// What a base gets.
-pub enum Base {
+pub enum BaseSource {
     /// With what is in a register.
-    Register(Register),
+    Register(RecordedRegister),
     /// With elements that are always the same.
     Constant(Array),
     /// This one itself.
@@ -40,8 +40,8 @@ pub enum Base {
 }
 
 /// An array that a call gives.
-pub struct Output {
-    pub from: From,
+pub struct OutputSpec {
+    pub from: OutputOwner,
     pub view: View,
     pub writable: bool,
     /// It is no view of another object.
@@ -50,7 +50,7 @@ pub struct Output {
 
 /// Whose elements an array shows.
 #[derive(Clone, Copy)]
-pub enum From {
+pub enum OutputOwner {
     /// Those of an object of the call.
     Object(usize),
     /// Those of a new base, by its number.
@@ -58,7 +58,7 @@ pub enum From {
 }
 
 /// What a call gives, with places for arrays.
-pub enum Template {
+pub enum ResultTemplate {
     /// An object of the call.
     Object(usize),
     /// An array, by its number.
@@ -69,61 +69,66 @@ pub enum Template {
     Float(usize),
     /// Always this object.
     Same(Py<PyAny>),
-    Tuple(Vec<Template>),
+    Tuple(Vec<ResultTemplate>),
     /// A tuple of a class of its own, which is called with its items.
-    Named(Py<PyAny>, Vec<Template>),
+    Named(Py<PyAny>, Vec<ResultTemplate>),
     /// A container, by its number.
-    List(usize, Vec<Template>),
-    Dict(usize, Vec<(Py<PyAny>, Template)>),
+    List(usize, Vec<ResultTemplate>),
+    Dict(usize, Vec<(Py<PyAny>, ResultTemplate)>),
     /// A container that stands elsewhere, too, by its number.
     Again(usize),
 }
 
 /// The elements of a call: its inputs, and what its segments gave.
-pub struct Registers<'a> {
+pub struct RegisterFile<'a> {
     pub inputs: &'a [Array],
     pub made: &'a [Option<Array>],
 }
 
-impl Registers<'_> {
+impl RegisterFile<'_> {
     /// What is in a register.
-    pub fn get(&self, register: Register) -> PyResult<&Array> {
+    pub fn get(&self, register: RecordedRegister) -> PyResult<&Array> {
         let found = match register {
-            Register::Input(number) => self.inputs.get(number as usize),
-            Register::Made(number) => self.made.get(number as usize).and_then(Option::as_ref),
+            RecordedRegister::Input(number) => self.inputs.get(number as usize),
+            RecordedRegister::Made(number) => {
+                self.made.get(number as usize).and_then(Option::as_ref)
+            }
         };
         found.ok_or_else(|| PyRuntimeError::new_err("a recorded function reads what is not there"))
     }
 }
 
-impl Template {
+impl ResultTemplate {
     /// As Python describes it: `("object", place)`, `("array", number)`, `("scalar" | "float", number)`, `("same",
     /// object)`, `("tuple", items)`, `("named", class, items)`, `("list", number, items)`, `("dict", number, [(key,
     /// value), ...])`, `("again", number)`.
-    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<Template> {
+    pub fn of(words: &Bound<'_, PyAny>) -> PyResult<ResultTemplate> {
         let words = words.cast::<PyTuple>()?;
         let kind: String = words.get_item(0)?.extract()?;
         let at = |place: usize| words.get_item(place);
         let items = |place| {
-            at(place)?.try_iter()?.map(|item| Template::of(&item?)).collect::<PyResult<Vec<_>>>()
+            at(place)?
+                .try_iter()?
+                .map(|item| ResultTemplate::of(&item?))
+                .collect::<PyResult<Vec<_>>>()
         };
         Ok(match kind.as_str() {
-            "object" => Template::Object(at(1)?.extract()?),
-            "array" => Template::Array(at(1)?.extract()?),
-            "scalar" => Template::Scalar(at(1)?.extract()?),
-            "float" => Template::Float(at(1)?.extract()?),
-            "same" => Template::Same(at(1)?.unbind()),
-            "tuple" => Template::Tuple(items(1)?),
-            "list" => Template::List(at(1)?.extract()?, items(2)?),
-            "again" => Template::Again(at(1)?.extract()?),
-            "named" => Template::Named(at(1)?.unbind(), items(2)?),
+            "object" => ResultTemplate::Object(at(1)?.extract()?),
+            "array" => ResultTemplate::Array(at(1)?.extract()?),
+            "scalar" => ResultTemplate::Scalar(at(1)?.extract()?),
+            "float" => ResultTemplate::Float(at(1)?.extract()?),
+            "same" => ResultTemplate::Same(at(1)?.unbind()),
+            "tuple" => ResultTemplate::Tuple(items(1)?),
+            "list" => ResultTemplate::List(at(1)?.extract()?, items(2)?),
+            "again" => ResultTemplate::Again(at(1)?.extract()?),
+            "named" => ResultTemplate::Named(at(1)?.unbind(), items(2)?),
             "dict" => {
                 let pair = |item: PyResult<Bound<'_, PyAny>>| {
                     let item = item?;
-                    Ok((item.get_item(0)?.unbind(), Template::of(&item.get_item(1)?)?))
+                    Ok((item.get_item(0)?.unbind(), ResultTemplate::of(&item.get_item(1)?)?))
                 };
                 let pairs = at(2)?.try_iter()?.map(pair).collect::<PyResult<_>>()?;
-                Template::Dict(at(1)?.extract()?, pairs)
+                ResultTemplate::Dict(at(1)?.extract()?, pairs)
             }
             _ => return Err(PyTypeError::new_err(format!("a result is no {kind}"))),
         })
@@ -131,15 +136,15 @@ impl Template {
 
     /// Shows the collector of garbage what this holds.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        let all = |items: &[Template]| items.iter().try_for_each(|item| item.traverse(visit));
+        let all = |items: &[ResultTemplate]| items.iter().try_for_each(|item| item.traverse(visit));
         match self {
-            Template::Same(object) => visit.call(object),
-            Template::Tuple(items) | Template::List(_, items) => all(items),
-            Template::Named(class, items) => {
+            ResultTemplate::Same(object) => visit.call(object),
+            ResultTemplate::Tuple(items) | ResultTemplate::List(_, items) => all(items),
+            ResultTemplate::Named(class, items) => {
                 visit.call(class)?;
                 all(items)
             }
-            Template::Dict(_, entries) => entries.iter().try_for_each(|(key, value)| {
+            ResultTemplate::Dict(_, entries) => entries.iter().try_for_each(|(key, value)| {
                 visit.call(key)?;
                 value.traverse(visit)
             }),
@@ -147,26 +152,30 @@ impl Template {
         }
     }
 
-    fn build<'py>(&self, py: Python<'py>, call: &Call<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
-        let all = |items: &[Template]| {
+    fn build<'py>(
+        &self,
+        py: Python<'py>,
+        call: &EpilogueRun<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let all = |items: &[ResultTemplate]| {
             items.iter().map(|item| item.build(py, call)).collect::<PyResult<Vec<_>>>()
         };
         Ok(match self {
-            Template::Object(place) => call.objects[*place].clone(),
-            Template::Array(number) => call.array(py, *number)?,
-            Template::Scalar(number) => call.scalar(py, *number)?,
-            Template::Float(number) => call.scalar(py, *number)?.call_method0("__float__")?,
-            Template::Same(object) => object.bind(py).clone(),
-            Template::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
-            Template::Named(class, items) => {
+            ResultTemplate::Object(place) => call.objects[*place].clone(),
+            ResultTemplate::Array(number) => call.array(py, *number)?,
+            ResultTemplate::Scalar(number) => call.scalar(py, *number)?,
+            ResultTemplate::Float(number) => call.scalar(py, *number)?.call_method0("__float__")?,
+            ResultTemplate::Same(object) => object.bind(py).clone(),
+            ResultTemplate::Tuple(items) => PyTuple::new(py, all(items)?)?.into_any(),
+            ResultTemplate::Named(class, items) => {
                 class.bind(py).call1(PyTuple::new(py, all(items)?)?)?
             }
-            Template::List(number, items) => {
+            ResultTemplate::List(number, items) => {
                 let list = PyList::new(py, all(items)?)?.into_any();
                 call.containers.borrow_mut().insert(*number, list.clone());
                 list
             }
-            Template::Dict(number, entries) => {
+            ResultTemplate::Dict(number, entries) => {
                 let dict = PyDict::new(py);
                 for (key, value) in entries {
                     dict.set_item(key, value.build(py, call)?)?;
@@ -174,7 +183,7 @@ impl Template {
                 call.containers.borrow_mut().insert(*number, dict.clone().into_any());
                 dict.into_any()
             }
-            Template::Again(number) => {
+            ResultTemplate::Again(number) => {
                 let known = call.containers.borrow().get(number).cloned();
                 known.ok_or_else(|| PyRuntimeError::new_err("a container is missing"))?
             }
@@ -183,8 +192,8 @@ impl Template {
 }
 
 /// The end of one call.
-struct Call<'c, 'py> {
-    ending: &'c Ending,
+struct EpilogueRun<'c, 'py> {
+    ending: &'c Epilogue,
     objects: &'c Objects<'py>,
     /// The new bases, each with the object that owns it.
     bases: Vec<(Array, Bound<'py, NdArray>)>,
@@ -192,18 +201,18 @@ struct Call<'c, 'py> {
     containers: RefCell<FxHashMap<usize, Bound<'py, PyAny>>>,
 }
 
-impl<'py> Call<'_, 'py> {
+impl<'py> EpilogueRun<'_, 'py> {
     fn array(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        let Output { from, view, writable, owns } = &self.ending.outputs[number];
+        let OutputSpec { from, view, writable, owns } = &self.ending.outputs[number];
         match from {
-            From::Object(place) => {
+            OutputOwner::Object(place) => {
                 let object = self.objects[*place].cast::<NdArray>()?;
                 let seen = object.get().read(py).as_lazy().map(|array| array.seen(view.clone()));
                 let seen = seen.ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
                 let seen = object.get().view(object, seen.map_err(to_py)?, *writable);
                 Ok(Bound::new(py, seen)?.into_any())
             }
-            From::Base(number) => {
+            OutputOwner::Base(number) => {
                 let (array, owner) = &self.bases[*number];
                 if *owns {
                     return Ok(owner.clone().into_any());
@@ -215,18 +224,18 @@ impl<'py> Call<'_, 'py> {
     }
 
     fn scalar(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyAny>> {
-        let Output { from, view, .. } = &self.ending.outputs[number];
+        let OutputSpec { from, view, .. } = &self.ending.outputs[number];
         match from {
-            From::Base(number) => {
+            OutputOwner::Base(number) => {
                 let seen = self.bases[*number].0.seen(view.clone()).map_err(to_py)?;
                 lazy_scalar::leaving(py, seen.snapshot().map_err(to_py)?)
             }
-            From::Object(place) => Ok(self.objects[*place].clone()),
+            OutputOwner::Object(place) => Ok(self.objects[*place].clone()),
         }
     }
 }
 
-impl Ending {
+impl Epilogue {
     /// Gives what the function gives of these objects, and writes what it writes.
     ///
     /// # Errors
@@ -235,14 +244,14 @@ impl Ending {
         &self,
         py: Python<'py>,
         objects: &Objects<'py>,
-        registers: &Registers<'_>,
+        registers: &RegisterFile<'_>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut bases = Vec::with_capacity(self.bases.len());
         for (number, base) in self.bases.iter().enumerate() {
             let array = self.elements(base, registers)?;
             let mut outputs = self.outputs.iter();
             let own = outputs.find(|output| {
-                output.owns && matches!(output.from, From::Base(base) if base == number)
+                output.owns && matches!(output.from, OutputOwner::Base(base) if base == number)
             });
             let shown = match own {
                 Some(output) => array.seen(output.view.clone()).map_err(to_py)?,
@@ -252,12 +261,13 @@ impl Ending {
             owner.set_writable(own.is_none_or(|output| output.writable));
             bases.push((array, Bound::new(py, owner)?));
         }
-        let result = self
-            .result
-            .build(py, &Call { ending: self, objects, bases, containers: RefCell::default() })?;
+        let result = self.result.build(
+            py,
+            &EpilogueRun { ending: self, objects, bases, containers: RefCell::default() },
+        )?;
         let mut written = Vec::with_capacity(self.writes.len());
         for (input, base) in &self.writes {
-            let input = registers.get(Register::Input(*input))?;
+            let input = registers.get(RecordedRegister::Input(*input))?;
             written.push((input, self.elements(base, registers)?));
         }
         written.into_iter().try_for_each(|(base, from)| put(py, base, &from))?;
@@ -265,22 +275,24 @@ impl Ending {
     }
 
     /// A base of its own with these elements.
-    fn elements(&self, base: &Base, registers: &Registers<'_>) -> PyResult<Array> {
+    fn elements(&self, base: &BaseSource, registers: &RegisterFile<'_>) -> PyResult<Array> {
         match base {
             // Nobody else has what a segment made, if it is used once.
-            Base::Register(register @ Register::Made(_)) if self.is_sole(*register) => {
+            BaseSource::Register(register @ RecordedRegister::Made(_))
+                if self.is_sole(*register) =>
+            {
                 registers.get(*register).cloned()
             }
-            Base::Register(register) => registers.get(*register)?.snapshot().map_err(to_py),
-            Base::Constant(array) => array.snapshot().map_err(to_py),
-            Base::Shared(array) => Ok(array.clone()),
+            BaseSource::Register(register) => registers.get(*register)?.snapshot().map_err(to_py),
+            BaseSource::Constant(array) => array.snapshot().map_err(to_py),
+            BaseSource::Shared(array) => Ok(array.clone()),
         }
     }
 
     /// Whether a register is used once.
-    fn is_sole(&self, register: Register) -> bool {
+    fn is_sole(&self, register: RecordedRegister) -> bool {
         let writes = self.writes.iter().map(|(_, base)| base);
         let all = self.bases.iter().chain(writes);
-        all.filter(|base| matches!(base, Base::Register(it) if *it == register)).count() == 1
+        all.filter(|base| matches!(base, BaseSource::Register(it) if *it == register)).count() == 1
     }
 }

@@ -5,16 +5,18 @@
 //!
 //! Not here: what goes on while a function is recorded (`array/recording/`).
 
-use super::argument_spec::{Given, Objects, pattern};
-use super::epilogue::{Base, Ending, From, Output, Registers, Template};
+use super::argument_spec::{ArgumentSpec, Objects, pattern};
+use super::epilogue::{
+    BaseSource, Epilogue, OutputOwner, OutputSpec, RegisterFile, ResultTemplate,
+};
 use super::guards::Guard;
 use super::jit_function::Jit;
-use super::trace_tree::{Path, Then};
-use super::variant::{Variant, Wanted};
+use super::trace_tree::{Terminator, TraceTree};
+use super::variant::{ArraySpec, Variant};
 use crate::array::lazy_scalar::{self, LazyScalar};
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording::materialise::come_true;
-use crate::array::recording::{self, Cut, Done, Recording};
+use crate::array::recording::{self, JitRecording, PendingSegment, RecordedSegment};
 use crate::index::fancy;
 use crate::session::context::opening;
 use crate::session::errors::to_py;
@@ -111,7 +113,7 @@ pub fn select<'py>(
     array: &Bound<'py, NdArray>,
     mask: &Bound<'py, NdArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Elements::Lazy(elements) = elements(array) else { return Err(lost()) };
+    let ArrayElements::Lazy(elements) = elements(array) else { return Err(lost()) };
     let picked = fancy::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
     Ok(Bound::new(mask.py(), NdArray::lazy(picked))?.into_any())
 }
@@ -119,7 +121,7 @@ pub fn select<'py>(
 /// What tells whether two arrays have the same elements, without looking at them.
 #[pyfunction]
 pub fn identity(array: &Bound<'_, NdArray>) -> PyResult<(u64, Vec<usize>, Vec<isize>, isize)> {
-    let Elements::Lazy(array) = elements(array) else { return Err(lost()) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Err(lost()) };
     let value = array.value().map_err(to_py)?;
     Ok((value.id(), array.shape().to_vec(), array.strides().to_vec(), array.offset()))
 }
@@ -166,9 +168,9 @@ pub fn abandon(py: Python<'_>) -> PyResult<()> {
 /// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's
 /// result comes back with the reason.
 ///
-/// - `arguments`, `named`: what the arguments were like ([`Given::of`]); `objects`: their arrays, in that order, and
+/// - `arguments`, `named`: what the arguments were like ([`ArgumentSpec::of`]); `objects`: their arrays, in that order, and
 ///   `captured` ones behind them; `guards`: [`Guard::of`].
-/// - `result`: [`Template::of`]; `outputs`: the arrays and scalars in it.
+/// - `result`: [`ResultTemplate::of`]; `outputs`: the arrays and scalars in it.
 ///
 /// # Errors
 /// Any of an evaluation.
@@ -187,10 +189,11 @@ pub fn finish<'py>(
     refused: Option<String>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<String>)> {
     let all: Objects<'py> = objects.iter().chain(captured.iter()).collect();
-    let outputs: Vec<Seen> = outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
+    let outputs: Vec<OutputArray> =
+        outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
     let ended = recording::with(|recording| {
         let cut = recording.cut(None).map_err(to_py)?;
-        let ending = Ending::of(recording, &cut, &outputs, &all, result)?;
+        let ending = Epilogue::of(recording, &cut, &outputs, &all, result)?;
         let wanted = wanted(recording, &all);
         Ok::<_, PyErr>((cut, ending, wanted))
     });
@@ -207,14 +210,17 @@ pub fn finish<'py>(
     let ending = Arc::new(ending);
     let made = ours.made_with(&cut.replay(py)?, &cut);
     let inputs: Vec<Array> = ours.inputs.iter().map(|input| input.real.clone()).collect();
-    let registers = Registers { inputs: &inputs, made: &made };
+    let registers = RegisterFile { inputs: &inputs, made: &made };
     let given = ending.give(py, &all, &registers)?;
     if let (None, Some(wanted)) = (&refused, wanted) {
         let pair = |entry: Bound<'_, PyAny>| {
-            Ok((entry.get_item(0)?.unbind(), Given::of(&entry.get_item(1)?)?))
+            Ok((entry.get_item(0)?.unbind(), ArgumentSpec::of(&entry.get_item(1)?)?))
         };
         let variant = Variant {
-            arguments: arguments.iter().map(|given| Given::of(&given)).collect::<PyResult<_>>()?,
+            arguments: arguments
+                .iter()
+                .map(|given| ArgumentSpec::of(&given))
+                .collect::<PyResult<_>>()?,
             named: named.iter().map(pair).collect::<PyResult<_>>()?,
             guards: guards.iter().map(|guard| Guard::of(&guard)).collect::<PyResult<_>>()?,
             captured: captured.iter().map(Bound::unbind).collect(),
@@ -232,27 +238,27 @@ pub fn finish<'py>(
 }
 
 /// What an output is.
-struct Seen {
+struct OutputArray {
     array: Array,
     writable: bool,
     owns: bool,
 }
 
 /// What an output is: an array as it is seen.
-fn seen(output: &Bound<'_, PyAny>) -> PyResult<Seen> {
+fn seen(output: &Bound<'_, PyAny>) -> PyResult<OutputArray> {
     if let Ok(object) = output.cast_exact::<NdArray>() {
         let reading = object.get().read(object.py());
         let lazy =
             reading.as_lazy().ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
         let (writable, owns) = (object.get().is_writable(), object.get().base.is_none());
-        return Ok(Seen { array: lazy.clone(), writable, owns });
+        return Ok(OutputArray { array: lazy.clone(), writable, owns });
     }
     let scalar = output.cast_exact::<LazyScalar>()?;
-    Ok(Seen { array: scalar.get().as_array().clone(), writable: false, owns: false })
+    Ok(OutputArray { array: scalar.get().as_array().clone(), writable: false, owns: false })
 }
 
 /// The arrays that were looked at, where all are among the call's objects.
-fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
+fn wanted(recording: &JitRecording, objects: &Objects<'_>) -> Option<Vec<ArraySpec>> {
     let mut places = vec![None; recording.touched.len()];
     for (place, object) in objects.iter().enumerate() {
         if let Some(number) = recording.find(address(object)) {
@@ -264,7 +270,7 @@ fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
     let touched = recording.touched.iter().zip(places);
     let wanted = touched.map(|(touched, place)| {
         let (object, writable) = place?;
-        Some(Wanted {
+        Some(ArraySpec {
             object,
             input: touched.input,
             dtype: touched.array.dtype(),
@@ -277,48 +283,53 @@ fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
 }
 
 /// The path of segments to an ending.
-fn path(jit: &Jit, done: Vec<Done>, last: Cut, ending: Arc<Ending>) -> Arc<Path> {
-    let Done { segment, takes, gives, .. } = last.done;
-    let then = Then::End(ending);
-    let mut path = Arc::new(Path { segment: jit.shared(segment), takes, gives, then });
-    for Done { segment, takes, gives, decision } in done.into_iter().rev() {
+fn path(
+    jit: &Jit,
+    done: Vec<RecordedSegment>,
+    last: PendingSegment,
+    ending: Arc<Epilogue>,
+) -> Arc<TraceTree> {
+    let RecordedSegment { segment, takes, gives, .. } = last.done;
+    let then = Terminator::End(ending);
+    let mut path = Arc::new(TraceTree { segment: jit.shared(segment), takes, gives, then });
+    for RecordedSegment { segment, takes, gives, decision } in done.into_iter().rev() {
         let Some((seen, truth)) = decision else { continue };
         let (no, yes) = if truth { (None, Some(path)) } else { (Some(path), None) };
-        let then = Then::Decide { seen, no, yes };
-        path = Arc::new(Path { segment: jit.shared(segment), takes, gives, then });
+        let then = Terminator::Decide { seen, no, yes };
+        path = Arc::new(TraceTree { segment: jit.shared(segment), takes, gives, then });
     }
     path
 }
 
-impl Ending {
+impl Epilogue {
     /// What is left behind and given by what was recorded up to the last segment.
     fn of(
-        recording: &Recording,
-        cut: &Cut,
-        outputs: &[Seen],
+        recording: &JitRecording,
+        cut: &PendingSegment,
+        outputs: &[OutputArray],
         objects: &Objects<'_>,
         result: &Bound<'_, PyAny>,
-    ) -> PyResult<Ending> {
+    ) -> PyResult<Epilogue> {
         let mut writes = Vec::new();
         for (input, shadow) in recording.written() {
             writes.push((input, base(recording, cut, &shadow)?));
         }
-        let (mut bases, mut owners): (Vec<Base>, Vec<Array>) = (Vec::new(), Vec::new());
+        let (mut bases, mut owners): (Vec<BaseSource>, Vec<Array>) = (Vec::new(), Vec::new());
         let mut given = Vec::new();
-        for Seen { array, writable, owns } in outputs {
+        for OutputArray { array, writable, owns } in outputs {
             let view: View = array.layout().clone();
             let input = recording.input_of(array);
             let object = input.and_then(|input| owner(recording, objects, input));
             let from = match (object, input) {
-                (Some(object), _) => From::Object(object),
+                (Some(object), _) => OutputOwner::Object(object),
                 (None, Some(input)) => {
-                    bases.push(Base::Shared(recording.inputs[input as usize].real.clone()));
+                    bases.push(BaseSource::Shared(recording.inputs[input as usize].real.clone()));
                     owners.push(array.clone());
-                    From::Base(bases.len() - 1)
+                    OutputOwner::Base(bases.len() - 1)
                 }
                 (None, None) => {
                     let known = owners.iter().position(|owner| owner.shares_base(array));
-                    From::Base(match known {
+                    OutputOwner::Base(match known {
                         Some(number) => number,
                         None => {
                             bases.push(base(recording, cut, array)?);
@@ -328,20 +339,20 @@ impl Ending {
                     })
                 }
             };
-            given.push(Output { from, view, writable: *writable, owns: *owns });
+            given.push(OutputSpec { from, view, writable: *writable, owns: *owns });
         }
-        Ok(Ending { writes, bases, outputs: given, result: Template::of(result)? })
+        Ok(Epilogue { writes, bases, outputs: given, result: ResultTemplate::of(result)? })
     }
 }
 
 /// What the base of an array is after the last segment.
-fn base(recording: &Recording, cut: &Cut, array: &Array) -> PyResult<Base> {
+fn base(recording: &JitRecording, cut: &PendingSegment, array: &Array) -> PyResult<BaseSource> {
     if !array.is_open() {
         let whole = recording::whole_base(array).and_then(|whole| whole.snapshot());
-        return whole.map(Base::Constant).map_err(to_py);
+        return whole.map(BaseSource::Constant).map_err(to_py);
     }
     let register = recording.register_after(cut, array);
-    register.map(Base::Register).ok_or_else(lost)
+    register.map(BaseSource::Register).ok_or_else(lost)
 }
 
 fn lost() -> PyErr {
@@ -349,7 +360,7 @@ fn lost() -> PyErr {
 }
 
 /// The place of an object whose base is an input.
-fn owner(recording: &Recording, objects: &Objects<'_>, input: u32) -> Option<usize> {
+fn owner(recording: &JitRecording, objects: &Objects<'_>, input: u32) -> Option<usize> {
     let mut places = objects.iter().enumerate();
     places.find_map(|(place, object)| {
         object.cast_exact::<NdArray>().ok()?;
@@ -362,7 +373,7 @@ impl Variant {
     /// The variant that also knows the way of another one, for the same arguments; `None` where they are not the
     /// same, or do not do the same up to a decision.
     pub fn with(&self, other: &Variant, py: Python<'_>) -> Option<Variant> {
-        let is_same = |a: &[Given], b: &[Given]| {
+        let is_same = |a: &[ArgumentSpec], b: &[ArgumentSpec]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b, py))
         };
         let is_named = self.named.len() == other.named.len()
@@ -393,7 +404,7 @@ impl Variant {
                 guards.push(guard.again(py));
             }
         }
-        let again = |given: &Given| given.again(py);
+        let again = |given: &ArgumentSpec| given.again(py);
         Some(Variant {
             arguments: self.arguments.iter().map(again).collect(),
             named: self
@@ -418,7 +429,7 @@ impl Variant {
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let inner = PyModule::new(module.py(), "jit")?;
     inner.add_class::<Jit>()?;
-    inner.add_class::<super::loading::File>()?;
+    inner.add_class::<super::loading::FunctionFile>()?;
     inner.add("MAGIC", PyBytes::new(module.py(), &gpupy_engine::saved::file::MAGIC))?;
     inner.add_function(wrap_pyfunction!(begin, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;

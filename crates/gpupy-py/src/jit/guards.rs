@@ -11,10 +11,10 @@ use pyo3::types::{PyDict, PyList, PyTuple, PyType, PyTypeMethods};
 pub struct Guard {
     /// What it is, for people.
     pub words: String,
-    read: Read,
+    read: GuardedRead,
 }
 
-enum Read {
+enum GuardedRead {
     /// An entry of a dictionary: a global, an attribute in an object's or a class' own; `None` where there was none.
     Entry(Py<PyDict>, Py<PyAny>, Option<Py<PyAny>>),
     /// An attribute that lies in a slot, in a class or in a cell.
@@ -42,21 +42,21 @@ impl Guard {
             || at(3)?.try_iter()?.map(|item| item.map(Bound::unbind)).collect::<PyResult<Vec<_>>>();
         let read = match kind.as_str() {
             "entry" => {
-                Read::Entry(at(2)?.cast_into::<PyDict>()?.unbind(), at(3)?.unbind(), value())
+                GuardedRead::Entry(at(2)?.cast_into::<PyDict>()?.unbind(), at(3)?.unbind(), value())
             }
-            "attribute" => Read::Attribute(at(2)?.unbind(), at(3)?.unbind(), value()),
+            "attribute" => GuardedRead::Attribute(at(2)?.unbind(), at(3)?.unbind(), value()),
             "class" => {
-                Read::Class(at(2)?.cast_into::<PyType>()?.unbind(), at(3)?.unbind(), value())
+                GuardedRead::Class(at(2)?.cast_into::<PyType>()?.unbind(), at(3)?.unbind(), value())
             }
-            "list" => Read::List(at(2)?.cast_into::<PyList>()?.unbind(), items()?),
-            "set" => Read::Set(at(2)?.unbind(), items()?),
+            "list" => GuardedRead::List(at(2)?.cast_into::<PyList>()?.unbind(), items()?),
+            "set" => GuardedRead::Set(at(2)?.unbind(), items()?),
             "dict" => {
                 let pair = |item: PyResult<Bound<'_, PyAny>>| {
                     let item = item?;
                     Ok((item.get_item(0)?.unbind(), item.get_item(1)?.unbind()))
                 };
                 let pairs = at(3)?.try_iter()?.map(pair).collect::<PyResult<_>>()?;
-                Read::Dict(at(2)?.cast_into::<PyDict>()?.unbind(), pairs)
+                GuardedRead::Dict(at(2)?.cast_into::<PyDict>()?.unbind(), pairs)
             }
             _ => return Err(PyTypeError::new_err(format!("a guard is no {kind}"))),
         };
@@ -71,30 +71,32 @@ impl Guard {
             _ => false,
         };
         Ok(match &self.read {
-            Read::Entry(dict, key, known) => is(dict.bind(py).get_item(key.bind(py))?, known),
-            Read::Attribute(object, name, known) => {
+            GuardedRead::Entry(dict, key, known) => {
+                is(dict.bind(py).get_item(key.bind(py))?, known)
+            }
+            GuardedRead::Attribute(object, name, known) => {
                 let value = object.bind(py).getattr(name.bind(py).cast()?);
                 is(value.ok(), known)
             }
-            Read::Class(class, name, known) => {
+            GuardedRead::Class(class, name, known) => {
                 let found = class.bind(py).mro().iter().find_map(|class| {
                     let names = class.getattr(pyo3::intern!(py, "__dict__")).ok()?;
                     names.get_item(name.bind(py)).ok()
                 });
                 is(found, known)
             }
-            Read::List(list, items) => {
+            GuardedRead::List(list, items) => {
                 let list = list.bind(py);
                 list.len() == items.len()
                     && list.iter().zip(items).all(|(item, known)| item.is(known))
             }
-            Read::Dict(dict, entries) => {
+            GuardedRead::Dict(dict, entries) => {
                 let dict = dict.bind(py);
                 let mut pairs = dict.iter().zip(entries);
                 dict.len() == entries.len()
                     && pairs.all(|((key, value), (name, known))| key.is(name) && value.is(known))
             }
-            Read::Set(set, items) => {
+            GuardedRead::Set(set, items) => {
                 // In the order in which they are gone through, which calls nothing of theirs.
                 let mut known = items.iter();
                 let same = set.bind(py).try_iter()?.all(|item| {
@@ -116,18 +118,18 @@ impl Guard {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is(b))
         };
         match (&self.read, &other.read) {
-            (Read::Entry(a, b, c), Read::Entry(d, e, f)) => {
+            (GuardedRead::Entry(a, b, c), GuardedRead::Entry(d, e, f)) => {
                 a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
             }
-            (Read::Attribute(a, b, c), Read::Attribute(d, e, f)) => {
+            (GuardedRead::Attribute(a, b, c), GuardedRead::Attribute(d, e, f)) => {
                 a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
             }
-            (Read::Class(a, b, c), Read::Class(d, e, f)) => {
+            (GuardedRead::Class(a, b, c), GuardedRead::Class(d, e, f)) => {
                 a.is(d) && b.bind(py).eq(e.bind(py)).unwrap_or(false) && is(c, f)
             }
-            (Read::List(a, b), Read::List(c, d)) => a.is(c) && all(b, d),
-            (Read::Set(a, b), Read::Set(c, d)) => a.is(c) && all(b, d),
-            (Read::Dict(a, b), Read::Dict(c, d)) => {
+            (GuardedRead::List(a, b), GuardedRead::List(c, d)) => a.is(c) && all(b, d),
+            (GuardedRead::Set(a, b), GuardedRead::Set(c, d)) => a.is(c) && all(b, d),
+            (GuardedRead::Dict(a, b), GuardedRead::Dict(c, d)) => {
                 a.is(c)
                     && b.len() == d.len()
                     && b.iter().zip(d).all(|((a, b), (c, d))| a.is(c) && b.is(d))
@@ -140,30 +142,30 @@ impl Guard {
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         let all = |items: &[Py<PyAny>]| items.iter().try_for_each(|item| visit.call(item));
         match &self.read {
-            Read::Entry(dict, key, value) => {
+            GuardedRead::Entry(dict, key, value) => {
                 visit.call(dict)?;
                 visit.call(key)?;
                 visit.call(value)
             }
-            Read::Attribute(object, name, value) => {
+            GuardedRead::Attribute(object, name, value) => {
                 visit.call(object)?;
                 visit.call(name)?;
                 visit.call(value)
             }
-            Read::Class(class, name, value) => {
+            GuardedRead::Class(class, name, value) => {
                 visit.call(class)?;
                 visit.call(name)?;
                 visit.call(value)
             }
-            Read::List(list, items) => {
+            GuardedRead::List(list, items) => {
                 visit.call(list)?;
                 all(items)
             }
-            Read::Set(set, items) => {
+            GuardedRead::Set(set, items) => {
                 visit.call(set)?;
                 all(items)
             }
-            Read::Dict(dict, entries) => {
+            GuardedRead::Dict(dict, entries) => {
                 visit.call(dict)?;
                 entries.iter().try_for_each(|(key, value)| {
                     visit.call(key)?;
@@ -178,22 +180,22 @@ impl Guard {
         let clone = |value: &Option<Py<PyAny>>| value.as_ref().map(|value| value.clone_ref(py));
         let all = |items: &[Py<PyAny>]| items.iter().map(|item| item.clone_ref(py)).collect();
         let read = match &self.read {
-            Read::Entry(dict, key, value) => {
-                Read::Entry(dict.clone_ref(py), key.clone_ref(py), clone(value))
+            GuardedRead::Entry(dict, key, value) => {
+                GuardedRead::Entry(dict.clone_ref(py), key.clone_ref(py), clone(value))
             }
-            Read::Attribute(object, name, value) => {
-                Read::Attribute(object.clone_ref(py), name.clone_ref(py), clone(value))
+            GuardedRead::Attribute(object, name, value) => {
+                GuardedRead::Attribute(object.clone_ref(py), name.clone_ref(py), clone(value))
             }
-            Read::Class(class, name, value) => {
-                Read::Class(class.clone_ref(py), name.clone_ref(py), clone(value))
+            GuardedRead::Class(class, name, value) => {
+                GuardedRead::Class(class.clone_ref(py), name.clone_ref(py), clone(value))
             }
-            Read::List(list, items) => Read::List(list.clone_ref(py), all(items)),
-            Read::Set(set, items) => Read::Set(set.clone_ref(py), all(items)),
-            Read::Dict(dict, entries) => {
+            GuardedRead::List(list, items) => GuardedRead::List(list.clone_ref(py), all(items)),
+            GuardedRead::Set(set, items) => GuardedRead::Set(set.clone_ref(py), all(items)),
+            GuardedRead::Dict(dict, entries) => {
                 let pair = |(key, value): &(Py<PyAny>, Py<PyAny>)| {
                     (key.clone_ref(py), value.clone_ref(py))
                 };
-                Read::Dict(dict.clone_ref(py), entries.iter().map(pair).collect())
+                GuardedRead::Dict(dict.clone_ref(py), entries.iter().map(pair).collect())
             }
         };
         Guard { words: self.words.clone(), read }

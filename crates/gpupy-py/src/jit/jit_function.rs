@@ -5,8 +5,8 @@
 //!
 //! Not here: recording (`python/gpupy/_jit/recording.py`), its result (`finish.rs`).
 
-use super::trace_tree::{Path, Then};
-use super::variant::{Missed, Replayed, Variant};
+use super::trace_tree::{Terminator, TraceTree};
+use super::variant::{Mismatch, Replayed, Variant};
 use crate::array::recording;
 use gpupy_engine::Segment;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -86,7 +86,7 @@ impl Jit {
             return this.function.bind(py).call(args, kwargs);
         }
         this.calls.fetch_add(1, Ordering::Relaxed);
-        let mut missed: Option<(Arc<Variant>, Missed)> = None;
+        let mut missed: Option<(Arc<Variant>, Mismatch)> = None;
         let mut decided = false;
         for place in 0.. {
             let variant = lock(&this.variants).get(place).cloned();
@@ -284,7 +284,7 @@ impl Variant {
         for guard in &self.guards {
             let _ = writeln!(text, "  as it was: {}", guard.words);
         }
-        self.path.walk(1, None, &mut |path: &Path, depth, way| {
+        self.path.walk(1, None, &mut |path: &TraceTree, depth, way| {
             let pad = "  ".repeat(depth);
             let way = way.map_or_else(String::new, |way| format!("if {way}: "));
             let operations = path.segment.operations();
@@ -300,7 +300,7 @@ impl Variant {
                     let _ = writeln!(text, "{pad}  {line}");
                 }
             }
-            if let Then::End(ending) = &path.then {
+            if let Terminator::End(ending) = &path.then {
                 let (writes, gives) = (ending.writes.len(), ending.outputs.len());
                 let _ = writeln!(text, "{pad}end: writes {writes} arrays, gives {gives}");
             }

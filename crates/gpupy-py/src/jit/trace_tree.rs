@@ -1,40 +1,40 @@
 //! Paths: segments one after another, which part where the function decided.
 //!
-//! Owns [`Path`]. Invariant: what is known of one way through a function is never changed; who finds another one
+//! Owns [`TraceTree`]. Invariant: what is known of one way through a function is never changed; who finds another one
 //! makes a path that has both.
 //!
 //! Not here: what a segment does (`gpupy_engine::Segment`), recording them (`array/recording/`).
 
-use super::epilogue::Ending;
-use crate::array::recording::Register;
+use super::epilogue::Epilogue;
+use crate::array::recording::RecordedRegister;
 use gpupy_engine::{Segment, View};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use std::sync::Arc;
 
 /// A segment, and what comes after it.
-pub struct Path {
+pub struct TraceTree {
     pub segment: Arc<Segment>,
     /// The registers that it takes.
-    pub takes: Vec<Register>,
+    pub takes: Vec<RecordedRegister>,
     /// The number of the first register that it gives.
     pub gives: u32,
-    pub then: Then,
+    pub then: Terminator,
 }
 
 /// What comes after a segment.
-pub enum Then {
+pub enum Terminator {
     /// The function ends.
-    End(Arc<Ending>),
+    End(Arc<Epilogue>),
     /// It goes on by the truth of the last register that the segment gives, seen so; not known where nobody saw it yet.
-    Decide { seen: View, no: Option<Arc<Path>>, yes: Option<Arc<Path>> },
+    Decide { seen: View, no: Option<Arc<TraceTree>>, yes: Option<Arc<TraceTree>> },
 }
 
-impl Path {
+impl TraceTree {
     /// The path that also has another one, which does the same up to a decision; `None` where it does not.
-    pub fn with(&self, other: &Path) -> Option<Path> {
+    pub fn with(&self, other: &TraceTree) -> Option<TraceTree> {
         let is_same =
             self.segment == other.segment && self.takes == other.takes && self.gives == other.gives;
-        let (Then::Decide { seen, no, yes }, Then::Decide { seen: s, no: n, yes: y }) =
+        let (Terminator::Decide { seen, no, yes }, Terminator::Decide { seen: s, no: n, yes: y }) =
             (&self.then, &other.then)
         else {
             return None;
@@ -42,8 +42,9 @@ impl Path {
         if !is_same || seen != s {
             return None;
         }
-        let then = Then::Decide { seen: seen.clone(), no: joint(no, n)?, yes: joint(yes, y)? };
-        Some(Path {
+        let then =
+            Terminator::Decide { seen: seen.clone(), no: joint(no, n)?, yes: joint(yes, y)? };
+        Some(TraceTree {
             segment: self.segment.clone(),
             takes: self.takes.clone(),
             gives: self.gives,
@@ -54,8 +55,8 @@ impl Path {
     /// How many segments there are, and how many ends.
     pub fn count(&self) -> (usize, usize) {
         match &self.then {
-            Then::End(_) => (1, 1),
-            Then::Decide { no, yes, .. } => {
+            Terminator::End(_) => (1, 1),
+            Terminator::Decide { no, yes, .. } => {
                 let counts = [no, yes].into_iter().flatten().map(|path| path.count());
                 counts.fold((1, 0), |(a, b), (c, d)| (a + c, b + d))
             }
@@ -65,8 +66,8 @@ impl Path {
     /// Shows the collector of garbage what the endings hold.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match &self.then {
-            Then::End(ending) => ending.result.traverse(visit),
-            Then::Decide { no, yes, .. } => {
+            Terminator::End(ending) => ending.result.traverse(visit),
+            Terminator::Decide { no, yes, .. } => {
                 [no, yes].into_iter().flatten().try_for_each(|path| path.traverse(visit))
             }
         }
@@ -77,10 +78,10 @@ impl Path {
         &self,
         depth: usize,
         way: Option<bool>,
-        seen: &mut impl FnMut(&Path, usize, Option<bool>),
+        seen: &mut impl FnMut(&TraceTree, usize, Option<bool>),
     ) {
         seen(self, depth, way);
-        if let Then::Decide { no, yes, .. } = &self.then {
+        if let Terminator::Decide { no, yes, .. } = &self.then {
             for (next, way) in [(yes, true), (no, false)] {
                 if let Some(next) = next {
                     next.walk(depth + 1, Some(way), seen);
@@ -92,7 +93,10 @@ impl Path {
 
 /// Both, where there are two.
 #[allow(clippy::option_option)] // nothing is known, or both cannot be
-fn joint(one: &Option<Arc<Path>>, other: &Option<Arc<Path>>) -> Option<Option<Arc<Path>>> {
+fn joint(
+    one: &Option<Arc<TraceTree>>,
+    other: &Option<Arc<TraceTree>>,
+) -> Option<Option<Arc<TraceTree>>> {
     match (one, other) {
         (Some(one), Some(other)) => one.with(other).map(Arc::new).map(Some),
         (one, other) => Some(one.as_ref().or(other.as_ref()).cloned()),

@@ -6,7 +6,7 @@
 //! Not here: the exchange of memory behind it (`numpy_arrays.rs`).
 
 use crate::array::meta;
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::subclass::{is_plain, like};
@@ -102,7 +102,7 @@ impl NdArray {
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
         if recording::is_on()
-            && let Elements::Lazy(array) = elements(slf)
+            && let ArrayElements::Lazy(array) = elements(slf)
             && array.size() == 1
             && array.is_open()
         {
@@ -198,16 +198,16 @@ impl NdArray {
         // What is there is lent as it is; the rest is waited for, while nobody reads it.
         let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
         let given = match there {
-            Some(pin) => Given::Pin(pin),
+            Some(pin) => BufferSource::Pin(pin),
             None => match elements(&slf) {
-                Elements::Lazy(array) => {
-                    Given::Pin(array_export::pin(slf.py(), &array, false).inspect_err(refused)?)
-                }
-                Elements::Numpy(array) => Given::Numpy(array),
+                ArrayElements::Lazy(array) => BufferSource::Pin(
+                    array_export::pin(slf.py(), &array, false).inspect_err(refused)?,
+                ),
+                ArrayElements::Numpy(array) => BufferSource::Numpy(array),
             },
         };
         match given {
-            Given::Pin(pin) => {
+            BufferSource::Pin(pin) => {
                 let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
                 // SAFETY: `view` is a description to fill in. What it points to is its own, until
                 // `__releasebuffer__`.
@@ -218,11 +218,11 @@ impl NdArray {
                 }
                 Ok(())
             }
-            Given::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
+            BufferSource::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
                 ASKED.set(Some(slf.as_ptr() as usize));
                 Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
-            Given::Numpy(array) => {
+            BufferSource::Numpy(array) => {
                 // SAFETY: it fills the description in, with itself as the owner to release.
                 let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) };
                 if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
@@ -296,7 +296,7 @@ fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
 }
 
 /// What a buffer is given of.
-enum Given<'py> {
+enum BufferSource<'py> {
     Pin(Pin),
     Numpy(Bound<'py, PyAny>),
 }
@@ -392,10 +392,10 @@ const VOID: i32 = 20;
 
 /// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
 fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
-    if let Elements::Lazy(array) = elements(slf)
+    if let ArrayElements::Lazy(array) = elements(slf)
         && array.size() != 1
     {
-        return meta::hollow(slf.py(), array.shape(), array.dtype());
+        return meta::meta_array(slf.py(), array.shape(), array.dtype());
     }
     host_of(slf)
 }

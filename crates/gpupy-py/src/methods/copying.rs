@@ -4,7 +4,7 @@
 //!
 //! Not here: NumPy's signatures (`python/gpupy/_methods.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::subclass::like;
 use crate::convert::{cast_warnings, dtypes};
 use crate::session::context::{context, holds, open, ready};
@@ -20,7 +20,7 @@ impl NdArray {
         dtype: Option<&Bound<'py, PyAny>>,
         by_strides: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         let Some(dtype) = dtype else {
             let context = context()?;
             let copied =
@@ -44,15 +44,15 @@ impl NdArray {
     /// The elements of a view of an array that nobody else has, as an array that is no view.
     fn _alone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let alone = match elements(slf) {
-            Elements::Lazy(array) => NdArray::lazy(array),
-            Elements::Numpy(array) => NdArray::numpy(&array),
+            ArrayElements::Lazy(array) => NdArray::lazy(array),
+            ArrayElements::Numpy(array) => NdArray::numpy(&array),
         };
         like(slf, alone)
     }
 
     /// A copy in the order in which operations read the elements.
     fn _copy_as_read<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         let copied = context()?.copy_as_it_lies(&array).map_err(to_py)?;
         like(slf, NdArray::lazy(copied)).map(Some)
     }

@@ -7,11 +7,11 @@
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::masked_selection;
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
-use crate::index::row_iterator::Rows;
+use crate::index::row_iterator::RowIterator;
 use crate::index::{basic, fancy, fast_path, setitem};
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -55,7 +55,7 @@ impl NdArray {
         if let Some(found) = fast_path::get(slf, key)? {
             return Ok(found);
         }
-        if let Elements::Lazy(array) = elements(slf) {
+        if let ArrayElements::Lazy(array) = elements(slf) {
             if let Some(selected) = basic::select(&array, key)? {
                 if selected.element {
                     let reads = slf.get().count_element();
@@ -90,7 +90,7 @@ impl NdArray {
         if fast_path::set(slf, key, value)? {
             return Ok(());
         }
-        if let Elements::Lazy(array) = elements(slf) {
+        if let ArrayElements::Lazy(array) = elements(slf) {
             if !slf.get().is_writable() {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
@@ -114,7 +114,7 @@ impl NdArray {
             1 if is_plain(slf) && slf.get().read(py).as_lazy().is_none_or(pays_to_pin) => {
                 Ok(pinned_host_of(slf, false)?.try_iter()?.into_any())
             }
-            _ => Ok(Bound::new(py, Rows::of(slf))?.into_any()),
+            _ => Ok(Bound::new(py, RowIterator::of(slf))?.into_any()),
         }
     }
 }

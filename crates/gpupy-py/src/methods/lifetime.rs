@@ -4,7 +4,7 @@
 //!
 //! Not here: arrays from nothing (`create`), from NumPy's (`array/wrap.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::repr::Repr;
 use crate::array::subclass::Seed;
 use crate::array::wrap::adopt;
@@ -48,8 +48,8 @@ impl NdArray {
     /// Takes another array's elements in place of its own.
     fn _replace(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> PyResult<()> {
         let elements = match elements(other) {
-            Elements::Lazy(array) => Repr::Lazy(array),
-            Elements::Numpy(array) => Repr::Numpy(array.unbind()),
+            ArrayElements::Lazy(array) => Repr::Lazy(array),
+            ArrayElements::Numpy(array) => Repr::Numpy(array.unbind()),
         };
         slf.get().replace(slf.py(), elements)
     }
@@ -64,12 +64,12 @@ impl NdArray {
             ));
         }
         let nothing = match elements(slf) {
-            Elements::Lazy(array) => {
+            ArrayElements::Lazy(array) => {
                 // Freeing memory may take a while, and locks.
                 wait(slf.py(), || array.dispose());
                 return Ok(());
             }
-            Elements::Numpy(array) => dtypes::nothing_like(&array)?,
+            ArrayElements::Numpy(array) => dtypes::nothing_like(&array)?,
         };
         slf.get().replace(slf.py(), Repr::Lazy(nothing))
     }

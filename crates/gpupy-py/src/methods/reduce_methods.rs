@@ -4,7 +4,7 @@
 //!
 //! Not here: the reductions (`compute/reduce.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
 use crate::array::subclass::is_plain;
 use crate::array::wrap::wrap_array;
@@ -82,7 +82,7 @@ impl NdArray {
         keepdims: bool,
         dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         let dtype = match dtype {
             None => None,
             Some(dtype) => match dtypes::from_any(dtype)? {
@@ -107,8 +107,8 @@ fn reduced_along<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let array = match elements(slf) {
         _ if !is_plain(slf) => None,
-        Elements::Lazy(array) => Some(array),
-        Elements::Numpy(_) => record_fields::field(slf)?,
+        ArrayElements::Lazy(array) => Some(array),
+        ArrayElements::Numpy(_) => record_fields::field(slf)?,
     };
     let Some(array) = array else { return Ok(None) };
     let Some((axes, dtype)) = reduce::plain(&array, axis, dtype)? else { return Ok(None) };

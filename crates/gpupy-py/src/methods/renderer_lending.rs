@@ -1,10 +1,10 @@
 //! `ndarray.lend`: an array's block for a renderer that draws with the same device.
 //!
-//! Owns [`Lent`], what `with` gives. Invariant: between `__enter__` and `__exit__` the block stays where it is.
+//! Owns [`LendContext`], what `with` gives. Invariant: between `__enter__` and `__exit__` the block stays where it is.
 //!
 //! Not here: what is lent, and when it comes back (`gpupy_engine::LentBlock`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
 use crate::convert::dtypes;
 use crate::session::context::ready;
@@ -21,15 +21,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// Element `k` of the array in C order is component `k % row % 4` of the texel in column `k % row // 4` and row
 /// `k // row`; of a buffer, the `k`-th element.
-#[pyclass(frozen, module = "gpupy")]
-pub struct Lent {
+#[pyclass(name = "Lent", frozen, module = "gpupy")]
+pub struct LendContext {
     array: Array,
     kind: LendKind,
     write: bool,
     block: Mutex<Option<LentBlock>>,
 }
 
-impl Lent {
+impl LendContext {
     fn block(&self) -> MutexGuard<'_, Option<LentBlock>> {
         self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -42,7 +42,7 @@ impl Lent {
 }
 
 #[pymethods]
-impl Lent {
+impl LendContext {
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         let (py, this) = (slf.py(), slf.get());
         if this.block().is_some() {
@@ -140,7 +140,7 @@ impl NdArray {
     /// It is read only, unless `write` is true: then the array has at the end what the renderer wrote. A view, and an array
     /// whose memory other code has, is lent as a copy, and not to be written.
     #[pyo3(signature = (kind="texture", *, write=false))]
-    fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<Lent> {
+    fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<LendContext> {
         let kind = match kind {
             "texture" => LendKind::Texture,
             "buffer" => LendKind::Buffer,
@@ -149,7 +149,7 @@ impl NdArray {
                 return Err(PyValueError::new_err(words));
             }
         };
-        let Elements::Lazy(array) = elements(slf) else {
+        let ArrayElements::Lazy(array) = elements(slf) else {
             return Err(PyTypeError::new_err(
                 "an array of a dtype that is NumPy's own is on no device: lend a field, or a copy as numbers",
             ));
@@ -163,6 +163,6 @@ impl NdArray {
                 "complex numbers are in no texture: lend `x.real` and `x.imag`, or a view as floats",
             ));
         }
-        Ok(Lent { array, kind, write, block: Mutex::new(None) })
+        Ok(LendContext { array, kind, write, block: Mutex::new(None) })
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Not here: what pickle makes of them (`python/gpupy/_methods.py`), and Dask (`python/gpupy/_libraries`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::convert::array_export;
 use gpupy_engine::Unread;
 use pyo3::IntoPyObjectExt;
@@ -16,8 +16,8 @@ impl NdArray {
     /// The elements as a NumPy array that nobody writes, evaluated if need be; of memory that other code may write, a copy.
     fn _constant<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
-            Elements::Lazy(array) => array_export::to_numpy_constant(slf.py(), &array),
-            Elements::Numpy(array) => array.call_method0("copy"),
+            ArrayElements::Lazy(array) => array_export::to_numpy_constant(slf.py(), &array),
+            ArrayElements::Numpy(array) => array.call_method0("copy"),
         }
     }
 
@@ -25,7 +25,7 @@ impl NdArray {
     /// what is shown of it; of equal elements, one of them. `None` where the elements can be read.
     fn _name<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         Ok(match array.unread() {
             None => None,
             Some(Unread::Constant(scalar)) => {

@@ -5,7 +5,7 @@
 //! Not here: where views lie (`views`, `array/meta.rs`).
 
 use crate::array::meta;
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::subclass::view_of;
 use crate::array::wrap::{wrap, wrap_of};
 use crate::convert::{array_export, dtypes};
@@ -27,11 +27,11 @@ impl NdArray {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
-            Elements::Lazy(array) => {
+            ArrayElements::Lazy(array) => {
                 let found = |view, writable| view_of(slf, view, writable);
                 meta::views(&array, function, args, kwargs, &found)
             }
-            Elements::Numpy(array) => {
+            ArrayElements::Numpy(array) => {
                 let mut all = vec![array.clone()];
                 all.extend(args.iter());
                 wrap_of(slf, &array, &function.call(PyTuple::new(slf.py(), all)?, kwargs)?)
@@ -42,8 +42,8 @@ impl NdArray {
     /// An ndarray of this shape and dtype without elements, for NumPy to word a mistake on.
     fn _hollow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
-            Elements::Lazy(array) => meta::hollow(slf.py(), array.shape(), array.dtype()),
-            Elements::Numpy(array) => Ok(array),
+            ArrayElements::Lazy(array) => meta::meta_array(slf.py(), array.shape(), array.dtype()),
+            ArrayElements::Numpy(array) => Ok(array),
         }
     }
 
@@ -63,7 +63,7 @@ impl NdArray {
 
     /// All elements along one axis, as a view, where they stand one after another in C order.
     fn _row<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         let row = array.is_contiguous().then(|| array.reshape(&[array.size()])).flatten();
         row.map(|row| view_of(slf, row, true)).transpose()
     }
@@ -116,8 +116,10 @@ fn permutation(array: &Array, axes: &Bound<'_, PyTuple>) -> Option<SmallVec<[usi
 /// Stands for `ndarray`'s attributes that NumPy answers.
 fn attribute<'py>(slf: &Bound<'py, NdArray>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        Elements::Lazy(array) => wrap(&array_export::to_numpy(slf.py(), &array)?.getattr(name)?),
-        Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr(name)?),
+        ArrayElements::Lazy(array) => {
+            wrap(&array_export::to_numpy(slf.py(), &array)?.getattr(name)?)
+        }
+        ArrayElements::Numpy(array) => wrap_of(slf, &array, &array.getattr(name)?),
     }
 }
 

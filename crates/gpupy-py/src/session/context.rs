@@ -19,24 +19,25 @@ use std::time::Duration;
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
 /// Whether another driver may step in when one fails: not where fallbacks are errors.
-static LADDER: AtomicBool = AtomicBool::new(true);
+static DRIVER_FALLBACK: AtomicBool = AtomicBool::new(true);
 /// Whether arithmetic is left to NumPy.
 static EAGER: AtomicBool = AtomicBool::new(false);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// How many dtypes there are.
 const DTYPES: usize = DType::ALL.len();
 /// What can be computed, by operation and dtype.
-static SUPPORT: [Answer; 256 * DTYPES] = [const { Answer(AtomicU32::new(0)) }; 256 * DTYPES];
+static SUPPORT: [CachedAnswer; 256 * DTYPES] =
+    [const { CachedAnswer(AtomicU32::new(0)) }; 256 * DTYPES];
 /// Which dtypes can be computed with.
-static HELD: [Answer; DTYPES] = [const { Answer(AtomicU32::new(0)) }; DTYPES];
+static HELD: [CachedAnswer; DTYPES] = [const { CachedAnswer(AtomicU32::new(0)) }; DTYPES];
 /// How often a driver was opened or the rules changed, and one; answers from before it are of others.
 static OPENING: AtomicU32 = AtomicU32::new(1);
 
 /// A yes or no of the drivers in use, asked once for each opening: the number of the opening, times
 /// two, and one for yes.
-struct Answer(AtomicU32);
+struct CachedAnswer(AtomicU32);
 
-impl Answer {
+impl CachedAnswer {
     fn get(&self, mut ask: impl FnMut() -> bool) -> bool {
         let opening = OPENING.load(Ordering::Acquire);
         let known = self.0.load(Ordering::Relaxed);
@@ -88,7 +89,7 @@ pub fn set_opener(opener: Opener) {
 /// A context that lives for ever.
 fn made(settings: Settings) -> &'static Context {
     let context = Context::new(registry(), settings);
-    context.set_driver_fallback(LADDER.load(Ordering::Relaxed));
+    context.set_driver_fallback(DRIVER_FALLBACK.load(Ordering::Relaxed));
     context.set_waiter(without_gil);
     context.set_interrupt(interrupted);
     if let Some(opener) = OPENER.get() {
@@ -100,7 +101,7 @@ fn made(settings: Settings) -> &'static Context {
 /// Allows or forbids that another driver evaluates what failed on the one in use.
 #[pyfunction]
 pub fn set_driver_fallback(allowed: bool) {
-    LADDER.store(allowed, Ordering::Relaxed);
+    DRIVER_FALLBACK.store(allowed, Ordering::Relaxed);
     if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
         context.set_driver_fallback(allowed);
     }

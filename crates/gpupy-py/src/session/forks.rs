@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[pyfunction]
 pub fn before_fork(py: Python<'_>) {
     py.detach(|| {
-        waiting::shut(None);
+        waiting::close_barrier(None);
         context::close();
     });
 }
@@ -30,13 +30,13 @@ pub fn before_fork(py: Python<'_>) {
 /// Lets threads in again, in the parent and in the child, which has only this one.
 #[pyfunction]
 pub fn after_fork() {
-    waiting::open();
+    waiting::open_barrier();
 }
 
 /// Closes the devices at the end of the process, after all Python code: libraries take their own
 /// data down then, which the threads of an open device might still use.
 extern "C" fn at_exit() {
-    if waiting::shut(Some(PATIENCE)) {
+    if waiting::close_barrier(Some(PATIENCE)) {
         context::close();
     }
 }

@@ -13,9 +13,9 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many threads are inside; `SHUT` is added while nobody may enter.
-static GATE: AtomicUsize = AtomicUsize::new(0);
-const SHUT: usize = 1 << (usize::BITS - 1);
+/// How many threads are inside; `CLOSED` is added while nobody may enter.
+static BARRIER: AtomicUsize = AtomicUsize::new(0);
+const CLOSED: usize = 1 << (usize::BITS - 1);
 
 /// How often those look who wait at the gate; forks are rare.
 const LOOK: Duration = Duration::from_micros(200);
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_micros(200);
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread has shut the gate: other hooks of a fork may still want an array.
-    static KEEPER: Cell<bool> = const { Cell::new(false) };
+    static BARRIER_OWNER: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread calls a function that reads elements, inside.
     static READING: Cell<bool> = const { Cell::new(false) };
     /// What such a function raised.
@@ -47,8 +47,9 @@ struct Inside;
 impl Inside {
     fn enter() -> Inside {
         debug_assert!(!INSIDE.get(), "a thread that waits runs no Python code");
-        let one_more = |inside: usize| (inside & SHUT == 0 || KEEPER.get()).then_some(inside + 1);
-        while GATE.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
+        let one_more =
+            |inside: usize| (inside & CLOSED == 0 || BARRIER_OWNER.get()).then_some(inside + 1);
+        while BARRIER.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
             std::thread::sleep(LOOK);
         }
         INSIDE.set(true);
@@ -59,52 +60,52 @@ impl Inside {
 impl Drop for Inside {
     fn drop(&mut self) {
         INSIDE.set(false);
-        GATE.fetch_sub(1, Ordering::Release);
+        BARRIER.fetch_sub(1, Ordering::Release);
     }
 }
 
 /// Shuts the gate for all other threads, and waits until nobody is inside. False, with the gate as it
 /// was, when that takes longer than `patience`; without patience it takes as long as it takes.
-pub fn shut(patience: Option<Duration>) -> bool {
+pub fn close_barrier(patience: Option<Duration>) -> bool {
     let began = Instant::now();
     let late = || patience.is_some_and(|patience| began.elapsed() > patience);
     // One at a time.
-    while GATE.fetch_or(SHUT, Ordering::Acquire) & SHUT != 0 {
+    while BARRIER.fetch_or(CLOSED, Ordering::Acquire) & CLOSED != 0 {
         if late() {
             return false;
         }
         std::thread::sleep(LOOK);
     }
-    while GATE.load(Ordering::Acquire) != SHUT {
+    while BARRIER.load(Ordering::Acquire) != CLOSED {
         if late() {
-            open();
+            open_barrier();
             return false;
         }
         std::thread::sleep(LOOK);
     }
-    KEEPER.set(true);
+    BARRIER_OWNER.set(true);
     true
 }
 
 /// Opens the gate that this thread has shut.
-pub fn open() {
-    KEEPER.set(false);
-    GATE.fetch_and(!SHUT, Ordering::Release);
+pub fn open_barrier() {
+    BARRIER_OWNER.set(false);
+    BARRIER.fetch_and(!CLOSED, Ordering::Release);
 }
 
 /// Waits for what is evaluated while recording.
 pub fn without_gil(work: &mut dyn FnMut()) {
     /// What crosses to the detached section: it runs on this very thread.
-    struct Here<'a>(&'a mut dyn FnMut());
+    struct SameThread<'a>(&'a mut dyn FnMut());
     // SAFETY: `detach` calls its closure on the thread that calls `detach`, before it returns; what
     // it needs to be `Send` for, not to touch Python, holds for the core, which knows no Python.
-    unsafe impl Send for Here<'_> {}
-    impl Here<'_> {
+    unsafe impl Send for SameThread<'_> {}
+    impl SameThread<'_> {
         fn run(&mut self) {
             (self.0)();
         }
     }
-    let mut here = Here(work);
+    let mut here = SameThread(work);
     match Python::try_attach(|py| wait(py, || here.run())) {
         Some(()) => {}
         // The interpreter is shutting down, or was never there: nobody waits for its lock.

@@ -2,7 +2,7 @@
 //!
 //! Not here: what a view is (`gpupy_engine::View`), scopes, which ask (`python/gpupy/_scope.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
 use crate::array::recording;
 use crate::session::context::context;
@@ -14,8 +14,8 @@ use std::ops::Range;
 
 fn lazy(array: &Bound<'_, NdArray>) -> Option<Array> {
     match elements(array) {
-        Elements::Lazy(array) => Some(array),
-        Elements::Numpy(_) => None,
+        ArrayElements::Lazy(array) => Some(array),
+        ArrayElements::Numpy(_) => None,
     }
 }
 

@@ -5,8 +5,8 @@
 //!
 //! Not here: how elements become those of another dtype (`gpupy-engine/src/context/faces.rs`).
 
-use crate::array::meta::{self, Seen};
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::meta::{self, MetaView};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
 use crate::array::subclass::view_of;
 use crate::convert::dtypes;
@@ -45,7 +45,7 @@ pub fn part_of<'py>(
     object: &Bound<'py, NdArray>,
     imaginary: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Elements::Lazy(array) = elements(object) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(object) else { return Ok(None) };
     let Some(part) = array.dtype().part() else { return Ok(None) };
     recording::unrecordable::spoil(
         &array,
@@ -56,7 +56,7 @@ pub fn part_of<'py>(
     }
     let base = object.get().base.as_ref().map(|base| base.bind(object.py()));
     let owner = base.and_then(|base| base.cast::<NdArray>().ok()).unwrap_or(object);
-    let halves = owner.get().keep().parts.get(ready(object.py())?, &array, part);
+    let halves = owner.get().side_data_or_new().parts.get(ready(object.py())?, &array, part);
     let strides: SmallVec<[isize; 4]> = array.strides().iter().map(|stride| stride * 2).collect();
     let offset = array.offset() * 2 + isize::from(imaginary);
     let view = halves.view(array.shape(), &strides, offset).map_err(to_py)?;
@@ -65,7 +65,7 @@ pub fn part_of<'py>(
 
 /// The view of another dtype; `None` where its elements do not lie at multiples of their size, or no driver in
 /// use gives them.
-fn under(py: Python<'_>, array: &Array, seen: &Seen) -> PyResult<Option<Array>> {
+fn under(py: Python<'_>, array: &Array, seen: &MetaView) -> PyResult<Option<Array>> {
     let Some(dtype) = seen.dtype else { return Ok(None) };
     recording::unrecordable::spoil(array, "it takes a view of another dtype")?;
     if !can(py, array.dtype(), dtype)? {
@@ -91,9 +91,11 @@ impl NdArray {
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Elements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         let seen = match dtypes::known(dtype)? {
-            Some(dtype) if dtype.size() == array.dtype().size() => Seen::as_it_lies(&array, dtype),
+            Some(dtype) if dtype.size() == array.dtype().size() => {
+                MetaView::as_it_lies(&array, dtype)
+            }
             _ => meta::under(&array, dtype)?,
         };
         under(slf.py(), &array, &seen)?.map(|view| view_of(slf, view, true)).transpose()

@@ -4,8 +4,8 @@
 //!
 //! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
 
-use crate::array::meta::explain;
-use crate::array::ndarray::{Elements, NdArray, elements, host_of};
+use crate::array::meta::numpy_error;
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::array::subclass::{like, view_of};
 use crate::array::wrap::wrap_of;
 use crate::index::basic_key::integer;
@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 /// The shape that an argument (an int or a sequence of them) means for this array.
 pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
-    let refuse = || explain(shape.py(), array, |standin| standin.call_method1("reshape", (shape,)));
+    let refuse = || numpy_error(shape.py(), array, |meta| meta.call_method1("reshape", (shape,)));
     let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
     let mut take = |extent: &Bound<'_, PyAny>| {
         let known = match extent.cast_exact::<PyInt>() {
@@ -78,8 +78,8 @@ pub fn reshape<'py>(
         return slf.call_method0("view");
     }
     let array = match elements(slf) {
-        Elements::Lazy(array) if row_major && !shape.is_empty() => array,
-        Elements::Lazy(_) if !row_major => {
+        ArrayElements::Lazy(array) if row_major && !shape.is_empty() => array,
+        ArrayElements::Lazy(_) if !row_major => {
             return py.import("gpupy._shape")?.call_method1("reshape_as", (slf, one, order, copy));
         }
         _ => {
@@ -160,8 +160,8 @@ pub fn join<'py>(
     let mut parts = Vec::with_capacity(arrays.len());
     for array in &arrays {
         match elements(array) {
-            Elements::Lazy(part) => parts.push(part),
-            Elements::Numpy(_) => return Ok(None),
+            ArrayElements::Lazy(part) => parts.push(part),
+            ArrayElements::Numpy(_) => return Ok(None),
         }
     }
     let joined = ready(py)?.join(axis, &parts).map_err(to_py)?;

@@ -3,7 +3,7 @@
 //! Owns where the views begin and end. Invariant: what comes out is a new array. Not here: what NumPy
 //! takes for a shift, a width or a mode (`python/gpupy/_joining.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::session::context::{open, ready};
 use crate::session::errors::to_py;
 use gpupy_core::Result;
@@ -43,7 +43,7 @@ pub fn rolled(
     array: &Bound<'_, NdArray>,
     shifts: Vec<(isize, usize)>,
 ) -> PyResult<Option<NdArray>> {
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let moved = shifted(ready(py)?, &array, &shifts).map_err(to_py)?;
     Ok(Some(NdArray::lazy(moved)))
 }
@@ -95,7 +95,7 @@ pub fn padded(
     pair: (usize, usize),
     mode: &str,
 ) -> PyResult<Option<NdArray>> {
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let (before, behind) = pair;
     let extent = array.shape().get(axis).copied().unwrap_or(0);
     let skipped = usize::from(mode == "reflect");

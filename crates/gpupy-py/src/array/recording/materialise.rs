@@ -2,7 +2,7 @@
 //!
 //! Not here: what is recorded (`mod.rs`).
 
-use super::{Cut, Recording, number, of_another, whole_base, with};
+use super::{JitRecording, PendingSegment, number, of_another, whole_base, with};
 use crate::convert::numpy_arrays;
 use crate::session::context::{open, ready};
 use crate::session::errors::to_py;
@@ -63,7 +63,7 @@ fn reading(py: Python<'_>) -> String {
 ///
 /// # Errors
 /// Any of an evaluation.
-pub fn come_true(py: Python<'_>, recording: &Recording, cut: &Cut) -> PyResult<()> {
+pub fn come_true(py: Python<'_>, recording: &JitRecording, cut: &PendingSegment) -> PyResult<()> {
     let results = cut.replay(py)?;
     let written = recording.written().into_iter();
     let written =
@@ -96,7 +96,7 @@ pub fn put(py: Python<'_>, base: &Array, from: &Array) -> PyResult<()> {
     wait(py, || context.assign(&whole_base(base)?, from.into())).map_err(to_py)
 }
 
-impl Cut {
+impl PendingSegment {
     /// What it gives of the true elements.
     ///
     /// # Errors

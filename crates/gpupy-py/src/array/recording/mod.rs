@@ -1,6 +1,6 @@
 //! Arrays while a function is recorded: other elements in their place, and who was looked at.
 //!
-//! Owns the [`Recording`] that goes on, of one thread in the process. On that thread an array that was there before
+//! Owns the [`JitRecording`] that goes on, of one thread in the process. On that thread an array that was there before
 //! shows an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays
 //! that are made meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is
 //! computed of the true elements, and arguments stand in its place again. Invariant: while it goes on no array from
@@ -28,12 +28,12 @@ static LAST: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     /// The recording of this thread.
-    static OURS: RefCell<Option<Recording>> = const { RefCell::new(None) };
+    static OURS: RefCell<Option<JitRecording>> = const { RefCell::new(None) };
 }
 
 /// What stands for a base: one that was there before, or one that was made and was alive at a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Register {
+pub enum RecordedRegister {
     /// By its number among the inputs.
     Input(u32),
     /// By its number among what segments gave.
@@ -41,7 +41,7 @@ pub enum Register {
 }
 
 /// A base from before.
-pub struct Input {
+pub struct RecordedInput {
     /// The base itself, seen whole.
     pub real: Array,
     /// What stands in its place, seen whole.
@@ -49,7 +49,7 @@ pub struct Input {
 }
 
 /// An array from before that was looked at.
-pub struct Touched {
+pub struct TouchedArray {
     /// Where the object lies.
     object: usize,
     /// The number of its base among the inputs.
@@ -59,8 +59,8 @@ pub struct Touched {
 }
 
 /// A register with what stands for it.
-struct Held {
-    register: Register,
+struct RegisterBinding {
+    register: RecordedRegister,
     /// What is open in its place, in a base of its own.
     argument: Array,
     /// The elements.
@@ -68,9 +68,9 @@ struct Held {
 }
 
 /// A segment, and what it takes and gives.
-pub struct Done {
+pub struct RecordedSegment {
     pub segment: Segment,
-    pub takes: Vec<Register>,
+    pub takes: Vec<RecordedRegister>,
     /// The numbers of what it gives begin here.
     pub gives: u32,
     /// Of a decision: how the last of what it gives is seen, and what came of it.
@@ -78,19 +78,19 @@ pub struct Done {
 }
 
 /// What an array object or a scalar has that was made in a recording.
-pub struct Made {
+pub struct RecordingTag {
     /// The recording.
     pub number: u32,
 }
 
 /// An array or a scalar that was made, as long as there is one.
-struct Maker {
+struct RecordedObject {
     /// What the object has.
-    object: Weak<Made>,
+    object: Weak<RecordingTag>,
     array: WeakArray,
 }
 
-impl Maker {
+impl RecordedObject {
     /// The array, if there is the object.
     fn living(&self) -> Option<Array> {
         if self.object.strong_count() > 0 { self.array.upgrade() } else { None }
@@ -99,18 +99,18 @@ impl Maker {
 
 /// What a function does, on its way.
 #[derive(Default)]
-pub struct Recording {
-    pub inputs: Vec<Input>,
-    pub touched: Vec<Touched>,
-    pub done: Vec<Done>,
+pub struct JitRecording {
+    pub inputs: Vec<RecordedInput>,
+    pub touched: Vec<TouchedArray>,
+    pub done: Vec<RecordedSegment>,
     /// Why it cannot be done again without the function.
     pub refused: Option<String>,
     /// Whether the function might tell a selection from an array.
     pub tells_classes: bool,
     /// Why it has to run once more, without being recorded.
     pub spoiled: Option<String>,
-    held: Vec<Held>,
-    made: Vec<Maker>,
+    held: Vec<RegisterBinding>,
+    made: Vec<RecordedObject>,
     /// So many of those are looked through for what is gone.
     looked_at: usize,
     given: u32,
@@ -134,12 +134,12 @@ pub fn begin() -> bool {
     if CURRENT.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return false;
     }
-    OURS.set(Some(Recording::default()));
+    OURS.set(Some(JitRecording::default()));
     true
 }
 
 /// Ends the recording of this thread: arrays show their own elements again.
-pub fn end() -> Option<Recording> {
+pub fn end() -> Option<JitRecording> {
     let ours = OURS.take();
     if ours.is_some() {
         CURRENT.store(0, Ordering::Relaxed);
@@ -155,32 +155,32 @@ pub fn forget_others() {
 }
 
 /// Does something with the recording of this thread, which runs no Python.
-pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
+pub fn with<R>(work: impl FnOnce(&mut JitRecording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
 }
 
 /// Notes that an array object or a scalar is made in this thread's recording, and gives it what says so.
 #[cold]
-pub fn made(array: &Array) -> Option<Arc<Made>> {
+pub fn made(array: &Array) -> Option<Arc<RecordingTag>> {
     let number = number();
     if number == 0 {
         return None;
     }
-    let made = Arc::new(Made { number });
+    let made = Arc::new(RecordingTag { number });
     with(|recording| recording.note(array, &made));
     Some(made)
 }
 
 /// A segment that was cut off, and is still to be computed.
-pub struct Cut {
-    pub done: Done,
+pub struct PendingSegment {
+    pub done: RecordedSegment,
     /// The elements that it takes.
     pub given: Vec<Array>,
     /// What is alive, each with the number of what the segment gives for it.
     alive: Vec<(Array, usize)>,
 }
 
-impl Recording {
+impl JitRecording {
     /// What stands in the place of an array from before; `None` where that cannot be.
     pub fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
         if array.is_pinned() {
@@ -198,13 +198,13 @@ impl Recording {
                 let shadow = whole.argument_of().ok()?;
                 let argument = shadow.snapshot().ok()?;
                 let number = self.inputs.len();
-                let register = Register::Input(number as u32);
-                self.held.push(Held { register, argument, real: whole.clone() });
-                self.inputs.push(Input { real: whole, shadow });
+                let register = RecordedRegister::Input(number as u32);
+                self.held.push(RegisterBinding { register, argument, real: whole.clone() });
+                self.inputs.push(RecordedInput { real: whole, shadow });
                 number
             }
         };
-        self.touched.push(Touched { object, input: input as u32, array: array.clone() });
+        self.touched.push(TouchedArray { object, input: input as u32, array: array.clone() });
         self.inputs[input].shadow.seen(array.layout().clone()).ok()
     }
 
@@ -213,12 +213,12 @@ impl Recording {
         self.refused.get_or_insert_with(|| why.into());
     }
 
-    fn note(&mut self, array: &Array, object: &Arc<Made>) {
+    fn note(&mut self, array: &Array, object: &Arc<RecordingTag>) {
         if self.made.len() > 2 * self.looked_at + 64 {
             self.made.retain(|made| made.array.upgrade().is_some());
             self.looked_at = self.made.len();
         }
-        self.made.push(Maker { object: Arc::downgrade(object), array: array.downgrade() });
+        self.made.push(RecordedObject { object: Arc::downgrade(object), array: array.downgrade() });
     }
 
     /// The number of what is known by this address among what was looked at.
@@ -227,9 +227,10 @@ impl Recording {
     }
 
     /// The register that an open base is, where it is one as it stands.
-    pub fn register(&self, array: &Array) -> Option<Register> {
+    pub fn register(&self, array: &Array) -> Option<RecordedRegister> {
         let id = array.value().ok()?.id();
-        let is_it = |held: &&Held| held.argument.value().is_ok_and(|value| value.id() == id);
+        let is_it =
+            |held: &&RegisterBinding| held.argument.value().is_ok_and(|value| value.id() == id);
         self.held.iter().find(is_it).map(|held| held.register)
     }
 
@@ -243,7 +244,7 @@ impl Recording {
     pub fn written(&self) -> Vec<(u32, Array)> {
         let inputs = (0..).zip(&self.inputs);
         let written = inputs.filter(|(number, input)| {
-            self.register(&input.shadow) != Some(Register::Input(*number))
+            self.register(&input.shadow) != Some(RecordedRegister::Input(*number))
         });
         written.map(|(number, input)| (number, input.shadow.clone())).collect()
     }
@@ -268,7 +269,7 @@ impl Recording {
     }
 
     /// The open arrays that were made and that somebody has.
-    fn living(&self) -> impl Iterator<Item = (&Maker, Array)> {
+    fn living(&self) -> impl Iterator<Item = (&RecordedObject, Array)> {
         let living = self.made.iter().filter_map(|made| Some((made, made.living()?)));
         living.filter(|(_, array)| array.is_open())
     }
@@ -279,7 +280,7 @@ impl Recording {
     }
 
     /// Whether somebody has an open array besides those that a function gave, which are these objects and arrays.
-    pub fn leaks(&self, results: &[(Option<Arc<Made>>, Array)]) -> bool {
+    pub fn leaks(&self, results: &[(Option<Arc<RecordingTag>>, Array)]) -> bool {
         self.living().any(|(made, array)| {
             let own = Some(made.object.as_ptr());
             let is_result = results.iter().any(|(object, result)| {
@@ -292,7 +293,7 @@ impl Recording {
     }
 
     /// What was recorded since the last decision: it gives all that is alive, and in the last place what decides.
-    pub fn cut(&mut self, decides: Option<&Array>) -> Result<Cut> {
+    pub fn cut(&mut self, decides: Option<&Array>) -> Result<PendingSegment> {
         let mut alive: Vec<(Array, usize)> = Vec::new();
         let mut results: Vec<Array> = Vec::new();
         for array in self.alive() {
@@ -310,14 +311,14 @@ impl Recording {
         let (segment, used) = Segment::of(&arguments, &results)?;
         let takes = used.iter().map(|number| self.held[*number].register).collect();
         let given = used.iter().map(|number| self.held[*number].real.clone()).collect();
-        let done = Done { segment, takes, gives: self.given, decision: None };
+        let done = RecordedSegment { segment, takes, gives: self.given, decision: None };
         self.given += results.len() as u32;
-        Ok(Cut { done, given, alive })
+        Ok(PendingSegment { done, given, alive })
     }
 
     /// Keeps a segment that was computed: arguments stand in the place of what is alive.
-    fn keep(&mut self, cut: Cut, results: &[Array]) -> Result<()> {
-        let Cut { done, alive, .. } = cut;
+    fn keep(&mut self, cut: PendingSegment, results: &[Array]) -> Result<()> {
+        let PendingSegment { done, alive, .. } = cut;
         let mut arguments: SmallVec<[(usize, Array); 4]> = SmallVec::new();
         for (array, place) in alive {
             let known = arguments.iter().find(|(other, _)| *other == place);
@@ -325,9 +326,9 @@ impl Recording {
                 Some((_, argument)) => argument.clone(),
                 None => {
                     let argument = whole_base(&array)?.argument_of()?.snapshot()?;
-                    let register = Register::Made(done.gives + place as u32);
+                    let register = RecordedRegister::Made(done.gives + place as u32);
                     let real = results[place].clone();
-                    self.held.push(Held { register, argument: argument.clone(), real });
+                    self.held.push(RegisterBinding { register, argument: argument.clone(), real });
                     arguments.push((place, argument.clone()));
                     argument
                 }
@@ -339,19 +340,19 @@ impl Recording {
     }
 
     /// The register that an open base is after the last segment.
-    pub fn register_after(&self, cut: &Cut, array: &Array) -> Option<Register> {
+    pub fn register_after(&self, cut: &PendingSegment, array: &Array) -> Option<RecordedRegister> {
         let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(array));
         match computed {
-            Some((_, place)) => Some(Register::Made(cut.done.gives + *place as u32)),
+            Some((_, place)) => Some(RecordedRegister::Made(cut.done.gives + *place as u32)),
             None => self.register(array),
         }
     }
 
     /// The elements of what segments gave, by their numbers, where they stayed alive, with those of the last one.
-    pub fn made_with(&self, results: &[Array], last: &Cut) -> Vec<Option<Array>> {
+    pub fn made_with(&self, results: &[Array], last: &PendingSegment) -> Vec<Option<Array>> {
         let mut made = vec![None; last.done.gives as usize];
         for held in &self.held {
-            if let Register::Made(number) = held.register {
+            if let RecordedRegister::Made(number) = held.register {
                 made[number as usize] = Some(held.real.clone());
             }
         }
@@ -367,7 +368,7 @@ impl Recording {
     }
 }
 
-impl Drop for Recording {
+impl Drop for JitRecording {
     fn drop(&mut self) {
         // Objects keep what they showed until they are recorded again: without what was done with it.
         let open = self.inputs.iter().filter(|input| input.shadow.is_open());

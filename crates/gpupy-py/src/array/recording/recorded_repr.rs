@@ -1,9 +1,9 @@
 //! What arrays from before show while a function is recorded.
 //!
-//! Owns [`Shadow`]. Not here: what stands in the place of their elements (`Recording::touch`).
+//! Owns [`RecordedRepr`]. Not here: what stands in the place of their elements (`JitRecording::touch`).
 
 use super::with;
-use crate::array::read_cell::{Reading, Slot};
+use crate::array::read_cell::{ReadCell, ReadGuard};
 use crate::array::repr::Repr;
 use pyo3::Python;
 use std::sync::OnceLock;
@@ -11,21 +11,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What an array shows while a recording goes on.
 #[derive(Default)]
-pub struct Shadow {
+pub struct RecordedRepr {
     /// The recording.
     number: AtomicU32,
-    repr: OnceLock<Slot<Repr>>,
+    repr: OnceLock<ReadCell<Repr>>,
 }
 
-impl Shadow {
+impl RecordedRepr {
     /// What an array from before shows in this thread's recording of this number: `repr` is its own.
     pub fn read<'a>(
         &'a self,
         py: Python<'a>,
         number: u32,
         address: usize,
-        repr: &'a Slot<Repr>,
-    ) -> Reading<'a, Repr> {
+        repr: &'a ReadCell<Repr>,
+    ) -> ReadGuard<'a, Repr> {
         let known = self.number.load(Ordering::Relaxed) == number;
         if let Some(slot) = self.repr.get().filter(|_| known) {
             return slot.read(py);
@@ -48,7 +48,7 @@ impl Shadow {
             return slot.read(py);
         }
         self.number.store(number, Ordering::Relaxed);
-        self.repr.get_or_init(|| Slot::new(found)).read(py)
+        self.repr.get_or_init(|| ReadCell::new(found)).read(py)
     }
 
     /// Shows others from now on.

@@ -6,96 +6,100 @@
 //! Not here: functions such as `exp`, which are NumPy's.
 
 use crate::compute::library_ops;
-use crate::compute::ufunc_lowering::Recipe;
-use crate::compute::ufunc_lowering::decompositions::{Formula, number};
+use crate::compute::ufunc_lowering::UfuncLowering;
+use crate::compute::ufunc_lowering::decompositions::{OpRecorder, number};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Result};
 use gpupy_engine::{Arg, Array, Context};
 use smallvec::SmallVec;
 
 /// A complex number's parts.
-struct Parts {
+struct ComplexParts {
     re: Array,
     im: Array,
 }
 
-impl Parts {
-    fn of(f: &Formula<'_>, x: Arg<'_>) -> Result<Parts> {
-        Ok(Parts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
+impl ComplexParts {
+    fn of(f: &OpRecorder<'_>, x: Arg<'_>) -> Result<ComplexParts> {
+        Ok(ComplexParts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
     }
 
     /// The operation on both parts.
-    fn map(&self, f: &Formula<'_>, op: Op) -> Result<Parts> {
-        Ok(Parts { re: f.one(op, &self.re)?, im: f.one(op, &self.im)? })
+    fn map(&self, f: &OpRecorder<'_>, op: Op) -> Result<ComplexParts> {
+        Ok(ComplexParts { re: f.one(op, &self.re)?, im: f.one(op, &self.im)? })
     }
 
-    fn joined(&self, f: &Formula<'_>) -> Result<Array> {
+    fn joined(&self, f: &OpRecorder<'_>) -> Result<Array> {
         f.two(Op::Complex, &self.re, &self.im)
     }
 }
 
-/// True when the recipe is known for complex operands and gives this dtype.
-pub fn takes(recipe: Recipe, operand: DType, result: DType) -> bool {
+/// True when the lowering is known for complex operands and gives this dtype.
+pub fn takes(lowering: UfuncLowering, operand: DType, result: DType) -> bool {
     let part = operand.part();
-    match recipe {
-        Recipe::Op(Op::Abs) => Some(result) == part,
-        Recipe::Op(op) if op.info().rule == Rule::Compare => result == DType::Bool,
-        Recipe::Logical(_) | Recipe::Test(_) => result == DType::Bool,
-        Recipe::Op(Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::Div | Op::Rint)
-        | Recipe::Same
-        | Recipe::Conjugate
-        | Recipe::Square
-        | Recipe::Reciprocal
-        | Recipe::MatMul
-        | Recipe::Extreme(_) => operand == result,
+    match lowering {
+        UfuncLowering::Op(Op::Abs) => Some(result) == part,
+        UfuncLowering::Op(op) if op.info().rule == Rule::Compare => result == DType::Bool,
+        UfuncLowering::Logical(_) | UfuncLowering::Test(_) => result == DType::Bool,
+        UfuncLowering::Op(Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::Div | Op::Rint)
+        | UfuncLowering::Same
+        | UfuncLowering::Conjugate
+        | UfuncLowering::Square
+        | UfuncLowering::Reciprocal
+        | UfuncLowering::MatMul
+        | UfuncLowering::Extreme(_) => operand == result,
         _ => false,
     }
 }
 
-/// The operations that a recipe needs beside those of the parts, each with its dtype.
-pub fn needs(recipe: Recipe, operand: DType) -> SmallVec<[(Op, DType); 8]> {
+/// The operations that a lowering needs beside those of the parts, each with its dtype.
+pub fn needs(lowering: UfuncLowering, operand: DType) -> SmallVec<[(Op, DType); 8]> {
     let part = operand.part().unwrap_or(operand);
-    let (whole, parts): (&[Op], &[Op]) = match recipe {
-        Recipe::Op(Op::Abs) => (&[Op::Real, Op::Imag], &[Op::Hypot]),
-        Recipe::Op(Op::Div) | Recipe::Reciprocal => {
+    let (whole, parts): (&[Op], &[Op]) = match lowering {
+        UfuncLowering::Op(Op::Abs) => (&[Op::Real, Op::Imag], &[Op::Hypot]),
+        UfuncLowering::Op(Op::Div) | UfuncLowering::Reciprocal => {
             (&[Op::Real, Op::Imag], &[Op::Complex, Op::Div, Op::Abs, Op::Select])
         }
-        Recipe::Op(Op::Rint) => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Rint]),
-        Recipe::Op(Op::Lt | Op::Le | Op::Gt | Op::Ge) => {
+        UfuncLowering::Op(Op::Rint) => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Rint]),
+        UfuncLowering::Op(Op::Lt | Op::Le | Op::Gt | Op::Ge) => {
             (&[Op::Real, Op::Imag], &[Op::Gt, Op::IsNan])
         }
-        Recipe::Op(op) => return [(op, operand)].into_iter().collect(),
-        Recipe::Logical(op) => return [(op, DType::Bool)].into_iter().collect(),
-        Recipe::Test(op) => return [(Op::Real, operand), (op, part)].into_iter().collect(),
-        Recipe::Square => (&[Op::Mul], &[]),
-        Recipe::MatMul => (&[Op::MatMul], &[]),
-        Recipe::Conjugate => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Neg]),
-        Recipe::Extreme(_) => (&[Op::Real, Op::Imag, Op::Select], &[Op::Gt, Op::IsNan]),
+        UfuncLowering::Op(op) => return [(op, operand)].into_iter().collect(),
+        UfuncLowering::Logical(op) => return [(op, DType::Bool)].into_iter().collect(),
+        UfuncLowering::Test(op) => return [(Op::Real, operand), (op, part)].into_iter().collect(),
+        UfuncLowering::Square => (&[Op::Mul], &[]),
+        UfuncLowering::MatMul => (&[Op::MatMul], &[]),
+        UfuncLowering::Conjugate => (&[Op::Real, Op::Imag], &[Op::Complex, Op::Neg]),
+        UfuncLowering::Extreme(_) => (&[Op::Real, Op::Imag, Op::Select], &[Op::Gt, Op::IsNan]),
         _ => (&[], &[]),
     };
     let of = |dtype| move |op: &Op| (*op, dtype);
     whole.iter().map(of(operand)).chain(parts.iter().map(of(part))).collect()
 }
 
-/// Records the recipe on complex operands.
+/// Records the lowering on complex operands.
 pub fn record(
     context: &Context,
-    recipe: Recipe,
+    lowering: UfuncLowering,
     operand: DType,
     args: &[Arg<'_>],
 ) -> Result<Option<Array>> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let part = operand.part().unwrap_or(operand);
-    let array = match (recipe, args) {
-        (Recipe::Op(Op::Abs), [x]) => {
-            let Parts { re, im } = Parts::of(&f, *x)?;
+    let array = match (lowering, args) {
+        (UfuncLowering::Op(Op::Abs), [x]) => {
+            let ComplexParts { re, im } = ComplexParts::of(&f, *x)?;
             f.two(Op::Hypot, &re, &im)?
         }
-        (Recipe::Op(Op::Div), [x, y]) => quotient(&f, part, *x, *y)?,
-        (Recipe::Op(Op::Rint), [x]) => Parts::of(&f, *x)?.map(&f, Op::Rint)?.joined(&f)?,
-        (Recipe::Op(op @ (Op::Lt | Op::Le | Op::Gt | Op::Ge)), [x, y]) => ordered(&f, op, *x, *y)?,
-        (Recipe::Op(op), args) => context.apply(op, args)?,
-        (Recipe::Logical(op), args) => {
+        (UfuncLowering::Op(Op::Div), [x, y]) => quotient(&f, part, *x, *y)?,
+        (UfuncLowering::Op(Op::Rint), [x]) => {
+            ComplexParts::of(&f, *x)?.map(&f, Op::Rint)?.joined(&f)?
+        }
+        (UfuncLowering::Op(op @ (Op::Lt | Op::Le | Op::Gt | Op::Ge)), [x, y]) => {
+            ordered(&f, op, *x, *y)?
+        }
+        (UfuncLowering::Op(op), args) => context.apply(op, args)?,
+        (UfuncLowering::Logical(op), args) => {
             let truths: Vec<Array> = args
                 .iter()
                 .map(|arg| {
@@ -105,23 +109,23 @@ pub fn record(
             let truths: SmallVec<[Arg<'_>; 2]> = truths.iter().map(Arg::Array).collect();
             context.apply(op, &truths)?
         }
-        (Recipe::Test(op), [x]) => {
-            let Parts { re, im } = Parts::of(&f, *x)?.map(&f, op)?;
+        (UfuncLowering::Test(op), [x]) => {
+            let ComplexParts { re, im } = ComplexParts::of(&f, *x)?.map(&f, op)?;
             f.two(if op == Op::IsFinite { Op::And } else { Op::Or }, &re, &im)?
         }
-        (Recipe::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
-        (Recipe::Conjugate, [x]) => {
-            let Parts { re, im } = Parts::of(&f, *x)?;
-            Parts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
+        (UfuncLowering::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
+        (UfuncLowering::Conjugate, [x]) => {
+            let ComplexParts { re, im } = ComplexParts::of(&f, *x)?;
+            ComplexParts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
         }
-        (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+        (UfuncLowering::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
             return library_ops::product(context, x, y);
         }
-        (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
-        (Recipe::Reciprocal, [x]) => reciprocal(&f, part, *x)?,
-        (Recipe::Extreme(op), [x, y]) => {
+        (UfuncLowering::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
+        (UfuncLowering::Reciprocal, [x]) => reciprocal(&f, part, *x)?,
+        (UfuncLowering::Extreme(op), [x, y]) => {
             let ahead = if op == Op::Max { Op::Ge } else { Op::Le };
-            let nan = Parts::of(&f, *x)?.map(&f, Op::IsNan)?;
+            let nan = ComplexParts::of(&f, *x)?.map(&f, Op::IsNan)?;
             let nan = f.two(Op::Or, &nan.re, &nan.im)?;
             let first = f.two(Op::Or, &nan, &ordered(&f, ahead, *x, *y)?)?;
             f.select(&first, *x, *y)?
@@ -132,9 +136,9 @@ pub fn record(
 }
 
 /// The order by real parts, and by imaginary parts where those are equal; false with NaN.
-fn ordered(f: &Formula<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+fn ordered(f: &OpRecorder<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
     let strict = if matches!(op, Op::Lt | Op::Le) { Op::Lt } else { Op::Gt };
-    let (x, y) = (Parts::of(f, x)?, Parts::of(f, y)?);
+    let (x, y) = (ComplexParts::of(f, x)?, ComplexParts::of(f, y)?);
     let nan = f.two(Op::Or, &f.one(Op::IsNan, &x.im)?, &f.one(Op::IsNan, &y.im)?)?;
     let by_real = f.two(Op::And, &f.two(strict, &x.re, &y.re)?, &f.one(Op::Not, &nan)?)?;
     let equal = f.two(Op::Eq, &x.re, &y.re)?;
@@ -143,8 +147,8 @@ fn ordered(f: &Formula<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
 }
 
 /// The quotient by Smith's method: scaled by the divisor's larger part, against overflow.
-fn quotient(f: &Formula<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
-    let (x, y) = (Parts::of(f, x)?, Parts::of(f, y)?);
+fn quotient(f: &OpRecorder<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+    let (x, y) = (ComplexParts::of(f, x)?, ComplexParts::of(f, y)?);
     let size = y.map(f, Op::Abs)?;
     let real_is_larger = f.two(Op::Ge, &size.re, &size.im)?;
     let larger = f.select(&real_is_larger, &y.re, &y.im)?;
@@ -168,12 +172,12 @@ fn quotient(f: &Formula<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Arra
     let zero = f.two(Op::Eq, &f.two(Op::Max, &size.re, &size.im)?, number(part, 0.0))?;
     let re = f.select(&zero, &f.two(Op::Div, &x.re, &size.re)?, &re)?;
     let im = f.select(&zero, &f.two(Op::Div, &x.im, &size.re)?, &im)?;
-    Parts { re, im }.joined(f)
+    ComplexParts { re, im }.joined(f)
 }
 
 /// One over a number, scaled by its larger part.
-fn reciprocal(f: &Formula<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
-    let x = Parts::of(f, x)?;
+fn reciprocal(f: &OpRecorder<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
+    let x = ComplexParts::of(f, x)?;
     let one = number(part, 1.0);
     let size = x.map(f, Op::Abs)?;
     let real_is_larger = f.two(Op::Le, &size.im, &size.re)?;
@@ -185,5 +189,5 @@ fn reciprocal(f: &Formula<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
     let part = f.two(Op::Div, &ratio, &norm)?;
     let re = f.select(&real_is_larger, &whole, &part)?;
     let im = f.select(&real_is_larger, &part, &whole)?;
-    Parts { re, im: f.one(Op::Neg, &im)? }.joined(f)
+    ComplexParts { re, im: f.one(Op::Neg, &im)? }.joined(f)
 }

@@ -25,9 +25,9 @@ pub fn cast(context: &Context, arg: Arg<'_>, dtype: DType) -> Result<Array> {
 }
 
 /// Records operations one after another.
-pub struct Formula<'c>(pub &'c Context);
+pub struct OpRecorder<'c>(pub &'c Context);
 
-impl Formula<'_> {
+impl OpRecorder<'_> {
     /// An operation on one operand.
     pub fn one<'a>(&self, op: Op, x: impl Into<Arg<'a>>) -> Result<Array> {
         self.0.apply(op, &[x.into()])
@@ -66,7 +66,7 @@ pub const DIVMOD: &[Op] = &[
 /// Quotient towards minus infinity and remainder with the divisor's sign, of floats: exact remainder
 /// first, and the quotient from it, so that both belong together.
 pub fn divmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Result<(Array, Array)> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let [zero, half, one] = [0.0, 0.5, 1.0].map(|value| number(dtype, value));
     let rest = f.two(Op::Fmod, a, b)?;
     let inexact = f.two(Op::Ne, &rest, zero)?;
@@ -91,7 +91,7 @@ pub fn divmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Result
 
 /// The remainder of integers with the dividend's sign; by 0 it is 0.
 pub fn int_fmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Result<Array> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let rest = f.two(Op::Mod, a, b)?;
     if !dtype.is_signed_int() {
         return Ok(rest);
@@ -105,7 +105,7 @@ pub fn int_fmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Resu
 /// The lesser or the greater of two floats, or the one that is a number; of equals the first, where
 /// NumPy's own choice depends on the machine and the place in the array.
 pub fn number_extreme(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let ahead = if op == Op::Max { Op::Ge } else { Op::Le };
     let first = f.two(Op::Or, &f.two(ahead, x, y)?, &f.one(Op::IsNan, y)?)?;
     f.select(&first, x, y)
@@ -113,7 +113,7 @@ pub fn number_extreme(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Resu
 
 /// 0 below zero, 1 above it, the second operand at it, and NaN of NaN.
 pub fn heaviside(context: &Context, dtype: DType, x: Arg<'_>, at_zero: Arg<'_>) -> Result<Array> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let [zero, one] = [0.0, 1.0].map(|value| number(dtype, value));
     let step = f.select(&f.two(Op::Lt, x, zero)?, zero, one)?;
     let step = f.select(&f.two(Op::Eq, x, zero)?, at_zero, &step)?;
@@ -132,7 +132,7 @@ pub fn log_add_exp(
     x: Arg<'_>,
     y: Arg<'_>,
 ) -> Result<Array> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let apart = f.one(Op::Neg, &f.one(Op::Abs, &f.two(Op::Sub, x, y)?)?)?;
     let (power, doubled) = if base_two { (Op::Exp2, 1.0) } else { (Op::Exp, LN_2) };
     let mut added = f.one(Op::Log1p, &f.one(power, &apart)?)?;
@@ -146,7 +146,7 @@ pub fn log_add_exp(
 
 /// A comparison of int64 with uint64, or the other way round, as the numbers that they are.
 pub fn mixed(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
-    let f = Formula(context);
+    let f = OpRecorder(context);
     let dtype = match x {
         Arg::Array(array) => array.dtype(),
         Arg::Scalar(scalar) => scalar.dtype,

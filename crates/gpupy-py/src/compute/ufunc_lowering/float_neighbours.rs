@@ -6,14 +6,14 @@
 //!
 //! Not here: which ufunc these are (`mod.rs`).
 
-use crate::compute::ufunc_lowering::decompositions::Formula;
+use crate::compute::ufunc_lowering::decompositions::OpRecorder;
 use crate::session::context::supports;
 use gpupy_core::{DType, Op, Result, Scalar};
 use gpupy_engine::{Arg, Array, Context};
 
 /// Where the bits of a float of some dtype lie.
 #[derive(Clone, Copy)]
-struct Layout {
+struct FloatFormat {
     float: DType,
     /// The signed integers of the same size.
     bits: DType,
@@ -40,21 +40,21 @@ const OF_FLOATS: &[Op] = &[Op::Add, Op::Select, Op::Bitcast];
 
 /// True when the drivers in use have all operations that neighbours of this dtype take.
 pub fn are_supported(context: &Context, dtype: DType) -> bool {
-    Layout::of(dtype).is_some_and(|layout| {
+    FloatFormat::of(dtype).is_some_and(|layout| {
         OF_BITS.iter().all(|op| supports(context, *op, layout.bits))
             && OF_FLOATS.iter().all(|op| supports(context, *op, dtype))
     })
 }
 
-impl Layout {
-    fn of(float: DType) -> Option<Layout> {
+impl FloatFormat {
+    fn of(float: DType) -> Option<FloatFormat> {
         let (bits, significand) = match float {
             DType::F16 => (DType::I16, 10),
             DType::F32 => (DType::I32, 23),
             DType::F64 => (DType::I64, 52),
             _ => return None,
         };
-        Some(Layout { float, bits, significand })
+        Some(FloatFormat { float, bits, significand })
     }
 
     fn number(self, value: u64) -> Scalar {
@@ -72,7 +72,7 @@ impl Layout {
     }
 
     /// The bits of a float as an integer.
-    fn bits_of(self, f: &Formula<'_>, x: Arg<'_>) -> Result<Array> {
+    fn bits_of(self, f: &OpRecorder<'_>, x: Arg<'_>) -> Result<Array> {
         match x {
             Arg::Array(array) => f.0.bitcast(array, self.bits),
             Arg::Scalar(scalar) => Array::full(&[], self.number(scalar.bits)),
@@ -83,13 +83,13 @@ impl Layout {
 /// The next float after each of the first towards the second; of equals the second, of float16 the first.
 /// `None` where the dtype is no float.
 pub fn next_after(context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
-    let Some(layout) = Layout::of(dtype) else { return Ok(None) };
+    let Some(layout) = FloatFormat::of(dtype) else { return Ok(None) };
     context.composed(args, |args| layout.next_after(context, args[0], args[1])).map(Some)
 }
 
-impl Layout {
+impl FloatFormat {
     fn next_after(self, context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
-        let f = Formula(context);
+        let f = OpRecorder(context);
         let [zero, one, less] = [0, 1, u64::MAX].map(|value| self.number(value));
         let magnitude = |bits: &Array| f.two(Op::And, bits, self.number(self.sign() - 1));
         let (own, other) = (self.bits_of(&f, x)?, self.bits_of(&f, y)?);
@@ -119,8 +119,8 @@ impl Layout {
 /// How far the next float away from zero is, with the sign of each; beyond the greatest float that is infinity.
 /// `None` where the dtype is no float.
 pub fn spacing(context: &Context, dtype: DType, x: Arg<'_>) -> Result<Option<Array>> {
-    let Some(layout) = Layout::of(dtype) else { return Ok(None) };
-    let f = Formula(context);
+    let Some(layout) = FloatFormat::of(dtype) else { return Ok(None) };
+    let f = OpRecorder(context);
     let [zero, one] = [0, 1].map(|value| layout.number(value));
     let (width, infinity) = (u64::from(layout.significand), layout.infinity());
     let own = layout.bits_of(&f, x)?;

@@ -1,6 +1,6 @@
 //! What the core is asked to do for a ufunc: one operation of its table, or a few.
 //!
-//! Owns [`Recipe`]. `record.rs` says what a recipe needs and records it, by the compositions of `decompositions.rs` and
+//! Owns [`UfuncLowering`]. `record.rs` says what a lowering needs and records it, by the compositions of `decompositions.rs` and
 //! `float_neighbours.rs` and, for complex numbers, of `complex.rs`. Invariant: a composition gives NumPy's bits, or, where it is of
 //! functions that have bounds instead, the same formula of these; or it is not here.
 //!
@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 
 /// How a ufunc is recorded.
 #[derive(Clone, Copy, Debug)]
-pub enum Recipe {
+pub enum UfuncLowering {
     /// One operation.
     Op(Op),
     /// The operand itself, copied.
@@ -59,39 +59,39 @@ pub enum Recipe {
     MatMul,
 }
 
-/// The recipe of the ufunc with this name, the one that it gives itself (`absolute`, not `abs`).
-pub fn of_numpy(name: &str) -> Option<Recipe> {
+/// The lowering of the ufunc with this name, the one that it gives itself (`absolute`, not `abs`).
+pub fn of_numpy(name: &str) -> Option<UfuncLowering> {
     Some(match name {
-        "positive" => Recipe::Same,
-        "conjugate" => Recipe::Conjugate,
-        "logical_not" => Recipe::Logical(Op::Not),
-        "logical_and" => Recipe::Logical(Op::And),
-        "logical_or" => Recipe::Logical(Op::Or),
-        "logical_xor" => Recipe::Logical(Op::Xor),
-        "isnan" => Recipe::Test(Op::IsNan),
-        "isinf" => Recipe::Test(Op::IsInf),
-        "isfinite" => Recipe::Test(Op::IsFinite),
-        "square" => Recipe::Square,
-        "reciprocal" => Recipe::Reciprocal,
-        "power" | "float_power" => Recipe::Power,
-        "degrees" | "rad2deg" => Recipe::Scale(180.0, PI),
-        "radians" | "deg2rad" => Recipe::Scale(PI, 180.0),
-        "floor" => Recipe::Rounding(Op::Floor),
-        "ceil" => Recipe::Rounding(Op::Ceil),
-        "trunc" => Recipe::Rounding(Op::Trunc),
-        "floor_divide" => Recipe::FloorDivide,
-        "remainder" => Recipe::Remainder,
-        "fmod" => Recipe::Fmod,
-        "maximum" => Recipe::Extreme(Op::Max),
-        "minimum" => Recipe::Extreme(Op::Min),
-        "fmax" => Recipe::NumberExtreme(Op::Max),
-        "fmin" => Recipe::NumberExtreme(Op::Min),
-        "heaviside" => Recipe::Heaviside,
-        "logaddexp" => Recipe::LogAddExp { base_two: false },
-        "logaddexp2" => Recipe::LogAddExp { base_two: true },
-        "nextafter" => Recipe::NextAfter,
-        "spacing" => Recipe::Spacing,
-        "matmul" => Recipe::MatMul,
-        _ => Recipe::Op(Op::from_numpy(name)?),
+        "positive" => UfuncLowering::Same,
+        "conjugate" => UfuncLowering::Conjugate,
+        "logical_not" => UfuncLowering::Logical(Op::Not),
+        "logical_and" => UfuncLowering::Logical(Op::And),
+        "logical_or" => UfuncLowering::Logical(Op::Or),
+        "logical_xor" => UfuncLowering::Logical(Op::Xor),
+        "isnan" => UfuncLowering::Test(Op::IsNan),
+        "isinf" => UfuncLowering::Test(Op::IsInf),
+        "isfinite" => UfuncLowering::Test(Op::IsFinite),
+        "square" => UfuncLowering::Square,
+        "reciprocal" => UfuncLowering::Reciprocal,
+        "power" | "float_power" => UfuncLowering::Power,
+        "degrees" | "rad2deg" => UfuncLowering::Scale(180.0, PI),
+        "radians" | "deg2rad" => UfuncLowering::Scale(PI, 180.0),
+        "floor" => UfuncLowering::Rounding(Op::Floor),
+        "ceil" => UfuncLowering::Rounding(Op::Ceil),
+        "trunc" => UfuncLowering::Rounding(Op::Trunc),
+        "floor_divide" => UfuncLowering::FloorDivide,
+        "remainder" => UfuncLowering::Remainder,
+        "fmod" => UfuncLowering::Fmod,
+        "maximum" => UfuncLowering::Extreme(Op::Max),
+        "minimum" => UfuncLowering::Extreme(Op::Min),
+        "fmax" => UfuncLowering::NumberExtreme(Op::Max),
+        "fmin" => UfuncLowering::NumberExtreme(Op::Min),
+        "heaviside" => UfuncLowering::Heaviside,
+        "logaddexp" => UfuncLowering::LogAddExp { base_two: false },
+        "logaddexp2" => UfuncLowering::LogAddExp { base_two: true },
+        "nextafter" => UfuncLowering::NextAfter,
+        "spacing" => UfuncLowering::Spacing,
+        "matmul" => UfuncLowering::MatMul,
+        _ => UfuncLowering::Op(Op::from_numpy(name)?),
     })
 }

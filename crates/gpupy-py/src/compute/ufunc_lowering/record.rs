@@ -1,13 +1,13 @@
-//! What a recipe needs of drivers, and how it is recorded.
+//! What a lowering needs of drivers, and how it is recorded.
 //!
-//! Owns the methods of [`Recipe`].
+//! Owns the methods of [`UfuncLowering`].
 //!
 //! Not here: the longer compositions (`decompositions.rs`), those of complex numbers (`complex.rs`).
 
-use crate::array::operand::{Held, Kind, Operand, range};
+use crate::array::operand::{OperandKind, OperandValue, UfuncOperand, range};
 use crate::compute::library_ops;
-use crate::compute::promotion::Plan;
-use crate::compute::ufunc_lowering::Recipe;
+use crate::compute::promotion::Promotion;
+use crate::compute::ufunc_lowering::UfuncLowering;
 use crate::compute::ufunc_lowering::complex;
 use crate::compute::ufunc_lowering::decompositions;
 use crate::compute::ufunc_lowering::float_neighbours;
@@ -19,17 +19,17 @@ use gpupy_engine::{Arg, Array, Context};
 use pyo3::PyResult;
 use smallvec::{SmallVec, smallvec};
 
-impl Recipe {
+impl UfuncLowering {
     /// The dtype in which operands of this one are computed with.
     fn compute(self, operand: DType) -> DType {
         match self {
-            Recipe::Logical(_) => DType::Bool,
-            Recipe::Reciprocal if operand.is_int() => DType::F64,
+            UfuncLowering::Logical(_) => DType::Bool,
+            UfuncLowering::Reciprocal if operand.is_int() => DType::F64,
             // NumPy computes these in float32, and rounds once.
-            Recipe::Scale(..)
-            | Recipe::FloorDivide
-            | Recipe::Remainder
-            | Recipe::LogAddExp { .. }
+            UfuncLowering::Scale(..)
+            | UfuncLowering::FloorDivide
+            | UfuncLowering::Remainder
+            | UfuncLowering::LogAddExp { .. }
                 if operand == DType::F16 =>
             {
                 DType::F32
@@ -38,10 +38,10 @@ impl Recipe {
         }
     }
 
-    /// True when operands and result of these dtypes are right for the recipe.
-    pub fn takes(self, plan: Plan) -> bool {
+    /// True when operands and result of these dtypes are right for the lowering.
+    pub fn takes(self, plan: Promotion) -> bool {
         let Some(operand) = plan.operand() else {
-            return matches!(self, Recipe::Op(op) if op.info().rule == Rule::Compare)
+            return matches!(self, UfuncLowering::Op(op) if op.info().rule == Rule::Compare)
                 && plan.result == DType::Bool;
         };
         let same = operand == plan.result;
@@ -49,75 +49,83 @@ impl Recipe {
             return complex::takes(self, operand, plan.result);
         }
         match self {
-            Recipe::Op(op) => {
+            UfuncLowering::Op(op) => {
                 let operands: SmallVec<[DType; 2]> =
                     (0..op.info().arity).map(|_| operand).collect();
                 op.result_dtype(&operands, operand) == Some(plan.result)
             }
-            Recipe::Logical(_) | Recipe::Test(_) => plan.result == DType::Bool,
-            Recipe::Same | Recipe::Extreme(_) | Recipe::MatMul => same,
-            Recipe::Square => same && operand != DType::Bool,
-            Recipe::Scale(..)
-            | Recipe::Heaviside
-            | Recipe::LogAddExp { .. }
-            | Recipe::NextAfter => same && operand.is_float(),
+            UfuncLowering::Logical(_) | UfuncLowering::Test(_) => plan.result == DType::Bool,
+            UfuncLowering::Same | UfuncLowering::Extreme(_) | UfuncLowering::MatMul => same,
+            UfuncLowering::Square => same && operand != DType::Bool,
+            UfuncLowering::Scale(..)
+            | UfuncLowering::Heaviside
+            | UfuncLowering::LogAddExp { .. }
+            | UfuncLowering::NextAfter => same && operand.is_float(),
             // NumPy's of float16 is another function: without the sign, and less at powers of two below zero.
-            Recipe::Spacing => same && matches!(operand, DType::F32 | DType::F64),
-            Recipe::Rounding(_) | Recipe::Conjugate | Recipe::NumberExtreme(_) => same,
-            Recipe::Reciprocal
-            | Recipe::Power
-            | Recipe::FloorDivide
-            | Recipe::Remainder
-            | Recipe::Fmod => same && (operand.is_float() || operand.is_int()),
+            UfuncLowering::Spacing => same && matches!(operand, DType::F32 | DType::F64),
+            UfuncLowering::Rounding(_)
+            | UfuncLowering::Conjugate
+            | UfuncLowering::NumberExtreme(_) => same,
+            UfuncLowering::Reciprocal
+            | UfuncLowering::Power
+            | UfuncLowering::FloorDivide
+            | UfuncLowering::Remainder
+            | UfuncLowering::Fmod => same && (operand.is_float() || operand.is_int()),
         }
     }
 
-    /// The operations of the recipe on this dtype, in which it computes. Of a power they depend on the
+    /// The operations of the lowering on this dtype, in which it computes. Of a power they depend on the
     /// exponent.
     fn needs(self, dtype: DType) -> SmallVec<[Op; 12]> {
         match self {
-            Recipe::Op(op) | Recipe::Logical(op) | Recipe::Extreme(op) => smallvec![op],
-            Recipe::Same | Recipe::Conjugate | Recipe::Power => smallvec![],
-            Recipe::MatMul => smallvec![Op::MatMul],
-            Recipe::Test(op) | Recipe::Rounding(op) if dtype.is_float() => smallvec![op],
-            Recipe::Test(_) | Recipe::Rounding(_) => smallvec![],
-            Recipe::Square | Recipe::Scale(..) => smallvec![Op::Mul],
-            Recipe::Reciprocal => smallvec![Op::Div],
-            Recipe::FloorDivide if dtype.is_int() => smallvec![Op::FloorDiv],
-            Recipe::Remainder if dtype.is_int() => smallvec![Op::Mod],
-            Recipe::FloorDivide | Recipe::Remainder => SmallVec::from_slice(decompositions::DIVMOD),
-            Recipe::Fmod if dtype.is_float() => smallvec![Op::Fmod],
-            Recipe::Fmod => smallvec![Op::Mod, Op::Lt, Op::Ne, Op::Sub, Op::Select],
-            Recipe::NumberExtreme(_) if dtype.is_float() => {
+            UfuncLowering::Op(op) | UfuncLowering::Logical(op) | UfuncLowering::Extreme(op) => {
+                smallvec![op]
+            }
+            UfuncLowering::Same | UfuncLowering::Conjugate | UfuncLowering::Power => smallvec![],
+            UfuncLowering::MatMul => smallvec![Op::MatMul],
+            UfuncLowering::Test(op) | UfuncLowering::Rounding(op) if dtype.is_float() => {
+                smallvec![op]
+            }
+            UfuncLowering::Test(_) | UfuncLowering::Rounding(_) => smallvec![],
+            UfuncLowering::Square | UfuncLowering::Scale(..) => smallvec![Op::Mul],
+            UfuncLowering::Reciprocal => smallvec![Op::Div],
+            UfuncLowering::FloorDivide if dtype.is_int() => smallvec![Op::FloorDiv],
+            UfuncLowering::Remainder if dtype.is_int() => smallvec![Op::Mod],
+            UfuncLowering::FloorDivide | UfuncLowering::Remainder => {
+                SmallVec::from_slice(decompositions::DIVMOD)
+            }
+            UfuncLowering::Fmod if dtype.is_float() => smallvec![Op::Fmod],
+            UfuncLowering::Fmod => smallvec![Op::Mod, Op::Lt, Op::Ne, Op::Sub, Op::Select],
+            UfuncLowering::NumberExtreme(_) if dtype.is_float() => {
                 smallvec![Op::Ge, Op::Le, Op::IsNan, Op::Select]
             }
-            Recipe::NumberExtreme(op) => smallvec![op],
-            Recipe::Heaviside => smallvec![Op::IsNan, Op::Lt, Op::Eq, Op::Select],
-            Recipe::LogAddExp { base_two } => {
+            UfuncLowering::NumberExtreme(op) => smallvec![op],
+            UfuncLowering::Heaviside => smallvec![Op::IsNan, Op::Lt, Op::Eq, Op::Select],
+            UfuncLowering::LogAddExp { base_two } => {
                 let power = if base_two { Op::Exp2 } else { Op::Exp };
                 decompositions::LOG_ADD_EXP.iter().copied().chain([power]).collect()
             }
             // `float_neighbours.rs` knows.
-            Recipe::NextAfter | Recipe::Spacing => smallvec![],
+            UfuncLowering::NextAfter | UfuncLowering::Spacing => smallvec![],
         }
     }
 
-    /// The one operation of the core that the recipe is on operands of this dtype, as they are; `None`
+    /// The one operation of the core that the lowering is on operands of this dtype, as they are; `None`
     /// where it is more, or it depends on what they are.
     pub fn alone(self, dtype: DType) -> Option<Op> {
         let op = match self {
             // Of complex numbers, some are compositions.
-            Recipe::Op(op) if dtype.is_complex() => {
+            UfuncLowering::Op(op) if dtype.is_complex() => {
                 return (complex::needs(self, dtype)[..] == [(op, dtype)]).then_some(op);
             }
-            Recipe::Op(op) => op,
-            Recipe::Extreme(op) if dtype != DType::F16 => op,
-            Recipe::Logical(op) if dtype == DType::Bool => op,
-            Recipe::Test(op) | Recipe::Rounding(op) if dtype.is_float() => op,
-            Recipe::FloorDivide if dtype.is_int() => Op::FloorDiv,
-            Recipe::Remainder if dtype.is_int() => Op::Mod,
-            Recipe::Fmod if dtype.is_float() => Op::Fmod,
-            Recipe::NumberExtreme(op) if !dtype.is_float() => op,
+            UfuncLowering::Op(op) => op,
+            UfuncLowering::Extreme(op) if dtype != DType::F16 => op,
+            UfuncLowering::Logical(op) if dtype == DType::Bool => op,
+            UfuncLowering::Test(op) | UfuncLowering::Rounding(op) if dtype.is_float() => op,
+            UfuncLowering::FloorDivide if dtype.is_int() => Op::FloorDiv,
+            UfuncLowering::Remainder if dtype.is_int() => Op::Mod,
+            UfuncLowering::Fmod if dtype.is_float() => Op::Fmod,
+            UfuncLowering::NumberExtreme(op) if !dtype.is_float() => op,
             _ => return None,
         };
         (!dtype.is_complex()).then_some(op)
@@ -127,42 +135,42 @@ impl Recipe {
     pub fn is_composed(self, dtype: DType) -> bool {
         let is_one = self.alone(dtype).is_some() || dtype.is_complex();
         match self {
-            Recipe::Logical(_)
-            | Recipe::Square
-            | Recipe::Scale(..)
-            | Recipe::FloorDivide
-            | Recipe::Remainder
-            | Recipe::Fmod
-            | Recipe::NumberExtreme(_)
-            | Recipe::Heaviside
-            | Recipe::LogAddExp { .. }
-            | Recipe::NextAfter
-            | Recipe::Spacing => !is_one,
-            Recipe::Reciprocal => dtype.is_float(),
-            Recipe::Op(_)
-            | Recipe::Same
-            | Recipe::Conjugate
-            | Recipe::Test(_)
-            | Recipe::Power
-            | Recipe::Rounding(_)
-            | Recipe::Extreme(_)
-            | Recipe::MatMul => false,
+            UfuncLowering::Logical(_)
+            | UfuncLowering::Square
+            | UfuncLowering::Scale(..)
+            | UfuncLowering::FloorDivide
+            | UfuncLowering::Remainder
+            | UfuncLowering::Fmod
+            | UfuncLowering::NumberExtreme(_)
+            | UfuncLowering::Heaviside
+            | UfuncLowering::LogAddExp { .. }
+            | UfuncLowering::NextAfter
+            | UfuncLowering::Spacing => !is_one,
+            UfuncLowering::Reciprocal => dtype.is_float(),
+            UfuncLowering::Op(_)
+            | UfuncLowering::Same
+            | UfuncLowering::Conjugate
+            | UfuncLowering::Test(_)
+            | UfuncLowering::Power
+            | UfuncLowering::Rounding(_)
+            | UfuncLowering::Extreme(_)
+            | UfuncLowering::MatMul => false,
         }
     }
 
-    /// True when the drivers in use can do everything that the recipe needs.
-    pub fn supported(self, context: &Context, plan: Plan) -> PyResult<bool> {
+    /// True when the drivers in use can do everything that the lowering needs.
+    pub fn supported(self, context: &Context, plan: Promotion) -> PyResult<bool> {
         let able = match (self, plan.operand()) {
-            (Recipe::Op(op), Some(operand)) if !operand.is_complex() => {
+            (UfuncLowering::Op(op), Some(operand)) if !operand.is_complex() => {
                 supports(context, op, operand)
             }
-            (Recipe::Op(op), None) => {
+            (UfuncLowering::Op(op), None) => {
                 plan.operands.iter().all(|dtype| supports(context, op, *dtype))
             }
             (_, Some(operand)) if operand.is_complex() => complex::needs(self, operand)
                 .iter()
                 .all(|(op, dtype)| supports(context, *op, *dtype)),
-            (Recipe::NextAfter | Recipe::Spacing, Some(operand)) => {
+            (UfuncLowering::NextAfter | UfuncLowering::Spacing, Some(operand)) => {
                 float_neighbours::are_supported(context, operand)
             }
             (_, Some(operand)) => {
@@ -174,11 +182,18 @@ impl Recipe {
         Ok(able && holds(plan.result)?)
     }
 
-    /// Records the recipe; `None` when these values are NumPy's after all.
-    pub fn record(self, context: &Context, plan: Plan, args: &[Arg<'_>]) -> Result<Option<Array>> {
+    /// Records the lowering; `None` when these values are NumPy's after all.
+    pub fn record(
+        self,
+        context: &Context,
+        plan: Promotion,
+        args: &[Arg<'_>],
+    ) -> Result<Option<Array>> {
         let Some(operand) = plan.operand() else {
             return match (self, args) {
-                (Recipe::Op(op), [x, y]) => decompositions::mixed(context, op, *x, *y).map(Some),
+                (UfuncLowering::Op(op), [x, y]) => {
+                    decompositions::mixed(context, op, *x, *y).map(Some)
+                }
                 _ => Ok(None),
             };
         };
@@ -201,60 +216,70 @@ impl Recipe {
         }
     }
 
-    /// Records the recipe on arguments of the dtype in which it computes.
+    /// Records the lowering on arguments of the dtype in which it computes.
     fn on(self, context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
         let array = match (self, args) {
-            (Recipe::Op(op) | Recipe::Logical(op), args) => context.apply(op, args)?,
-            (Recipe::Same | Recipe::Conjugate, [x]) => return copied(context, *x),
-            (Recipe::Test(op), [x @ Arg::Array(array)]) => {
+            (UfuncLowering::Op(op) | UfuncLowering::Logical(op), args) => {
+                context.apply(op, args)?
+            }
+            (UfuncLowering::Same | UfuncLowering::Conjugate, [x]) => return copied(context, *x),
+            (UfuncLowering::Test(op), [x @ Arg::Array(array)]) => {
                 if dtype.is_float() {
                     context.apply(op, &[*x])?
                 } else {
                     context.full_as_it_lies(array, Scalar::bool(op == Op::IsFinite))?
                 }
             }
-            (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
-            (Recipe::Reciprocal, [x]) => {
+            (UfuncLowering::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
+            (UfuncLowering::Reciprocal, [x]) => {
                 context.apply(Op::Div, &[Arg::Scalar(decompositions::number(dtype, 1.0)), *x])?
             }
-            (Recipe::Scale(above, below), [x]) => {
+            (UfuncLowering::Scale(above, below), [x]) => {
                 let [above, below] =
                     [above, below].map(|value| decompositions::number(dtype, value));
                 let factor = context.apply(Op::Div, &[above.into(), below.into()])?;
                 context.apply(Op::Mul, &[*x, Arg::Array(&factor)])?
             }
-            (Recipe::Rounding(op), [x]) if dtype.is_float() => context.apply(op, &[*x])?,
-            (Recipe::Rounding(_), [x]) => return copied(context, *x),
-            (Recipe::Power, [x, y]) if dtype.is_int() => {
+            (UfuncLowering::Rounding(op), [x]) if dtype.is_float() => context.apply(op, &[*x])?,
+            (UfuncLowering::Rounding(_), [x]) => return copied(context, *x),
+            (UfuncLowering::Power, [x, y]) if dtype.is_int() => {
                 return decompositions::int_power(context, *x, *y);
             }
-            (Recipe::Power, [x, y]) => return decompositions::power(context, dtype, *x, *y),
-            (Recipe::FloorDivide, [x, y]) if dtype.is_int() => {
+            (UfuncLowering::Power, [x, y]) => return decompositions::power(context, dtype, *x, *y),
+            (UfuncLowering::FloorDivide, [x, y]) if dtype.is_int() => {
                 context.apply(Op::FloorDiv, &[*x, *y])?
             }
-            (Recipe::Remainder, [x, y]) if dtype.is_int() => context.apply(Op::Mod, &[*x, *y])?,
-            (Recipe::FloorDivide, [x, y]) => decompositions::divmod(context, dtype, *x, *y)?.0,
-            (Recipe::Remainder, [x, y]) => decompositions::divmod(context, dtype, *x, *y)?.1,
-            (Recipe::Fmod, [x, y]) if dtype.is_float() => context.apply(Op::Fmod, &[*x, *y])?,
-            (Recipe::Fmod, [x, y]) => decompositions::int_fmod(context, dtype, *x, *y)?,
+            (UfuncLowering::Remainder, [x, y]) if dtype.is_int() => {
+                context.apply(Op::Mod, &[*x, *y])?
+            }
+            (UfuncLowering::FloorDivide, [x, y]) => {
+                decompositions::divmod(context, dtype, *x, *y)?.0
+            }
+            (UfuncLowering::Remainder, [x, y]) => decompositions::divmod(context, dtype, *x, *y)?.1,
+            (UfuncLowering::Fmod, [x, y]) if dtype.is_float() => {
+                context.apply(Op::Fmod, &[*x, *y])?
+            }
+            (UfuncLowering::Fmod, [x, y]) => decompositions::int_fmod(context, dtype, *x, *y)?,
             // Of equals (0.0 and -0.0), NumPy takes the first of float16, and the second of the others.
-            (Recipe::Extreme(op), [x, y]) if dtype == DType::F16 => context.apply(op, &[*y, *x])?,
-            (Recipe::Extreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
-            (Recipe::NumberExtreme(op), [x, y]) if dtype.is_float() => {
+            (UfuncLowering::Extreme(op), [x, y]) if dtype == DType::F16 => {
+                context.apply(op, &[*y, *x])?
+            }
+            (UfuncLowering::Extreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
+            (UfuncLowering::NumberExtreme(op), [x, y]) if dtype.is_float() => {
                 decompositions::number_extreme(context, op, *x, *y)?
             }
-            (Recipe::NumberExtreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
-            (Recipe::Heaviside, [_, _]) => context.composed(args, |args| {
+            (UfuncLowering::NumberExtreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
+            (UfuncLowering::Heaviside, [_, _]) => context.composed(args, |args| {
                 decompositions::heaviside(context, dtype, args[0], args[1])
             })?,
-            (Recipe::LogAddExp { base_two }, [_, _]) => context.composed(args, |args| {
+            (UfuncLowering::LogAddExp { base_two }, [_, _]) => context.composed(args, |args| {
                 decompositions::log_add_exp(context, dtype, base_two, args[0], args[1])
             })?,
-            (Recipe::NextAfter, [_, _]) => {
+            (UfuncLowering::NextAfter, [_, _]) => {
                 return float_neighbours::next_after(context, dtype, args);
             }
-            (Recipe::Spacing, [x]) => return float_neighbours::spacing(context, dtype, *x),
-            (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+            (UfuncLowering::Spacing, [x]) => return float_neighbours::spacing(context, dtype, *x),
+            (UfuncLowering::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
                 return library_ops::product(context, x, y);
             }
             _ => return Ok(None),
@@ -270,19 +295,19 @@ fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
     }
 }
 
-/// What a recipe gives with an int that the operands' dtype does not hold: comparisons know the
+/// What a lowering gives with an int that the operands' dtype does not hold: comparisons know the
 /// answer, everything else is NumPy's to refuse.
 pub fn beyond(
     context: &Context,
-    recipe: Recipe,
-    plan: Plan,
-    operands: &[Operand<'_>],
+    lowering: UfuncLowering,
+    plan: Promotion,
+    operands: &[UfuncOperand<'_>],
 ) -> PyResult<Option<Array>> {
-    let (Recipe::Op(op), Some(dtype)) = (recipe, plan.operand()) else { return Ok(None) };
+    let (UfuncLowering::Op(op), Some(dtype)) = (lowering, plan.operand()) else { return Ok(None) };
     let [a, b] = operands else { return Ok(None) };
     let (array, value, array_first) = match (a.as_array(), b.as_array(), &a.held, &b.held) {
-        (Some(array), None, _, Held::Int(value)) => (array, *value, true),
-        (None, Some(array), Held::Int(value), _) => (array, *value, false),
+        (Some(array), None, _, OperandValue::Int(value)) => (array, *value, true),
+        (None, Some(array), OperandValue::Int(value), _) => (array, *value, false),
         _ => return Ok(None),
     };
     // Of bools, which become int64 first, NumPy refuses even these.
@@ -301,22 +326,27 @@ pub fn beyond(
 
 /// `array ** exponent` for the exponents that NumPy's operator, unlike its ufunc, treats apart:
 /// Python's 0.5 is the square root of floats, and its 2 a product.
-pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Option<Array>> {
+pub fn operator_power(
+    base: &UfuncOperand<'_>,
+    exponent: &UfuncOperand<'_>,
+) -> PyResult<Option<Array>> {
     let Some(array) = base.as_array() else { return Ok(None) };
     let context = context()?;
     let (dtype, arg) = (array.dtype(), Arg::Array(array));
     let small;
     let args: &[Arg<'_>] = match (exponent.kind, &exponent.held) {
-        (Kind::WEAK_FLOAT, Held::Float(v)) if *v == 0.5 && dtype.is_float() => &[arg],
+        (OperandKind::WEAK_FLOAT, OperandValue::Float(v)) if *v == 0.5 && dtype.is_float() => {
+            &[arg]
+        }
         // A scalar is what the ufunc makes of it.
-        (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool && !base.is_array => {
+        (OperandKind::WEAK_INT, OperandValue::Int(2)) if dtype == DType::Bool && !base.is_array => {
             return Ok(None);
         }
-        (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool => {
+        (OperandKind::WEAK_INT, OperandValue::Int(2)) if dtype == DType::Bool => {
             small = context.cast(array, DType::I8).map_err(to_py)?;
             &[Arg::Array(&small), Arg::Array(&small)]
         }
-        (Kind::WEAK_INT, Held::Int(2)) => &[arg, arg],
+        (OperandKind::WEAK_INT, OperandValue::Int(2)) => &[arg, arg],
         _ => return Ok(None),
     };
     let op = if args.len() == 1 { Op::Sqrt } else { Op::Mul };
