@@ -1,23 +1,23 @@
 //! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-engine`.
 //!
-//! Its folders, each of which imports only those above it:
+//! Folders; each imports only those above it:
 //!
 //! ```text
-//! session    the context that all arrays share, waiting for it, errors, forks
+//! session    the context that all arrays share, waiting for it, errors, the fork barrier
 //! convert    dtypes, elements and memory between NumPy and us
-//! array      the classes, operands, results
-//! fallback   calls that NumPy serves
-//! index      keys, read and written
+//! array      the classes, operands, results, tracing
+//! fallback   calls that NumPy serves, and their call sites
+//! index      basic and advanced (fancy) indexing, assignment
 //! views      other shapes and dtypes, joins
-//! create     arrays from nothing
-//! compute    ufuncs, operators, reductions, whole forms
-//! methods    what Python calls of the classes
-//! jit        functions that are recorded, and done again without Python
+//! create     creation of arrays
+//! compute    ufuncs, operators, reductions, library ops
+//! methods    the Python methods of the classes
+//! jit        functions that are traced, and repeated without Python
 //! ```
 //!
-//! The way of a call: `compute/operators.rs` or `compute/ufunc_call.rs` classifies operands (`array/operand.rs`), finds dtypes
-//! by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/ufunc_lowering`; what cannot be recorded passes
-//! through `fallback/fast_call.rs`, and where it is not as plain through `gpupy/_fallback.py`.
+//! The path of a call: `compute/operators.rs` or `compute/ufunc_call.rs` classifies operands (`array/operand.rs`),
+//! finds dtypes by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/ufunc_lowering`. A call
+//! that cannot be recorded goes to NumPy by `fallback/fast_call.rs`, or, in rare cases, by `gpupy/_fallback.py`.
 //!
 //! Not here: numerics of any kind (`gpupy-engine` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).

@@ -1,12 +1,11 @@
-//! Lazy scalars: what a full reduction or an element read gives while it is pending.
+//! Lazy scalars: a full reduction, or an element that was read, while it is pending.
 //!
-//! Owns [`LazyScalar`]: an immutable 0-d value that is evaluated at first need and then serves as
-//! the NumPy scalar that it is. Invariants: writing to an array never changes a scalar read from it
-//! before; equal scalars hash like NumPy's and Python's; what is known when it is made is no lazy scalar,
-//! but NumPy's own ([`leaving`]).
+//! Owns [`LazyScalar`]: an immutable 0-d value that is evaluated at first need and then serves as its NumPy scalar.
+//! Invariants: writing to an array never changes a scalar that was read from it before; equal scalars hash like
+//! NumPy's and Python's; a value that is known at once is no lazy scalar, but NumPy's own ([`leaving`]).
 //!
-//! Not here: its methods in Python (`methods/scalar_methods.rs`), arithmetic (`compute`); anything not lazy is delegated to
-//! the NumPy scalar.
+//! Not here: its methods in Python (`methods/scalar_methods.rs`), arithmetic (`compute`); anything not lazy is
+//! delegated to the NumPy scalar.
 
 use crate::array::recording::{self, RecordingTag};
 use crate::convert::numpy_arrays;
@@ -21,15 +20,15 @@ use std::sync::Arc;
 // A mapping, because C code takes a class with a sequence's slots for a sequence: of extents, of sizes, of axes.
 #[pyclass(name = "scalar", module = "gpupy", frozen, weakref, mapping)]
 pub struct LazyScalar {
-    /// An array without axes; nobody else sees its base.
+    /// An array without axes, the only one of its base.
     array: Array,
     /// How many operations on scalars alone led here since a value was known.
     pub operations: u32,
-    /// That it was made in a recording.
+    /// The tag of the recording that made it.
     made: Option<Arc<RecordingTag>>,
-    /// It stands for a Python float, and takes the dtype of what it meets.
+    /// It stands for a Python float, and takes the dtype of the other operand.
     pub is_weak: bool,
-    /// It stands for a number that was given, while a function is recorded.
+    /// It stands for a number among the arguments, while a function is recorded.
     stands: bool,
     value: PyOnceLock<Py<PyAny>>,
 }
@@ -38,8 +37,8 @@ pub struct LazyScalar {
 /// would otherwise become ever larger kernels of one element.
 const MANY_OPERATIONS: u32 = 64;
 
-/// A 0-d array whose base nobody writes to, as a program gets it: NumPy's scalar where the element is known, which
-/// all code takes for the number that it is; a lazy one where it is pending.
+/// A 0-d array, whose base is never written, as a program gets it: NumPy's scalar where the element is known, because
+/// all code accepts it as a number; a lazy scalar where it is pending.
 pub fn leaving(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     leaving_after(py, array, 0)
 }
@@ -55,7 +54,8 @@ fn leaving_after(py: Python<'_>, array: Array, operations: u32) -> PyResult<Boun
     Ok(Bound::new(py, LazyScalar::new(array, operations))?.into_any())
 }
 
-/// What stands for a number while a function is recorded: an open array without axes. A weak one stands for a Python float.
+/// A placeholder for a number while a function is recorded: an open array without axes. A weak one stands for a
+/// Python float.
 pub fn standing(py: Python<'_>, array: Array, is_weak: bool) -> PyResult<Bound<'_, PyAny>> {
     let scalar = LazyScalar { is_weak, stands: true, ..LazyScalar::new(array, 0) };
     Ok(Bound::new(py, scalar)?.into_any())
@@ -68,7 +68,7 @@ impl LazyScalar {
         LazyScalar { array, operations, made, is_weak: false, stands: false, value }
     }
 
-    /// Refuses what a number does not have that this stands for, which is read for that.
+    /// Refuses an attribute that the number behind a placeholder lacks; the number is read for it.
     ///
     /// # Errors
     /// - `AttributeError`: as of a Python float.
@@ -76,7 +76,7 @@ impl LazyScalar {
         if self.is_weak { self.value(py)?.getattr(name).map(drop) } else { Ok(()) }
     }
 
-    /// Refuses to make text of an open scalar; what stands for a number is read.
+    /// Refuses to make text of an open scalar; a placeholder for a number is read.
     ///
     /// # Errors
     /// - `FormatError`: it is open.
@@ -84,7 +84,7 @@ impl LazyScalar {
         if self.stands { Ok(()) } else { recording::unrecordable::check_formatted(&self.array) }
     }
 
-    /// That it was made in a recording.
+    /// The tag of the recording that made it.
     pub fn made(&self) -> Option<Arc<RecordingTag>> {
         self.made.clone()
     }

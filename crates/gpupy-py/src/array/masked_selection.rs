@@ -1,6 +1,7 @@
 //! Elements that a mask selects while a function is recorded.
 //!
-//! Not here: what such a selection is (`python/gpupy/_jit/selection.py`), masks outside of recordings (`index`).
+//! Not here: the class of such selections (`python/gpupy/_jit/selection.py`), masks outside of recordings
+//! (`index`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
@@ -21,8 +22,8 @@ pub fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(recording::number() != 0 && object.get_type().is(class(object.py())?))
 }
 
-/// What an open mask of an array's shape selects of it, or a mask of an open array; `None` for other keys, and where
-/// nothing is recorded in this thread.
+/// The selection by a mask of the array's shape, where the mask or the array is open; `None` for other keys, and
+/// where this thread records nothing.
 #[cold]
 pub fn of<'py>(
     array: &Bound<'py, NdArray>,

@@ -1,11 +1,10 @@
-//! Stand-ins: NumPy arrays with our shape, dtype and strides, and no elements.
+//! Meta arrays: NumPy arrays with our shape, dtype and strides, and no elements.
 //!
-//! Owns the two ways of asking NumPy without evaluating anything. NumPy's view functions
-//! (`flip`, `diagonal`, `split`, …) run on a stand-in with an array's own strides, and where their
-//! result lies in it says which view of ours they mean. And mistakes are worded by NumPy itself,
-//! by making them again on a stand-in.
+//! Owns the two ways of asking NumPy without evaluating anything. NumPy's view functions (`flip`, `diagonal`,
+//! `split`, …) run on a meta array with an array's own strides; where their result lies in it says which view of
+//! our array they mean. And NumPy words mistakes itself: the call is made again on a meta array.
 //!
-//! Invariant: a stand-in's memory is never initialised or read; the system commits no pages for it.
+//! Invariant: a meta array's memory is never initialised or read; the system commits no pages for it.
 //!
 //! Not here: basic indexing and reshaping, which need no NumPy (`index/basic.rs`, `views/reshape.rs`).
 
@@ -59,14 +58,14 @@ fn over<'py>(
     numpy(py)?.ndarray.bind(py).call1(args)
 }
 
-/// Memory that nothing touches.
+/// Memory that is never read or written.
 fn untouched(py: Python<'_>, len: isize, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     let numpy = numpy(py)?;
     numpy.module.bind(py).call_method1("empty", (len.max(1), dtypes::to_numpy(py, dtype)?))
 }
 
-/// A NumPy array with this array's shape and strides; the address that stands for an element of the base, and which
-/// element that is.
+/// A meta array with this array's shape and strides; an address in it, and the index of the element of the base
+/// that has this address.
 fn meta_like<'py>(
     py: Python<'py>,
     array: &Array,
@@ -165,7 +164,7 @@ impl MetaView {
     }
 }
 
-/// What NumPy's view of `array` under another dtype is.
+/// The shape, strides and offset of NumPy's view of `array` under another dtype.
 ///
 /// # Errors
 /// NumPy's, where there is no such view.
@@ -197,7 +196,7 @@ fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
     numpy_arrays::address(array).addr()
 }
 
-/// An ndarray of this shape and dtype without memory of its own, to make a mistake on.
+/// A meta array of this shape and dtype, all of whose elements share one address: for calls that should fail.
 pub fn meta_array<'py>(
     py: Python<'py>,
     shape: &[usize],
@@ -215,7 +214,7 @@ pub fn meta_array<'py>(
     numpy(py)?.ndarray.bind(py).call1(args)
 }
 
-/// NumPy's exception for `call` on a stand-in of this array.
+/// The exception that NumPy raises for `call` on a meta array of this array's shape and dtype.
 pub fn numpy_error<'py>(
     py: Python<'py>,
     array: &Array,

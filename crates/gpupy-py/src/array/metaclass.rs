@@ -1,10 +1,10 @@
-//! The class of the class of arrays, for programs whose NumPy is gpupy.
+//! The metaclass of `gpupy.ndarray`, for programs whose NumPy is gpupy.
 //!
-//! Owns [`give_kind`]. Invariant: it is a class of Python's whose objects lie in memory as those of `type` do, so that
-//! nothing of the class of arrays moves. The stable interface makes no class of such a class before Python 3.12, so
-//! it is put in its place afterwards, as NumPy does with its own.
+//! Owns [`give_kind`]. Invariant: the metaclass is a Python class whose objects have the memory layout of `type`'s,
+//! so that nothing in the class of arrays moves. Before Python 3.12 the stable interface cannot make a class with a
+//! metaclass, so that the metaclass is set afterwards, as NumPy does with its own.
 //!
-//! Not here: what that class says (`python/gpupy/_kind.py`), the class of arrays (`ndarray.rs`).
+//! Not here: the metaclass (`python/gpupy/_kind.py`), the class of arrays (`ndarray.rs`).
 
 use crate::array::ndarray::NdArray;
 use pyo3::exceptions::PyTypeError;

@@ -1,12 +1,12 @@
-//! `gpupy.ndarray`: what a user holds.
+//! `gpupy.ndarray`: the array that a user holds.
 //!
-//! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
-//! that no driver in use holds, a NumPy array that NumPy alone works on (drivers read
-//! fields of records, `record_fields.rs`). Invariants: its elements are
-//! replaced only while nobody reads them; `base` is the array of ours that owns the elements.
+//! Owns [`NdArray`], which is either a lazy array of the core or a NumPy array. The latter is for dtypes that are
+//! not numbers or that no driver in use holds; NumPy alone works on it, but for fields of records, which drivers
+//! read (`record_fields.rs`). Invariants: the elements are replaced only while they have no readers; `base` is the
+//! array of ours that owns the elements.
 //!
 //! Not here: its methods in Python (`methods`, and `python/gpupy/_methods.py` for the many that are a few lines),
-//! indexing (`index`), what it keeps besides elements (`side_data.rs`).
+//! indexing (`index`), data besides the elements (`side_data.rs`).
 
 use crate::array::read_cell::{ReadCell, ReadGuard};
 use crate::array::recording::{self, RecordingTag};
@@ -30,7 +30,7 @@ pub struct NdArray {
     writable: AtomicBool,
     /// How many elements were read one by one.
     element_reads: AtomicU32,
-    /// That it was made in a recording, and in which.
+    /// The tag of the recording that made it.
     made: Option<Arc<RecordingTag>>,
     kept: OnceLock<Box<SideData>>,
 }
@@ -78,8 +78,8 @@ impl NdArray {
         NdArray::made_of(Repr::Lazy(array), Some(self.base_of_views(object)), writable)
     }
 
-    /// What a view of this array, whose object is given, has for its base: as NumPy's, the array's own base where that
-    /// is of the array's class.
+    /// The base of a view of this array, whose object is given: as in NumPy, the array's own base where that is of the
+    /// array's class.
     #[inline(always)]
     fn base_of_views(&self, object: &Bound<'_, NdArray>) -> Py<PyAny> {
         match &self.base {
@@ -90,7 +90,7 @@ impl NdArray {
         }
     }
 
-    /// The same elements, as those of a view with this base.
+    /// A view of all elements, with this base.
     pub fn shown(&self, py: Python<'_>, base: Py<PyAny>) -> NdArray {
         let repr = match &*self.read(py) {
             Repr::Lazy(array) => Repr::Lazy(array.clone()),
@@ -108,7 +108,7 @@ impl NdArray {
         self.repr.read(py)
     }
 
-    /// What this shows in a recording, if this thread's goes on: others than its elements where it was there before.
+    /// The elements to read while some thread records: placeholders where this thread does and the array is older.
     #[cold]
     fn read_recorded<'a>(&'a self, py: Python<'a>) -> ReadGuard<'a, Repr> {
         match recording::number() {
@@ -117,12 +117,12 @@ impl NdArray {
         }
     }
 
-    /// By what a recording knows this array.
+    /// The address by which a recording knows this array.
     pub fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
 
-    /// That it was made in a recording, and in which.
+    /// The tag of the recording that made it.
     pub fn made(&self) -> Option<Arc<RecordingTag>> {
         self.made.clone()
     }
@@ -142,10 +142,10 @@ impl NdArray {
         self.repr.replace(py, repr).map(drop).map_err(busy)
     }
 
-    /// What is to be its own where this thread's recording gives it other elements, which it shows from now on.
+    /// The elements to keep where this thread's recording replaces them; the array shows the new ones from now on.
     #[cold]
     fn replaced(&self, py: Python<'_>, repr: Repr) -> Repr {
-        // It shows something by now.
+        // Makes sure that it has placeholders.
         drop(self.read(py));
         let own = repr
             .as_lazy()
@@ -170,17 +170,17 @@ impl NdArray {
         self.writable.store(writable, Ordering::Relaxed);
     }
 
-    /// Counts an element that is read by itself, and tells how many were before.
+    /// Counts an element that is read by itself; returns how many were before.
     pub fn count_element(&self) -> u32 {
         self.element_reads.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What it keeps besides its elements, if it ever kept anything.
+    /// Its data besides the elements, if it has any.
     pub fn side_data(&self) -> Option<&SideData> {
         self.kept.get().map(|kept| &**kept)
     }
 
-    /// A place for what it keeps besides its elements.
+    /// Its data besides the elements, allocated if need be.
     pub fn side_data_or_new(&self) -> &SideData {
         self.kept.get_or_init(Box::default)
     }
@@ -194,7 +194,7 @@ pub enum ArrayElements<'py> {
     Numpy(Bound<'py, PyAny>),
 }
 
-/// What an array holds.
+/// The elements of an array.
 pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> ArrayElements<'py> {
     match &*slf.get().read(slf.py()) {
         Repr::Lazy(array) => ArrayElements::Lazy(array.clone()),
@@ -217,7 +217,7 @@ pub fn pinned_host_of<'py>(
     for_life: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        // Nobody writes what lies outside, so those that are shown are enough.
+        // External elements are never written, so that a read-only array over those in view is enough.
         ArrayElements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
             array_export::to_numpy_constant(slf.py(), &array)
         }

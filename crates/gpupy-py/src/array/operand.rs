@@ -1,10 +1,10 @@
-//! What stands on either side of an operator.
+//! Operands of operators and ufuncs: Python objects, classified for promotion.
 //!
 //! Owns [`UfuncOperand`] and [`OperandKind`]. Invariant: classifying an operand calls no Python code but that of
-//! NumPy's scalars and arrays, and evaluates nothing unless so much is pending that it has to run; what is not one
-//! of the kinds is left to NumPy.
+//! NumPy's scalars and arrays, and evaluates nothing unless so much is pending that it has to run. An object of no
+//! kind is left to NumPy.
 //!
-//! Not here: what operands become in an operation (`compute`).
+//! Not here: how operands are cast for an operation (`compute`).
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
@@ -75,7 +75,7 @@ pub enum OperandValue<'a> {
 
 /// A classified operand.
 pub struct UfuncOperand<'a> {
-    /// How it promotes.
+    /// How it takes part in promotion.
     pub kind: OperandKind,
     /// What it is.
     pub held: OperandValue<'a>,
@@ -135,7 +135,7 @@ impl UfuncOperand<'_> {
         op_eval::eval(Op::Cast, dtype, &[own])
     }
 
-    /// The same operand, where it is a number; one of NumPy's as an array without axes.
+    /// A copy of an operand that is a number, with NumPy's numbers as arrays without axes; `None` for arrays.
     pub fn without_axes(&self) -> Option<UfuncOperand<'static>> {
         let held = match self.held {
             OperandValue::Known(scalar) => {

@@ -1,10 +1,10 @@
-//! A value of an object that is read by every operation and seldom replaced.
+//! A cell with read guards: a value that every operation reads and few operations replace.
 //!
-//! Owns [`ReadCell`]. Readers are counted, because one of them may let other threads run while it reads. Python's
-//! lock puts them in order, so that counting takes no atomic step; a module without that lock takes them.
-//! Invariant: what is read stays as it is until the last reader is gone.
+//! Owns [`ReadCell`] and [`ReadGuard`]. Readers are counted because one of them may let other threads run while it
+//! reads. Python's lock orders the counting, so that it takes no atomic step; a module without that lock takes
+//! atomic steps. Invariant: a value does not change until its last reader is gone.
 //!
-//! Not here: what arrays have in it (`ndarray.rs`).
+//! Not here: what arrays keep in the cell (`ndarray.rs`).
 
 use pyo3::Python;
 use std::cell::UnsafeCell;
@@ -13,22 +13,22 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Whether whoever has a `Python` is the only one: modules for the stable interface never run without
-/// Python's lock.
+/// Whether holding a `Python` token excludes all other threads: modules for the stable interface never run
+/// without Python's lock.
 const ALONE: bool = cfg!(feature = "abi3");
 /// In place of the number of readers while a value is replaced.
 const REPLACING: u32 = u32::MAX;
 
-/// A value that can be replaced while nobody reads it.
+/// A value that can be replaced while it has no readers.
 pub struct ReadCell<T> {
     value: UnsafeCell<T>,
     readers: AtomicU32,
 }
 
-// SAFETY: the value is shared by readers, and replaced by who found that there are none.
+// SAFETY: readers only share the value; `replace` changes it only after it has found the count of readers 0.
 unsafe impl<T: Send + Sync> Sync for ReadCell<T> {}
 
-/// Keeps a value where it is.
+/// A read guard: the value is not replaced while it lives.
 pub struct ReadGuard<'a, T> {
     slot: &'a ReadCell<T>,
     /// It ends before Python's lock is let go of for good.
@@ -36,7 +36,7 @@ pub struct ReadGuard<'a, T> {
 }
 
 impl<T> ReadCell<T> {
-    /// With this value.
+    /// A cell with this value.
     pub fn new(value: T) -> ReadCell<T> {
         ReadCell { value: UnsafeCell::new(value), readers: AtomicU32::new(0) }
     }
@@ -53,16 +53,15 @@ impl<T> ReadCell<T> {
         }
     }
 
-    /// Puts another value in the place of this one, which it gives back. While somebody reads, it gives the
-    /// new one back as an error.
+    /// Replaces the value and returns the old one. While there are readers, it returns the new one as an error.
     ///
     /// # Errors
-    /// Somebody reads the value.
+    /// The value has readers.
     pub fn replace(&self, _python: Python<'_>, value: T) -> Result<T, T> {
         if self.readers.load(Ordering::Relaxed) != 0 || !self.count(0, REPLACING) {
             return Err(value);
         }
-        // SAFETY: nobody reads it, and nobody begins to before the count is 0 again.
+        // SAFETY: the count is `REPLACING`, so there are no readers, and `read` waits until it is 0 again.
         let before = unsafe { self.value.get().replace(value) };
         self.readers.store(0, Ordering::Release);
         Ok(before)
@@ -85,7 +84,7 @@ impl<T> Deref for ReadGuard<'_, T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: it is not replaced while there are readers.
+        // SAFETY: this guard is counted as a reader, and `replace` changes no value that has readers.
         unsafe { &*self.slot.value.get() }
     }
 }

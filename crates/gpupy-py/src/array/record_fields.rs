@@ -1,8 +1,9 @@
 //! Fields of records, which NumPy owns, as operands of operations.
 //!
-//! Owns [`field`], and which of their memory a device lacks. Invariant: what an operation was recorded with, later writes do not change.
+//! Owns [`field`], and the ranges of their memory that a device lacks. Invariant: later writes do not change the
+//! elements that an operation was recorded with.
 //!
-//! Not here: how memory is followed (`shadow_copy.rs`).
+//! Not here: how changes of the memory are found (`shadow_copy.rs`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::shadow_copy::ShadowCopy;
@@ -24,8 +25,8 @@ pub fn of_field(array: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
     Ok(field(array)?.map(NdArray::lazy))
 }
 
-/// The stretches of the memory of records, in bytes, that the driver in use has not as they are now; of a field, as
-/// elements of its dtype. `None` for other arrays, and where no operation has read such a field yet.
+/// The ranges of the memory of records, in bytes, whose present state the driver in use lacks; for a field, only those
+/// of copies of its dtype. `None` for other arrays, and where no operation has read such a field yet.
 pub fn pending(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<Range<usize>>>> {
     let py = array.py();
     let own = array.clone().into_any();
@@ -38,7 +39,7 @@ pub fn pending(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<Range<usize>>>
     };
     let dtype = dtypes::from_numpy(&host.getattr(intern!(py, "dtype"))?)?;
     let Some(bytes) = bytes(records.cast::<PyUntypedArray>()?) else { return Ok(None) };
-    // Who has the shadow_copies may be waiting for Python's lock.
+    // The thread that holds this lock may be waiting for Python's.
     let Ok(shadow_copies) = owner.get().side_data_or_new().shadow_copies.try_lock() else {
         return Ok(None);
     };
@@ -85,7 +86,7 @@ pub fn field(array: &Bound<'_, NdArray>) -> PyResult<Option<Array>> {
         return Ok(None);
     }
     let strides: SmallVec<[isize; 4]> = part.strides().iter().map(|stride| stride / size).collect();
-    // Who has the shadow_copies may be waiting for Python's lock.
+    // The thread that holds this lock may be waiting for Python's.
     let Ok(mut shadow_copies) = owner.get().side_data_or_new().shadow_copies.try_lock() else {
         return Ok(None);
     };

@@ -1,11 +1,12 @@
-//! Records, which NumPy owns, as the drivers see them: their memory mirrored in arrays of the core.
+//! Shadow copies: the memory of records, which NumPy owns, copied into arrays of the core that drivers can read.
 //!
-//! Owns [`ShadowCopies`]. A field of records is NumPy's view of their memory, so that writes of any kind
-//! reach them. Where an operation reads one, the memory is compared with what it was at the last operation, and
-//! the smallest stretches that hold all that changed are written to the mirror. So they are all that a device with
-//! memory of its own is sent. Invariant: what an operation was recorded with, later writes do not change.
+//! Owns [`ShadowCopies`]. A field of records is NumPy's view of their memory, so that writes of any kind reach it.
+//! When an operation reads a field, the memory is compared with its state at the last operation, and the smallest
+//! stretches that hold all changes are written to the copy. Only these are sent to a device with memory of its own.
+//! Invariant: later writes do not change the elements that an operation was recorded with.
 //!
-//! Not here: which fields have one (`record_fields.rs`), what else is asked of records, which NumPy answers (`python/gpupy/_fallback.py`).
+//! Not here: which fields have a copy (`record_fields.rs`), other operations on records, which NumPy does
+//! (`python/gpupy/_fallback.py`).
 
 use crate::session::context::context;
 use crate::session::errors::to_py;
@@ -33,14 +34,14 @@ pub struct ShadowCopy {
 }
 
 impl ShadowCopy {
-    /// Of all whole elements in these bytes.
+    /// A copy of all whole elements in these bytes.
     pub fn new(dtype: DType, bytes: &[u8]) -> PyResult<ShadowCopy> {
         let count = bytes.len() / dtype.size();
         let seen = bytes[..count * dtype.size()].to_vec();
         Ok(ShadowCopy { elements: Array::from_bytes(dtype, &[count], &seen).map_err(to_py)?, seen })
     }
 
-    /// Takes over what changed.
+    /// Copies the stretches that changed.
     pub fn follow(&mut self, bytes: &[u8]) -> PyResult<()> {
         let (dtype, size) = (self.elements.dtype(), self.elements.dtype().size());
         for changed in self.changes(bytes) {

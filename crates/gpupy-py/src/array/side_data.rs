@@ -1,22 +1,23 @@
-//! What few arrays keep besides their elements.
+//! Data that few arrays keep besides their elements.
 //!
-//! Owns [`SideData`] and [`Positions`]. Not here: what is done with it (`index/mask_positions.rs`, `views/dtype_views.rs`, `record_fields.rs`).
+//! Owns [`SideData`] and [`Positions`]. Not here: its uses (`index/mask_positions.rs`, `views/dtype_views.rs`,
+//! `record_fields.rs`).
 
 use crate::array::recording::recorded_repr::RecordedRepr;
 use crate::array::shadow_copy::ShadowCopies;
 use gpupy_engine::{Array, LastFace, View};
 use std::sync::Mutex;
 
-/// What few arrays keep besides their elements.
+/// Data that few arrays keep besides their elements, allocated at first need.
 #[derive(Default)]
 pub struct SideData {
-    /// Where the true elements of a mask are, once somebody asked.
+    /// The positions of a mask's true elements, once they were needed.
     pub positions: Mutex<Option<Positions>>,
     /// The parts of complex elements, as they were read last.
     pub parts: LastFace,
-    /// What it shows while a function is recorded.
+    /// The elements that it shows while a function is recorded.
     pub shadow: RecordedRepr,
-    /// Of records, what drivers read of their fields.
+    /// For records: the copies of their memory that drivers read.
     pub shadow_copies: ShadowCopies,
 }
 

@@ -66,13 +66,14 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     module(py)?.call_method1("wrap_inside", (object,))
 }
 
-/// A result of NumPy's that is an ndarray of its own. Where nothing but these known references refer to it, and it has its
-/// memory for its own, nothing can write there any more: its elements are read where they lie.
+/// A result of NumPy's that is a new ndarray. Where it owns its memory and has no references but the known ones,
+/// nothing can write there any more: its elements are read in place.
 pub fn wrap_new<'py>(object: &Bound<'py, PyAny>, known: isize) -> PyResult<Bound<'py, PyAny>> {
     // Where memory is limited, it had better be ours, which may go to the disk.
     let is_limited = context()?.settings().host_bytes > 0;
     if !is_limited && references(object) == known && numpy_arrays::is_alone(object) {
-        // SAFETY: the caller's references are given up, and there are no others, nor views.
+        // SAFETY: all references are `known` ones, which the caller gives up, and `is_alone` found no views: nothing
+        // writes to the memory any more.
         if let Some(array) = unsafe { numpy_arrays::of_constant(object) }? {
             return Ok(Bound::new(object.py(), NdArray::lazy(array))?.into_any());
         }
@@ -86,11 +87,11 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
     unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) }
 }
 
-/// An array of ours with the elements of one of NumPy's, whose memory nobody writes any more: they are read where they
-/// lie. What unpickled memory is, and received memory.
+/// An array of ours over a NumPy array's memory that is never written again, such as unpickled or received memory: the
+/// elements are read in place.
 #[pyfunction]
 pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the callers in Python give memory that they alone have.
+    // SAFETY: the callers in Python (`_methods.py`) pass memory to which no other object refers.
     let array = match unsafe { numpy_arrays::of_constant(object) }? {
         Some(array) => NdArray::lazy(array),
         None => NdArray::numpy(object),
@@ -98,7 +99,7 @@ pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyA
     Ok(Bound::new(object.py(), array)?.into_any())
 }
 
-/// What NumPy made of an array that is its own: a view of the same memory, or a result.
+/// Wraps a result of NumPy's on an array that NumPy owns: a view of its memory, or a new array.
 pub fn wrap_of<'py>(
     owner: &Bound<'py, NdArray>,
     host: &Bound<'py, PyAny>,

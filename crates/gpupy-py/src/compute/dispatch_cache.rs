@@ -1,10 +1,10 @@
-//! The inline dispatch cache of ufuncs: operations that are one of the core's, on arrays as they are, or a function of several, computed at once.
+//! The inline dispatch cache of ufuncs: the operation, or composed function, for each combination of operand kinds.
 //!
-//! Owns [`DispatchCache`], in which a ufunc remembers of which operand kinds it is such an operation, or which function. What
-//! a few elements cost is mostly finding that out. Invariant: a shortcut is only remembered after the
-//! long way (`Ufunc::record`) came to the same operation, with the drivers of now.
+//! Owns [`DispatchCache`], which skips promotion and lowering for operands that need no cast. For small arrays
+//! these cost more than the operation. Invariant: an entry is only made after the slow path (`Ufunc::record`) came
+//! to the same operation, with the drivers now in use.
 //!
-//! Not here: whether work is little enough (`gpupy_engine::Context::at_once`).
+//! Not here: whether work is small enough to be done eagerly (`gpupy_engine::Context::at_once`).
 
 use crate::array::operand::{OperandKind, UfuncOperand, float_scalar};
 use crate::session::context;
@@ -14,9 +14,9 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is known for each combination of kinds.
+/// A cache of operations by the kinds of their operands.
 pub struct DispatchCache {
-    /// The opening for which it holds, the dtype of the operands, and the operation; 0 where none is known.
+    /// The opening of drivers for which it holds, the operands' dtype, and the operation; 0 for an empty entry.
     operations: [AtomicU64; OperandKind::COUNT * OperandKind::COUNT],
     functions: Mutex<FunctionCache>,
 }
@@ -31,7 +31,7 @@ struct FunctionCache {
 type OperandKinds = SmallVec<[OperandKind; 2]>;
 
 impl DispatchCache {
-    /// None yet.
+    /// An empty cache.
     pub fn new() -> DispatchCache {
         let operations = [const { AtomicU64::new(0) }; OperandKind::COUNT * OperandKind::COUNT];
         DispatchCache { operations, functions: Mutex::default() }
@@ -95,7 +95,7 @@ impl DispatchCache {
         context.at_once(op, &arrays.map(Arg::Array))
     }
 
-    /// The same of an array and a float, which may come first.
+    /// Like [`Self::of_arrays`], but of an array and a float; `swapped` puts the float first.
     #[inline(always)]
     pub fn of_array_and_float(&self, array: &Array, value: f64, swapped: bool) -> Option<Array> {
         let (own, weak) = (OperandKind::of(array.dtype()), OperandKind::WEAK_FLOAT);
@@ -108,7 +108,7 @@ impl DispatchCache {
         context.at_once(op, &if swapped { [value, array] } else { [array, value] })
     }
 
-    /// The same of any operands.
+    /// Like [`Self::of_arrays`], but of any operands.
     pub fn take(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
         self.apply(operands, |context, op, args| context.at_once(op, args))
     }
@@ -127,8 +127,8 @@ impl DispatchCache {
         context.at_once(op, &args)?.known_at(0)
     }
 
-    /// Puts the result in the place of an array's elements; false, with nothing done, where it is not
-    /// known or cannot be.
+    /// Writes the result in place to `dest`; false, with nothing done, where the operation is not known or cannot be
+    /// done eagerly.
     pub fn update(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
         let put = |context: &Context, op, args: &[Arg<'_>]| {
             context.update_at_once(op, args, dest).then_some(())

@@ -1,9 +1,9 @@
-//! Scans, sorts and matrix products, which drivers do as whole programs.
+//! Library ops: scans, sorts and matrix products, which drivers do as whole programs.
 //!
-//! Owns their dtypes, which are NumPy's, and the one-dimensional operands of products.
+//! Owns their dtypes, which are NumPy's, and products of one-dimensional operands.
 //!
-//! Not here: axes and keyword arguments (`python/gpupy/_reduce.py`, `_sorting.py`), products that are made
-//! of this one (`_linear.py`).
+//! Not here: axes and keyword arguments (`python/gpupy/_reduce.py`, `_sorting.py`), products that are made of this
+//! one (`_linear.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::wrap::wrap_array;
@@ -105,7 +105,7 @@ pub fn place<'py>(
     placed(py, greatest, &array, axis, kept)
 }
 
-/// The same of a lazy array.
+/// Like [`place`], but of a lazy array.
 pub fn placed<'py>(
     py: Python<'py>,
     greatest: bool,

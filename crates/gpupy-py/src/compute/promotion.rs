@@ -1,6 +1,6 @@
-//! Plans: the dtypes in which an operation computes, and operands in them.
+//! Promotion: the dtypes in which an operation computes, and its operands cast to them.
 //!
-//! Owns [`Promotion`] and [`PromotedOperand`]. Not here: which plan operands have (`ufunc.rs`).
+//! Owns [`Promotion`] and [`PromotedOperand`]. Not here: NumPy's promotion rules (`ufunc.rs` asks NumPy).
 
 use crate::array::operand::UfuncOperand;
 use crate::session::errors::to_py;
@@ -8,28 +8,28 @@ use gpupy_core::{DType, Scalar};
 use gpupy_engine::{Arg, Array, Context};
 use pyo3::PyResult;
 
-/// What a combination of operand kinds becomes.
+/// The dtypes for one combination of operand kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promotion {
-    /// The dtypes to which the operands are cast, the only one twice. They differ in one case alone:
-    /// int64 and uint64 are compared as they are.
+    /// The dtypes to which the operands are cast; of one operand, twice the same. They differ in one case alone:
+    /// int64 and uint64 are compared without a cast.
     pub operands: [DType; 2],
     /// The result's dtype.
     pub result: DType,
 }
 
-/// The code of a combination that was not asked for yet.
+/// The code of a combination that was not resolved yet.
 pub const UNKNOWN: u8 = 0;
-/// The code of a combination that is NumPy's.
+/// The code of a combination that NumPy computes.
 pub const NUMPYS: u8 = 1;
-/// The first code of a plan whose operands are cast to one dtype.
+/// The first code of a promotion whose operands are cast to one dtype.
 const ALIKE: u8 = 2;
 const DTYPES: u8 = DType::ALL.len() as u8;
 /// The codes of comparisons of int64 with uint64, and the other way round.
 const MIXED: [u8; 2] = [ALIKE + DTYPES * DTYPES, ALIKE + DTYPES * DTYPES + 1];
 
 impl Promotion {
-    /// The plan as a number.
+    /// The promotion as a number.
     pub fn code(self) -> u8 {
         match self.operands {
             [DType::I64, DType::U64] => MIXED[0],
@@ -38,7 +38,7 @@ impl Promotion {
         }
     }
 
-    /// The plan of a number.
+    /// The promotion of a number.
     pub fn of_code(code: u8) -> Option<Promotion> {
         let mixed = |operands| Some(Promotion { operands, result: DType::Bool });
         if code == MIXED[0] {
@@ -57,7 +57,7 @@ impl Promotion {
     }
 }
 
-/// An operand as an operation takes it.
+/// An operand, cast to the dtype in which an operation takes it.
 pub enum PromotedOperand<'a> {
     /// A lazy array of the right dtype.
     Array(&'a Array),

@@ -1,16 +1,15 @@
-//! Operations on numbers that are known: a program that goes through its arrays element by element does
-//! little else.
+//! Scalar arithmetic on known numbers: a program that goes through its arrays element by element does little else.
 //!
-//! Owns [`quiet`]. Invariant: it gives what NumPy's scalars give, to the bit, and only where they would neither
-//! warn nor raise.
+//! Owns [`eval_silently`]. Invariant: it gives the result of NumPy's scalars, to the bit, and only where they would
+//! neither warn nor raise.
 //!
-//! Not here: dtypes and which operation a ufunc is (`ufunc.rs`), scalars that are pending (`array/lazy_scalar.rs`).
+//! Not here: dtypes and the operation of a ufunc (`ufunc.rs`), scalars that are pending (`array/lazy_scalar.rs`).
 
 use crate::array::operand::int_scalar;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 
-/// The operation on operands of the dtype in which it computes, or `None` where NumPy's scalars might say
-/// something of it, or compute something else.
+/// The operation on operands of the dtype in which it computes, or `None` where NumPy's scalars might warn, raise, or
+/// compute something else.
 pub fn eval_silently(op: Op, result: DType, operands: &[Scalar]) -> Option<Scalar> {
     use Op::{
         Abs, Add, And, Div, Eq, Ge, Gt, Le, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Sqrt, Sub, Xor,
@@ -27,9 +26,9 @@ pub fn eval_silently(op: Op, result: DType, operands: &[Scalar]) -> Option<Scala
         Neg | Abs if dtype.is_float() => eval(),
         Min | Max if dtype.is_int() => eval(),
         Min | Max | Sqrt => eval().filter(|found| number(*found).is_some_and(|x| !x.is_nan())),
-        // Sums and differences round, but never to nothing.
+        // Sums and differences may overflow, but never underflow.
         Add | Sub => eval().filter(|found| number(*found).is_some_and(f64::is_finite)),
-        // A product may be nothing because a factor is, or because it is too small.
+        // A product is zero because a factor is, or because it underflows.
         Mul => eval()
             .filter(|found| is_normal(*found) || operands.iter().any(is_zero) && is_zero(found)),
         Div => eval().filter(|found| is_normal(*found) || is_zero(&operands[0]) && is_zero(found)),
@@ -37,7 +36,7 @@ pub fn eval_silently(op: Op, result: DType, operands: &[Scalar]) -> Option<Scala
     }
 }
 
-/// What is one instruction on two float32 or float64, without the search among all operations.
+/// Operations of one instruction on two float32 or float64, without the search among all operations.
 #[inline]
 fn floats(op: Op, operands: &[Scalar]) -> Option<Scalar> {
     let [a, b] = *operands else { return None };
@@ -67,7 +66,7 @@ fn floats(op: Op, operands: &[Scalar]) -> Option<Scalar> {
     }
 }
 
-/// Whether NumPy says nothing of a result: neither that it is none, nor that it is too large or too small.
+/// Whether NumPy has no warning for a result: it is no NaN, and neither overflowed nor underflowed.
 pub fn is_quiet(result: Scalar) -> bool {
     !result.dtype.is_float() || is_normal(result)
 }

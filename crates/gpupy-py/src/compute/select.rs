@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// The common dtype of two kinds, if it is a dtype of ours.
 fn common(py: Python<'_>, a: OperandKind, b: OperandKind) -> PyResult<Option<DType>> {
     const KINDS: usize = OperandKind::COUNT;
-    /// One more than the dtype, or 0 where nobody asked yet.
+    /// The dtype's code plus one, or 0 before NumPy was asked.
     static ANSWERS: [AtomicU8; KINDS * KINDS] = [const { AtomicU8::new(0) }; KINDS * KINDS];
     let cell = &ANSWERS[a.index() * KINDS + b.index()];
     match cell.load(Ordering::Relaxed) {

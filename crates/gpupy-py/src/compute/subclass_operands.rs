@@ -1,8 +1,8 @@
-//! Operations on instances of a subclass whose class leaves results to NumPy's rules.
+//! Operations on instances of a subclass that leaves results to NumPy's rules.
 //!
-//! Owns [`of_instances`]. Invariant: it runs no code of the class but what ends the making of an instance.
+//! Owns [`of_instances`]. Invariant: it runs no code of the class but `__array_finalize__`.
 //!
-//! Not here: classes that say by themselves what ufuncs give (`python/gpupy/_subclass.py`).
+//! Not here: classes that decide the results of ufuncs themselves (`python/gpupy/_subclass.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{UfuncOperand, classify};

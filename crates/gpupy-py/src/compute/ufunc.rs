@@ -73,7 +73,7 @@ impl Ufunc {
         self.resolve(py, kinds.iter().map(|kind| spec(py, *kind)).collect::<PyResult<_>>()?)
     }
 
-    /// The plan for operands of these dtypes; `None` when a dtype is NumPy's own, or there is none.
+    /// The promotion of operands of these dtypes; `None` when a dtype is NumPy's own, or NumPy has no promotion.
     fn resolve<'py>(
         &self,
         py: Python<'py>,
@@ -224,7 +224,7 @@ impl Ufunc {
         made(py, self.dispatch_cache.of_arrays([a, b]))
     }
 
-    /// The same of an array of ours and a Python float, either of which comes first.
+    /// Like [`Self::of_two`], but of an array of ours and a Python float, in either order.
     #[inline(always)]
     pub fn of_array_and_float<'py>(
         &self,
@@ -253,8 +253,8 @@ impl Ufunc {
         self.dispatch_cache.update(operands, dest)
     }
 
-    /// The operation on numbers alone, as an element of an array has it; `None` where NumPy computes it, as where it
-    /// might say something of the result.
+    /// The operation on numbers alone, with the bits of an element of an array; `None` where NumPy computes it, for
+    /// example because it might warn of the result.
     pub fn of_numbers(
         &self,
         py: Python<'_>,
@@ -341,7 +341,7 @@ fn made(py: Python<'_>, array: Option<Array>) -> PyResult<Option<Bound<'_, PyAny
     }
 }
 
-/// What stands for a kind where NumPy promotes.
+/// The object for an operand kind in NumPy's promotion.
 pub fn spec(py: Python<'_>, kind: OperandKind) -> PyResult<Bound<'_, PyAny>> {
     Ok(match kind.dtype() {
         Some(dtype) => dtypes::to_numpy(py, dtype)?,
@@ -351,7 +351,7 @@ pub fn spec(py: Python<'_>, kind: OperandKind) -> PyResult<Bound<'_, PyAny>> {
     })
 }
 
-/// Records a lowering on operands by plan.
+/// Records a lowering on operands, cast by their promotion.
 fn run(
     py: Python<'_>,
     lowering: UfuncLowering,

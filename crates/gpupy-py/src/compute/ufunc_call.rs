@@ -1,9 +1,9 @@
 //! Calls of ufuncs: `ufunc(…)`, with outputs and keyword arguments.
 //!
-//! Owns what Python calls of a [`Ufunc`]. Invariant: what is not as plain as operands and one output is NumPy's
-//! (`fallback`).
+//! Owns the Python methods of [`Ufunc`]. Invariant: calls with more than operands, one output, a mask and a dtype
+//! are left to NumPy (`fallback`).
 //!
-//! Not here: dtypes and what is recorded (`ufunc.rs`).
+//! Not here: dtypes, and the operations that are recorded (`ufunc.rs`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};

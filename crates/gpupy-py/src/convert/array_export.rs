@@ -1,10 +1,10 @@
-//! Memory of ours as others see it: NumPy's arrays over it, and descriptions for the buffer protocol.
+//! Export of our memory: NumPy arrays over it, and descriptions for the buffer protocol.
 //!
-//! Owns [`to_numpy`], [`to_numpy_pinned`] and [`Exported`]. What is lent to other code is the memory of a pinned
-//! base (`gpupy-engine/src/context/pin.rs`), with NumPy's strides and NumPy's permission to write; what is lent to
-//! NumPy for one call and kept by nobody are elements as they are now, to read. Invariants: nothing is copied
-//! that lies in host memory, but for few elements that only their array has; what is lent lives as long as
-//! somebody looks at it; there is no writable export of memory that values may share.
+//! Owns [`to_numpy`], [`to_numpy_pinned`] and [`Exported`]. Other code gets the memory of a pinned base
+//! (`gpupy-engine/src/context/pin.rs`), with NumPy's strides and NumPy's permission to write. A NumPy function that
+//! keeps no reference gets the elements as they are now, read-only. Invariants: elements in host memory are not
+//! copied, except few elements that only their array has; exported memory lives as long as it has a reader; memory
+//! that values may share is never exported writable.
 //!
 //! Not here: the way from NumPy to us (`numpy_arrays.rs`).
 
@@ -38,14 +38,14 @@ pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAn
     exported.into_numpy(py)
 }
 
-/// The elements of a lazy array as a read-only `numpy.ndarray` whose memory nobody writes, evaluated if need be; of a
-/// pinned base a copy.
+/// The elements of a lazy array as a read-only `numpy.ndarray` whose memory is never written, evaluated if need be; a
+/// copy if the base is pinned.
 pub fn to_numpy_constant<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     Exported::of(py, array)?.into_numpy(py)
 }
 
 /// The elements of a lazy array as a `numpy.ndarray` over the very memory that its base has, evaluated if need
-/// be. The base stays pinned as long as somebody has the ndarray, or for its life.
+/// be. The base stays pinned as long as the ndarray lives, or for the base's own life.
 pub fn to_numpy_pinned<'py>(
     py: Python<'py>,
     array: &Array,
@@ -66,7 +66,7 @@ pub fn pin(py: Python<'_>, array: &Array, for_life: bool) -> PyResult<Pin> {
     }
 }
 
-/// What keeps exported memory.
+/// The owner that keeps exported memory alive.
 #[expect(dead_code, reason = "they are there to be dropped")]
 enum MemoryOwner {
     /// Elements as they were when they were read.
@@ -125,7 +125,7 @@ impl Exported {
         Exported { keeper: MemoryOwner::Pinned(pin), first, dtype, shape, strides, writable }
     }
 
-    /// The same as an ndarray.
+    /// The elements as an ndarray.
     fn into_numpy(mut self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let dtype = dtypes::to_numpy(py, self.dtype)?;
         let memory = Bound::new(py, BaseObject { _lent: self.keeper })?;
@@ -160,13 +160,13 @@ impl Exported {
     /// What is asked for is not how the elements lie.
     ///
     /// # Safety
-    /// `view` is a description to fill in, which nobody reads once this is gone or moved.
+    /// `view` is a description to fill in, which is not read once this is gone or moved.
     pub unsafe fn describe(&self, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let size = self.dtype.size();
         let asks = |flag| flags & flag == flag;
         let row_major = contiguous(&self.shape, &self.strides, size, true);
         let column_major = || contiguous(&self.shape, &self.strides, size, false);
-        // Who asks for no strides takes elements to be in C order.
+        // A consumer that asks for no strides takes elements to be in C order.
         let in_order = row_major
             || asks(ffi::PyBUF_STRIDES)
                 && !asks(ffi::PyBUF_C_CONTIGUOUS)
@@ -188,7 +188,7 @@ impl Exported {
             (*view).len = self.shape.iter().product::<isize>() * size as isize;
             (*view).itemsize = size as isize;
             (*view).readonly = c_int::from(!self.writable);
-            // Who asks for no extents sees bytes.
+            // A consumer that asks for no extents sees bytes.
             (*view).ndim = if asks(ffi::PyBUF_ND) { self.shape.len() as c_int } else { 1 };
             let format = format(self.dtype).as_ptr().cast_mut();
             let wanted = |flag, pointer| if asks(flag) { pointer } else { std::ptr::null_mut() };

@@ -1,7 +1,8 @@
-//! NumPy's warnings about numbers that do not fit into the dtype that they are cast to.
+//! NumPy's warnings for numbers that do not fit the dtype that they are cast to.
 //!
-//! Owns [`warn_of`]. Invariants: NumPy itself says whether and how it warns, of the number that fits least, so
-//! its modes hold; only of numbers that are few and known by now, as nothing is computed for a warning.
+//! Owns [`warn_of`]. Invariants: NumPy itself decides whether and how it warns, by casting the number that fits
+//! least, so that its modes hold; warnings are given only for few numbers that are known already, because nothing
+//! is evaluated for a warning.
 //!
 //! Not here: complex numbers that lose a part (`errors.rs`), Python's numbers (`setitem.rs`).
 

@@ -1,7 +1,7 @@
-//! Between NumPy's objects and the core's: dtypes, elements, memory.
+//! Conversion between NumPy's objects and the core's: dtypes, elements, memory.
 //!
-//! `dtypes.rs` has the Python objects that stand for dtypes; `numpy_arrays.rs` is the way from NumPy to us, `array_export.rs` the way
-//! back; `cast_warnings.rs` warns of numbers that do not fit.
+//! `dtypes.rs` has the Python objects for dtypes; `numpy_arrays.rs` takes NumPy's arrays, `array_export.rs` gives
+//! arrays to NumPy; `cast_warnings.rs` warns of numbers that do not fit a dtype.
 //!
 //! Imports `session`. Not here: the classes that Python sees (`array`).
 

@@ -1,9 +1,10 @@
-//! From NumPy to us: arrays copied, index arrays, the memory of ndarrays; and elements as NumPy's scalars.
+//! NumPy's arrays as ours: elements copied or read in place, index arrays; and our elements as NumPy's scalars.
 //!
-//! Owns [`from_numpy`], [`over`], [`of_constant`] and [`bytes`]. Invariant: what is taken is a copy, so nobody writes
-//! to memory of the core, or memory that is written no more, or it is a base that is pinned for its life.
+//! Owns [`from_numpy`], [`over`], [`of_constant`] and [`bytes`]. Invariant: an array from NumPy is a copy, or it
+//! reads memory that is never written again, or its base is pinned for its life; so NumPy code writes to no memory
+//! of the core.
 //!
-//! Not here: the way to NumPy (`array_export.rs`); what NumPy functions do with the arrays (`fast_call.rs`).
+//! Not here: the way to NumPy (`array_export.rs`); the conversion of a call's arguments (`fast_call.rs`).
 
 use crate::convert::array_export::to_numpy;
 use crate::convert::dtypes::{self, numpy};
@@ -72,8 +73,8 @@ pub fn real(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     Ok(Scalar::read(dtype, bytes))
 }
 
-/// The real number that an array of NumPy's without axes is, and that its scalars are for some of their operators;
-/// `None` for other arrays.
+/// The real number in a NumPy array without axes, to which some operators convert NumPy's scalars; `None` for other
+/// arrays.
 pub fn without_axes(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     let Ok(array) = object.cast_exact::<PyUntypedArray>() else { return Ok(None) };
     let Some(dtype) = (array.ndim() == 0).then(|| numpy(object.py())) else { return Ok(None) };
@@ -98,8 +99,8 @@ pub fn from_numpy(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
     let Some(place) = NumpyLayout::of(array)? else { return Ok(None) };
     let (dtype, len) = (place.dtype, place.len);
-    // SAFETY: the ndarray's elements lie there, aligned, as long as it lives. Python's lock orders who reads and
-    // writes them, as it does for NumPy; an array that is not to be written to is not by the caller.
+    // SAFETY: the ndarray's elements lie there, aligned, as long as it lives. Python's lock orders reads and writes
+    // of them, as it does for NumPy; the caller makes the array read-only where the ndarray is.
     let whole =
         unsafe { Array::over(dtype, &[len], place.first, Box::new(array.clone().unbind())) };
     whole.view(array.shape(), &place.strides, place.offset).map(Some).map_err(to_py)
@@ -129,8 +130,8 @@ pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         extents.reverse();
     }
     let owner = Box::new(array.clone().unbind());
-    // SAFETY: the ndarray's elements lie there, aligned and one behind the other, as long as it lives; the caller says
-    // that they stay the same.
+    // SAFETY: the ndarray's elements lie there, aligned and one behind the other, as long as it lives, and do not
+    // change: the contract of this function.
     let whole = unsafe { Array::of_constant(place.dtype, &extents, place.first, owner) };
     let back: SmallVec<[usize; 4]> = (0..extents.len()).rev().collect();
     Ok(Some(if is_row_major { whole } else { whole.transpose(&back) }))
@@ -291,7 +292,7 @@ pub fn numbers(py: Python<'_>, array: &Array) -> PyResult<Vec<i32>> {
     memory::collected(bytes.len() / 4, numbers).map_err(to_py)
 }
 
-/// What NumPy makes an array of; an array is that itself.
+/// An object as an ndarray, by `numpy.asarray`; an ndarray is itself.
 pub fn ndarray<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return Ok(array.clone());
@@ -341,7 +342,7 @@ pub fn address(array: &Bound<'_, PyUntypedArray>) -> *const u8 {
 /// Whether an ndarray has its memory for its own, and no weak reference leads to it.
 pub fn is_alone(object: &Bound<'_, PyAny>) -> bool {
     let Ok(array) = object.cast_exact::<PyUntypedArray>() else { return false };
-    // SAFETY: as in `address`.
+    // SAFETY: it is an array of NumPy's, whose fields do not change while Python's lock is held.
     let fields = unsafe { &*_PyArray_GET_ITEM_DATA(array.as_array_ptr()) };
     fields.flags & NPY_ARRAY_OWNDATA != 0
         && fields.base.is_null()
@@ -351,7 +352,7 @@ pub fn is_alone(object: &Bound<'_, PyAny>) -> bool {
 
 /// Whether NumPy lets programs write to an ndarray.
 pub fn is_writeable(array: &Bound<'_, PyUntypedArray>) -> bool {
-    // SAFETY: as in `address`.
+    // SAFETY: it is an array of NumPy's, whose fields do not change while Python's lock is held.
     let flags = unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).flags };
     flags & NPY_ARRAY_WRITEABLE != 0
 }

@@ -1,7 +1,7 @@
-//! Arrays from nothing: constants and index values, which take no memory until something needs it.
+//! Arrays from nothing: constants and index values, which take no memory until they are needed.
 //!
-//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and of NumPy's own those
-//! that are called most: they do what is said plainly, and leave the rest to that file.
+//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and the fast path of NumPy's
+//! most called ones: plain arguments are handled here, others in that file.
 //!
 //! Not here: NumPy's signatures and defaults (there).
 

@@ -1,10 +1,11 @@
-//! Arrays whose elements lie outside: in a file, or where a function of the program reads them.
+//! External arrays: their elements are in a file, or a function of the program reads them.
 //!
-//! Owns `file_array`, `read_array` and `bytes_read`, on which `python/gpupy/_outside` builds. Invariant: a function that reads is
-//! called by the thread that waits for an evaluation, which holds the engine meanwhile; so it may not evaluate arrays,
-//! and is told so.
+//! Owns `file_array`, `read_array` and `bytes_read`, on which `python/gpupy/_outside` builds. Invariant: a reading
+//! function is called by the thread that waits for an evaluation, which holds the engine meanwhile; so the function
+//! may not evaluate arrays, and gets an error if it does.
 //!
-//! Not here: what is read when (`gpupy-engine/src/execute/outside.rs`), chunks, files of NumPy's format (there).
+//! Not here: when elements are read (`gpupy-engine/src/execute/outside.rs`); chunks, and files of NumPy's format
+//! (`python/gpupy/_outside`).
 
 use crate::array::ndarray::NdArray;
 use crate::convert::{dtypes, numpy_arrays};
@@ -38,8 +39,8 @@ pub fn file_array(
     Ok(read_only(Array::of_reader(dtype, &shape, reader).map_err(to_py)?))
 }
 
-/// An array of the elements that a function reads when they are needed: called with the first of them in C order and the
-/// one behind the last, at multiples of `unit`, it gives an ndarray of these.
+/// An array whose elements a function reads when they are needed: called with the first element's number in C order
+/// and the one behind the last, at multiples of `unit`, it returns an ndarray of these.
 #[pyfunction]
 pub fn read_array(
     read: Py<PyAny>,

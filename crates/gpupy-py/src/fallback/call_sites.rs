@@ -1,9 +1,9 @@
-//! Where calls went to NumPy: how often, by function, file and line of the user's.
+//! Call sites of fallbacks: how often NumPy was called, by function, file and line of the user's code.
 //!
-//! Owns [`count`] and the counts. A line is only asked for when a place is new: Python walks a table for it.
-//! Invariant: a line is the user's, never one of this package or of NumPy's.
+//! Owns [`count`] and the counts. The line is looked up only for a new site, because Python walks a table for it.
+//! Invariant: a line is the user's, never one of this package or of NumPy.
 //!
-//! Not here: what else a call to NumPy leads to, a warning or an error (`python/gpupy/_fallback.py`).
+//! Not here: the warning or error that a call to NumPy leads to (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::wrap::module;
@@ -41,7 +41,7 @@ struct CallCount {
     _code: Py<PyAny>,
 }
 
-/// What was met by address. No code of Python's runs while it is locked.
+/// Code objects that were seen, by address. No Python code runs while it is locked.
 #[derive(Default)]
 struct SeenCode {
     places: FxHashMap<CodeLocation, CallCount>,

@@ -1,10 +1,9 @@
-//! Calls of NumPy's functions whose arguments are arrays of ours and plain values: the way to NumPy and
-//! back for most of what falls back.
+//! The fast path of calls that NumPy serves: arguments are arrays of ours and plain values.
 //!
-//! Owns [`call`]. Invariant: it does what the longer way does (`python/gpupy/_fallback.py`), which has
-//! the policy and all that is seldom: other arguments, outputs, views, refusals.
+//! Owns [`call`]. Invariant: it does the same as the slow path in `python/gpupy/_fallback.py`, which has the policy
+//! and the rare cases: other arguments, outputs, views, refusals.
 //!
-//! Not here: how memory is lent (`array_export.rs`), how calls are counted (`call_sites.rs`).
+//! Not here: how memory is exported (`array_export.rs`), how calls are counted (`call_sites.rs`).
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::{NdArray, host_of};
@@ -58,8 +57,8 @@ pub fn call<'py>(
     }
 }
 
-/// What a call is of numeric fields of records, where these are read and what comes of it is no view: as of the arrays
-/// that drivers see of them. `None` for other calls, and where the function has no implementation of ours.
+/// A call that reads numeric fields of records and gives no view: done on the arrays by which drivers read the fields.
+/// `None` for other calls, and where the function has no implementation of ours.
 fn of_fields<'py>(
     name: &Bound<'py, PyString>,
     function: &Bound<'py, PyAny>,
@@ -146,7 +145,7 @@ impl<'py> Container<'py> {
 /// Arguments by position, and by name where there are any.
 type HostArguments<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
 
-/// What NumPy is given for our arrays.
+/// A call to NumPy: our arrays among the arguments, and their NumPy arrays.
 struct HostCall<'py> {
     numpy: &'static Numpy,
     arrays: SmallVec<[Bound<'py, NdArray>; 4]>,
@@ -264,7 +263,7 @@ impl<'py> HostCall<'py> {
         result: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = name.py();
-        // What it gives shows the memory of whatever was given.
+        // Its result shares the memory of its argument, of any class.
         let shows = name.to_cow()? == "frombuffer";
         if !shows && let Some(simple) = self.simple(&result, 1)? {
             return Ok(simple);
@@ -273,8 +272,8 @@ impl<'py> HostCall<'py> {
         module(py)?.call_method1(intern!(py, "_given_back"), parts)
     }
 
-    /// A result, or a tuple or list of results, that shows no memory of arguments; `None` for others. As many references
-    /// to it are known.
+    /// Wraps a result, or a tuple or list of results, that shares no memory with the arguments; `None` for others.
+    /// `known` is the number of references to it that this call holds.
     fn simple(
         &self,
         result: &Bound<'py, PyAny>,

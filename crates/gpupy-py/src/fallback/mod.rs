@@ -1,7 +1,7 @@
-//! Calls that NumPy serves.
+//! Fallback: calls that NumPy serves.
 //!
-//! `calls.rs` has them by what is called; `fast_call.rs` is the way of plain arguments to NumPy and back; `call_sites.rs` counts
-//! where they come from.
+//! `calls.rs` has them by kind of call; `fast_call.rs` passes plain arguments to NumPy and results back;
+//! `call_sites.rs` counts calls by the line that makes them.
 //!
 //! Imports `session`, `convert` and `array`. Not here: the policy (`python/gpupy/_fallback.py`).
 

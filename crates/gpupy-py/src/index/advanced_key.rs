@@ -1,8 +1,8 @@
-//! The parts of keys: integers, slices, index arrays, masks.
+//! The parts of advanced keys: integers, slices, index arrays, masks.
 //!
-//! Owns [`KeyPart`] and [`parts`]. Invariant: a mask is evaluated, as its count is the result's extent.
+//! Owns [`KeyPart`] and [`parts`]. Invariant: a mask is evaluated, because its count is the result's extent.
 //!
-//! Not here: which elements they name together (`indexed_axes.rs`), keys without index arrays (`basic.rs`).
+//! Not here: which elements they select together (`indexed_axes.rs`), keys without index arrays (`basic.rs`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::convert::dtypes::numpy;

@@ -1,9 +1,9 @@
-//! Keys of integers, ranges, new axes and `...`: what everyday programs mostly index with.
+//! Basic keys on the fast path: integers, slices, new axes and `...`.
 //!
-//! Owns [`BasicKey`] and [`integer`]. Invariants: the numbers of a key may be objects with code of their own, so all are asked
-//! before any array is looked at; a key that does not fit names nothing.
+//! Owns [`BasicKey`] and [`integer`]. Invariants: the numbers of a key may be objects with code of their own, so
+//! all are converted before any array is read; a key that does not fit gives `None`.
 //!
-//! Not here: keys of other sorts, and the words for mistakes (`basic.rs`).
+//! Not here: other keys, and the words for mistakes (`basic.rs`).
 
 use crate::convert::numpy_arrays;
 use gpupy_core::{MAX_RANK, Shape, Strides};
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
 
-/// What a key says, axis by axis; axes that it does not name stay as they are.
+/// A basic key, axis by axis; axes that it does not name are taken whole.
 #[derive(Default)]
 pub struct BasicKey(SmallVec<[KeyItem; 4]>);
 
@@ -26,7 +26,7 @@ enum KeyItem {
     Rest,
 }
 
-/// What a slice says, of an axis of any extent.
+/// A slice's start, stop and step, before they are clipped to an extent.
 pub struct SliceRange {
     start: isize,
     stop: isize,
@@ -42,7 +42,7 @@ impl SliceRange {
     #[inline]
     pub fn of(slice: &Bound<'_, PySlice>) -> PyResult<Option<SliceRange>> {
         let (mut start, mut stop, mut step) = (0, 0, 0);
-        // SAFETY: it is a slice, and its numbers have their places.
+        // SAFETY: the object is a slice, and the three pointers are to live integers.
         let done = unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &mut start, &mut stop, &mut step) };
         if done == 0 {
             return Ok(Some(SliceRange { start, stop, step }));
@@ -57,7 +57,7 @@ impl SliceRange {
     #[inline]
     pub fn within(&self, extent: usize) -> (usize, usize) {
         let (mut start, mut stop) = (self.start, self.stop);
-        // SAFETY: it only computes with these numbers.
+        // SAFETY: the function only reads and writes these two integers.
         let len = unsafe {
             ffi::PySlice_AdjustIndices(extent as isize, &mut start, &mut stop, self.step)
         };

@@ -1,11 +1,11 @@
-//! Index arrays and masks, read and written without NumPy.
+//! Advanced (fancy) indexing: index arrays and masks, read and written without NumPy.
 //!
-//! Owns [`pick`], which turns a key with index arrays into a lazy array, and [`put`], which writes by one.
-//! Invariants: what an index names is a copy; an index outside its
-//! axis is reported at the line that makes it, in NumPy's words.
+//! Owns [`pick`], which turns an advanced key into a lazy array (a gather), and [`put`], which writes by one (a
+//! scatter). Invariants: the selected elements are a copy; an index outside its axis is reported at the line that
+//! makes it, in NumPy's words.
 //!
-//! Not here: what keys are made of (`advanced_key.rs`), which elements they name (`indexed_axes.rs`), what is
-//! written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! Not here: the parts of keys (`advanced_key.rs`), the elements that they select (`indexed_axes.rs`), the value
+//! that is written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
 use crate::array::meta::meta_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
@@ -59,7 +59,7 @@ pub fn pick(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     }
 }
 
-/// Index arrays as they are now, whatever is written to them while others have their turn.
+/// Snapshots of index arrays, which other threads may write to meanwhile.
 fn snapshots(indices: &Indices) -> PyResult<Indices> {
     let taken = indices.iter().map(|index| index.as_ref().map(Array::snapshot).transpose());
     taken.collect::<Result<_>>().map_err(to_py)
@@ -105,7 +105,7 @@ impl ResultOrder {
     }
 }
 
-/// The error that NumPy has for a call with a key on an array of this shape, if it has one.
+/// The error that NumPy raises for a call with a key on a meta array of this array's shape, if it raises one.
 pub fn refusal<'py>(
     array: &Array,
     key: &Bound<'py, PyAny>,

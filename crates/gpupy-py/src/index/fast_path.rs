@@ -1,7 +1,7 @@
-//! Keys of everyday programs on arrays that are there: integers and ranges, an index array or a mask.
+//! The indexing fast path: everyday keys on arrays whose elements are known.
 //!
-//! Owns [`get`] and [`set`]. Invariant: what they do is what the longer way (`basic.rs`, `fancy.rs`,
-//! `setitem.rs`) would; everything else, mistakes too, they leave to it.
+//! Owns [`get`] and [`set`], for integers and slices, an index array or a mask. Invariant: they do the same as the
+//! slow path (`basic.rs`, `fancy.rs`, `setitem.rs`); everything else, mistakes too, they leave to it.
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
@@ -119,7 +119,7 @@ pub fn index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 
 /// An index array or a mask of few elements that is NumPy's, or a list of few integers.
 fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    /// Elements that are copied sooner than they are looked at in another way.
+    /// The most elements for which a copy is faster than any other way.
     const FEW: usize = 256;
     if let Ok(key) = key.cast_exact::<PyUntypedArray>() {
         let is_little = key.ndim() > 0 && key.len() <= FEW && key.is_c_contiguous();
@@ -256,7 +256,7 @@ fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
     Some(array.offset() + place(key, *n)? * stride)
 }
 
-/// The same of an element that is named by an integer for each axis.
+/// Like [`position`], but with an integer for each of several axes.
 fn position_of_all(array: &Array, key: &Bound<'_, PyTuple>) -> Option<isize> {
     if key.len() != array.ndim() || key.is_empty() {
         return None;

@@ -1,6 +1,6 @@
-//! Which elements the parts of a key name: a view, and index arrays over its axes.
+//! The elements that the parts of an advanced key select: a view, and index arrays over its axes.
 //!
-//! Owns [`IndexedAxes`] and [`place`]. Invariant: picked axes stand where NumPy puts them.
+//! Owns [`IndexedAxes`] and [`place`]. Invariant: indexed axes stand where NumPy puts them.
 //!
 //! Not here: reading and writing them (`fancy.rs`).
 
@@ -13,11 +13,11 @@ use gpupy_engine::Array;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-/// Of each axis an index array, or none.
+/// An index array for each axis, or none.
 pub type Indices = SmallVec<[Option<Array>; 4]>;
 
-/// What a key with index arrays names: of each axis of a view an index array, or all of it; and
-/// where the picked axes stand among the others.
+/// The selection of an advanced key: for each axis of a view an index array, or the whole axis; and the place of the
+/// indexed axes among the others.
 pub struct IndexedAxes {
     pub view: Array,
     pub indices: Indices,

@@ -1,10 +1,10 @@
-//! Positions of masks, kept with the masks.
+//! Positions of masks' true elements, cached with the masks.
 //!
-//! Owns [`of`]; [`positions`] is for Python. A loop reads and writes by one mask several times; finding its positions
-//! means to evaluate it and to look at every element. Invariants: what is known is of the value that the
-//! mask has, seen as the mask sees it; it goes with the mask.
+//! Owns [`of`]; [`positions`] is for Python. A loop reads and writes by one mask several times; finding its
+//! positions means to evaluate it and to read every element. Invariants: a cached entry holds only for the mask's
+//! present value and view; it is freed with the mask.
 //!
-//! Not here: what positions are for (`fancy.rs`).
+//! Not here: the uses of positions (`fancy.rs`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::side_data::Positions;
@@ -16,7 +16,7 @@ use gpupy_engine::Array;
 use pyo3::prelude::*;
 use std::sync::PoisonError;
 
-/// Smaller masks are looked at again sooner than remembered.
+/// For smaller masks, reading them again is faster than the cache.
 const LEAST: usize = 1 << 12;
 
 /// The positions in C order, int64, of a mask's true elements, as an array of one axis; `None` for other arrays.

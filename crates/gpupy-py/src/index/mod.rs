@@ -1,9 +1,10 @@
-//! Indexing: which elements a key names, read and written.
+//! Indexing: from a key to the elements that it selects, to read and write.
 //!
-//! A [`BasicKey`](basic_key::BasicKey) is integers and ranges; `basic.rs` has all keys without index arrays, as views; a key with index
-//! arrays or masks has [`KeyPart`](advanced_key::KeyPart)s, which name elements together (`indexed_axes.rs`), read and written by `fancy.rs`
-//! and taken by `take.rs`; `mask_positions.rs` keeps positions of masks; `setitem.rs` writes; `fast_path.rs` is the short way of everyday
-//! keys; [`RowIterator`](row_iterator::RowIterator) iterates.
+//! A [`BasicKey`](basic_key::BasicKey) is integers and slices; `basic.rs` has all keys without index arrays, as
+//! views. Advanced (fancy) keys, with index arrays or masks, have [`KeyPart`](advanced_key::KeyPart)s, which select
+//! axes together (`indexed_axes.rs`); `fancy.rs` reads and writes by them, `take.rs` has `take` and
+//! `take_along_axis`. `mask_positions.rs` caches positions of masks; `setitem.rs` writes; `fast_path.rs` is the
+//! fast path of everyday keys; [`RowIterator`](row_iterator::RowIterator) iterates.
 //!
 //! Imports `session`, `convert` and `array`. Not here: `a[key]` itself (`methods/indexing.rs`).
 

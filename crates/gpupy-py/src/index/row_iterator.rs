@@ -1,6 +1,6 @@
 //! Iteration over the rows of an array: `for row in a`, `x, y = a`.
 //!
-//! Owns [`RowIterator`]. Invariant: what it gives are views, as by an index of the first axis.
+//! Owns [`RowIterator`]. Invariant: the rows are views, as by an index of the first axis.
 //!
 //! Not here: arrays of one axis, whose elements are read together (`methods/indexing.rs`).
 

@@ -1,9 +1,9 @@
-//! Writing into lazy arrays.
+//! Assignment: writes to lazy arrays.
 //!
-//! Owns [`set`] (`a[key] = value`) and [`output`] (`out=`, in-place operators). Invariant: a write
-//! that is refused leaves the array as it was.
+//! Owns [`set`] (`a[key] = value`) and [`output`] (`out=`, in-place operators). Invariant: a refused write leaves
+//! the array unchanged.
 //!
-//! Not here: which elements a key means (`basic.rs`), writes by index arrays (`fancy.rs`).
+//! Not here: which elements a key selects (`basic.rs`), writes by index arrays (`fancy.rs`).
 
 use crate::array::meta::meta_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
@@ -65,7 +65,7 @@ pub fn warn_of(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<()> {
     }
 }
 
-/// What is written, in the dtype of where it goes.
+/// The source of an assignment, in the destination's dtype.
 pub enum AssignSource {
     Array(Array),
     Scalar(Scalar),
@@ -99,7 +99,7 @@ pub fn source(
                 && dtype.is_int()
                 && array.dtype() != DType::Bool
             {
-                // Whether a number fits is known when it is.
+                // Whether a number fits is known only once it is evaluated.
                 let number = scalar.value(py)?;
                 return source(py, dtype, ndim, &number);
             }

@@ -1,6 +1,6 @@
-//! The functions that take by index arrays: `take` and `take_along_axis`.
+//! `take` and `take_along_axis`: functions that select by index arrays.
 //!
-//! Owns [`take`] and [`take_along`]. Invariant: what is taken is a copy.
+//! Owns [`take`] and [`take_along`]. Invariant: the result is a copy.
 //!
 //! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 

@@ -1,7 +1,7 @@
-//! How the arguments of a call look.
+//! Argument specs: the conditions on a call's arguments under which a variant holds.
 //!
-//! Owns [`ArgumentSpec`]: what an argument has to be like for what was recorded to hold. Arrays are put into a list, each in a
-//! place of its own; what is known about them besides is the variant's (`variant.rs`).
+//! Owns [`ArgumentSpec`]. Arrays are collected in a list, each at its own place; the conditions on them are the
+//! variant's (`variant.rs`).
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 /// them.
 pub type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
-/// What an argument has to be.
+/// A condition on an argument.
 pub enum ArgumentSpec {
     /// An array of ours.
     Array,
@@ -65,7 +65,7 @@ impl ArgumentSpec {
         })
     }
 
-    /// Whether both say the same.
+    /// Whether both are the same condition.
     pub fn is_same(&self, other: &ArgumentSpec, py: Python<'_>) -> bool {
         match (self, other) {
             (ArgumentSpec::Array, ArgumentSpec::Array)
@@ -88,7 +88,7 @@ impl ArgumentSpec {
         }
     }
 
-    /// Another handle of the same.
+    /// A clone; it needs the GIL.
     pub fn again(&self, py: Python<'_>) -> ArgumentSpec {
         match self {
             ArgumentSpec::Array => ArgumentSpec::Array,
@@ -108,7 +108,7 @@ impl ArgumentSpec {
         }
     }
 
-    /// Shows the collector of garbage what this holds.
+    /// Visits the objects that this holds, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
             ArgumentSpec::Array | ArgumentSpec::Scalar => Ok(()),
@@ -125,7 +125,7 @@ impl ArgumentSpec {
         }
     }
 
-    /// Whether an argument is so; its arrays are put into the list.
+    /// Whether an argument meets the condition; its arrays are added to the list.
     pub fn fits<'py>(
         &self,
         object: &Bound<'py, PyAny>,

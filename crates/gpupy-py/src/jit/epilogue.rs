@@ -1,7 +1,7 @@
-//! Endings: what a function leaves behind and gives.
+//! Epilogues: the writes and the result at the end of a function.
 //!
-//! Owns [`Epilogue`]. Invariant: results are taken before anything is written, so that none sees what was written
-//! behind it.
+//! Owns [`Epilogue`]. Invariant: results are taken before anything is written, so that no result sees a write after
+//! it.
 
 use super::argument_spec::Objects;
 use crate::array::lazy_scalar;
@@ -17,29 +17,29 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// What happens at the end of a call.
+/// The writes and the result at the end of a call.
 pub struct Epilogue {
-    /// The inputs that are written, and what they get.
+    /// The inputs that are written, each with its new elements.
     pub writes: Vec<(u32, BaseSource)>,
     /// The bases of new arrays.
     pub bases: Vec<BaseSource>,
-    /// The arrays that the call gives.
+    /// The arrays in the call's result.
     pub outputs: Vec<OutputSpec>,
-    /// Of what it gives: the arrays in their places.
+    /// The structure of the result, with places for these arrays.
     pub result: ResultTemplate,
 }
 
-/// What a base gets.
+/// The source of a base's elements.
 pub enum BaseSource {
-    /// With what is in a register.
+    /// The elements in a register.
     Register(RecordedRegister),
-    /// With elements that are always the same.
+    /// Elements that are the same in each call.
     Constant(Array),
-    /// This one itself.
+    /// This base itself.
     Shared(Array),
 }
 
-/// An array that a call gives.
+/// An array in a call's result.
 pub struct OutputSpec {
     pub from: OutputOwner,
     pub view: View,
@@ -57,7 +57,7 @@ pub enum OutputOwner {
     Base(usize),
 }
 
-/// What a call gives, with places for arrays.
+/// The structure of a call's result, with places for arrays.
 pub enum ResultTemplate {
     /// An object of the call.
     Object(usize),
@@ -65,7 +65,7 @@ pub enum ResultTemplate {
     Array(usize),
     /// The scalar that an array without axes is.
     Scalar(usize),
-    /// The same as a Python float.
+    /// A Python float, from an array without axes.
     Float(usize),
     /// Always this object.
     Same(Py<PyAny>),
@@ -86,7 +86,7 @@ pub struct RegisterFile<'a> {
 }
 
 impl RegisterFile<'_> {
-    /// What is in a register.
+    /// The array in a register.
     pub fn get(&self, register: RecordedRegister) -> PyResult<&Array> {
         let found = match register {
             RecordedRegister::Input(number) => self.inputs.get(number as usize),
@@ -134,7 +134,7 @@ impl ResultTemplate {
         })
     }
 
-    /// Shows the collector of garbage what this holds.
+    /// Visits the objects that this holds, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         let all = |items: &[ResultTemplate]| items.iter().try_for_each(|item| item.traverse(visit));
         match self {
@@ -236,7 +236,7 @@ impl<'py> EpilogueRun<'_, 'py> {
 }
 
 impl Epilogue {
-    /// Gives what the function gives of these objects, and writes what it writes.
+    /// Builds the function's result for these objects, and writes the arrays that it writes.
     ///
     /// # Errors
     /// - `MemoryError`: there is no room; nothing was written.
@@ -277,7 +277,7 @@ impl Epilogue {
     /// A base of its own with these elements.
     fn elements(&self, base: &BaseSource, registers: &RegisterFile<'_>) -> PyResult<Array> {
         match base {
-            // Nobody else has what a segment made, if it is used once.
+            // A segment's output that is used once has no other owner.
             BaseSource::Register(register @ RecordedRegister::Made(_))
                 if self.is_sole(*register) =>
             {

@@ -1,9 +1,9 @@
 //! The end of a recording: it becomes a variant.
 //!
-//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder of Python calls. Invariant: whatever is kept, what
-//! the function did is true afterwards, and the call gives it.
+//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder in Python calls. Invariant: whether the recording
+//! is kept or not, the function's effects are applied, and the call gives its result.
 //!
-//! Not here: what goes on while a function is recorded (`array/recording/`).
+//! Not here: arrays while a function is recorded (`array/recording/`).
 
 use super::argument_spec::{ArgumentSpec, Objects, pattern};
 use super::epilogue::{
@@ -45,7 +45,7 @@ pub fn forget_others() {
     recording::forget_others();
 }
 
-/// Whether somebody has an array that a function made and that is not among what it gave.
+/// Whether an array that the function made is still alive and is not among its results.
 #[pyfunction]
 pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
     let made = |result: Bound<'_, PyAny>| {
@@ -59,19 +59,19 @@ pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
     Ok(recording::with(|recording| recording.leaks(&results)).unwrap_or(false))
 }
 
-/// Whether somebody has a view that a function made of an array from before.
+/// Whether a view that the function made of an array from before is still alive.
 #[pyfunction]
 pub fn leaks_views() -> bool {
     recording::with(|recording| recording.leaks_views()).unwrap_or(false)
 }
 
-/// Ends the recording of this thread, and nothing that was done is true.
+/// Ends the recording of this thread, and drops its effects.
 #[pyfunction]
 pub fn discard() {
     drop(recording::end());
 }
 
-/// What stands for a scalar or a number in this thread's recording.
+/// The placeholder of a scalar or a number in this thread's recording.
 ///
 /// # Errors
 /// Nothing is recorded, or it is no number.
@@ -87,7 +87,7 @@ pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     lazy_scalar::standing(py, found, known.is_exact_instance_of::<PyFloat>())
 }
 
-/// By what a recording knows an array, or a number that something stands for.
+/// The address by which a recording knows an array or a number.
 fn address(object: &Bound<'_, PyAny>) -> usize {
     match object.cast_exact::<NdArray>() {
         Ok(array) => array.get().address(),
@@ -101,7 +101,7 @@ pub fn is_float(scalar: &Bound<'_, LazyScalar>) -> bool {
     scalar.get().is_weak
 }
 
-/// Says that what this thread records might tell other objects from arrays.
+/// Notes that the recorded code may check whether an object is an array.
 #[pyfunction]
 pub fn tells_classes() {
     recording::with(|recording| recording.tells_classes = true);
@@ -118,7 +118,7 @@ pub fn select<'py>(
     Ok(Bound::new(mask.py(), NdArray::lazy(picked))?.into_any())
 }
 
-/// What tells whether two arrays have the same elements, without looking at them.
+/// A key that is equal for arrays with the same elements; nothing is evaluated for it.
 #[pyfunction]
 pub fn identity(array: &Bound<'_, NdArray>) -> PyResult<(u64, Vec<usize>, Vec<isize>, isize)> {
     let ArrayElements::Lazy(array) = elements(array) else { return Err(lost()) };
@@ -133,13 +133,13 @@ pub fn is_made(array: &Bound<'_, NdArray>) -> bool {
     number != 0 && array.get().made_in() == number
 }
 
-/// Why what this thread does cannot be done again.
+/// Why this thread's recording cannot be repeated, if it cannot.
 #[pyfunction]
 pub fn refused() -> Option<String> {
     recording::with(|recording| recording.refused.clone()).flatten()
 }
 
-/// Why what this thread does has to run once more, without being recorded.
+/// Why the function has to run once more, unrecorded, if it has to.
 #[pyfunction]
 pub fn spoiled() -> Option<String> {
     recording::with(|recording| recording.spoiled.clone()).flatten()
@@ -151,7 +151,7 @@ pub fn decisions() -> usize {
     recording::with(|recording| recording.done.len()).unwrap_or(0)
 }
 
-/// Ends the recording of this thread without keeping anything: what was done is true, and open arrays have elements.
+/// Ends the recording of this thread without keeping it: its effects are applied, and open arrays get elements.
 ///
 /// # Errors
 /// Any of an evaluation.
@@ -168,8 +168,8 @@ pub fn abandon(py: Python<'_>) -> PyResult<()> {
 /// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's
 /// result comes back with the reason.
 ///
-/// - `arguments`, `named`: what the arguments were like ([`ArgumentSpec::of`]); `objects`: their arrays, in that order, and
-///   `captured` ones behind them; `guards`: [`Guard::of`].
+/// - `arguments`, `named`: [`ArgumentSpec::of`]; `objects`: the arguments' arrays, in that order, and `captured` ones
+///   behind them; `guards`: [`Guard::of`].
 /// - `result`: [`ResultTemplate::of`]; `outputs`: the arrays and scalars in it.
 ///
 /// # Errors
@@ -237,14 +237,14 @@ pub fn finish<'py>(
     Ok((given, refused))
 }
 
-/// What an output is.
+/// An array in a function's result.
 struct OutputArray {
     array: Array,
     writable: bool,
     owns: bool,
 }
 
-/// What an output is: an array as it is seen.
+/// The array behind an output.
 fn seen(output: &Bound<'_, PyAny>) -> PyResult<OutputArray> {
     if let Ok(object) = output.cast_exact::<NdArray>() {
         let reading = object.get().read(object.py());
@@ -425,7 +425,7 @@ impl Variant {
     }
 }
 
-/// What Python calls of all this.
+/// Adds this module's functions and classes to `gpupy._gpupy`.
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let inner = PyModule::new(module.py(), "jit")?;
     inner.add_class::<Jit>()?;

@@ -1,15 +1,15 @@
-//! Guards: what a function read besides its arguments, and must still be as it was.
+//! Guards: values that a function read besides its arguments, and that must be unchanged.
 //!
-//! Owns [`Guard`]. Invariant: a guard runs no Python code but what a slot of a class has.
+//! Owns [`Guard`]. Invariant: checking a guard runs no Python code but a class's slots.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType, PyTypeMethods};
 
-/// Something that was read, and what it was.
+/// A place that was read, and its value then.
 pub struct Guard {
-    /// What it is, for people.
+    /// A description for users.
     pub words: String,
     read: GuardedRead,
 }
@@ -63,7 +63,7 @@ impl Guard {
         Ok(Guard { words, read })
     }
 
-    /// Whether what was read is what it was.
+    /// Whether the place still has that value.
     pub fn holds(&self, py: Python<'_>) -> PyResult<bool> {
         let is = |value: Option<Bound<'_, PyAny>>, known: &Option<Py<PyAny>>| match (value, known) {
             (Some(value), Some(known)) => value.is(known),
@@ -175,7 +175,7 @@ impl Guard {
         }
     }
 
-    /// Another handle of the same.
+    /// A clone; it needs the GIL.
     pub fn again(&self, py: Python<'_>) -> Guard {
         let clone = |value: &Option<Py<PyAny>>| value.as_ref().map(|value| value.clone_ref(py));
         let all = |items: &[Py<PyAny>]| items.iter().map(|item| item.clone_ref(py)).collect();

@@ -1,7 +1,7 @@
-//! `gpupy.jit`: a function that is recorded, and done again without Python.
+//! The class `Jit` behind `gpupy.jit`: a function that is traced, and repeated without Python.
 //!
-//! Owns the class [`Jit`] and its counts. Invariant: a call gives what the function would give; where nothing that was
-//! recorded fits, the function runs and is recorded, or only runs, which is counted with the reason.
+//! Owns [`Jit`] and its counts. Invariant: a call gives the function's result; where no variant holds, the function
+//! runs and is recorded, or only runs, which is counted with the reason.
 //!
 //! Not here: recording (`python/gpupy/_jit/recording.py`), its result (`finish.rs`).
 
@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The variants that a function keeps: those that were used least recently go.
+/// The most variants that a function keeps; the least recently used are evicted.
 const VARIANTS: usize = 16;
 /// What looks otherwise where a decision does.
 const DECIDED: &str = "a decision that went another way";
@@ -28,7 +28,7 @@ const WAYS: usize = 256;
 #[pyclass(name = "Jit", module = "gpupy._gpupy", subclass, frozen)]
 pub struct Jit {
     function: Py<PyAny>,
-    /// Those that were used last come first.
+    /// Most recently used first.
     variants: Mutex<Vec<Arc<Variant>>>,
     segments: Mutex<HashSet<Arc<Segment>>>,
     calls: AtomicU64,
@@ -114,7 +114,7 @@ impl Jit {
             count(&this.missed, words);
         }
         if this.rests.load(Ordering::Relaxed) > 0 {
-            // Python's lock is held: nobody else counts meanwhile.
+            // Python's lock is held: no other thread counts meanwhile.
             this.rests.fetch_sub(1, Ordering::Relaxed);
             let why = lock(&this.tired).clone();
             count(&this.plain, why);
@@ -188,7 +188,7 @@ impl Jit {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.function)?;
-        // Who holds the lock has what is to be seen, and is no garbage.
+        // The thread that holds the lock refers to these objects, so that they are no garbage.
         let Ok(variants) = self.variants.try_lock() else { return Ok(()) };
         variants.iter().try_for_each(|variant| variant.traverse(&visit))
     }
@@ -225,7 +225,7 @@ impl Jit {
 }
 
 impl Jit {
-    /// All that is known, what was used last first.
+    /// All variants, most recently used first.
     pub fn all(&self) -> Vec<Arc<Variant>> {
         lock(&self.variants).clone()
     }
@@ -250,7 +250,7 @@ impl Jit {
         }
     }
 
-    /// Keeps what was recorded, with what is known for the same arguments.
+    /// Keeps a variant, merged with one for the same arguments if there is one.
     pub fn keep(&self, py: Python<'_>, variant: Variant) {
         self.recordings.fetch_add(1, Ordering::Relaxed);
         let mut variants = lock(&self.variants);

@@ -1,9 +1,9 @@
-//! Looks of a file become variants.
+//! Loading: looks in a file become variants.
 //!
-//! Owns the class [`FunctionFile`], which Python reads by `gpupy.load`. Invariant: what comes of a file was checked by
-//! `gpupy_engine::saved`, so a variant of it is done again as any other.
+//! Owns the class [`FunctionFile`], which `gpupy.load` makes. Invariant: a file's contents were checked by
+//! `gpupy_engine::saved`, so that its variants are replayed like any other.
 //!
-//! Not here: the way into a file (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
+//! Not here: writing files (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
 
 use super::argument_spec::{ArgumentSpec, Objects, all_fit, entries_fit};
 use super::epilogue::{BaseSource, Epilogue, OutputOwner, OutputSpec, ResultTemplate};

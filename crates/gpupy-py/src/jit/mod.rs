@@ -1,13 +1,14 @@
-//! Functions that are recorded once and done again without Python.
+//! `gpupy.jit`: functions that are traced once and repeated without Python.
 //!
-//! A [`Jit`](jit_function::Jit) has [`Variant`](variant::Variant)s, one for each way in which its arguments and what it reads
-//! besides looked ([`ArgumentSpec`](argument_spec::ArgumentSpec), [`Guard`](guards::Guard)). A variant has a [`TraceTree`](trace_tree::TraceTree) of
-//! segments that parts where the function decided, and an [`Epilogue`](epilogue::Epilogue): what is written, and what the
-//! call gives. `finish.rs` makes all that of what was recorded (`array/recording/`).
+//! A [`Jit`](jit_function::Jit) has [`Variant`](variant::Variant)s, one for each combination of arguments and
+//! surroundings, as its [`ArgumentSpec`](argument_spec::ArgumentSpec)s and [`Guard`](guards::Guard)s describe them.
+//! A variant has a [`TraceTree`](trace_tree::TraceTree) of segments, which branches where the function decided, and
+//! an [`Epilogue`](epilogue::Epilogue) for each end: the arrays that are written, and the call's result.
+//! `finish.rs` makes all of these from a recording (`array/recording/`).
 //!
-//! `saving.rs` and `loading.rs` bring variants into files and back.
+//! `saving.rs` and `loading.rs` write variants to files and read them.
 //!
-//! Not here: watching what the function reads, and what is refused (`python/gpupy/_jit`).
+//! Not here: watching what the function reads, and refusals (`python/gpupy/_jit`).
 
 mod argument_spec;
 mod epilogue;

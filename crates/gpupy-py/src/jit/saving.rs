@@ -1,6 +1,6 @@
-//! Variants become looks of a file.
+//! Saving: variants become looks in a file.
 //!
-//! Not here: the file (`gpupy_engine::saved`), its way back (`loading.rs`).
+//! Not here: the file (`gpupy_engine::saved`), reading it (`loading.rs`).
 
 use super::argument_spec::ArgumentSpec;
 use super::epilogue::{self, Epilogue, ResultTemplate};

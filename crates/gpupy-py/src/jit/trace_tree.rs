@@ -1,9 +1,9 @@
-//! Paths: segments one after another, which part where the function decided.
+//! Trace trees: segments one after another, with a branch where the function decided.
 //!
-//! Owns [`TraceTree`]. Invariant: what is known of one way through a function is never changed; who finds another one
-//! makes a path that has both.
+//! Owns [`TraceTree`]. Invariant: a tree never changes; a new way through the function is added by making a tree
+//! that has both.
 //!
-//! Not here: what a segment does (`gpupy_engine::Segment`), recording them (`array/recording/`).
+//! Not here: segments (`gpupy_engine::Segment`), recording them (`array/recording/`).
 
 use super::epilogue::Epilogue;
 use crate::array::recording::RecordedRegister;
@@ -11,7 +11,7 @@ use gpupy_engine::{Segment, View};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use std::sync::Arc;
 
-/// A segment, and what comes after it.
+/// A segment, and its successors.
 pub struct TraceTree {
     pub segment: Arc<Segment>,
     /// The registers that it takes.
@@ -21,16 +21,16 @@ pub struct TraceTree {
     pub then: Terminator,
 }
 
-/// What comes after a segment.
+/// The end of a segment: the function returns, or decides.
 pub enum Terminator {
     /// The function ends.
     End(Arc<Epilogue>),
-    /// It goes on by the truth of the last register that the segment gives, seen so; not known where nobody saw it yet.
+    /// Branches by the truth of the segment's last output, seen by this view; `None` is a way not taken yet.
     Decide { seen: View, no: Option<Arc<TraceTree>>, yes: Option<Arc<TraceTree>> },
 }
 
 impl TraceTree {
-    /// The path that also has another one, which does the same up to a decision; `None` where it does not.
+    /// A tree with the ways of both, where both are the same up to a decision; `None` where they are not.
     pub fn with(&self, other: &TraceTree) -> Option<TraceTree> {
         let is_same =
             self.segment == other.segment && self.takes == other.takes && self.gives == other.gives;
@@ -63,7 +63,7 @@ impl TraceTree {
         }
     }
 
-    /// Shows the collector of garbage what the endings hold.
+    /// Visits the objects that the epilogues hold, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match &self.then {
             Terminator::End(ending) => ending.result.traverse(visit),

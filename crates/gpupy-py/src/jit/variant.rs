@@ -1,10 +1,10 @@
-//! Variants: what was recorded of a function for arguments and surroundings that look alike.
+//! Variants: a function's trace, specialised for one kind of arguments and surroundings.
 //!
-//! Owns [`Variant`] and its [`ArraySpec`] arrays. Invariant: a variant is done only where all that the function's
-//! operations depended on looks as it did: the arguments, what was read besides, each array's dtype, shape, strides,
-//! flags and memory, which arrays share it, the driver, and how errors of arithmetic are handled.
+//! Owns [`Variant`] and its [`ArraySpec`]s. Invariant: a variant is replayed only where everything that the
+//! function's operations depended on is as it was: the arguments, values read besides, each array's dtype, shape,
+//! strides, flags and memory, the sharing of memory, the driver, and the handling of arithmetic errors.
 //!
-//! Not here: what is done (`trace_tree.rs`), recording (`finish.rs`).
+//! Not here: the operations (`trace_tree.rs`), recording (`finish.rs`).
 
 use super::argument_spec::{ArgumentSpec, Objects, all_fit, entries_fit, has_pattern};
 use super::epilogue::RegisterFile;
@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What was recorded for one look of arguments and surroundings.
+/// A trace, with the arguments and surroundings for which it holds.
 pub struct Variant {
     pub arguments: Vec<ArgumentSpec>,
     pub named: Vec<(Py<PyAny>, ArgumentSpec)>,
@@ -59,17 +59,17 @@ pub struct ArraySpec {
     pub writable: bool,
 }
 
-/// What became of a call.
+/// The outcome of replaying a call.
 pub enum Replayed<'py> {
-    /// It was done, and gave this.
+    /// The call's result.
     Done(Bound<'py, PyAny>),
-    /// It looks otherwise, and where.
+    /// The variant does not hold, for this reason.
     Otherwise(Mismatch),
-    /// A decision went where nobody saw it go before; nothing was written.
+    /// A decision went a way that was not recorded; nothing was written.
     Decided,
 }
 
-/// What looks otherwise.
+/// The first condition that does not hold.
 pub enum Mismatch {
     Arguments,
     Driver,
@@ -82,7 +82,7 @@ pub enum Mismatch {
 type Inputs = SmallVec<[Array; 8]>;
 
 impl Variant {
-    /// Does a call, if it looks as it did.
+    /// Replays a call, if the variant holds for it.
     ///
     /// # Errors
     /// Any of an evaluation; nothing was written then.
@@ -214,7 +214,7 @@ impl Variant {
         }
     }
 
-    /// Shows the collector of garbage what this holds.
+    /// Visits the objects that this holds, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.arguments.iter().try_for_each(|given| given.traverse(visit))?;
         for (name, given) in &self.named {
@@ -226,7 +226,7 @@ impl Variant {
         self.path.traverse(visit)
     }
 
-    /// What looks otherwise, in words.
+    /// Describes a mismatch.
     pub fn words(&self, missed: &Mismatch) -> String {
         match missed {
             Mismatch::Arguments => "arguments of other kinds or values".into(),

@@ -1,9 +1,9 @@
-//! Arrays as something else: text, Python numbers, NumPy's arrays, buffers.
+//! Conversions of arrays: to text, Python numbers, NumPy's arrays, buffers.
 //!
-//! Owns what Python and NumPy call for that. Invariant: what is given out to other code is the memory of a
-//! pinned base, or a copy.
+//! Owns the special methods that Python and NumPy call for them. Invariant: other code gets the memory of a pinned
+//! base, or a copy.
 //!
-//! Not here: the exchange of memory behind it (`numpy_arrays.rs`).
+//! Not here: the exchange of memory behind them (`numpy_arrays.rs`, `array_export.rs`).
 
 use crate::array::meta;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
@@ -28,16 +28,16 @@ use std::ffi::c_int;
 
 thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
-    /// interface next: then this one comes again, where nobody drops it, and not another wait.
+    /// interface next: the error is raised again there, where it is not dropped, without another wait.
     static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
-    /// The array that gave no buffer last, as its memory does not tell all of it. NumPy asks for its interfaces next, which
-    /// would pass `__array__` by; other code, which asks for one of these alone, gets it.
+    /// The array that gave no buffer last because its memory is not all of its data. NumPy asks for its interfaces next,
+    /// which would bypass `__array__`; other code, which asks for one of them alone, gets it.
     static ASKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 #[pymethods]
 impl NdArray {
-    /// The elements as a NumPy array, to read while nobody writes.
+    /// The elements as a NumPy array, to read until the next write.
     fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         host_of(slf)
     }
@@ -162,7 +162,7 @@ impl NdArray {
     #[getter(__array_interface__)]
     fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         raise_refusal(slf)?;
-        // The address is a bare number: nobody knows who uses it.
+        // The address is a bare number: its uses cannot be tracked.
         let host = pinned_host_of(slf, true)?;
         if hides_memory(&host)? || ASKED.take() == Some(slf.as_ptr() as usize) {
             return Err(PyAttributeError::new_err("__array_interface__"));
@@ -176,7 +176,7 @@ impl NdArray {
         pinned_host_of(slf, false)?.getattr("data")
     }
 
-    // SAFETY: the caller gives a buffer description to fill in.
+    // SAFETY: Python calls this with a writable `Py_buffer`.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -195,7 +195,7 @@ impl NdArray {
         let refused = |error: &PyErr| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
         };
-        // What is there is lent as it is; the rest is waited for, while nobody reads it.
+        // Elements in host memory are exported in place; others are waited for, without a read guard.
         let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
         let given = match there {
             Some(pin) => BufferSource::Pin(pin),
@@ -230,7 +230,7 @@ impl NdArray {
         }
     }
 
-    // SAFETY: the caller gives a description that `__getbuffer__` filled in for this array, once.
+    // SAFETY: Python calls this once for each `Py_buffer` that `__getbuffer__` filled in for this array.
     unsafe fn __releasebuffer__(_slf: Bound<'_, Self>, view: *mut ffi::Py_buffer) {
         // SAFETY: only the buffers of lazy elements have an array of ours as their owner, and those have
         // this inside.
@@ -262,7 +262,7 @@ impl NdArray {
     }
 }
 
-/// What NumPy makes text of in the place of an array: of an instance of a subclass, one with the name of its class.
+/// The NumPy array whose text is an array's: for an instance of a subclass, one whose class has the same name.
 fn shown_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     let host = host_of(slf)?;
     if is_plain(slf) {

@@ -41,7 +41,7 @@ impl NdArray {
         }
     }
 
-    /// The elements of a view of an array that nobody else has, as an array that is no view.
+    /// The elements of a view whose base has no other array, as an array that is no view.
     fn _alone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let alone = match elements(slf) {
             ArrayElements::Lazy(array) => NdArray::lazy(array),

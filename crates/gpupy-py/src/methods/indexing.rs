@@ -17,7 +17,7 @@ use gpupy_engine::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Elements read one by one before reading computes at once: a program that walks an array would
+/// Elements that are read one by one before a read evaluates eagerly: a program that walks an array would
 /// otherwise compute each element in a kernel of its own.
 const FEW_READS: u32 = 8;
 

@@ -32,7 +32,7 @@ impl NdArray {
         let made = dtypes::numpy(py)?.ndarray.bind(py).call(args, kwargs)?;
         let writable = made.getattr("flags")?.getattr("writeable")?.is_truthy()?;
         if writable && !made.getattr("base")?.is_none() {
-            // Its memory is somebody else's, who may write to it and read what is written here.
+            // Other code owns its memory, may write to it, and reads the array's writes there.
             return adopt(&made);
         }
         Ok(match numpy_arrays::from_numpy(&made)? {

@@ -1,8 +1,9 @@
-//! `ndarray.lend`: an array's block for a renderer that draws with the same device.
+//! `ndarray.lend`: graphics interop, an array's block for a renderer that draws with the same device.
 //!
-//! Owns [`LendContext`], what `with` gives. Invariant: between `__enter__` and `__exit__` the block stays where it is.
+//! Owns [`LendContext`], the context manager. Invariant: between `__enter__` and `__exit__` the block does not
+//! move.
 //!
-//! Not here: what is lent, and when it comes back (`gpupy_engine::LentBlock`).
+//! Not here: which memory is lent, and when it comes back (`gpupy_engine::LentBlock`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
@@ -136,9 +137,9 @@ impl NdArray {
     /// (`gpupy.use("gl", share=True)`): `with x.lend() as texture:` gives a texture with its elements, or with
     /// `kind="buffer"` a buffer with a copy made on the device.
     ///
-    /// What was computed before is done before what the renderer draws inside, and that before the array is written again.
-    /// It is read only, unless `write` is true: then the array has at the end what the renderer wrote. A view, and an array
-    /// whose memory other code has, is lent as a copy, and not to be written.
+    /// Earlier computations finish before the renderer's draws inside, and these before the array is written again. The
+    /// texture or buffer is read-only, unless `write` is true: then the array has at the end the elements that the renderer
+    /// wrote. A view, or an array whose memory other code has, is lent as a copy, which is read-only.
     #[pyo3(signature = (kind="texture", *, write=false))]
     fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<LendContext> {
         let kind = match kind {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
-/// Whether another driver may step in when one fails: not where fallbacks are errors.
+/// Whether another driver may step in when one fails (the fallback chain): not where fallbacks are errors.
 static DRIVER_FALLBACK: AtomicBool = AtomicBool::new(true);
 /// Whether arithmetic is left to NumPy.
 static EAGER: AtomicBool = AtomicBool::new(false);
@@ -30,7 +30,7 @@ static SUPPORT: [CachedAnswer; 256 * DTYPES] =
     [const { CachedAnswer(AtomicU32::new(0)) }; 256 * DTYPES];
 /// Which dtypes can be computed with.
 static HELD: [CachedAnswer; DTYPES] = [const { CachedAnswer(AtomicU32::new(0)) }; DTYPES];
-/// How often a driver was opened or the rules changed, and one; answers from before it are of others.
+/// How often a driver was opened or the rules changed, plus one; answers with an older number are stale.
 static OPENING: AtomicU32 = AtomicU32::new(1);
 
 /// A yes or no of the drivers in use, asked once for each opening: the number of the opening, times
@@ -77,10 +77,10 @@ pub fn context() -> PyResult<&'static Context> {
     Ok(slot.get_or_insert_with(|| made(settings)))
 }
 
-/// What is asked where elements of an open array are read.
+/// The hook that is called where elements of an open array are read.
 static OPENER: OnceLock<Opener> = OnceLock::new();
 
-/// Says what contexts ask from now on where elements of an open array are read; can be said once.
+/// Sets the hook that contexts call where elements of an open array are read; it can be set once.
 pub fn set_opener(opener: Opener) {
     // A second one is the same: the module is initialised again.
     let _ = OPENER.set(opener);
@@ -153,7 +153,7 @@ fn opened(context: &'static Context) {
     OPEN.store(std::ptr::from_ref(context).cast_mut(), Ordering::Release);
 }
 
-/// Closes the devices. The caller has shut the gate.
+/// Closes the devices. The caller has closed the fork barrier.
 pub fn close() {
     if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
         context.close();

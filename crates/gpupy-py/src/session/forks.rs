@@ -1,11 +1,11 @@
 //! Forks and the end of the process.
 //!
-//! Owns what `os.register_at_fork` calls, and what Python calls at its very end. Devices do not go
-//! along with a fork: their threads stay behind, and what libraries remember of them is wrong in
-//! the child. So they are closed before, and parent and child open them again when they need them.
-//! Invariants: no array loses its elements by a fork; at a fork no lock of the core is held.
+//! Owns the functions that `os.register_at_fork` calls, and the one that Python calls at its very end. Devices do
+//! not survive a fork: their threads stay behind, and the state of their libraries is wrong in the child. So
+//! devices are closed before a fork, and parent and child open them again when they need them. Invariants: no array
+//! loses its elements by a fork; at a fork no lock of the core is held.
 //!
-//! Not here: how threads are kept out meanwhile (`waiting.rs`), closing (`gpupy_engine::Context`).
+//! Not here: how other threads are kept out meanwhile (`waiting.rs`), closing (`gpupy_engine::Context`).
 
 use crate::session::context;
 use crate::session::waiting;
@@ -18,7 +18,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Keeps all threads out of the core, and closes the devices.
-#[expect(clippy::disallowed_methods, reason = "nobody else passes the gate now")]
+#[expect(clippy::disallowed_methods, reason = "no other thread passes the barrier now")]
 #[pyfunction]
 pub fn before_fork(py: Python<'_>) {
     py.detach(|| {

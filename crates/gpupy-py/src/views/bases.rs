@@ -1,6 +1,6 @@
-//! What arrays have in common: the base that they show, and the value that it has; what of it a device has.
+//! The base that arrays share and its value; the ranges of it that a device has.
 //!
-//! Not here: what a view is (`gpupy_engine::View`), scopes, which ask (`python/gpupy/_scope.py`).
+//! Not here: views themselves (`gpupy_engine::View`), scopes, which call this (`python/gpupy/_scope.py`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
@@ -35,8 +35,8 @@ pub fn is_written(array: &Bound<'_, NdArray>, snapshot: &Bound<'_, NdArray>) -> 
     Ok(now.id() != before.id())
 }
 
-/// The bytes from the first to the last one that an array shows in its base, as offset and size; `None` for elements that
-/// are NumPy's.
+/// The range from the first to the last byte of an array in its base, as offset and size; `None` for elements that are
+/// NumPy's.
 #[pyfunction]
 pub fn extents(array: &Bound<'_, NdArray>) -> Option<(usize, usize)> {
     recording::unrecordable::asked_of(array.get().made_in(), "it asks an array for its extents");
@@ -44,7 +44,7 @@ pub fn extents(array: &Bound<'_, NdArray>) -> Option<(usize, usize)> {
     Some((extents.start, extents.len()))
 }
 
-/// The ranges of an array's extents, in bytes, that the driver in use has not as they are now, as offsets and sizes; of
+/// The ranges of an array's extents whose present state the driver in use lacks, as offsets and sizes in bytes; for
 /// records, of the memory of all of them, and `None` where no operation has read one.
 #[pyfunction]
 pub fn pending_extents(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<(usize, usize)>>> {

@@ -1,4 +1,4 @@
-//! Views of an array's elements under another dtype: parts of complex numbers, and bits.
+//! Dtype views (reinterpret casts) of an array's elements: parts of complex numbers, and bits.
 //!
 //! Owns [`part_of`] and `NdArray._under`. Invariant: shape and strides are those that NumPy gives, and writes to
 //! either array are seen through the other.
@@ -72,7 +72,7 @@ fn under(py: Python<'_>, array: &Array, seen: &MetaView) -> PyResult<Option<Arra
         return Ok(None);
     }
     let (have, want) = (array.dtype().size() as isize, dtype.size() as isize);
-    // The first element of those that make up the view's.
+    // The first of the elements that make up one of the view's.
     let start = (seen.offset / have) % (want / have).max(1);
     let offset = seen.offset - start * have;
     let mut axes = seen.shape.iter().zip(&seen.strides).filter(|(extent, _)| **extent > 1);

@@ -1,8 +1,8 @@
 //! Views and joins of arrays under another shape or dtype.
 //!
-//! `reshape.rs` reshapes and joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that show
-//! elements several times; `dtype_views.rs` shows elements under another dtype; `bases.rs`
-//! says which arrays show one base.
+//! `reshape.rs` reshapes and joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that
+//! show elements several times; `dtype_views.rs` reinterprets elements under another dtype; `bases.rs` compares the
+//! bases and values of arrays.
 //!
 //! Imports `session`, `convert` and `array`. Not here: views by keys (`index`).
 

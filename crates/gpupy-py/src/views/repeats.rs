@@ -1,6 +1,6 @@
-//! Elements and parts that come several times: copies of views that show them so.
+//! Repetition: `repeat` and `tile`, as copies of broadcast views.
 //!
-//! Owns [`repeated`] and [`tiled`]. Invariant: `None` leaves it to NumPy, and nothing is recorded then.
+//! Owns [`repeated`] and [`tiled`]. Invariant: `None` leaves the call to NumPy, and nothing is recorded then.
 //!
 //! Not here: NumPy's signatures (`python/gpupy/_joining.py`), shifts and pads (`shifts.rs`).
 

@@ -1,6 +1,6 @@
 //! Reshaping (a view where strides allow it, otherwise a lazy copy) and joining.
 //!
-//! Owns the reading of shape arguments. Invariant: NumPy words what does not fit.
+//! Owns the parsing of shape arguments. Invariant: errors about shapes are in NumPy's words.
 //!
 //! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
 
@@ -115,8 +115,8 @@ pub fn reshape<'py>(
     like(slf, NdArray::lazy(reshaped))
 }
 
-/// The same for a list or tuple of arrays of one dtype, rank and other extents; `None` where they are
-/// not so.
+/// The fast path of [`join`]: a list or tuple of arrays of one dtype and rank, whose extents are equal but along
+/// `axis`; `None` for other arguments.
 #[pyfunction]
 pub fn join_alike<'py>(
     arrays: &Bound<'py, PyAny>,

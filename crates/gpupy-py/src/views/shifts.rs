@@ -1,7 +1,8 @@
-//! Shifts and paddings: joinings of views of one array, for `roll` and `pad`.
+//! Shifts and paddings, for `roll` and `pad`: views of one array, joined.
 //!
-//! Owns where the views begin and end. Invariant: what comes out is a new array. Not here: what NumPy
-//! takes for a shift, a width or a mode (`python/gpupy/_joining.py`).
+//! Owns the bounds of these views. Invariant: the result is a new array.
+//!
+//! Not here: shifts, widths and modes in NumPy's forms (`python/gpupy/_joining.py`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::session::context::{open, ready};
@@ -48,8 +49,7 @@ pub fn rolled(
     Ok(Some(NdArray::lazy(moved)))
 }
 
-/// The same for what is mostly given: a lazy array in C order, and ints or tuples of ints; `None` for all
-/// else.
+/// The fast path of `roll`: a lazy array in C order, and ints or tuples of ints; `None` for other arguments.
 #[pyfunction]
 pub fn roll_alike(
     array: &Bound<'_, PyAny>,

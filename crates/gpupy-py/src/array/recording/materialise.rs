@@ -1,4 +1,4 @@
-//! True elements in the place of what is recorded: for decisions, for who reads them, and at the end.
+//! Real elements in place of placeholders: for decisions, for code that reads elements, and at the end.
 //!
 //! Not here: what is recorded (`mod.rs`).
 
@@ -11,7 +11,7 @@ use gpupy_core::Result;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 
-/// What a decision is: the truth of an open array of one element.
+/// Decides: evaluates the truth of an open array of one element.
 ///
 /// # Errors
 /// Any of its evaluation.
@@ -28,8 +28,8 @@ pub fn decide(py: Python<'_>, array: &Array) -> PyResult<bool> {
     Ok(truth)
 }
 
-/// The elements of an open array, for who reads them: what this thread does cannot be done again without Python then.
-/// `None` where it records nothing, or the array belongs to something else.
+/// The elements of an open array, for code that reads them: the call then cannot be repeated without Python.
+/// `None` where this thread records nothing, or the array belongs to another recording.
 ///
 /// # Errors
 /// Any of an evaluation.
@@ -38,7 +38,7 @@ pub fn opened(array: &Array) -> Result<Option<Array>> {
         if number() == 0 {
             return Ok(None);
         }
-        // It is Python that says so, which may ask what is recorded.
+        // Python code finds the reason; it may look at the recording.
         let why = reading(py);
         with(|recording| recording.refuse(why));
         let cut = with(|recording| recording.cut(Some(array))).transpose()?;
@@ -51,15 +51,15 @@ pub fn opened(array: &Array) -> Result<Option<Array>> {
     found.unwrap_or(Ok(None))
 }
 
-/// What reads elements, in words.
+/// Says which operation reads elements.
 fn reading(py: Python<'_>) -> String {
     let told = py.import("gpupy._jit.recording").and_then(|module| module.call_method0("reading"));
     let told = told.and_then(|words| words.extract());
     told.unwrap_or_else(|_| "it reads elements".to_owned())
 }
 
-/// Makes true what a function did: every open array that is alive has elements, and every input that was written has
-/// its new ones. Arrays show their own elements again by now.
+/// Applies a function's effects: every open array that is alive gets elements, and every input that was written its
+/// new ones. The recording has ended, so that arrays show their own elements again.
 ///
 /// # Errors
 /// Any of an evaluation.
@@ -84,7 +84,7 @@ pub fn come_true(py: Python<'_>, recording: &JitRecording, cut: &PendingSegment)
     truths.into_iter().try_for_each(|(base, truth)| put(py, &base, &truth.map_err(to_py)?))
 }
 
-/// Moves the elements of a base that nobody else has to another, wherever they are shown.
+/// Moves the elements of a base that has no other owner to another base, and so to all its views.
 ///
 /// # Errors
 /// Any of an evaluation, where they lie in memory of others.
@@ -97,7 +97,7 @@ pub fn put(py: Python<'_>, base: &Array, from: &Array) -> PyResult<()> {
 }
 
 impl PendingSegment {
-    /// What it gives of the true elements.
+    /// Its outputs for the real elements.
     ///
     /// # Errors
     /// Any of an evaluation.

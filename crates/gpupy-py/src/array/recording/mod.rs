@@ -1,13 +1,14 @@
-//! Arrays while a function is recorded: other elements in their place, and who was looked at.
+//! Tracing: arrays while a function is recorded, with placeholders for their elements.
 //!
-//! Owns the [`JitRecording`] that goes on, of one thread in the process. On that thread an array that was there before
-//! shows an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays
-//! that are made meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is
-//! computed of the true elements, and arguments stand in its place again. Invariant: while it goes on no array from
-//! before changes; what the function did becomes true in one go. `recorded_repr.rs` has what arrays show, `materialise.rs` true
-//! elements, `unrecordable.rs` what is refused.
+//! Owns the [`JitRecording`] in progress, of which a process has one, in one thread. On that thread an array from
+//! before shows an argument (a placeholder) instead of its elements, so that all operations on it are recorded,
+//! writes included; arrays made meanwhile are as usual. A decision, `bool()` of an open array, ends a [`Segment`]:
+//! the arrays that are alive are computed from the real elements, and arguments take their place again. Invariant:
+//! while a recording is in progress no array from before changes; the function's effects are applied at once.
+//! `recorded_repr.rs` has the elements that arrays show, `materialise.rs` the real elements, `unrecordable.rs` the
+//! refusals.
 //!
-//! Not here: what becomes of a recording (`jit`), what a segment is (`gpupy_engine::Segment`).
+//! Not here: what becomes of a recording (`jit`), segments (`gpupy_engine::Segment`).
 
 use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -31,7 +32,7 @@ thread_local! {
     static OURS: RefCell<Option<JitRecording>> = const { RefCell::new(None) };
 }
 
-/// What stands for a base: one that was there before, or one that was made and was alive at a decision.
+/// A virtual register for a base: one from before, or one that was made and was alive at a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedRegister {
     /// By its number among the inputs.
@@ -44,11 +45,11 @@ pub enum RecordedRegister {
 pub struct RecordedInput {
     /// The base itself, seen whole.
     pub real: Array,
-    /// What stands in its place, seen whole.
+    /// Its placeholder, seen whole.
     shadow: Array,
 }
 
-/// An array from before that was looked at.
+/// An array from before that the function looked at.
 pub struct TouchedArray {
     /// Where the object lies.
     object: usize,
@@ -58,26 +59,26 @@ pub struct TouchedArray {
     pub array: Array,
 }
 
-/// A register with what stands for it.
+/// A register with its placeholder and its elements.
 struct RegisterBinding {
     register: RecordedRegister,
-    /// What is open in its place, in a base of its own.
+    /// The open placeholder, in a base of its own.
     argument: Array,
     /// The elements.
     real: Array,
 }
 
-/// A segment, and what it takes and gives.
+/// A segment with its inputs and outputs.
 pub struct RecordedSegment {
     pub segment: Segment,
     pub takes: Vec<RecordedRegister>,
-    /// The numbers of what it gives begin here.
+    /// The number of its first output; the others follow.
     pub gives: u32,
-    /// Of a decision: how the last of what it gives is seen, and what came of it.
+    /// For a decision: the view of the last output, and its truth.
     pub decision: Option<(View, bool)>,
 }
 
-/// What an array object or a scalar has that was made in a recording.
+/// A tag on an array object or a scalar that was made in a recording.
 pub struct RecordingTag {
     /// The recording.
     pub number: u32,
@@ -85,7 +86,7 @@ pub struct RecordingTag {
 
 /// An array or a scalar that was made, as long as there is one.
 struct RecordedObject {
-    /// What the object has.
+    /// The object's tag: gone with the object.
     object: Weak<RecordingTag>,
     array: WeakArray,
 }
@@ -97,7 +98,7 @@ impl RecordedObject {
     }
 }
 
-/// What a function does, on its way.
+/// A function's operations, while they are recorded.
 #[derive(Default)]
 pub struct JitRecording {
     pub inputs: Vec<RecordedInput>,
@@ -159,7 +160,7 @@ pub fn with<R>(work: impl FnOnce(&mut JitRecording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
 }
 
-/// Notes that an array object or a scalar is made in this thread's recording, and gives it what says so.
+/// Notes that an array object or a scalar is made in this thread's recording; returns its tag.
 #[cold]
 pub fn made(array: &Array) -> Option<Arc<RecordingTag>> {
     let number = number();
@@ -176,12 +177,12 @@ pub struct PendingSegment {
     pub done: RecordedSegment,
     /// The elements that it takes.
     pub given: Vec<Array>,
-    /// What is alive, each with the number of what the segment gives for it.
+    /// The arrays that are alive, each with the number of its output of the segment.
     alive: Vec<(Array, usize)>,
 }
 
 impl JitRecording {
-    /// What stands in the place of an array from before; `None` where that cannot be.
+    /// The placeholder of an array from before; `None` where it cannot have one.
     pub fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
         if array.is_pinned() {
             self.refuse("it reads an array whose memory is shown to other code");
@@ -221,7 +222,7 @@ impl JitRecording {
         self.made.push(RecordedObject { object: Arc::downgrade(object), array: array.downgrade() });
     }
 
-    /// The number of what is known by this address among what was looked at.
+    /// The number of the object at this address among those that were looked at.
     pub fn find(&self, address: usize) -> Option<usize> {
         self.touched.iter().position(|touched| touched.object == address)
     }
@@ -263,23 +264,23 @@ impl JitRecording {
         alive
     }
 
-    /// The open arrays that were made and whose bases somebody has.
+    /// The open arrays that were made and whose bases are alive.
     fn open(&self) -> impl Iterator<Item = Array> {
         self.made.iter().filter_map(|made| made.array.upgrade()).filter(Array::is_open)
     }
 
-    /// The open arrays that were made and that somebody has.
+    /// The open arrays that were made and whose objects are alive.
     fn living(&self) -> impl Iterator<Item = (&RecordedObject, Array)> {
         let living = self.made.iter().filter_map(|made| Some((made, made.living()?)));
         living.filter(|(_, array)| array.is_open())
     }
 
-    /// Whether somebody has a view of an array from before.
+    /// Whether a view of an array from before is still alive.
     pub fn leaks_views(&self) -> bool {
         self.living().any(|(_, array)| self.input_of(&array).is_some())
     }
 
-    /// Whether somebody has an open array besides those that a function gave, which are these objects and arrays.
+    /// Whether an open array is still alive that is not among a function's results, which are these.
     pub fn leaks(&self, results: &[(Option<Arc<RecordingTag>>, Array)]) -> bool {
         self.living().any(|(made, array)| {
             let own = Some(made.object.as_ptr());
@@ -292,7 +293,8 @@ impl JitRecording {
         })
     }
 
-    /// What was recorded since the last decision: it gives all that is alive, and in the last place what decides.
+    /// The operations since the last decision, as a segment: its outputs are all arrays that are alive, and last the
+    /// one that decides.
     pub fn cut(&mut self, decides: Option<&Array>) -> Result<PendingSegment> {
         let mut alive: Vec<(Array, usize)> = Vec::new();
         let mut results: Vec<Array> = Vec::new();

@@ -1,6 +1,6 @@
-//! What arrays from before show while a function is recorded.
+//! The elements that arrays from before show while a function is recorded.
 //!
-//! Owns [`RecordedRepr`]. Not here: what stands in the place of their elements (`JitRecording::touch`).
+//! Owns [`RecordedRepr`]. Not here: the placeholders (`JitRecording::touch`).
 
 use super::with;
 use crate::array::read_cell::{ReadCell, ReadGuard};
@@ -9,7 +9,7 @@ use pyo3::Python;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What an array shows while a recording goes on.
+/// The elements that an array shows while a recording is in progress.
 #[derive(Default)]
 pub struct RecordedRepr {
     /// The recording.
@@ -18,7 +18,7 @@ pub struct RecordedRepr {
 }
 
 impl RecordedRepr {
-    /// What an array from before shows in this thread's recording of this number: `repr` is its own.
+    /// The elements that an array from before shows in this thread's recording of this number; `repr` are its own.
     pub fn read<'a>(
         &'a self,
         py: Python<'a>,
@@ -40,7 +40,7 @@ impl RecordedRepr {
         let Some(found) = found else { return repr.read(py) };
         let found = Repr::Lazy(found);
         if let Some(slot) = self.repr.get() {
-            // Nobody reads it: what it showed was this thread's, or another's before.
+            // It has no readers: only this recording, or an earlier one, has shown it.
             if slot.replace(py, found).is_err() {
                 return repr.read(py);
             }
@@ -51,10 +51,10 @@ impl RecordedRepr {
         self.repr.get_or_init(|| ReadCell::new(found)).read(py)
     }
 
-    /// Shows others from now on.
+    /// Shows other elements from now on.
     pub fn show(&self, py: Python<'_>, repr: Repr) {
         if let Some(slot) = self.repr.get() {
-            // Nobody reads it: this thread is in no operation on it.
+            // It has no readers: this thread is in no operation on it.
             drop(slot.replace(py, repr));
         }
     }

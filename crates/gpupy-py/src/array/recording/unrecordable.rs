@@ -1,4 +1,4 @@
-//! What is asked of arrays while a function is recorded, and cannot be told or done.
+//! Refusals: operations on arrays that cannot be recorded.
 //!
 //! Owns the refusals. Not here: elements that are read (`materialise.rs`).
 
@@ -10,7 +10,7 @@ use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::types::PyFloat;
 
-/// Refuses what an open array cannot show rightly while it is recorded: the call has to run without that.
+/// Refuses an operation that an open array cannot do while it is recorded: the call has to run unrecorded.
 ///
 /// # Errors
 /// - `OpenError`: the array is open.
@@ -38,7 +38,7 @@ pub fn instance_of(array: Option<&Array>, class: &str) -> PyResult<()> {
     Ok(())
 }
 
-/// Notes that an array, which was made in this recording, was asked for what this thread's does not know.
+/// Notes that an array from before was asked for a fact that this thread's recording does not guard.
 pub fn asked_of(made_in: u32, why: &str) {
     let number = if is_on() { number() } else { 0 };
     if number != 0 && made_in != number {
@@ -46,8 +46,8 @@ pub fn asked_of(made_in: u32, why: &str) {
     }
 }
 
-/// What an array, which was made in this recording, has to have where it is to show another one in this thread's;
-/// `None` where that is the same.
+/// The elements that an array from before keeps where it is to show others in this thread's recording; `None` where
+/// it was made in this recording, or nothing is recorded.
 pub fn replaced(made_in: u32, array: &Array) -> Option<Array> {
     let number = number();
     if number == 0 || made_in == number {
@@ -68,7 +68,7 @@ pub fn replaced(made_in: u32, array: &Array) -> Option<Array> {
 pub fn check_formatted(array: &Array) -> PyResult<()> {
     match is_on() && array.is_open() {
         true => Err(FormatError::new_err(
-            "text is made of an array, whose elements nobody knows while it is recorded",
+            "text is made of an array, whose elements are not known while it is recorded",
         )),
         false => Ok(()),
     }

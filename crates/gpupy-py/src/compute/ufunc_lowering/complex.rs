@@ -1,9 +1,9 @@
-//! Recipes for complex numbers, from their parts.
+//! The lowering of ufuncs on complex numbers, from real and imaginary parts.
 //!
-//! Owns the formulas, which are NumPy's own. Invariant: what these give differs from NumPy's at most
-//! by products that a compiler fuses with sums there, and never here.
+//! Owns the formulas, which are NumPy's own. Invariant: results differ from NumPy's at most where NumPy's compiler
+//! fuses a product with a sum, which never happens here.
 //!
-//! Not here: functions such as `exp`, which are NumPy's.
+//! Not here: functions such as `exp`, which NumPy computes.
 
 use crate::compute::library_ops;
 use crate::compute::ufunc_lowering::UfuncLowering;

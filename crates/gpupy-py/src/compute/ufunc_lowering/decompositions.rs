@@ -1,9 +1,9 @@
-//! What NumPy has as one ufunc and the core as several operations.
+//! Decompositions: ufuncs of NumPy that are several operations of the core.
 //!
-//! Owns the compositions. Invariant: each gives NumPy's bits, for infinities, NaN and zeros
-//! too, wherever NumPy's are the same everywhere; of logarithms, NumPy's formula.
+//! Owns the compositions. Invariant: each gives NumPy's bits, for infinities, NaN and zeros too, wherever NumPy's
+//! are the same on all machines; logarithms follow NumPy's formula.
 //!
-//! Not here: which ufunc is which composition (`mod.rs`).
+//! Not here: which ufunc has which composition (`mod.rs`).
 
 use crate::session::context::supports;
 use gpupy_core::{DType, Op, Result, Scalar, op_eval};

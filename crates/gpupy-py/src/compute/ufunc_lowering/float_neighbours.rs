@@ -1,10 +1,10 @@
-//! Neighbours among floats, from their bits as integers.
+//! Neighbouring floats, computed on their bits as integers.
 //!
-//! Owns `nextafter` and `spacing`. The finite floats of one sign follow each other as their bits do, so that a step is an
-//! addition, and a device that takes subnormal numbers for zero steps through them all the same. Invariant: NumPy's bits,
-//! but for those of a NaN.
+//! Owns `nextafter` and `spacing`. The finite floats of one sign have the order of their bits, so that a step is an
+//! addition, even on a device that flushes subnormal numbers to zero. Invariant: NumPy's bits, except those of a
+//! NaN.
 //!
-//! Not here: which ufunc these are (`mod.rs`).
+//! Not here: the ufuncs' names (`mod.rs`).
 
 use crate::compute::ufunc_lowering::decompositions::OpRecorder;
 use crate::session::context::supports;

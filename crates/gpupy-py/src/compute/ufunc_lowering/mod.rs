@@ -1,8 +1,9 @@
-//! What the core is asked to do for a ufunc: one operation of its table, or a few.
+//! The lowering of ufuncs: to one operation of the core's table, or to a composition of several.
 //!
-//! Owns [`UfuncLowering`]. `record.rs` says what a lowering needs and records it, by the compositions of `decompositions.rs` and
-//! `float_neighbours.rs` and, for complex numbers, of `complex.rs`. Invariant: a composition gives NumPy's bits, or, where it is of
-//! functions that have bounds instead, the same formula of these; or it is not here.
+//! Owns [`UfuncLowering`]. `record.rs` says which operations a lowering needs and records it, by the compositions
+//! of `decompositions.rs` and `float_neighbours.rs` and, for complex numbers, of `complex.rs`. Invariant: a
+//! composition gives NumPy's bits; or, where its functions have error bounds instead, it is NumPy's formula of
+//! them.
 //!
 //! Not here: dtypes of operands and results (`ufunc.rs`), the operations (`gpupy_core::op`).
 

@@ -1,4 +1,4 @@
-//! What a lowering needs of drivers, and how it is recorded.
+//! The operations that a lowering needs of drivers, and its recording.
 //!
 //! Owns the methods of [`UfuncLowering`].
 //!
