@@ -381,7 +381,7 @@ def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) ->
         made = {id(r): wrapped(name, r, arrays, hosts) for r in result}
         return (kind._make if named else kind)([made[id(r)] for r in result])
     if name == "frombuffer" and result.flags.writeable:
-        # Its memory is somebody else's, who may write to it and read what is written here.
+        # Other code owns its memory, may write to it, and reads the array's writes there.
         return adopt(result)
     view = _view_of_one(name, result, arrays, hosts, type(arrays[0]) if name == "view" else ndarray)
     if view is None:
@@ -411,7 +411,7 @@ _OPERATORS = frozenset(
     for name in "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift "
     "lt le eq ne gt ge neg pos abs invert".split()
 ) | {divmod}
-# Functions whose views NumPy lets nobody write to.
+# Functions whose views NumPy makes read-only.
 _READ_ONLY = frozenset({"diag", "diagonal", "frombuffer", "sliding_window_view"})
 
 

@@ -109,7 +109,7 @@ def _import(
     theirs, _ = _THEIRS
     if level or not is_numpys(name):
         return theirs(name, globals, locals, fromlist or (), level)
-    # Who calls it as a function gives no names.
+    # A call of `__import__` as a function passes no globals.
     if not _own.has(sys._getframe(1).f_globals if globals is None else globals):
         return theirs(name, globals, locals, fromlist or (), level)
     found = ours(name)
@@ -129,7 +129,7 @@ def _import_module(name: str, package: str | None = None) -> types.ModuleType:
 def put(folders: Sequence[str], main: bool, statements: bool = True) -> None:
     """Takes the code in these folders, and that of ``__main__``, for the program's from here on.
 
-    Without ``statements``, import statements stay as they are, which whoever compiled them has seen to.
+    Without ``statements``, import statements stay as they are: the compiler of the source has rewritten them.
     """
     for folder in folders:
         _own.add(folder)

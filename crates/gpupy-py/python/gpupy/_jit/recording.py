@@ -218,7 +218,7 @@ def _again(
 
 
 def _leaks(result: Result) -> bool:
-    """Whether somebody has an array that was made, and is not in the result."""
+    """Whether an array that was made is still alive and not in the result."""
     known = [*result.outputs, *result.standing]
     if not _own.leaks(known):
         return False

@@ -40,7 +40,7 @@ class Kernel:
 
     A call broadcasts its arguments and gives an array for each number that the function returns, of the
     dtypes that the function would give for NumPy's scalars; it is recorded like a ufunc's, and fuses. Where
-    nobody can say how long its loops take, it is computed when it is called.
+    the length of its loops is not known in advance, the call computes eagerly.
     """
 
     __name__: str

@@ -24,7 +24,7 @@ _shown = 0
 
 
 class Bar:
-    """Bytes of a total, or of nobody knows how many."""
+    """Bytes of a total, or of an unknown number."""
 
     def __init__(self, words: str, total: int | None = None) -> None:
         self._bar: Any
