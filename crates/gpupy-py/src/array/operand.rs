@@ -77,7 +77,7 @@ pub enum OperandValue<'a> {
 pub struct UfuncOperand<'a> {
     /// How it takes part in promotion.
     pub kind: OperandKind,
-    /// What it is.
+    /// Its value.
     pub held: OperandValue<'a>,
     /// True for an `ndarray` of ours, even a 0-d one; false for scalars of any sort.
     pub is_array: bool,

@@ -4,7 +4,7 @@
 //! reads. Python's lock orders the counting, so that it takes no atomic step; a module without that lock takes
 //! atomic steps. Invariant: a value does not change until its last reader is gone.
 //!
-//! Not here: what arrays keep in the cell (`ndarray.rs`).
+//! Not here: the elements in the cell (`ndarray.rs`).
 
 use pyo3::Python;
 use std::cell::UnsafeCell;

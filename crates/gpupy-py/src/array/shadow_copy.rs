@@ -19,7 +19,7 @@ use std::sync::Mutex;
 /// Bytes that are compared at once.
 const PIECE: usize = 4096;
 
-/// The most stretches that are written one by one: each is a write of its own to what an operation reads.
+/// The most stretches that are written one by one: each is a separate write to the array that an operation reads.
 const MOST: usize = 16;
 
 /// The shadow_copies of an array's memory: one for each dtype whose fields were read.

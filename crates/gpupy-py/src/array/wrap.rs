@@ -1,8 +1,8 @@
 //! Results as the user gets them: arrays and scalars of ours.
 //!
-//! Owns [`wrap`] and its neighbours. Invariant: what is wrapped evaluates nothing.
+//! Owns [`wrap`] and its neighbours. Invariant: wrapping evaluates nothing.
 //!
-//! Not here: calls that NumPy serves (`fallback`), what their results become inside lists and tuples
+//! Not here: calls that NumPy serves (`fallback`), results inside lists and tuples
 //! (`python/gpupy/_fallback.py`).
 
 use crate::array::lazy_scalar::{self, LazyScalar};
@@ -130,7 +130,7 @@ pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
         .map(|module| module.bind(py).clone())
 }
 
-/// An array whose elements are those of an ndarray: both show what is written to either. Where no driver in use
+/// An array whose elements are those of an ndarray: both see writes to either. Where no driver in use
 /// holds such elements, or they do not lie at multiples of their size, it is one that NumPy works on.
 #[pyfunction]
 pub fn adopt(object: &Bound<'_, PyAny>) -> PyResult<NdArray> {

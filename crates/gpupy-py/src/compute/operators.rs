@@ -3,7 +3,7 @@
 //! Owns [`binary`] and the number slots of both classes. Invariant: the fast way from a Python
 //! operator to a recorded expression runs no Python code.
 //!
-//! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
+//! Not here: ufuncs and their promotion (`ufunc.rs`).
 
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::masked_selection;
@@ -108,9 +108,9 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &UfuncOperand<'_>) -> Option<
     }
 }
 
-/// What an operation gives where an operand stands for a Python float: with arrays what is recorded, with Python's
-/// numbers such a float, or a truth that is decided; for all else, what it gives for the float itself, which is read.
-/// `None` where no operand is one, or an array is.
+/// The result of an operation one of whose operands is a placeholder for a Python float. With Python's numbers it is
+/// such a placeholder, or a decision; with other objects the float itself is read. `None` where no operand is a
+/// placeholder, or one is an array, with which the operation is recorded.
 fn weak<'py>(
     py: Python<'py>,
     op: Operator,

@@ -2,7 +2,7 @@
 //!
 //! Owns the class [`PyFunction`], and [`argument`], the arrays of which a function is recorded.
 //!
-//! Not here: Python's statements and types (there), what a function is (`gpupy_engine::Function`).
+//! Not here: Python's statements and types (there), functions in the engine (`gpupy_engine::Function`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::operand::classify;
@@ -37,7 +37,7 @@ pub fn operation(
     ready(py)?.apply(op, &args).map(NdArray::lazy).map_err(to_py)
 }
 
-/// A function from scalars to scalars, which is computed at each point of what it is called with.
+/// A function from scalars to scalars, computed at each point of its array arguments.
 #[pyclass(frozen, name = "Function", module = "gpupy._gpupy")]
 pub struct PyFunction(Arc<Function>);
 
@@ -72,7 +72,7 @@ impl PyFunction {
         Ok(PyFunction(Arc::new(function)))
     }
 
-    /// Results of the function at each point of arrays and numbers that broadcast, which are cast to what it takes.
+    /// Results of the function at each point of arrays and numbers that broadcast, cast to its arguments' dtypes.
     fn call(
         &self,
         py: Python<'_>,

@@ -23,7 +23,7 @@ pub struct UfuncReduction {
     dtype: DType,
     /// The result's dtype.
     result: DType,
-    /// What it is of no elements, if it is anything.
+    /// Its result for no elements (the identity), if it has one.
     nothing: Option<u64>,
 }
 

@@ -12,8 +12,8 @@ use crate::compute::ufunc::Ufunc;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-/// What a ufunc, or the operator that is one, gives where all instances are of one simple class; `None` leaves it to
-/// the longer way.
+/// The result of a ufunc, or of its operator, where all instances are of one simple class; `None` leaves it to the slow
+/// path.
 #[cold]
 pub fn of_instances<'py>(
     ufunc: &Ufunc,

@@ -1,11 +1,11 @@
 //! NumPy's ufuncs on lazy arrays.
 //!
-//! Owns [`Ufunc`]: a callable with a NumPy ufunc's name and attributes, which records what a driver
-//! can do and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion,
-//! `ufunc.resolve_dtypes`, asked once for each combination of operand kinds.
+//! Owns [`Ufunc`]: a callable with a NumPy ufunc's name and attributes, which records operations that drivers have
+//! and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion, `ufunc.resolve_dtypes`,
+//! asked once for each combination of operand kinds.
 //!
-//! Not here: compositions of several operations (`ufunc_lowering`), calls (`ufunc_call.rs`), how a call reaches NumPy
-//! (`python/gpupy/_fallback.py`).
+//! Not here: compositions of several operations (`ufunc_lowering`), calls (`ufunc_call.rs`), how a call reaches
+//! NumPy (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandKind, UfuncOperand, classify_exact};
@@ -88,7 +88,7 @@ impl Ufunc {
             Ok(answer) => answer,
             // Combinations that NumPy refuses are NumPy's to refuse, when they are really computed.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => return Ok(None),
-            // What is refused for another reason, as too deep a recursion or a signal, is asked again.
+            // Other errors, such as too deep a recursion or a signal, are not remembered.
             Err(error) => return Err(error),
         };
         let mut found: SmallVec<[DType; 4]> = SmallVec::new();
@@ -133,8 +133,8 @@ impl Ufunc {
         self.record(py, operands, out)
     }
 
-    /// Records the operation; `None` leaves it to NumPy. `out` is an output that was given: NumPy mentions its
-    /// shape when operands do not broadcast. Where it is pinned it may be what comes back, with the result.
+    /// Records the operation; `None` leaves it to NumPy. `out` is the output argument: NumPy mentions its
+    /// shape when operands do not broadcast. If it is pinned, the result may be written to it, and it is returned.
     pub fn record(
         &self,
         py: Python<'_>,

@@ -231,7 +231,7 @@ impl Ufunc {
                 "where" => mask = Some(value),
                 "dtype" if value.is_none() => {}
                 "dtype" => given_dtype = Some(value),
-                // Those of subclasses are left to their classes, and outputs have the dtype of what is computed.
+                // Subclasses are left to their classes, and outputs have the result's dtype.
                 "subok" if value.is_exact_instance_of::<PyBool>() => {}
                 "casting" if value.eq("same_kind")? || value.eq("unsafe")? => {}
                 _ => return Ok(Plain::No),

@@ -130,10 +130,10 @@ impl Exported {
         let dtype = dtypes::to_numpy(py, self.dtype)?;
         let memory = Bound::new(py, BaseObject { _lent: self.keeper })?;
         let flags = if self.writable { NPY_ARRAY_WRITEABLE } else { 0 };
-        // SAFETY: shape and strides have as many numbers as axes, and what they reach from `first` are elements
-        // of the dtype that `memory` keeps. Both calls take their last reference over, to the dtype and to
-        // `memory`. Without the flag the array is none to write to; with it, the memory is a pinned base's,
-        // which others may write to.
+        // SAFETY: shape and strides have as many numbers as axes, and reach from `first` only elements of
+        // the dtype, in memory that `memory` keeps alive. Both calls take over a reference, to the dtype and to
+        // `memory`. Without the flag the array is read-only; with it, the memory is a pinned base's, which other code
+        // may write to.
         unsafe {
             let made = PY_ARRAY_API.PyArray_NewFromDescr(
                 py,
@@ -157,7 +157,7 @@ impl Exported {
     /// Fills a description of a buffer in, but for its owner.
     ///
     /// # Errors
-    /// What is asked for is not how the elements lie.
+    /// The elements do not have the requested layout.
     ///
     /// # Safety
     /// `view` is a description to fill in, which is not read once this is gone or moved.
@@ -182,7 +182,7 @@ impl Exported {
                 false => "ndarray is not C-contiguous",
             }));
         }
-        // SAFETY: `view` is a description to fill in; what it points to lives as long as it is read.
+        // SAFETY: `view` is a description to fill in; the shape, strides and memory live as long as `self`.
         unsafe {
             (*view).buf = self.first.cast();
             (*view).len = self.shape.iter().product::<isize>() * size as isize;
@@ -204,7 +204,7 @@ impl Exported {
 
 const LONG_IS_64: bool = size_of::<std::ffi::c_long>() == 8;
 
-/// What the buffer protocol calls a dtype: of two C types of one size, the one that NumPy's dtype is.
+/// The buffer protocol's format of a dtype; of two C types of one size, the one that NumPy's dtype has.
 fn format(dtype: DType) -> &'static CStr {
     match dtype {
         DType::Bool => c"?",

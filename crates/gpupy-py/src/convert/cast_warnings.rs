@@ -79,7 +79,7 @@ fn worst_of(
     worst
 }
 
-/// How large a number is; what is no number is too large for integers, and a float as well as any.
+/// The magnitude of a number; infinity and NaN are too large for integers, and fit any float.
 fn excess(x: f64, to_int: bool) -> f64 {
     match x.is_finite() {
         true => x.abs(),
@@ -111,7 +111,7 @@ fn doubtful(bytes: &[u8], from: DType, limit: f64, to_int: bool) -> bool {
     }
 }
 
-/// What is beyond it in absolute value may be too much for a dtype.
+/// The magnitude above which a number may not fit a dtype.
 fn limit(to: DType) -> Option<f64> {
     Some(match to {
         DType::F16 => 65504.0,

@@ -33,7 +33,7 @@ pub struct Numpy {
     pub floating: Py<PyAny>,
     /// `numpy.ufunc`.
     pub ufunc: Py<PyAny>,
-    /// What stands for an argument that is not given.
+    /// The default of arguments that are not given.
     pub no_value: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
@@ -176,7 +176,7 @@ pub fn nothing_like(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     Ok(nothing)
 }
 
-/// Whether arrays of what `numpy.dtype` makes of this are lazy.
+/// Whether arrays of this dtype, in any form that `numpy.dtype` takes, are lazy.
 #[pyfunction]
 pub fn is_lazy(spec: &Bound<'_, PyAny>) -> PyResult<bool> {
     from_any(spec)?.map_or(Ok(false), holds)

@@ -226,8 +226,8 @@ fn with_gaps(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option
         return Ok(None);
     }
     let offset = (address(array) as isize - span.start) / size;
-    // SAFETY: the first and the last byte belong to one block of memory, which the array keeps; what lies between
-    // its elements is bytes of that block, and whatever these are is an element of a number's dtype. Python's
+    // SAFETY: the first and the last byte belong to one block of memory, which the array keeps; the bytes
+    // between its elements belong to that block too, and any bytes are an element of a number's dtype. Python's
     // lock, held throughout, keeps other threads of Python from writing to them.
     let bytes = unsafe { std::slice::from_raw_parts(span.start as *const u8, bytes) };
     let memory = Array::from_bytes(dtype, &[count as usize], bytes).map_err(to_py)?;

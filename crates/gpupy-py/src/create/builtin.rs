@@ -13,7 +13,7 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple};
 use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What such a function does with its arguments.
+/// The implementation of such a function.
 type BuiltinFunction =
     for<'py> fn(&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>>;
 

@@ -148,7 +148,7 @@ pub fn reset_fallback_counts(py: Python<'_>) -> PyResult<()> {
 /// element is none.
 ///
 /// # Errors
-/// What the mode makes of the call.
+/// The warning or error of the mode (`GPUPY_FALLBACK`).
 #[pyfunction]
 pub fn count_fallback(name: &Bound<'_, PyString>, arrays: Vec<Bound<'_, NdArray>>) -> PyResult<()> {
     count(name, &arrays)
@@ -167,10 +167,10 @@ const READING: [&str; 9] = [
     "require",
 ];
 
-/// Counts a call without arrays of ours, where NumPy made arrays of what it was given, or a number of arrays.
+/// Counts a call without arrays of ours, where NumPy made arrays of its arguments, or a number of arrays.
 ///
 /// # Errors
-/// What the mode makes of the call.
+/// The warning or error of the mode (`GPUPY_FALLBACK`).
 #[pyfunction]
 pub fn count_made(
     name: &Bound<'_, PyString>,
@@ -201,7 +201,7 @@ fn is_array(object: &Bound<'_, PyAny>) -> bool {
     object.cast::<PyUntypedArray>().is_ok_and(|array| array.ndim() > 0 && array.len() > 0)
 }
 
-/// Whether it is a tuple of Python's integers, as shapes are: what is computed of these is no array of a program.
+/// Whether it is a tuple of Python's integers, as shapes are: results of these are no arrays of the program's data.
 fn is_shape(object: &Bound<'_, PyAny>) -> bool {
     let items = object.cast_exact::<PyTuple>();
     items.is_ok_and(|items| items.iter_borrowed().all(|item| item.is_exact_instance_of::<PyInt>()))

@@ -105,7 +105,7 @@ fn lazily<'py>(value: Bound<'py, PyAny>, found: &mut bool) -> PyResult<Bound<'py
     items.made(value.py(), made.collect::<PyResult<_>>()?)
 }
 
-/// What a container of results is.
+/// The class of a container of results.
 enum Container<'py> {
     List,
     Tuple,
@@ -114,7 +114,7 @@ enum Container<'py> {
 }
 
 impl<'py> Container<'py> {
-    /// `None` for what is no container.
+    /// `None` for other objects.
     fn of(result: &Bound<'py, PyAny>) -> PyResult<Option<Container<'py>>> {
         if result.is_exact_instance_of::<PyTuple>() {
             return Ok(Some(Container::Tuple));
@@ -167,7 +167,7 @@ impl<'py> HostCall<'py> {
         {
             return Ok(None);
         }
-        // Nothing is evaluated for what another class will do.
+        // Nothing is evaluated for a call that another class implements.
         if args.iter_borrowed().any(|value| !self.may_be_lent(&value)) {
             return Ok(None);
         }
@@ -195,7 +195,7 @@ impl<'py> HostCall<'py> {
         values.map(|value| self.lent(value, depth)).collect()
     }
 
-    /// What NumPy gets for a value.
+    /// The object that NumPy gets for a value.
     fn lent(
         &mut self,
         value: Bound<'py, PyAny>,
@@ -298,7 +298,7 @@ impl<'py> HostCall<'py> {
         let mut made: SmallVec<[Bound<'py, PyAny>; 6]> = SmallVec::new();
         for item in result.try_iter()? {
             let item = item?;
-            // What stands in it twice is one array; what stands in containers may, too.
+            // An array that is in it twice has to stay one object, also within nested containers.
             if Container::of(&item)?.is_some() || seen.iter().any(|before| before.is(&item)) {
                 return Ok(None);
             }

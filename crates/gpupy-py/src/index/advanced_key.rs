@@ -54,7 +54,7 @@ pub fn parts<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<KeyPart<'py>>>
     Ok((known && fancy).then_some(parts))
 }
 
-/// An index array or a mask; `None` for what is neither.
+/// An index array or a mask; `None` for other objects.
 fn index_part<'py>(key: &Bound<'py, PyAny>) -> PyResult<Option<KeyPart<'py>>> {
     let py = key.py();
     let numpy = numpy(py)?;

@@ -23,7 +23,7 @@ pub enum BasicPart<'py> {
     NewAxis,
 }
 
-/// What a key selects.
+/// The selection of a basic key.
 pub struct Selection {
     /// The view.
     pub view: Array,

@@ -38,7 +38,7 @@ impl SliceRange {
     /// The numbers of a slice; `None` where one of them is none, or the step is 0.
     ///
     /// # Errors
-    /// What else their code throws.
+    /// Other exceptions of their code.
     #[inline]
     pub fn of(slice: &Bound<'_, PySlice>) -> PyResult<Option<SliceRange>> {
         let (mut start, mut stop, mut step) = (0, 0, 0);
@@ -66,11 +66,10 @@ impl SliceRange {
 }
 
 impl BasicKey {
-    /// Takes what an object says; false for keys of other sorts. It is filled in where it lies, as moving it
-    /// would take as long.
+    /// Reads a key from an object; false for other keys. It is filled in place, because moving it would take as long.
     ///
     /// # Errors
-    /// What code of a slice's numbers throws. What is merely no number may not be the key's first mistake.
+    /// Exceptions of a slice's numbers. A type error among them may not be the key's first mistake, and gives false.
     #[inline]
     pub fn read(&mut self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Ok(keys) = key.cast_exact::<PyTuple>() {

@@ -37,7 +37,7 @@ pub fn pick(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let made = |found: &Array| {
         let found = laid.back(found, picked.at);
         if found.size() == 0 {
-            // What NumPy says of indices outside, where they name nothing.
+            // NumPy refuses some indices out of bounds even where the result is empty.
             refused()?;
         }
         Ok(Some(found))
@@ -90,8 +90,7 @@ impl ResultOrder {
         self.axes.iter().map(|axis| indices[*axis].as_ref()).collect()
     }
 
-    /// What was picked in this order, with its axes where the key puts them: the picked ones before the kept
-    /// axis `at`.
+    /// A result in this order, with its axes moved where the key puts them: the indexed ones before the kept axis `at`.
     fn back(&self, found: &Array, at: usize) -> Array {
         let kept = &self.axes[self.indexed..];
         let picked = found.ndim() - kept.len();

@@ -75,7 +75,7 @@ fn row<'py>(
     view_of(slf, array.index_axis(0, at as usize), true).map(Some)
 }
 
-/// What a slice names along the first axis.
+/// The view that a slice selects along the first axis.
 fn range<'py>(
     slf: &Bound<'py, NdArray>,
     key: &Bound<'py, PySlice>,
@@ -133,7 +133,7 @@ fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     // Every driver has int32.
     let mut bytes: SmallVec<[u8; 64]> = SmallVec::with_capacity(4 * count);
     for number in list.iter() {
-        // Bools are a mask, and what does not fit is refused elsewhere.
+        // Bools are a mask, and ints that do not fit are refused elsewhere.
         let Some(number) = number.cast_exact::<PyInt>().ok().and_then(integer) else {
             return Ok(None);
         };
@@ -209,7 +209,7 @@ fn set_by(
     Ok(number(value, array.dtype())?.is_some_and(|it| write(Arg::Scalar(it))))
 }
 
-/// Writes a number to what a key names, or an array of its shape and dtype.
+/// Writes a number to the view that a key selects, or an array of its shape and dtype.
 fn set_part(
     context: &Context,
     slf: &Bound<'_, NdArray>,
@@ -238,7 +238,7 @@ fn set_part(
 }
 
 /// A Python float or int, or a scalar of NumPy's or of ours, as an element, where that needs no warning and no refusal.
-/// What other values are may run code of the user's.
+/// The classification of other values may run user code.
 fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
     let is_plain = value.is_exact_instance_of::<PyFloat>()
         || value.is_exact_instance_of::<PyInt>()

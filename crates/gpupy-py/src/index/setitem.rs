@@ -80,7 +80,7 @@ impl AssignSource {
     }
 }
 
-/// Any value that NumPy would take, as what can be written to elements of a dtype with so many axes.
+/// Any value that NumPy would take, converted so that it can be written to an array of this dtype and rank.
 ///
 /// # Errors
 /// Values that cannot be converted.
@@ -110,7 +110,7 @@ pub fn source(
             return Ok(AssignSource::Scalar(scalar));
         }
     }
-    // Everything else is converted by NumPy, which also has the words for what cannot be.
+    // Everything else is converted by NumPy, which also words the errors.
     let kwargs = PyDict::new(py);
     kwargs.set_item("dtype", dtypes::to_numpy(py, dtype)?)?;
     let numpy = numpy(py)?;
@@ -138,8 +138,8 @@ pub fn source(
     }
 }
 
-/// What an instance of a subclass without axes gives for itself as a number, by a method of its class, where it is
-/// to be one element; `None` for others.
+/// The number to which an instance of a subclass without axes converts itself, if its class overrides the method;
+/// `None` for other values.
 fn own_number<'py>(value: &Bound<'py, PyAny>, dtype: DType) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(array) = value.cast::<NdArray>() else { return Ok(None) };
     if is_plain(array) || dtype == DType::Bool || NdArray::ndim(array)? > 0 {
@@ -175,8 +175,8 @@ pub fn set_item(
     let meta = meta_array(py, array.shape(), array.dtype())?;
     let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
     meta.set_item(key, value)?;
-    // NumPy took it, in a way of its own (the truth of a list, for one): all elements of the
-    // stand-in are now what it made of the value.
+    // NumPy took it, in a way of its own (the truth of a list, for one): all elements of the meta array, which share
+    // one address, are now the converted value.
     let taken = numpy(py)?.array.bind(py).call1((meta.get_item(key)?,))?;
     match numpy_arrays::from_numpy(&taken)? {
         Some(taken) if dest.size() == 1 => write(dest, Arg::Array(&taken)),
@@ -184,7 +184,7 @@ pub fn set_item(
     }
 }
 
-/// How many axes an array has; 0 for what is none.
+/// How many axes an array has; 0 for other objects.
 fn axes_of(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     if value.cast_exact::<PyFloat>().is_ok() || value.cast_exact::<PyInt>().is_ok() {
         return Ok(0);
@@ -209,7 +209,7 @@ pub fn plain(operand: &UfuncOperand<'_>, dtype: DType) -> Option<Scalar> {
         _ => return operand.scalar(dtype),
     };
     if dtype.is_int() {
-        // What is in range after truncation, and exactly so.
+        // Below 2⁵³ the truncated float is an exact integer, which can be compared with the range.
         let inside = value.abs() < 9_007_199_254_740_992.0;
         return inside.then(|| int_scalar(value as i128, dtype)).flatten();
     }

@@ -111,7 +111,7 @@ pub fn take_along<'py>(
         Err(error) if error.kind() != ErrorKind::Index && error.kind() != ErrorKind::Shape => {
             Err(to_py(error))
         }
-        // NumPy has the words for what does not fit.
+        // NumPy words the error.
         _ => Ok(None),
     }
 }
@@ -122,7 +122,7 @@ fn normal(axis: isize, ndim: usize) -> Option<usize> {
     usize::try_from(axis).ok().filter(|axis| *axis < ndim)
 }
 
-/// Integers as an index array, which may have no axes; `None` for what are none.
+/// Integers as an index array, which may have no axes; `None` for other objects.
 fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array) = given.cast::<NdArray>()
         && let ArrayElements::Lazy(array) = elements(array)

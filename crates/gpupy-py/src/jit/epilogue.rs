@@ -79,7 +79,7 @@ pub enum ResultTemplate {
     Again(usize),
 }
 
-/// The elements of a call: its inputs, and what its segments gave.
+/// The registers of a call: its inputs, and the outputs of its segments.
 pub struct RegisterFile<'a> {
     pub inputs: &'a [Array],
     pub made: &'a [Option<Array>],

@@ -175,7 +175,7 @@ pub fn abandon(py: Python<'_>) -> PyResult<()> {
 /// # Errors
 /// Any of an evaluation.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // what a variant consists of
+#[allow(clippy::too_many_arguments)] // the parts of a variant
 pub fn finish<'py>(
     py: Python<'py>,
     jit: &Bound<'py, Jit>,
@@ -302,7 +302,7 @@ fn path(
 }
 
 impl Epilogue {
-    /// What is left behind and given by what was recorded up to the last segment.
+    /// The epilogue of the recorded operations, after the last segment.
     fn of(
         recording: &JitRecording,
         cut: &PendingSegment,
@@ -345,7 +345,7 @@ impl Epilogue {
     }
 }
 
-/// What the base of an array is after the last segment.
+/// The source of a base's elements after the last segment.
 fn base(recording: &JitRecording, cut: &PendingSegment, array: &Array) -> PyResult<BaseSource> {
     if !array.is_open() {
         let whole = recording::whole_base(array).and_then(|whole| whole.snapshot());

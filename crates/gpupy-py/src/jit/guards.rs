@@ -19,7 +19,7 @@ enum GuardedRead {
     Entry(Py<PyDict>, Py<PyAny>, Option<Py<PyAny>>),
     /// An attribute that lies in a slot, in a class or in a cell.
     Attribute(Py<PyAny>, Py<PyAny>, Option<Py<PyAny>>),
-    /// What a class or one that it inherits from has under a name.
+    /// An attribute that a class has or inherits.
     Class(Py<PyType>, Py<PyAny>, Option<Py<PyAny>>),
     /// The items of a list.
     List(Py<PyList>, Vec<Py<PyAny>>),
@@ -138,7 +138,7 @@ impl Guard {
         }
     }
 
-    /// Shows the collector of garbage what this holds.
+    /// Visits the objects that this holds, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         let all = |items: &[Py<PyAny>]| items.iter().try_for_each(|item| visit.call(item));
         match &self.read {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most variants that a function keeps; the least recently used are evicted.
 const VARIANTS: usize = 16;
-/// What looks otherwise where a decision does.
+/// The mismatch where a decision went another way.
 const DECIDED: &str = "a decision that went another way";
 /// The most ways through a function that a variant has.
 const WAYS: usize = 256;
@@ -82,7 +82,7 @@ impl Jit {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (this, py) = (slf.get(), slf.py());
         if recording::is_on() && recording::number() != 0 {
-            // What another records contains this.
+            // An outer recording contains this call.
             return this.function.bind(py).call(args, kwargs);
         }
         this.calls.fetch_add(1, Ordering::Relaxed);
@@ -135,8 +135,8 @@ impl Jit {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, object))
     }
 
-    /// A call by what is known alone: whether it could be done, and what it gives, or why not. One that is not part
-    /// of another counts.
+    /// Replays a call if a variant holds: returns whether one did, and the result, or the reason. `counts` is true for
+    /// a call that is not part of another.
     #[pyo3(signature = (args, kwargs, counts = false))]
     fn _replayed<'py>(
         &self,
@@ -214,7 +214,7 @@ impl Jit {
         Ok(row)
     }
 
-    /// What is known, as text: each variant with its guards and segments.
+    /// The variants as text, each with its guards and segments.
     fn _explain(&self) -> String {
         let mut text = String::new();
         for (number, variant) in lock(&self.variants).iter().enumerate() {

@@ -30,9 +30,9 @@ use std::sync::atomic::AtomicU64;
 #[pyclass(name = "File", module = "gpupy._gpupy.jit", frozen)]
 pub struct FunctionFile {
     saved: Saved,
-    /// What the arguments of each look have to be.
+    /// The signature of each look.
     given: Vec<LoadedSignature>,
-    /// What a constant's kind and text stand for.
+    /// A Python function that makes a constant of its kind and text.
     known: Py<PyAny>,
 }
 
@@ -73,7 +73,7 @@ impl FunctionFile {
         Ok(FunctionFile { saved, given, known })
     }
 
-    /// What the function was called.
+    /// The function's name.
     #[getter]
     fn name(&self) -> &str {
         self.saved.name()
@@ -380,7 +380,7 @@ impl ObjectMaker<'_, '_> {
     }
 }
 
-/// What arguments a look takes, in words.
+/// Describes the arguments of a look.
 fn words(look: &Look) -> String {
     let mut object = 0;
     let mut all: Vec<String> =

@@ -8,7 +8,7 @@
 //!
 //! `saving.rs` and `loading.rs` write variants to files and read them.
 //!
-//! Not here: watching what the function reads, and refusals (`python/gpupy/_jit`).
+//! Not here: finding guards, and refusals (`python/gpupy/_jit`).
 
 mod argument_spec;
 mod epilogue;

@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 #[pymethods]
 impl Jit {
-    /// The bytes of a file with what was recorded: how many looks it has, how many of them have open extents, and why
-    /// others are not there or not open. `told` gives a constant's kind and text, or nothing.
+    /// The bytes of a file with the variants; the number of its looks, the number with open extents, and the reason why
+    /// others are missing or not open. `told` gives a constant's kind and text, or nothing.
     ///
     /// # Errors
     /// - `ValueError`: nothing can be saved, and why. Any of an evaluation.
@@ -39,7 +39,7 @@ impl Jit {
         let mut saving = Saving { writer: Writer::new(context), told };
         let (mut count, mut refused) = (0, None);
         for variant in &self.all() {
-            // What was recorded while other things were read is not what the function does now.
+            // A variant whose guards do not hold is not the function's present behaviour.
             let mut holds = true;
             for guard in &variant.guards {
                 holds = holds && guard.holds(py)?;
@@ -77,10 +77,10 @@ struct Saving<'s, 'py> {
     told: &'s Bound<'py, PyAny>,
 }
 
-/// What is to be written, or why it cannot be.
+/// A part of the file, or the reason why it cannot be written.
 type Perhaps<T> = PyResult<Result<T, String>>;
 
-/// What a result gives, or the end of the function with the reason.
+/// Unwraps a part, or returns from the function with the reason.
 macro_rules! or_why {
     ($perhaps:expr) => {
         match $perhaps? {

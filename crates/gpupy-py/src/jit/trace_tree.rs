@@ -73,7 +73,7 @@ impl TraceTree {
         }
     }
 
-    /// All segments, each with how deep it stands and what decided for it.
+    /// Visits all segments, each with its depth and the decision before it.
     pub fn walk(
         &self,
         depth: usize,

@@ -1,4 +1,4 @@
-//! What an array says about itself: shape, dtype, strides, base, flags.
+//! Attributes of an array: shape, dtype, strides, base, flags.
 //!
 //! Owns the getters of [`NdArray`] and their setters. Invariant: none of them evaluates anything.
 //!

@@ -30,8 +30,8 @@ thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
     /// interface next: the error is raised again there, where it is not dropped, without another wait.
     static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
-    /// The array that gave no buffer last because its memory is not all of its data. NumPy asks for its interfaces next,
-    /// which would bypass `__array__`; other code, which asks for one of them alone, gets it.
+    /// The array that gave no buffer last because its memory is not all of its data. NumPy asks for its interfaces
+    /// next, which would bypass `__array__`; other code, which asks for one of them alone, gets it.
     static ASKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
@@ -68,7 +68,7 @@ impl NdArray {
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
         if !is_plain(slf) && NdArray::ndim(slf)? > 0 && spec.is_empty() {
-            // What the class has for it.
+            // By the class's own `__str__`.
             return Ok(slf.str()?.into_any());
         }
         host_of(slf)?.call_method1("__format__", (spec,))
@@ -209,8 +209,8 @@ impl NdArray {
         match given {
             BufferSource::Pin(pin) => {
                 let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
-                // SAFETY: `view` is a description to fill in. What it points to is its own, until
-                // `__releasebuffer__`.
+                // SAFETY: `view` is a description to fill in. It points into `exported`, which lives
+                // until `__releasebuffer__` drops it.
                 unsafe {
                     exported.describe(view, flags)?;
                     (*view).internal = Box::into_raw(exported).cast();
@@ -287,7 +287,7 @@ fn text_of_outside<'py>(
     module.call_method1("text", (slf, is_repr)).map(Some)
 }
 
-/// Refuses to make text of what is recorded.
+/// Refuses to make text of an open array.
 fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
     match &*slf.get().read(slf.py()) {
         Repr::Lazy(array) => recording::unrecordable::check_formatted(array),
@@ -295,7 +295,7 @@ fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
     }
 }
 
-/// What a buffer is given of.
+/// The owner of an exported buffer.
 enum BufferSource<'py> {
     Pin(Pin),
     Numpy(Bound<'py, PyAny>),
@@ -328,7 +328,7 @@ fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAn
     Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
 }
 
-/// Whether an array is of a class that says by itself what array it is to NumPy, which memory alone does not tell.
+/// Whether an array's class overrides `__array__`, so that its memory alone is not all of its data.
 fn is_more_than_memory(slf: &Bound<'_, NdArray>) -> PyResult<bool> {
     if is_plain(slf) {
         return Ok(false);
@@ -390,7 +390,7 @@ const TIMES: [i32; 2] = [21, 22];
 /// NumPy's number of the dtypes of records.
 const VOID: i32 = 20;
 
-/// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
+/// The element that `float(a)` and similar calls convert; NumPy refuses larger arrays in its words.
 fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     if let ArrayElements::Lazy(array) = elements(slf)
         && array.size() != 1

@@ -3,7 +3,7 @@
 //! Owns these methods of [`NdArray`]. Invariant: an element that is read by itself is computed by itself only as
 //! long as such reads are few.
 //!
-//! Not here: what keys mean (`index`).
+//! Not here: the meaning of keys (`index`).
 
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::masked_selection;
@@ -21,13 +21,13 @@ use pyo3::prelude::*;
 /// otherwise compute each element in a kernel of its own.
 const FEW_READS: u32 = 8;
 
-/// Whether the base had better be pinned where the array's elements are gone through one by one: where that moves
-/// nothing, or not much more than is read. Otherwise each element is read by itself.
+/// Whether to pin the base before iterating over the array's elements: where that moves nothing, or not many more
+/// elements than are read. Otherwise each element is read by itself.
 fn pays_to_pin(array: &Array) -> bool {
     /// Bases of so many elements may be evaluated and copied for any part of them.
     const FEW: usize = 1 << 16;
-    /// Others, where they are not more than so many times what is read: NumPy's iterator gives an element in
-    /// 25 ns, an index takes 110, and a copy of an element 0.5 to 1.
+    /// Larger bases, up to so many times the elements read: NumPy's iterator gives an element in 25 ns, an index takes
+    /// 110, and a copy of an element 0.5 to 1.
     const TIMES: usize = 64;
     array.is_there() || array.base_len() <= array.size().saturating_mul(TIMES).max(FEW)
 }
@@ -110,7 +110,7 @@ impl NdArray {
         let py = slf.py();
         match Self::ndim(slf)? {
             0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
-            // Python's loop sees what it writes meanwhile.
+            // A Python loop sees its own writes.
             1 if is_plain(slf) && slf.get().read(py).as_lazy().is_none_or(pays_to_pin) => {
                 Ok(pinned_host_of(slf, false)?.try_iter()?.into_any())
             }

@@ -1,6 +1,6 @@
 //! How arrays come to be and go, as Python says it: `ndarray(…)`, `dispose`, `with array:`.
 //!
-//! Owns these methods of [`NdArray`]. Invariant: what was recorded before still sees the elements.
+//! Owns these methods of [`NdArray`]. Invariant: operations that were recorded before still see the elements.
 //!
 //! Not here: arrays from nothing (`create`), from NumPy's (`array/wrap.rs`).
 
@@ -55,7 +55,7 @@ impl NdArray {
     }
 
     /// Lets go of the elements now, on every device and in host memory. The array and its views keep
-    /// shape and dtype; what else is asked of them is an error. Operations recorded before still see
+    /// shape and dtype; other operations on them are errors. Operations recorded before still see
     /// the elements.
     fn dispose(slf: &Bound<'_, Self>) -> PyResult<()> {
         if slf.get().base.is_some() {

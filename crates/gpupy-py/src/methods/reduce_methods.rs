@@ -98,7 +98,7 @@ impl NdArray {
     }
 }
 
-/// What a reduction gives along one axis, or along all; `None` for other axes, and where it leaves it to NumPy.
+/// The result of a reduction along one axis, or along all; `None` for other axes, and where it is left to NumPy.
 fn reduced_along<'py>(
     slf: &Bound<'py, NdArray>,
     axis: Option<&Bound<'py, PyAny>>,

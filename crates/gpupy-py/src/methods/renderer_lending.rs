@@ -65,7 +65,7 @@ impl LendContext {
     ) -> PyResult<()> {
         let Some(mut lent) = self.block().take() else { return Ok(()) };
         let done = wait(py, || lent.give_back());
-        // What was raised inside says more.
+        // An exception from inside the block says more.
         if kind.is_none() { done.map_err(to_py) } else { Ok(()) }
     }
 
@@ -75,7 +75,7 @@ impl LendContext {
         self.told(|block| block.lent().name)
     }
 
-    /// What it is bound to: `GL_TEXTURE_2D` or `GL_ARRAY_BUFFER`, as a number.
+    /// Its binding target: `GL_TEXTURE_2D` or `GL_ARRAY_BUFFER`, as a number.
     #[getter]
     fn target(&self) -> PyResult<u32> {
         self.told(|block| block.lent().target)
@@ -138,8 +138,8 @@ impl NdArray {
     /// `kind="buffer"` a buffer with a copy made on the device.
     ///
     /// Earlier computations finish before the renderer's draws inside, and these before the array is written again. The
-    /// texture or buffer is read-only, unless `write` is true: then the array has at the end the elements that the renderer
-    /// wrote. A view, or an array whose memory other code has, is lent as a copy, which is read-only.
+    /// texture or buffer is read-only, unless `write` is true: then the array takes the elements that the renderer wrote.
+    /// A view, or an array whose memory other code has, is lent as a copy, which is read-only.
     #[pyo3(signature = (kind="texture", *, write=false))]
     fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<LendContext> {
         let kind = match kind {

@@ -1,6 +1,6 @@
-//! What Python and NumPy call of a scalar.
+//! The Python methods of scalars.
 //!
-//! Owns the methods of [`LazyScalar`]. Invariant: what is not lazy is delegated to the NumPy scalar.
+//! Owns the methods of [`LazyScalar`]. Invariant: everything that is not lazy is delegated to the NumPy scalar.
 //!
 //! Not here: its value (`array/lazy_scalar.rs`), arithmetic (`compute/operators.rs`).
 

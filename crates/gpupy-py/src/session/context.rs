@@ -25,7 +25,7 @@ static EAGER: AtomicBool = AtomicBool::new(false);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// How many dtypes there are.
 const DTYPES: usize = DType::ALL.len();
-/// What can be computed, by operation and dtype.
+/// The operations that drivers have, by operation and dtype.
 static SUPPORT: [CachedAnswer; 256 * DTYPES] =
     [const { CachedAnswer(AtomicU32::new(0)) }; 256 * DTYPES];
 /// Which dtypes can be computed with.
@@ -64,7 +64,7 @@ fn registry() -> Registry {
 /// The context; no device is opened.
 ///
 /// # Errors
-/// A variable of the environment that is not what it should be.
+/// An environment variable with an invalid value.
 pub fn context() -> PyResult<&'static Context> {
     if let Some((context, _)) = open() {
         return Ok(context);
@@ -98,7 +98,7 @@ fn made(settings: Settings) -> &'static Context {
     Box::leak(Box::new(context))
 }
 
-/// Allows or forbids that another driver evaluates what failed on the one in use.
+/// Allows or forbids that another driver evaluates a block when the driver in use failed.
 #[pyfunction]
 pub fn set_driver_fallback(allowed: bool) {
     DRIVER_FALLBACK.store(allowed, Ordering::Relaxed);
@@ -137,7 +137,7 @@ fn tell_of_device(py: Python<'_>, name: &str, found: &Capabilities) -> PyResult<
 /// The context and the number of the opening, if its driver is open.
 pub fn open() -> Option<(&'static Context, u32)> {
     let open = OPEN.load(Ordering::Acquire);
-    // SAFETY: only `opened` stores here, and what it stores lives for ever.
+    // SAFETY: only `opened` stores here, and only `&'static` contexts or null.
     let context = unsafe { open.as_ref() }?;
     Some((context, opening()))
 }
@@ -183,7 +183,7 @@ pub fn eager() -> bool {
 #[pyfunction]
 pub fn set_eager(eager: bool) {
     if EAGER.swap(eager, Ordering::Relaxed) != eager {
-        // What was answered before holds no longer.
+        // Cached answers hold no longer.
         OPENING.fetch_add(1, Ordering::Release);
     }
 }
@@ -200,7 +200,7 @@ pub fn holds(dtype: DType) -> PyResult<bool> {
 
 /// Starts again with a new context: for tests, which force small blocks and little memory, and all
 /// work on the driver unless `strict` is false. Without `pauses` an evaluation goes on to its end, so that counts do
-/// not depend on time. Arrays made before it keep what was computed of them.
+/// not depend on time. Arrays made before it keep their computed elements.
 #[pyfunction]
 #[pyo3(signature = (
     driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true, pauses=true,
@@ -337,7 +337,7 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(row)
 }
 
-/// What devices did and hold, by name.
+/// Counters of the work and memory of devices, by name.
 fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("kernels_compiled", stats.kernels_compiled)?;
@@ -397,8 +397,8 @@ pub fn trim(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Has the `n`-th allocation of ours from now on refused, for tests of what happens then; gives what is left of
-/// the number that was given last, which is 0 once one was refused.
+/// Makes the `n`-th allocation of ours from now on fail, for tests; returns the rest of the previous count, which is 0
+/// after an allocation failed.
 #[pyfunction]
 pub fn _fail_allocation(n: u64) -> u64 {
     memory::fail_at(n)

@@ -93,7 +93,7 @@ pub fn open_barrier() {
     BARRIER.fetch_and(!CLOSED, Ordering::Release);
 }
 
-/// Waits for what is evaluated while recording.
+/// Waits for work of the engine that recording started.
 pub fn without_gil(work: &mut dyn FnMut()) {
     /// Work that crosses to the detached section: it runs on this very thread.
     struct SameThread<'a>(&'a mut dyn FnMut());

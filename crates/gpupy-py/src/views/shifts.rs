@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 /// Shifts, each with its axis.
 type Shifts = SmallVec<[(isize, usize); 4]>;
 
-/// An array shifted along axes, one after another, with what leaves at an end coming in at the other.
+/// An array shifted along axes, one after another, where elements that leave at one end enter at the other.
 fn shifted(context: &Context, array: &Array, shifts: &[(isize, usize)]) -> Result<Array> {
     let mut moved: Option<Array> = None;
     for (by, axis) in shifts {

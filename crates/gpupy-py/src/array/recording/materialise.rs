@@ -1,6 +1,6 @@
 //! Real elements in place of placeholders: for decisions, for code that reads elements, and at the end.
 //!
-//! Not here: what is recorded (`mod.rs`).
+//! Not here: recording (`mod.rs`).
 
 use super::{JitRecording, PendingSegment, number, of_another, whole_base, with};
 use crate::convert::numpy_arrays;

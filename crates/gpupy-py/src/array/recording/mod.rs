@@ -8,7 +8,7 @@
 //! `recorded_repr.rs` has the elements that arrays show, `materialise.rs` the real elements, `unrecordable.rs` the
 //! refusals.
 //!
-//! Not here: what becomes of a recording (`jit`), segments (`gpupy_engine::Segment`).
+//! Not here: the use of a recording (`jit`), segments (`gpupy_engine::Segment`).
 
 use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -37,7 +37,7 @@ thread_local! {
 pub enum RecordedRegister {
     /// By its number among the inputs.
     Input(u32),
-    /// By its number among what segments gave.
+    /// By its number among the outputs of segments.
     Made(u32),
 }
 
@@ -112,7 +112,7 @@ pub struct JitRecording {
     pub spoiled: Option<String>,
     held: Vec<RegisterBinding>,
     made: Vec<RecordedObject>,
-    /// So many of those are looked through for what is gone.
+    /// How many of these were alive at the last sweep for dead ones.
     looked_at: usize,
     given: u32,
 }
@@ -241,7 +241,7 @@ impl JitRecording {
         found.map(|number| number as u32)
     }
 
-    /// The inputs that were written, each with what it has now.
+    /// The inputs that were written, each with its present elements.
     pub fn written(&self) -> Vec<(u32, Array)> {
         let inputs = (0..).zip(&self.inputs);
         let written = inputs.filter(|(number, input)| {
@@ -318,7 +318,7 @@ impl JitRecording {
         Ok(PendingSegment { done, given, alive })
     }
 
-    /// Keeps a segment that was computed: arguments stand in the place of what is alive.
+    /// Keeps a segment that was computed: the arrays that are alive get placeholders again.
     fn keep(&mut self, cut: PendingSegment, results: &[Array]) -> Result<()> {
         let PendingSegment { done, alive, .. } = cut;
         let mut arguments: SmallVec<[(usize, Array); 4]> = SmallVec::new();
@@ -350,7 +350,7 @@ impl JitRecording {
         }
     }
 
-    /// The elements of what segments gave, by their numbers, where they stayed alive, with those of the last one.
+    /// The outputs of the segments, by their numbers, where they stayed alive; and those of the last one.
     pub fn made_with(&self, results: &[Array], last: &PendingSegment) -> Vec<Option<Array>> {
         let mut made = vec![None; last.done.gives as usize];
         for held in &self.held {
@@ -372,7 +372,7 @@ impl JitRecording {
 
 impl Drop for JitRecording {
     fn drop(&mut self) {
-        // Objects keep what they showed until they are recorded again: without what was done with it.
+        // Objects keep their placeholders until they are recorded again, but not the operations on them.
         let open = self.inputs.iter().filter(|input| input.shadow.is_open());
         open.for_each(|input| input.shadow.dispose());
     }

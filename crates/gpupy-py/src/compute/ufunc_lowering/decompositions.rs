@@ -124,7 +124,7 @@ pub fn heaviside(context: &Context, dtype: DType, x: Arg<'_>, at_zero: Arg<'_>) 
 pub const LOG_ADD_EXP: &[Op] =
     &[Op::Log1p, Op::Abs, Op::Neg, Op::Sub, Op::Add, Op::Mul, Op::Max, Op::Eq, Op::Select];
 
-/// The logarithm of the sum of two powers of e or 2, from their logarithms: the greater, and what the other adds to it.
+/// The logarithm of the sum of two powers of e or 2, from their logarithms: the greater, plus a correction.
 pub fn log_add_exp(
     context: &Context,
     dtype: DType,

@@ -21,7 +21,7 @@ struct FloatFormat {
     significand: u32,
 }
 
-/// The operations of both functions on integers, and on floats; what they do with truth values, all drivers have.
+/// The operations of both functions on integers, and on floats; all drivers have those on truth values.
 const OF_BITS: &[Op] = &[
     Op::And,
     Op::Or,

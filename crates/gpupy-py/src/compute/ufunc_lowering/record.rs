@@ -111,7 +111,7 @@ impl UfuncLowering {
     }
 
     /// The one operation of the core that the lowering is on operands of this dtype, as they are; `None`
-    /// where it is more, or it depends on what they are.
+    /// where it is several, or depends on the operands' values.
     pub fn alone(self, dtype: DType) -> Option<Op> {
         let op = match self {
             // Of complex numbers, some are compositions.
@@ -295,8 +295,8 @@ fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
     }
 }
 
-/// What a lowering gives with an int that the operands' dtype does not hold: comparisons know the
-/// answer, everything else is NumPy's to refuse.
+/// The result of a lowering with an int that the operands' dtype does not hold: comparisons have an answer, other
+/// operations are left to NumPy, which refuses them.
 pub fn beyond(
     context: &Context,
     lowering: UfuncLowering,
@@ -314,7 +314,7 @@ pub fn beyond(
     if op.info().rule != Rule::Compare || !dtype.is_int() || array.dtype() != dtype {
         return Ok(None);
     }
-    // Whether what stands first is the lesser.
+    // Whether the first operand is the lesser.
     let less = (value > range(dtype).1) == array_first;
     let answer = match op {
         Op::Lt | Op::Le => less,
@@ -338,7 +338,7 @@ pub fn operator_power(
         (OperandKind::WEAK_FLOAT, OperandValue::Float(v)) if *v == 0.5 && dtype.is_float() => {
             &[arg]
         }
-        // A scalar is what the ufunc makes of it.
+        // Scalars are computed like the ufunc.
         (OperandKind::WEAK_INT, OperandValue::Int(2)) if dtype == DType::Bool && !base.is_array => {
             return Ok(None);
         }
