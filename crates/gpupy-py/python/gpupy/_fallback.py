@@ -1,7 +1,7 @@
-"""What no driver does goes to NumPy: flushed, counted, and wrapped again.
+"""Fallback: operations that no driver has are NumPy's; arguments are flushed, calls counted, results wrapped.
 
-Owns the policy (``GPUPY_FALLBACK``), and the longer way of arguments to NumPy and of results back, for what
-``call``, which is in Rust, finds not plain. Not here: which calls fall back (the modules that call ``call``).
+Owns the policy (``GPUPY_FALLBACK``), and the slow path of arguments to NumPy and of results back; ``call`` in
+Rust is the fast path, for plain arguments. Not here: which calls fall back (the modules that call ``call``).
 """
 
 import contextvars
@@ -73,7 +73,7 @@ _set(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
 
 
 class fallback:
-    """Sets what a fallback does: ``allow``, ``warn`` or ``error``; as a context, until its end."""
+    """Sets the mode for fallbacks: ``allow``, ``warn`` or ``error``; as a context manager, until its end."""
 
     def __init__(self, mode: _Mode) -> None:
         before = _mode

@@ -1,4 +1,4 @@
-"""Functions of index arrays with NumPy's signatures; and what of keys is left to NumPy.
+"""Advanced (fancy) indexing: functions of index arrays with NumPy's signatures, and keys left to NumPy.
 
 Owns ``FUNCTIONS``. Not here: integers, slices, ``...`` and ``newaxis``, and keys with index arrays (in
 Rust).

@@ -1,4 +1,4 @@
-"""Joining and repeating arrays, lazily: what is computed from the result reads its parts where they lie.
+"""Joining and repeating arrays, lazily: operations on the result read its parts in place.
 
 A shift whose edge wraps around, repeats or mirrors is a joining of views too: ``roll`` and ``pad``.
 Not here: splitting, which makes views (``_shape.py``).

@@ -1,11 +1,11 @@
-"""Watching a function: what it reads besides its arguments, and what it does that would not happen again.
+"""Watching a function: its reads besides the arguments, which become guards, and its side effects.
 
-Owns ``Watch``. Python tells it of each call in this thread. Of each function that runs it knows by
-``reads.py`` which globals, cells and attributes are read; they become guards, with all that is reached
-through them: attributes of objects, items of containers. Invariant: what cannot be followed is refused, with
-a reason.
+Owns ``Watch``. Python calls it for each call in this thread. ``reads.py`` finds the globals, cells and
+attributes that each function reads; they become guards, with everything that is reached through them:
+attributes of objects, items of containers. Invariant: reads that cannot be followed are refused, with a
+reason.
 
-Not here: what guards are (``crates/gpupy-py/src/jit/guards.rs``).
+Not here: guards themselves (``crates/gpupy-py/src/jit/guards.rs``).
 """
 
 from __future__ import annotations
