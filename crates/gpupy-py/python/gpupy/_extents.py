@@ -1,7 +1,8 @@
 """An array's bytes in its base, and the ranges of them that a device lacks: ``ndarray.extents``.
 
-Owns this attribute of arrays, ``pending_extents`` and ``pending_data``. A subclass may have other attributes
-of these names, in the class or in an instance: the descriptors here give way to both, unlike data descriptors.
+Owns this attribute of arrays, ``pending_extents`` and ``pending_data``. A subclass may have other
+attributes of these names, in the class or in an instance: the descriptors here give way to both, unlike data
+descriptors.
 Invariant: they evaluate nothing and open no device.
 
 Not here: blocks on a device (``gpupy-engine``), how changes of records are found

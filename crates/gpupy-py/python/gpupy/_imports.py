@@ -1,9 +1,9 @@
 """The imports of a running program: ``import numpy`` in its own code gives gpupy.
 
-Owns ``install``, ``ours``, ``Own``, which tells the program's code from other code, and the hooks of IPython.
-Invariants: code of libraries, of Python's own modules and of NumPy gets the module that it names; nothing of
-Python is replaced before ``install``. Not here: programs whose source is compiled with other imports (``_script.py``), the
-command line (``__main__.py``).
+Owns ``install``, ``ours``, ``Own``, which tells the program's code from other code, and the hooks of
+IPython. Invariants: code of libraries, of Python's own modules and of NumPy gets the module that it names;
+nothing of Python is replaced before ``install``. Not here: programs whose source is compiled with other
+imports (``_script.py``), the command line (``__main__.py``).
 """
 
 import builtins

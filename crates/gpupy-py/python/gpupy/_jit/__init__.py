@@ -5,5 +5,6 @@ arrays are recorded; ``watch.py`` finds its other reads, which become guards, an
 ``reads.py`` finds both in code; ``forms.py`` describes arguments and results; ``selection.py`` has masked
 selections. Each imports only those behind it.
 
-Not here: recording arrays' operations, and repeating them (``gpupy._gpupy.jit``, ``crates/gpupy-py/src/jit``).
+Not here: recording arrays' operations, and repeating them (``gpupy._gpupy.jit``,
+``crates/gpupy-py/src/jit``).
 """

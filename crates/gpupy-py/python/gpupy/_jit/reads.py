@@ -1,8 +1,8 @@
 """The reads and stores of a code object, found in its instructions.
 
 Owns ``Reads``. A read is followed from a name on: ``self.grid.dx`` is the local ``self`` and the attributes
-``grid`` and ``dx``, also through a local name. Attributes of values that cannot be followed (an item, a call's
-result) are listed by their names alone.
+``grid`` and ``dx``, also through a local name. Attributes of values that cannot be followed (an item, a
+call's result) are listed by their names alone.
 
 Not here: the values of these names in a running program (``watch.py``).
 """

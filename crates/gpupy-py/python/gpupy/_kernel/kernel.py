@@ -77,10 +77,10 @@ class Kernel:
     ) -> Any:
         """The function at each point of its arguments.
 
-        ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it does;
-        ``dtype``: the dtype in which numbers are computed, and of all results. Raises ``KernelError`` for
-        code that a kernel cannot have, ``ValueError`` for shapes that do not broadcast, ``RuntimeError`` where a loop
-        takes more than ``most_turns`` turns.
+        ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it
+        does; ``dtype``: the dtype in which numbers are computed, and of all results. Raises ``KernelError``
+        for code that a kernel cannot have, ``ValueError`` for shapes that do not broadcast,
+        ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
         """
         if named or len(args) != self.nin or self._has_named:
             bound = self._signature.bind(*args, **named)
@@ -368,8 +368,8 @@ def kernel(function: Any = None, /, *, identity: Any = None, most_turns: int = 1
       has changed.
 
     ``identity``: the result of `reduce` for no elements. ``most_turns``: after so many turns of loops of
-    unknown length, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the first
-    call with arguments of these kinds.
+    unknown length, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the
+    first call with arguments of these kinds.
     """
     if function is None:
         return lambda function: Kernel(function, identity, most_turns)
