@@ -14,7 +14,7 @@ use pyo3::types::PyInt;
 use smallvec::{SmallVec, smallvec};
 
 /// Axes by their numbers.
-type ReducedAxes = SmallVec<[usize; 4]>;
+type ReductionAxes = SmallVec<[usize; 4]>;
 
 /// How a reduction of NumPy's is recorded.
 pub struct UfuncReduction {
@@ -67,7 +67,7 @@ pub fn plain(
     array: &Array,
     axis: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<(ReducedAxes, Option<DType>)>> {
+) -> PyResult<Option<(ReductionAxes, Option<DType>)>> {
     let dtype = match dtype.map(known).transpose()? {
         Some(None) => return Ok(None),
         Some(dtype) => dtype,

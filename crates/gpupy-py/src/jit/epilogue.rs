@@ -20,9 +20,9 @@ use std::cell::RefCell;
 /// The writes and the result at the end of a call.
 pub struct Epilogue {
     /// The inputs that are written, each with its new elements.
-    pub writes: Vec<(u32, BaseSource)>,
+    pub writes: Vec<(u32, ElementsSource)>,
     /// The bases of new arrays.
-    pub bases: Vec<BaseSource>,
+    pub bases: Vec<ElementsSource>,
     /// The arrays in the call's result.
     pub outputs: Vec<OutputSpec>,
     /// The structure of the result, with places for these arrays.
@@ -30,7 +30,7 @@ pub struct Epilogue {
 }
 
 /// The source of a base's elements.
-pub enum BaseSource {
+pub enum ElementsSource {
     /// The elements in a register.
     Register(RecordedRegister),
     /// Elements that are the same in each call.
@@ -275,17 +275,19 @@ impl Epilogue {
     }
 
     /// A base of its own with these elements.
-    fn elements(&self, base: &BaseSource, registers: &RegisterFile<'_>) -> PyResult<Array> {
+    fn elements(&self, base: &ElementsSource, registers: &RegisterFile<'_>) -> PyResult<Array> {
         match base {
             // A segment's output that is used once has no other owner.
-            BaseSource::Register(register @ RecordedRegister::Made(_))
+            ElementsSource::Register(register @ RecordedRegister::Made(_))
                 if self.is_sole(*register) =>
             {
                 registers.get(*register).cloned()
             }
-            BaseSource::Register(register) => registers.get(*register)?.snapshot().map_err(to_py),
-            BaseSource::Constant(array) => array.snapshot().map_err(to_py),
-            BaseSource::Shared(array) => Ok(array.clone()),
+            ElementsSource::Register(register) => {
+                registers.get(*register)?.snapshot().map_err(to_py)
+            }
+            ElementsSource::Constant(array) => array.snapshot().map_err(to_py),
+            ElementsSource::Shared(array) => Ok(array.clone()),
         }
     }
 
@@ -293,6 +295,7 @@ impl Epilogue {
     fn is_sole(&self, register: RecordedRegister) -> bool {
         let writes = self.writes.iter().map(|(_, base)| base);
         let all = self.bases.iter().chain(writes);
-        all.filter(|base| matches!(base, BaseSource::Register(it) if *it == register)).count() == 1
+        all.filter(|base| matches!(base, ElementsSource::Register(it) if *it == register)).count()
+            == 1
     }
 }

@@ -7,7 +7,7 @@
 
 use super::argument_spec::{ArgumentSpec, Objects, pattern};
 use super::epilogue::{
-    BaseSource, Epilogue, OutputOwner, OutputSpec, RegisterFile, ResultTemplate,
+    ElementsSource, Epilogue, OutputOwner, OutputSpec, RegisterFile, ResultTemplate,
 };
 use super::guards::Guard;
 use super::jit_function::Jit;
@@ -314,7 +314,7 @@ impl Epilogue {
         for (input, shadow) in recording.written() {
             writes.push((input, base(recording, cut, &shadow)?));
         }
-        let (mut bases, mut owners): (Vec<BaseSource>, Vec<Array>) = (Vec::new(), Vec::new());
+        let (mut bases, mut owners): (Vec<ElementsSource>, Vec<Array>) = (Vec::new(), Vec::new());
         let mut given = Vec::new();
         for OutputArray { array, writable, owns } in outputs {
             let view: View = array.layout().clone();
@@ -323,7 +323,9 @@ impl Epilogue {
             let from = match (object, input) {
                 (Some(object), _) => OutputOwner::Object(object),
                 (None, Some(input)) => {
-                    bases.push(BaseSource::Shared(recording.inputs[input as usize].real.clone()));
+                    bases.push(ElementsSource::Shared(
+                        recording.inputs[input as usize].real.clone(),
+                    ));
                     owners.push(array.clone());
                     OutputOwner::Base(bases.len() - 1)
                 }
@@ -346,13 +348,13 @@ impl Epilogue {
 }
 
 /// The source of a base's elements after the last segment.
-fn base(recording: &JitRecording, cut: &PendingSegment, array: &Array) -> PyResult<BaseSource> {
+fn base(recording: &JitRecording, cut: &PendingSegment, array: &Array) -> PyResult<ElementsSource> {
     if !array.is_open() {
         let whole = recording::whole_base(array).and_then(|whole| whole.snapshot());
-        return whole.map(BaseSource::Constant).map_err(to_py);
+        return whole.map(ElementsSource::Constant).map_err(to_py);
     }
     let register = recording.register_after(cut, array);
-    register.map(BaseSource::Register).ok_or_else(lost)
+    register.map(ElementsSource::Register).ok_or_else(lost)
 }
 
 fn lost() -> PyErr {

@@ -6,7 +6,7 @@
 //! Not here: writing files (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
 
 use super::argument_spec::{ArgumentSpec, Objects, all_fit, entries_fit};
-use super::epilogue::{BaseSource, Epilogue, OutputOwner, OutputSpec, ResultTemplate};
+use super::epilogue::{ElementsSource, Epilogue, OutputOwner, OutputSpec, ResultTemplate};
 use super::jit_function::Jit;
 use super::trace_tree::{Terminator, TraceTree};
 use super::variant::{ArraySpec, Variant};
@@ -332,9 +332,9 @@ impl ObjectMaker<'_, '_> {
         instance: &Instance,
     ) -> PyResult<Arc<Epilogue>> {
         let base = |base: &look::Base| match base {
-            look::Base::Register(register) => Ok(BaseSource::Register(recorded(*register))),
+            look::Base::Register(register) => Ok(ElementsSource::Register(recorded(*register))),
             look::Base::Leaf(number) => {
-                instance.leaf(*number).map(BaseSource::Constant).map_err(to_py)
+                instance.leaf(*number).map(ElementsSource::Constant).map_err(to_py)
             }
         };
         let output = |output: &look::Output| {

@@ -280,13 +280,19 @@ impl Saving<'_, '_> {
         Ok(Ok(look::Ending { writes, bases, outputs, result }))
     }
 
-    fn base(&mut self, base: &epilogue::BaseSource, leaves: &mut Vec<Leaf>) -> Perhaps<look::Base> {
+    fn base(
+        &mut self,
+        base: &epilogue::ElementsSource,
+        leaves: &mut Vec<Leaf>,
+    ) -> Perhaps<look::Base> {
         Ok(match base {
-            epilogue::BaseSource::Register(register) => Ok(look::Base::Register(saved(*register))),
-            epilogue::BaseSource::Constant(array) => {
+            epilogue::ElementsSource::Register(register) => {
+                Ok(look::Base::Register(saved(*register)))
+            }
+            epilogue::ElementsSource::Constant(array) => {
                 Ok(look::Base::Leaf(self.writer.leaf(array, leaves).map_err(to_py)?))
             }
-            epilogue::BaseSource::Shared(_) => {
+            epilogue::ElementsSource::Shared(_) => {
                 Err("it gives an array from outside: make it an argument".to_owned())
             }
         })

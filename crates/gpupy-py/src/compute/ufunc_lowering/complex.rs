@@ -14,19 +14,19 @@ use gpupy_engine::{Arg, Array, Context};
 use smallvec::SmallVec;
 
 /// A complex number's parts.
-struct ComplexParts {
+struct RealImagParts {
     re: Array,
     im: Array,
 }
 
-impl ComplexParts {
-    fn of(f: &OpRecorder<'_>, x: Arg<'_>) -> Result<ComplexParts> {
-        Ok(ComplexParts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
+impl RealImagParts {
+    fn of(f: &OpRecorder<'_>, x: Arg<'_>) -> Result<RealImagParts> {
+        Ok(RealImagParts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
     }
 
     /// The operation on both parts.
-    fn map(&self, f: &OpRecorder<'_>, op: Op) -> Result<ComplexParts> {
-        Ok(ComplexParts { re: f.one(op, &self.re)?, im: f.one(op, &self.im)? })
+    fn map(&self, f: &OpRecorder<'_>, op: Op) -> Result<RealImagParts> {
+        Ok(RealImagParts { re: f.one(op, &self.re)?, im: f.one(op, &self.im)? })
     }
 
     fn joined(&self, f: &OpRecorder<'_>) -> Result<Array> {
@@ -88,12 +88,12 @@ pub fn record(
     let part = operand.part().unwrap_or(operand);
     let array = match (lowering, args) {
         (UfuncLowering::Op(Op::Abs), [x]) => {
-            let ComplexParts { re, im } = ComplexParts::of(&f, *x)?;
+            let RealImagParts { re, im } = RealImagParts::of(&f, *x)?;
             f.two(Op::Hypot, &re, &im)?
         }
         (UfuncLowering::Op(Op::Div), [x, y]) => quotient(&f, part, *x, *y)?,
         (UfuncLowering::Op(Op::Rint), [x]) => {
-            ComplexParts::of(&f, *x)?.map(&f, Op::Rint)?.joined(&f)?
+            RealImagParts::of(&f, *x)?.map(&f, Op::Rint)?.joined(&f)?
         }
         (UfuncLowering::Op(op @ (Op::Lt | Op::Le | Op::Gt | Op::Ge)), [x, y]) => {
             ordered(&f, op, *x, *y)?
@@ -110,13 +110,13 @@ pub fn record(
             context.apply(op, &truths)?
         }
         (UfuncLowering::Test(op), [x]) => {
-            let ComplexParts { re, im } = ComplexParts::of(&f, *x)?.map(&f, op)?;
+            let RealImagParts { re, im } = RealImagParts::of(&f, *x)?.map(&f, op)?;
             f.two(if op == Op::IsFinite { Op::And } else { Op::Or }, &re, &im)?
         }
         (UfuncLowering::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
         (UfuncLowering::Conjugate, [x]) => {
-            let ComplexParts { re, im } = ComplexParts::of(&f, *x)?;
-            ComplexParts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
+            let RealImagParts { re, im } = RealImagParts::of(&f, *x)?;
+            RealImagParts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
         }
         (UfuncLowering::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
             return library_ops::product(context, x, y);
@@ -125,7 +125,7 @@ pub fn record(
         (UfuncLowering::Reciprocal, [x]) => reciprocal(&f, part, *x)?,
         (UfuncLowering::Extreme(op), [x, y]) => {
             let ahead = if op == Op::Max { Op::Ge } else { Op::Le };
-            let nan = ComplexParts::of(&f, *x)?.map(&f, Op::IsNan)?;
+            let nan = RealImagParts::of(&f, *x)?.map(&f, Op::IsNan)?;
             let nan = f.two(Op::Or, &nan.re, &nan.im)?;
             let first = f.two(Op::Or, &nan, &ordered(&f, ahead, *x, *y)?)?;
             f.select(&first, *x, *y)?
@@ -138,7 +138,7 @@ pub fn record(
 /// The order by real parts, and by imaginary parts where those are equal; false with NaN.
 fn ordered(f: &OpRecorder<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
     let strict = if matches!(op, Op::Lt | Op::Le) { Op::Lt } else { Op::Gt };
-    let (x, y) = (ComplexParts::of(f, x)?, ComplexParts::of(f, y)?);
+    let (x, y) = (RealImagParts::of(f, x)?, RealImagParts::of(f, y)?);
     let nan = f.two(Op::Or, &f.one(Op::IsNan, &x.im)?, &f.one(Op::IsNan, &y.im)?)?;
     let by_real = f.two(Op::And, &f.two(strict, &x.re, &y.re)?, &f.one(Op::Not, &nan)?)?;
     let equal = f.two(Op::Eq, &x.re, &y.re)?;
@@ -148,7 +148,7 @@ fn ordered(f: &OpRecorder<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> 
 
 /// The quotient by Smith's method: scaled by the divisor's larger part, against overflow.
 fn quotient(f: &OpRecorder<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
-    let (x, y) = (ComplexParts::of(f, x)?, ComplexParts::of(f, y)?);
+    let (x, y) = (RealImagParts::of(f, x)?, RealImagParts::of(f, y)?);
     let size = y.map(f, Op::Abs)?;
     let real_is_larger = f.two(Op::Ge, &size.re, &size.im)?;
     let larger = f.select(&real_is_larger, &y.re, &y.im)?;
@@ -172,12 +172,12 @@ fn quotient(f: &OpRecorder<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<A
     let zero = f.two(Op::Eq, &f.two(Op::Max, &size.re, &size.im)?, number(part, 0.0))?;
     let re = f.select(&zero, &f.two(Op::Div, &x.re, &size.re)?, &re)?;
     let im = f.select(&zero, &f.two(Op::Div, &x.im, &size.re)?, &im)?;
-    ComplexParts { re, im }.joined(f)
+    RealImagParts { re, im }.joined(f)
 }
 
 /// One over a number, scaled by its larger part.
 fn reciprocal(f: &OpRecorder<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
-    let x = ComplexParts::of(f, x)?;
+    let x = RealImagParts::of(f, x)?;
     let one = number(part, 1.0);
     let size = x.map(f, Op::Abs)?;
     let real_is_larger = f.two(Op::Le, &size.im, &size.re)?;
@@ -189,5 +189,5 @@ fn reciprocal(f: &OpRecorder<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
     let part = f.two(Op::Div, &ratio, &norm)?;
     let re = f.select(&real_is_larger, &whole, &part)?;
     let im = f.select(&real_is_larger, &part, &whole)?;
-    ComplexParts { re, im: f.one(Op::Neg, &im)? }.joined(f)
+    RealImagParts { re, im: f.one(Op::Neg, &im)? }.joined(f)
 }
