@@ -1,8 +1,8 @@
-"""How long numbers take to come to 1 by Collatz's rule: halve what is even, else take three times it and one.
+"""How many steps numbers take to reach 1 by Collatz's rule: halve an even number, else triple it and add one.
 
     python examples/collatz.py --output collatz.png
 
-Nobody knows whether the loop ends for every number, so nobody can say how long a program has to be: points
+It is not known whether the loop ends for every number, so that the number of turns cannot be planned: points
 take turns until none is left.
 """
 

@@ -1,6 +1,6 @@
 """Shades each pixel by its distance to the nearest of some random points.
 
-The same text runs by NumPy and by gpupy; what differs is the module that it is given and the dtype.
+NumPy and gpupy run the same text; they differ in the module that it is given, and in the dtype.
 
     python examples/distance_map.py --gpupy --points 100 --output map.png
 """

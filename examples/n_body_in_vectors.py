@@ -43,7 +43,7 @@ def step(masses, places, speeds):
 
 
 def step_by_hand(masses, places, speeds):
-    """The same in components, of which there are three."""
+    """The step in the three components."""
     x, y, z = places
     dx, dy, dz = x - x[:, np.newaxis], y - y[:, np.newaxis], z - z[:, np.newaxis]
     square = dx * dx + dy * dy + dz * dz + SOFTENING**2

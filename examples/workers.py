@@ -1,6 +1,6 @@
 """Heat in a plate and the main components of pictures, computed by two workers of Dask in chunks of gpupy's.
 
-The same is computed by NumPy in one piece, and compared; then both are drawn. It needs Dask:
+NumPy computes the same programs in one piece; the results are compared and drawn. It needs Dask:
 
     pip install gpupy-array[dask] matplotlib
     python examples/workers.py --output workers.png
@@ -15,7 +15,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 from matplotlib import pyplot
 
-# Whoever imports it has its back end; without this line Dask finds it by its entry point.
+# The import registers the back end; without this line Dask finds it by its entry point.
 import gpupy  # noqa: F401
 
 RATE = 0.2  # what flows to each neighbour in a step, as a part of the difference
@@ -42,7 +42,7 @@ def flow(warmth, steps=DEPTH):
 
 
 def flow_in_chunks(warmth, steps):
-    """The same in chunks: each takes as many cells of its neighbours along as heat reaches in its steps."""
+    """Heat in chunks: each takes as many cells of its neighbours along as heat reaches in its steps."""
     for _ in range(steps // DEPTH):
         warmth = warmth.map_overlap(flow, depth=DEPTH, boundary="none", meta=warmth._meta)
     return warmth

@@ -74,14 +74,14 @@ def outcome(module, name, call):
 
 
 def functions(module):
-    """The functions of a module that has calls: name, call and what is said of it."""
+    """The functions of a module that has calls: name, call and outcome."""
     found, listed = importlib.import_module(module), calls(module)
     names = [name for name in public(found) if is_function(getattr(found, name))]
     return [(name, listed[name], outcome(module, name, listed[name])) for name in names]
 
 
 def ufuncs():
-    """The same of the ufuncs of NumPy's namespace."""
+    """The ufuncs of NumPy's namespace: name, call and outcome."""
     rows = []
     for name in public(np):
         if isinstance(value := getattr(np, name), np.ufunc):

@@ -1,23 +1,23 @@
 //! The Python module `gpupy._gpupy`: arrays, ufuncs and NumPy's protocols over `gpupy-engine`.
 //!
-//! Its folders, each of which imports only those above it:
+//! Folders; each imports only those above it:
 //!
 //! ```text
-//! session    the context that all arrays share, waiting for it, errors, forks
+//! session    the context that all arrays share, waiting for it, errors, the fork barrier
 //! convert    dtypes, elements and memory between NumPy and us
-//! array      the classes, operands, results
-//! fallback   calls that NumPy serves
-//! index      keys, read and written
+//! array      the classes, operands, results, tracing
+//! fallback   calls that NumPy serves, and their call sites
+//! index      basic and advanced (fancy) indexing, assignment
 //! views      other shapes and dtypes, joins
-//! create     arrays from nothing
-//! compute    ufuncs, operators, reductions, whole forms
-//! methods    what Python calls of the classes
-//! jit        functions that are recorded, and done again without Python
+//! create     creation of arrays
+//! compute    ufuncs, operators, reductions, library ops
+//! methods    the Python methods of the classes
+//! jit        functions that are traced, and repeated without Python
 //! ```
 //!
-//! The way of a call: `compute/operators.rs` or `compute/call.rs` classifies operands (`array/operand.rs`), finds dtypes
-//! by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/recipe`; what cannot be recorded passes
-//! through `fallback/plain.rs`, and where it is not as plain through `gpupy/_fallback.py`.
+//! The path of a call: `compute/operators.rs` or `compute/ufunc_call.rs` classifies operands (`array/operand.rs`),
+//! finds dtypes by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/ufunc_lowering`. A call
+//! that cannot be recorded goes to NumPy by `fallback/fast_call.rs`, or, in rare cases, by `gpupy/_fallback.py`.
 //!
 //! Not here: numerics of any kind (`gpupy-engine` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).
@@ -35,15 +35,15 @@ mod methods;
 mod session;
 mod views;
 
-use array::{kind, ndarray, recording, scalar, subclass, wrap};
-use compute::{forms, function, select, ufunc};
+use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};
+use compute::{library_ops, py_function, select, ufunc};
 use convert::dtypes;
-use create::{arrays, builtin, outside};
-use fallback::{plain, sites};
-use index::{assign, masks, pick, take};
-use methods::{evaluate, explain, views as view_methods};
-use session::{context, errors, processes};
-use views::{bases, faces, repeats, shape, shifts};
+use create::{arrays, builtin, external_arrays};
+use fallback::{call_sites, fast_call};
+use index::{fancy, mask_positions, setitem, take};
+use methods::{evaluation, explain, view_methods};
+use session::{context, errors, forks};
+use views::{bases, dtype_views, repeats, reshape, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
 #[pymodule(gil_used = true)]
@@ -51,22 +51,22 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy's table of functions is found by an import, which fails in a finaliser when Python ends.
     // SAFETY: the function takes nothing and changes nothing.
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
-    context::set_opener(recording::truth::opened);
+    context::set_opener(recording::materialise::opened);
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
     module.add("OpenError", module.py().get_type::<errors::OpenError>())?;
     module.add("FormatError", module.py().get_type::<errors::FormatError>())?;
     module.add_class::<ndarray::NdArray>()?;
     subclass::keep_allocation(module.py())?;
     module.add_function(wrap_pyfunction!(subclass::new_array, module)?)?;
-    module.add_class::<scalar::LazyScalar>()?;
+    module.add_class::<lazy_scalar::LazyScalar>()?;
     module.add_class::<ufunc::Ufunc>()?;
-    module.add_class::<function::PyFunction>()?;
-    module.add_function(wrap_pyfunction!(function::argument, module)?)?;
-    module.add_function(wrap_pyfunction!(function::operation, module)?)?;
+    module.add_class::<py_function::PyFunction>()?;
+    module.add_function(wrap_pyfunction!(py_function::argument, module)?)?;
+    module.add_function(wrap_pyfunction!(py_function::operation, module)?)?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
-    module.add_function(wrap_pyfunction!(sites::count_made, module)?)?;
-    module.add_function(wrap_pyfunction!(kind::give_kind, module)?)?;
-    module.add_function(wrap_pyfunction!(masks::positions, module)?)?;
+    module.add_function(wrap_pyfunction!(call_sites::count_made, module)?)?;
+    module.add_function(wrap_pyfunction!(metaclass::give_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(mask_positions::positions, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::wanted_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_driver_fallback, module)?)?;
@@ -85,52 +85,52 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bases::snapshot, module)?)?;
     module.add_function(wrap_pyfunction!(bases::is_written, module)?)?;
     module.add_function(wrap_pyfunction!(bases::place_in, module)?)?;
-    module.add_function(wrap_pyfunction!(array::fields::of_field, module)?)?;
+    module.add_function(wrap_pyfunction!(array::record_fields::of_field, module)?)?;
     module.add_function(wrap_pyfunction!(bases::extents, module)?)?;
     module.add_function(wrap_pyfunction!(bases::pending_extents, module)?)?;
-    module.add_function(wrap_pyfunction!(shape::join, module)?)?;
-    module.add_function(wrap_pyfunction!(shape::join_alike, module)?)?;
+    module.add_function(wrap_pyfunction!(reshape::join, module)?)?;
+    module.add_function(wrap_pyfunction!(reshape::join_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::rolled, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::roll_alike, module)?)?;
     module.add_function(wrap_pyfunction!(shifts::padded, module)?)?;
     module.add_function(wrap_pyfunction!(repeats::repeated, module)?)?;
     module.add_function(wrap_pyfunction!(repeats::tiled, module)?)?;
-    module.add_function(wrap_pyfunction!(processes::before_fork, module)?)?;
-    module.add_function(wrap_pyfunction!(processes::after_fork, module)?)?;
-    module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(forks::before_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(forks::after_fork, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluation::evaluate, module)?)?;
     module.add_class::<explain::PyExplanation>()?;
-    module.add_class::<methods::lend::Lent>()?;
+    module.add_class::<methods::renderer_lending::LendContext>()?;
     module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
-    module.add_function(wrap_pyfunction!(plain::call, module)?)?;
-    module.add_function(wrap_pyfunction!(sites::count_fallback, module)?)?;
-    module.add_function(wrap_pyfunction!(sites::fallback_counts, module)?)?;
-    module.add_function(wrap_pyfunction!(sites::reset_fallback_counts, module)?)?;
-    module.add_function(wrap_pyfunction!(sites::tell_of_fallbacks, module)?)?;
+    module.add_function(wrap_pyfunction!(fast_call::call, module)?)?;
+    module.add_function(wrap_pyfunction!(call_sites::count_fallback, module)?)?;
+    module.add_function(wrap_pyfunction!(call_sites::fallback_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(call_sites::reset_fallback_counts, module)?)?;
+    module.add_function(wrap_pyfunction!(call_sites::tell_of_fallbacks, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::hold, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::wrap, module)?)?;
     module.add_function(wrap_pyfunction!(wrap::wrap_constant, module)?)?;
     module.add_function(wrap_pyfunction!(view_methods::numpy_attribute, module)?)?;
-    module.add_function(wrap_pyfunction!(assign::assign_all, module)?)?;
+    module.add_function(wrap_pyfunction!(setitem::assign_all, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::full, module)?)?;
-    module.add_function(wrap_pyfunction!(outside::file_array, module)?)?;
-    module.add_function(wrap_pyfunction!(outside::read_array, module)?)?;
-    module.add_function(wrap_pyfunction!(outside::bytes_read, module)?)?;
+    module.add_function(wrap_pyfunction!(external_arrays::file_array, module)?)?;
+    module.add_function(wrap_pyfunction!(external_arrays::read_array, module)?)?;
+    module.add_function(wrap_pyfunction!(external_arrays::bytes_read, module)?)?;
     builtin::add(module)?;
     module.add_function(wrap_pyfunction!(arrays::index, module)?)?;
     module.add_function(wrap_pyfunction!(arrays::ramp, module)?)?;
-    module.add_function(wrap_pyfunction!(pick::put, module)?)?;
+    module.add_function(wrap_pyfunction!(fancy::put, module)?)?;
     module.add_function(wrap_pyfunction!(take::take, module)?)?;
     module.add_function(wrap_pyfunction!(take::take_along, module)?)?;
-    module.add_function(wrap_pyfunction!(faces::part_of, module)?)?;
+    module.add_function(wrap_pyfunction!(dtype_views::part_of, module)?)?;
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::write_where, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
-    module.add_function(wrap_pyfunction!(forms::scan, module)?)?;
-    module.add_function(wrap_pyfunction!(forms::place, module)?)?;
-    module.add_function(wrap_pyfunction!(forms::sort, module)?)?;
-    module.add_function(wrap_pyfunction!(forms::argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(library_ops::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(library_ops::place, module)?)?;
+    module.add_function(wrap_pyfunction!(library_ops::sort, module)?)?;
+    module.add_function(wrap_pyfunction!(library_ops::argsort, module)?)?;
     jit::finish::add(module)?;
-    processes::register();
+    forks::register();
     Ok(())
 }

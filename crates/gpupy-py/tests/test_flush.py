@@ -243,7 +243,7 @@ def test_windows_and_repetitions_of_what_is_costly_compute_it_once():
 
 
 def test_a_loop_is_planned_in_its_first_turns():
-    """Whoever reads the total of each turn has a flush of the same structure in each."""
+    """A loop that reads a total in each turn flushes the same structure in each."""
     gpupy._gpupy.reconfigure("cpu", pauses=False)
     x, v = gpupy.linspace(0, 1, 40_000, dtype=numpy.float32), gpupy.zeros(40_000, numpy.float32)
     planned = []

@@ -8,7 +8,7 @@ from apart import on_each_driver, output, run, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 
-# An evaluation of many blocks and pieces: half a second or more. Who waits for longer begins another.
+# An evaluation of many blocks and pieces: half a second or more. A test that waits for longer begins another.
 LONG = """
 import os, signal, threading, time
 

@@ -61,7 +61,7 @@ def of_both(call, names):
     return found
 
 
-# What makes no array of what it gets, gives elements that nobody wrote, or writes to a file.
+# Functions that make no array of their arguments, give uninitialised elements, or write to a file.
 _LEFT_OUT = {
     *("info load loadtxt genfromtxt fromfile fromregex save savetxt savez asmatrix bmat".split()),
     *("empty empty_like".split()),

@@ -156,7 +156,7 @@ def heat():
 
 @program()
 def assigned_in_place():
-    """A row of what nobody else holds."""
+    """A row of an array with no other owner."""
     x = given(4, 6) * 2
     np.evaluate(x)
     x[1] = 7

@@ -50,7 +50,7 @@ class Worker:
 
     def __init__(self, seed, shared, handed):
         self.random = random.Random(seed)
-        # Others read these, and nobody writes them.
+        # Other threads read these, and none writes them.
         self.shared = shared
         # Arrays that one thread made and another drops.
         self.handed = handed

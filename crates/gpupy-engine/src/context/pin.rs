@@ -8,7 +8,7 @@
 //! memory after an operation has returned; while a base is pinned, its elements do not move.
 //!
 //! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`own.rs`), exports to Python
-//! (`gpupy-py/src/convert/lend.rs`).
+//! (`gpupy-py/src/convert/array_export.rs`).
 
 use crate::array::base::Array;
 use crate::array::own::{Memory, Own};

@@ -1,7 +1,7 @@
-"""What division by zero, overflow and invalid operations do: ``errstate`` and ``seterr``.
+"""Floating-point errors (division by zero, overflow, invalid operations): ``errstate`` and ``seterr``.
 
-Drivers do not tell of such mistakes. So where a program asks to hear of them, by an exception, a warning
-or a call, NumPy computes there, at the line. Not here: the modes themselves, which are NumPy's.
+Drivers do not report them. Where a program asks for an exception, a warning or a call, NumPy computes, at the
+line. Not here: the modes themselves, which are NumPy's.
 """
 
 import functools

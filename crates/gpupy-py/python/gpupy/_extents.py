@@ -1,11 +1,12 @@
-"""Which bytes an array shows of its base, and which of these a device has not: ``ndarray.extents``.
+"""An array's bytes in its base, and the ranges of them that a device lacks: ``ndarray.extents``.
 
-Owns this attribute of arrays, ``pending_extents`` and ``pending_data``. A subclass may have others of these
-names, in the class or in an instance: what computes them gives way to both, as no data descriptor would.
-Invariant: asking evaluates nothing and opens no device.
+Owns this attribute of arrays, ``pending_extents`` and ``pending_data``. A subclass may have other
+attributes of these names, in the class or in an instance: the descriptors here give way to both, unlike data
+descriptors.
+Invariant: they evaluate nothing and open no device.
 
-Not here: what is on a device (``gpupy-engine``), how the memory of records is followed
-(``src/array/mirror.rs``).
+Not here: blocks on a device (``gpupy-engine``), how changes of records are found
+(``src/array/shadow_copy.rs``).
 """
 
 from collections.abc import Callable
@@ -36,7 +37,7 @@ class Told(Generic[T]):
 
 
 def extents(array: ndarray) -> Extents:
-    """The bytes from the first to the last one that the array shows in its base, as offset and size."""
+    """The range from the array's first to its last byte in its base, as offset and size."""
     told = _gpupy.extents(array)
     if told is not None:
         return told
@@ -45,12 +46,13 @@ def extents(array: ndarray) -> Extents:
 
 
 def pending_extents(array: ndarray) -> list[Extents]:
-    """The ranges of the array's extents that the driver in use has not as they are now, as offsets and sizes.
+    """The ranges of the array's extents that changed since the driver in use got them, as offsets and sizes.
 
-    Offsets count from the beginning of the extents. A launch that reads all of the array sends the device no
-    other bytes. What was written or recorded since the driver had the array is pending, and so is all of a
-    new array, and of a pinned base, which others may write. A constant is sent as one number, so nothing of
-    it is pending. Drivers that work in host memory have what is there.
+    Offsets count from the beginning of the extents. A launch that reads the whole array sends the device only
+    these bytes. Elements that were written or recorded since the driver had the array are pending, and so is
+    all of a new array, and of a pinned base, which other code may write. A constant is sent as one number, so
+    that nothing of it is pending. For drivers that work in host memory only elements that are not computed
+    are pending.
     """
     told = _gpupy.pending_extents(array)
     if _gpupy.extents(array) is not None:

@@ -1,7 +1,7 @@
-"""What no driver does goes to NumPy: flushed, counted, and wrapped again.
+"""Fallback: operations that no driver has are NumPy's; arguments are flushed, calls counted, results wrapped.
 
-Owns the policy (``GPUPY_FALLBACK``), and the longer way of arguments to NumPy and of results back, for what
-``call``, which is in Rust, finds not plain. Not here: which calls fall back (the modules that call ``call``).
+Owns the policy (``GPUPY_FALLBACK``), and the slow path of arguments to NumPy and of results back; ``call`` in
+Rust is the fast path, for plain arguments. Not here: which calls fall back (the modules that call ``call``).
 """
 
 import contextvars
@@ -73,7 +73,7 @@ _set(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
 
 
 class fallback:
-    """Sets what a fallback does: ``allow``, ``warn`` or ``error``; as a context, until its end."""
+    """Sets the mode for fallbacks: ``allow``, ``warn`` or ``error``; as a context manager, until its end."""
 
     def __init__(self, mode: _Mode) -> None:
         before = _mode
@@ -381,7 +381,7 @@ def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) ->
         made = {id(r): wrapped(name, r, arrays, hosts) for r in result}
         return (kind._make if named else kind)([made[id(r)] for r in result])
     if name == "frombuffer" and result.flags.writeable:
-        # Its memory is somebody else's, who may write to it and read what is written here.
+        # Other code owns its memory, may write to it, and reads the array's writes there.
         return adopt(result)
     view = _view_of_one(name, result, arrays, hosts, type(arrays[0]) if name == "view" else ndarray)
     if view is None:
@@ -411,7 +411,7 @@ _OPERATORS = frozenset(
     for name in "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift "
     "lt le eq ne gt ge neg pos abs invert".split()
 ) | {divmod}
-# Functions whose views NumPy lets nobody write to.
+# Functions whose views NumPy makes read-only.
 _READ_ONLY = frozenset({"diag", "diagonal", "frombuffer", "sliding_window_view"})
 
 

@@ -28,7 +28,7 @@ def _is_function(file: Any) -> bool:
 
 
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
-    """As NumPy's; of a file that ``gpupy.jit`` saved, the function."""
+    """Like NumPy's ``load``; for a file that ``gpupy.jit`` saved, returns the function."""
     if not args and not kwargs and _is_function(file):
         from ._jit import saved
 

@@ -1,9 +1,9 @@
-"""The imports of a program that is running: what its own code imports as NumPy is gpupy.
+"""The imports of a running program: ``import numpy`` in its own code gives gpupy.
 
-Owns ``install``, ``ours``, ``Own``, which knows whose code it is, and what IPython calls. Invariants: code
-of libraries, of Python's own modules and of NumPy gets what it asks for; nothing of Python is replaced
-before ``install``. Not here: programs whose source is compiled with other imports (``_script.py``), the
-command line (``__main__.py``).
+Owns ``install``, ``ours``, ``Own``, which tells the program's code from other code, and the hooks of
+IPython. Invariants: code of libraries, of Python's own modules and of NumPy gets the module that it names;
+nothing of Python is replaced before ``install``. Not here: programs whose source is compiled with other
+imports (``_script.py``), the command line (``__main__.py``).
 """
 
 import builtins
@@ -109,7 +109,7 @@ def _import(
     theirs, _ = _THEIRS
     if level or not is_numpys(name):
         return theirs(name, globals, locals, fromlist or (), level)
-    # Who calls it as a function gives no names.
+    # A call of `__import__` as a function passes no globals.
     if not _own.has(sys._getframe(1).f_globals if globals is None else globals):
         return theirs(name, globals, locals, fromlist or (), level)
     found = ours(name)
@@ -129,7 +129,7 @@ def _import_module(name: str, package: str | None = None) -> types.ModuleType:
 def put(folders: Sequence[str], main: bool, statements: bool = True) -> None:
     """Takes the code in these folders, and that of ``__main__``, for the program's from here on.
 
-    Without ``statements``, import statements stay as they are, which whoever compiled them has seen to.
+    Without ``statements``, import statements stay as they are: the compiler of the source has rewritten them.
     """
     for folder in folders:
         _own.add(folder)
@@ -141,10 +141,10 @@ def put(folders: Sequence[str], main: bool, statements: bool = True) -> None:
 
 
 def install() -> None:
-    """Gives gpupy to all that the program imports as NumPy from here on.
+    """Makes ``import numpy`` give gpupy in the program's own code from here on.
 
-    The program is the module that calls it, with those in its folder or below, but for what installers put
-    there; libraries keep NumPy. What was imported before stays, so this stands before ``import numpy``.
+    The program is the calling module, with the modules in its folder or below, except installed packages;
+    libraries keep NumPy. Earlier imports stay as they are, so call this before ``import numpy``.
     """
     names = sys._getframe(1).f_globals
     file = names.get("__file__")
@@ -153,12 +153,12 @@ def install() -> None:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """``%load_ext gpupy``: what is imported as NumPy in the cells from here on is gpupy."""
+    """``%load_ext gpupy``: ``import numpy`` in later cells gives gpupy."""
     put([os.getcwd()], True)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """``%unload_ext gpupy``: imports are as they were. What was imported stays."""
+    """``%unload_ext gpupy``: imports give NumPy again. Earlier imports stay."""
     global _own
     _own = Own()
     builtins.__import__, importlib.import_module = _THEIRS

@@ -1,4 +1,4 @@
-"""Functions of index arrays with NumPy's signatures; and what of keys is left to NumPy.
+"""Advanced (fancy) indexing: functions of index arrays with NumPy's signatures, and keys left to NumPy.
 
 Owns ``FUNCTIONS``. Not here: integers, slices, ``...`` and ``newaxis``, and keys with index arrays (in
 Rust).
@@ -22,7 +22,7 @@ def getitem(array: ndarray, key: Any) -> Any:
     if known is not key:
         return array[known]
     if not array._lazy and _is_basic(key):
-        # A view, a record or an element of NumPy's memory, which nobody computes.
+        # A view, a record or an element of NumPy's memory: nothing is computed.
         host = array._host()
         if host.dtype == object and _is_element(host, key):
             element = host[key]

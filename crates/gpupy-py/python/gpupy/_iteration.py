@@ -44,7 +44,7 @@ class nditer:
         return self._hosts if several else self._hosts[0]
 
     def _over(self, iterator):
-        """The same operands with another iterator of NumPy's."""
+        """A copy with the same operands and another iterator of NumPy's."""
         made = object.__new__(nditer)
         made._given, made._hosts, made._iterator = self._given, self._hosts, iterator
         return made

@@ -1,4 +1,4 @@
-"""Joining and repeating arrays, lazily: what is computed from the result reads its parts where they lie.
+"""Joining and repeating arrays, lazily: operations on the result read its parts in place.
 
 A shift whose edge wraps around, repeats or mirrors is a joining of views too: ``roll`` and ``pad``.
 Not here: splitting, which makes views (``_shape.py``).
@@ -52,7 +52,7 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind")
 
 
 def _concatenated(arrays: Any, axis: Any, out: Any, dtype: Any, casting: Any) -> Any:
-    """The same where it is not as plain; apart, as variables that comprehensions share cost each call."""
+    """The slow path; a function of its own, because variables that comprehensions share cost each call."""
     parts = None if out is not None or casting != "same_kind" else _parts(arrays)
     wanted = None
     if parts is not None:

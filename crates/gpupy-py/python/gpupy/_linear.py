@@ -266,7 +266,7 @@ def _product(
         laid = _laid(wanted, sorted(summed), (first, shape_a, strides_a), (second, shape_b, strides_b))
     swapped = laid == stack + columns + rows != stack + rows + columns
     if swapped:
-        # The same product, turned.
+        # The transposed product.
         first, second, shape_a, shape_b = second, first, shape_b, shape_a
         rows, columns = columns, rows
 

@@ -1,4 +1,4 @@
-"""What goes with an operation beside its operands: masks, first numbers, outputs.
+"""Arguments of an operation besides its operands: masks, initial values, outputs.
 
 Owns ``mask_of``, ``number_of`` and ``is_apart``. Not here: masks as keys (in Rust), what is done
 (``_reduce.py``, ``_select.py``).

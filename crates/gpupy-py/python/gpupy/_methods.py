@@ -355,7 +355,7 @@ def jax_array(self):
 
 
 def to_numpy(self, dtype=None, copy=False):
-    """NumPy's array of the elements, which it shares unless it is to be a copy or to have another dtype."""
+    """A NumPy array of the elements: over the same memory, unless a copy or another dtype is requested."""
     return np.array(self._pinned(), dtype=dtype, copy=True if copy else None)
 
 

@@ -1,7 +1,7 @@
 """Functions that NumPy writes in Python, run over our arrays: their names are bound to ours.
 
 Owns ``over_ours``, the loader, and ``NAMES``, the functions that it is for. A function's code is NumPy's;
-what it looks up in its module (``np``, ``asarray``, ``add``, a helper) is what gpupy has in its place.
+the names of its module (``np``, ``asarray``, ``add``, a helper) are bound to gpupy's counterparts.
 A call without an array of ours, or with one that NumPy works on alone, is NumPy's own. Not here: functions
 that we write ourselves.
 """

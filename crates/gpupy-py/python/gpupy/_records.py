@@ -1,7 +1,7 @@
 """Calls that read numeric fields of records, which are the drivers' where ours has an implementation of them.
 
 Not here: operators, ufuncs and reductions, which see fields by themselves, and what drivers see of records
-(``src/array/fields.rs``).
+(``src/array/record_fields.rs``).
 """
 
 from collections.abc import Callable

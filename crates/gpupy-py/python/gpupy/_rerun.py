@@ -1,10 +1,10 @@
 """Modules that NumPy writes in Python, run anew over our arrays: ``gpupy.ma``.
 
-Owns ``load``. The code of such a module is NumPy's; what it imports of NumPy is what gpupy has in its place,
-so that its classes extend ``gpupy.ndarray``. Four sorts of expressions are others: views of numbers, what
-classes allocate, the addresses of arrays, and what the class of a dtype's scalars gives.
+Owns ``load``. The code of such a module is NumPy's; its imports of NumPy give gpupy's counterparts, so that
+its classes extend ``gpupy.ndarray``. Four kinds of expressions are replaced: views of numbers, allocations of
+classes, addresses of arrays, and calls of the class of a dtype's scalars.
 
-Not here: single functions (``_rebound.py``), what of masked arrays is ours (``_masked.py``).
+Not here: single functions (``_rebound.py``), our own parts of masked arrays (``_masked.py``).
 """
 
 import ast

@@ -1,9 +1,9 @@
 """``gpupy.accelerator``: a part of a program of plain NumPy that gpupy computes.
 
-Owns ``accelerator``. At the start of the part, the names of its frame and of its module that hold arrays of
-NumPy's get arrays of ours instead, and those that hold the module ``numpy`` a stand-in, which is gpupy for
-what this part calls. At its end all that is pending is computed, what was written is copied back, and the
-names get NumPy's arrays again.
+Owns ``accelerator``. At the start of the part, the names of its frame and of its module that hold NumPy
+arrays get arrays of ours instead, and names of the module ``numpy`` a proxy, which is gpupy for calls from
+this part. At its end all pending arrays are computed, written ones are copied back, and the names get NumPy's
+arrays again.
 
 Not here: memory of NumPy's and our bases in its place (``_shared_memory.py``), functions that are compiled
 (``_kernel``), programs that run on gpupy as a whole (``_imports.py``).
@@ -33,24 +33,24 @@ _inside: dict[int, int] = {}
 
 
 class accelerator:
-    """Computes the body of a `with` statement over NumPy's arrays by gpupy.
+    """Computes the body of a `with` statement over NumPy's arrays with gpupy.
 
         with gpupy.accelerator():
             y = a * x + b          # plain NumPy, and lazy here
 
-    Arrays of NumPy's in local names, in cells and in globals of the module are copied when the body begins,
-    and written back when it ends, if they were written; what other code writes to them meanwhile is not seen,
-    and where both wrote, the body's elements stay. Arrays on one memory stay on one, and stay NumPy's where a
-    name shows it as what gpupy has no view of: a record, a matrix, a masked array. New arrays in these names
-    are NumPy's afterwards; what was stored elsewhere, and what the body returns or yields, stays gpupy's.
-    What is done to the array object, as `a.shape = ...` and flags, ends with the body. An exception ends the
-    body in the same way. A body always runs.
+    NumPy arrays in local names, in cells and in globals of the module are copied when the body begins, and
+    written back when it ends, if the body wrote them. The body does not see writes by other code meanwhile;
+    where both wrote, the body's elements stay. Arrays that share memory keep sharing it, and stay NumPy's
+    where a name shows the memory in a way that gpupy has no view for: a record, a matrix, a masked array. New
+    arrays in these names are NumPy's afterwards; arrays that were stored elsewhere, returned or yielded stay
+    gpupy's. Changes of the array object, such as `a.shape = ...` and flags, end with the body. An exception
+    ends the body in the same way. A body always runs.
 
-    ``immutable``: arrays that were there before refuse writes, with a ``ValueError`` at the line that tries.
+    ``immutable``: arrays from before refuse writes, with a ``ValueError`` at the line of the write.
 
-    As a decorator it does so for a function: its arguments, its cells, its module's globals, and what it
-    returns, or the items of a tuple that it returns. Of a function of `gpupy.jit`, calls that were recorded
-    are done again, and swap no more than the arguments.
+    As a decorator it works on a function: its arguments, its cells, its module's globals, and its result, or
+    the items of a tuple. Over a `gpupy.jit` function, recorded calls are repeated, and swap only the
+    arguments.
     """
 
     def __init__(self, *, immutable: bool = False) -> None:

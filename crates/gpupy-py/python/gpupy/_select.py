@@ -1,4 +1,4 @@
-"""Choosing between elements, with NumPy's signatures.
+"""Selection between elements (``where``, ``clip``), with NumPy's signatures.
 
 Owns ``where``, ``clip``, ``round``, ``tril``, ``triu`` and ``copyto``. Not here: promotion of their operands
 (in Rust).

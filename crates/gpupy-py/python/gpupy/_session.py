@@ -1,4 +1,4 @@
-"""The choice of a driver for a while, and what has been done so far.
+"""The choice of a driver for a block of code, and the counters.
 
 Owns ``driver``, ``stats`` and ``reset_stats``. Not here: drivers themselves.
 """
@@ -81,7 +81,7 @@ class Stats(dict[str, Any]):
 
 
 def stats() -> Stats:
-    """What has been compiled, launched, moved and left to NumPy since the last reset."""
+    """Counts of kernels, launches, transfers and fallbacks to NumPy since the last reset."""
     counts = Stats(_gpupy.counters())
     rows = _fallback.sites()
     counts["fallbacks"] = sum(row[3] for row in rows)
@@ -105,9 +105,9 @@ def info(
     toplevel: str = "numpy",
 ) -> None: ...
 def info(*args: Any, **kwargs: Any) -> str | None:
-    """Every driver as text: its device, what it can, its limits; or why it does not start.
+    """Every driver as text: its device, abilities and limits; or the reason why it does not start.
 
-    With arguments it is NumPy's function of the name, which prints what is known of an object.
+    With arguments it is NumPy's ``info``, which prints the documentation of an object.
     """
     if args or kwargs:
         _fallback.call("info", np.info, args, kwargs)

@@ -1,7 +1,7 @@
 """Memory of NumPy's, and our bases in its place, for as long as scopes are open (``_scope.py``).
 
 Owns ``Swap``: the arrays that a scope swaps. Arrays of NumPy's that lie in one memory become views of one
-base of ours, which all open scopes share; what was written to it is brought back when a scope ends.
+base of ours, which all open scopes share; writes to it are brought back when a scope ends.
 
 Not here: which names are swapped (``_scope.py``).
 """

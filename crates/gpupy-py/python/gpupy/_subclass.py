@@ -385,7 +385,7 @@ OURS: dict[type, Any] = {}
 def ours(value: np.ndarray[Any, Any]) -> Any:
     """An array of a subclass of NumPy's as one of ours, where ours has such a class; otherwise itself."""
     if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):
-        # It is there once somebody asks for it.
+        # The access imports it.
         importlib.import_module("gpupy.ma").MaskedArray  # noqa: B018
     make = next((OURS[kind] for kind in type(value).__mro__ if kind in OURS), None)
     return value if make is None else make(value)

@@ -14,7 +14,7 @@ import gpupy as np
 
 
 class Flat(NamedTuple):
-    """Elements, the sizes of the items that they make, and whether nobody else has them."""
+    """Elements, the sizes of their items, and whether they have no other owner."""
 
     data: Any
     sizes: numpy.ndarray[Any, Any]

@@ -355,7 +355,7 @@ class TypedList(NDArrayOperatorsMixin):
         self._data, self._bounds, self._count = data, bounds, count + more_items
         self._shares_bounds = False
         if left is not None and is_left_own:
-            # Who has a view of it is told that the list has moved.
+            # Views of it get an error from now on: the list has moved.
             left.dispose()
 
     # All elements at once.

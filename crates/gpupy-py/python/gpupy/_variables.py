@@ -19,7 +19,7 @@ def tell_of_unknown() -> None:
     """Warns of each variable whose name looks like one of gpupy's, and is none."""
     for name in sorted(os.environ):
         if name.startswith("GPUPY_") and name not in VARIABLES and name not in _OF_TESTS:
-            # What compares words is not imported for those who spell well.
+            # The comparison of words is imported only for a mistyped name.
             import difflib
 
             alike = difflib.get_close_matches(name, sorted(VARIABLES), 1, _ALIKE)

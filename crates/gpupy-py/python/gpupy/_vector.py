@@ -120,11 +120,11 @@ class _Small(NDArrayOperatorsMixin):
         return self.from_array(self._array.copy())
 
     def astype(self, dtype: Any) -> Any:
-        """The same in another dtype."""
+        """A copy in another dtype."""
         return self.from_array(self._array.astype(dtype))
 
     def reshape(self, *shape: Any) -> Any:
-        """The same in another shape, which leaves components out."""
+        """The vectors in another shape, given without the component axis."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
         return self.from_array(self._array.reshape((*wanted, *self._inner)))
 

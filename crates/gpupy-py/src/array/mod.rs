@@ -1,25 +1,27 @@
-//! The classes that stand for elements, and what a Python object is to an operation.
+//! The Python classes that hold elements, and the classification of a Python object as an operand.
 //!
-//! [`NdArray`](ndarray::NdArray) is `gpupy.ndarray`, whose elements are in a [`Slot`](slot::Slot), with what few arrays
-//! have [`Kept`](kept::Kept); [`LazyScalar`](scalar::LazyScalar) is an element, or the result of a reduction; a
-//! [`Mirror`](mirror::Mirror) follows the memory of records, of which `fields.rs` reads one field; an
-//! [`Operand`](operand::Operand) is what stands on either side of an operator; `subclass.rs` makes instances of
-//! subclasses; `wrap.rs` makes results what the user gets; `standin.rs` asks NumPy without evaluating. A [`Recording`](recording::Recording) shows others in the place of
-//! elements, and `selection.rs` those that a mask selects.
+//! [`NdArray`](ndarray::NdArray) is `gpupy.ndarray`. Its elements are in a [`ReadCell`](read_cell::ReadCell); data
+//! that few arrays have is in [`SideData`](side_data::SideData). [`LazyScalar`](lazy_scalar::LazyScalar) is an
+//! element, or the result of a full reduction. A [`ShadowCopy`](shadow_copy::ShadowCopy) follows the memory of
+//! records; `record_fields.rs` reads one field of it. A [`UfuncOperand`](operand::UfuncOperand) stands on either
+//! side of an operator. `subclass.rs` makes instances of subclasses, `wrap.rs` makes results, and `meta.rs` asks
+//! NumPy about meta arrays without evaluating. While a function is traced, a
+//! [`JitRecording`](recording::JitRecording) shows other arrays in place of the elements, and `masked_selection.rs`
+//! the elements that a mask selects.
 //!
-//! Imports `session` and `convert`. Not here: their methods in Python (`methods`).
+//! Imports `session` and `convert`. Not here: the methods of these classes in Python (`methods`).
 
-pub mod fields;
-pub mod kept;
-pub mod kind;
-pub mod mirror;
+pub mod lazy_scalar;
+pub mod masked_selection;
+pub mod meta;
+pub mod metaclass;
 pub mod ndarray;
 pub mod operand;
+pub mod read_cell;
+pub mod record_fields;
 pub mod recording;
 pub mod repr;
-pub mod scalar;
-pub mod selection;
-pub mod slot;
-pub mod standin;
+pub mod shadow_copy;
+pub mod side_data;
 pub mod subclass;
 pub mod wrap;

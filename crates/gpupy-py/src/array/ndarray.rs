@@ -1,18 +1,18 @@
-//! `gpupy.ndarray`: what a user holds.
+//! `gpupy.ndarray`: the array that a user holds.
 //!
-//! Owns [`NdArray`], which is either a lazy array of the core or, for dtypes that are not numbers or
-//! that no driver in use holds, a NumPy array that NumPy alone works on (drivers read
-//! fields of records, `fields.rs`). Invariants: its elements are
-//! replaced only while nobody reads them; `base` is the array of ours that owns the elements.
+//! Owns [`NdArray`], which is either a lazy array of the core or a NumPy array. The latter is for dtypes that are
+//! not numbers or that no driver in use holds; NumPy alone works on it, but for fields of records, which drivers
+//! read (`record_fields.rs`). Invariants: the elements are replaced only while they have no readers; `base` is the
+//! array of ours that owns the elements.
 //!
 //! Not here: its methods in Python (`methods`, and `python/gpupy/_methods.py` for the many that are a few lines),
-//! indexing (`index`), what it keeps besides elements (`kept.rs`).
+//! indexing (`index`), data besides the elements (`side_data.rs`).
 
-use crate::array::kept::Kept;
-use crate::array::recording::{self, Made};
+use crate::array::read_cell::{ReadCell, ReadGuard};
+use crate::array::recording::{self, RecordingTag};
 use crate::array::repr::Repr;
-use crate::array::slot::{Reading, Slot};
-use crate::convert::lend;
+use crate::array::side_data::SideData;
+use crate::convert::array_export;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -23,16 +23,16 @@ use std::sync::{Arc, OnceLock};
 #[pyclass(name = "ndarray", module = "gpupy", frozen, weakref, subclass, sequence)]
 pub struct NdArray {
     /// The elements.
-    repr: Slot<Repr>,
+    repr: ReadCell<Repr>,
     /// The array of which this is a view.
     pub base: Option<Py<PyAny>>,
     /// False for views that NumPy would not let anyone write to.
     writable: AtomicBool,
     /// How many elements were read one by one.
     element_reads: AtomicU32,
-    /// That it was made in a recording, and in which.
-    made: Option<Arc<Made>>,
-    kept: OnceLock<Box<Kept>>,
+    /// The tag of the recording that made it.
+    made: Option<Arc<RecordingTag>>,
+    kept: OnceLock<Box<SideData>>,
 }
 
 impl NdArray {
@@ -62,7 +62,7 @@ impl NdArray {
             _ => None,
         };
         NdArray {
-            repr: Slot::new(repr),
+            repr: ReadCell::new(repr),
             made,
             base,
             writable: AtomicBool::new(writable),
@@ -78,8 +78,8 @@ impl NdArray {
         NdArray::made_of(Repr::Lazy(array), Some(self.base_of_views(object)), writable)
     }
 
-    /// What a view of this array, whose object is given, has for its base: as NumPy's, the array's own base where that
-    /// is of the array's class.
+    /// The base of a view of this array, whose object is given: as in NumPy, the array's own base where that is of the
+    /// array's class.
     #[inline(always)]
     fn base_of_views(&self, object: &Bound<'_, NdArray>) -> Py<PyAny> {
         match &self.base {
@@ -90,7 +90,7 @@ impl NdArray {
         }
     }
 
-    /// The same elements, as those of a view with this base.
+    /// A view of all elements, with this base.
     pub fn shown(&self, py: Python<'_>, base: Py<PyAny>) -> NdArray {
         let repr = match &*self.read(py) {
             Repr::Lazy(array) => Repr::Lazy(array.clone()),
@@ -101,29 +101,29 @@ impl NdArray {
 
     /// The elements, which stay as long as they are read.
     #[inline(always)]
-    pub fn read<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+    pub fn read<'a>(&'a self, py: Python<'a>) -> ReadGuard<'a, Repr> {
         if recording::is_on() {
             return self.read_recorded(py);
         }
         self.repr.read(py)
     }
 
-    /// What this shows in a recording, if this thread's goes on: others than its elements where it was there before.
+    /// The elements to read while some thread records: placeholders where this thread does and the array is older.
     #[cold]
-    fn read_recorded<'a>(&'a self, py: Python<'a>) -> Reading<'a, Repr> {
+    fn read_recorded<'a>(&'a self, py: Python<'a>) -> ReadGuard<'a, Repr> {
         match recording::number() {
             number if number == 0 || number == self.made_in() => self.repr.read(py),
-            number => self.keep().shadow.read(py, number, self.address(), &self.repr),
+            number => self.side_data_or_new().shadow.read(py, number, self.address(), &self.repr),
         }
     }
 
-    /// By what a recording knows this array.
+    /// The address by which a recording knows this array.
     pub fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
 
-    /// That it was made in a recording, and in which.
-    pub fn made(&self) -> Option<Arc<Made>> {
+    /// The tag of the recording that made it.
+    pub fn made(&self) -> Option<Arc<RecordingTag>> {
         self.made.clone()
     }
 
@@ -142,16 +142,17 @@ impl NdArray {
         self.repr.replace(py, repr).map(drop).map_err(busy)
     }
 
-    /// What is to be its own where this thread's recording gives it other elements, which it shows from now on.
+    /// The elements to keep where this thread's recording replaces them; the array shows the new ones from now on.
     #[cold]
     fn replaced(&self, py: Python<'_>, repr: Repr) -> Repr {
-        // It shows something by now.
+        // Makes sure that it has placeholders.
         drop(self.read(py));
-        let own =
-            repr.as_lazy().and_then(|array| recording::asked::replaced(self.made_in(), array));
+        let own = repr
+            .as_lazy()
+            .and_then(|array| recording::unrecordable::replaced(self.made_in(), array));
         match own {
             Some(own) => {
-                self.keep().shadow.show(py, repr);
+                self.side_data_or_new().shadow.show(py, repr);
                 Repr::Lazy(own)
             }
             None => repr,
@@ -169,43 +170,43 @@ impl NdArray {
         self.writable.store(writable, Ordering::Relaxed);
     }
 
-    /// Counts an element that is read by itself, and tells how many were before.
+    /// Counts an element that is read by itself; returns how many were before.
     pub fn count_element(&self) -> u32 {
         self.element_reads.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What it keeps besides its elements, if it ever kept anything.
-    pub fn kept(&self) -> Option<&Kept> {
+    /// Its data besides the elements, if it has any.
+    pub fn side_data(&self) -> Option<&SideData> {
         self.kept.get().map(|kept| &**kept)
     }
 
-    /// A place for what it keeps besides its elements.
-    pub fn keep(&self) -> &Kept {
+    /// Its data besides the elements, allocated if need be.
+    pub fn side_data_or_new(&self) -> &SideData {
         self.kept.get_or_init(Box::default)
     }
 }
 
 /// The elements, cloned out of a borrow that ends at once.
-pub enum Elements<'py> {
+pub enum ArrayElements<'py> {
     /// A lazy array.
     Lazy(Array),
     /// A NumPy array.
     Numpy(Bound<'py, PyAny>),
 }
 
-/// What an array holds.
-pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> Elements<'py> {
+/// The elements of an array.
+pub fn elements<'py>(slf: &Bound<'py, NdArray>) -> ArrayElements<'py> {
     match &*slf.get().read(slf.py()) {
-        Repr::Lazy(array) => Elements::Lazy(array.clone()),
-        Repr::Numpy(array) => Elements::Numpy(array.bind(slf.py()).clone()),
+        Repr::Lazy(array) => ArrayElements::Lazy(array.clone()),
+        Repr::Numpy(array) => ArrayElements::Numpy(array.bind(slf.py()).clone()),
     }
 }
 
 /// The elements as a NumPy array: of a lazy array, a read-only view of evaluated memory.
 pub fn host_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        Elements::Lazy(array) => lend::to_numpy(slf.py(), &array),
-        Elements::Numpy(array) => Ok(array),
+        ArrayElements::Lazy(array) => array_export::to_numpy(slf.py(), &array),
+        ArrayElements::Numpy(array) => Ok(array),
     }
 }
 
@@ -216,13 +217,13 @@ pub fn pinned_host_of<'py>(
     for_life: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     match elements(slf) {
-        // Nobody writes what lies outside, so those that are shown are enough.
-        Elements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
-            lend::to_numpy_constant(slf.py(), &array)
+        // External elements are never written, so that a read-only array over those in view is enough.
+        ArrayElements::Lazy(array) if array.is_external() && !slf.get().is_writable() => {
+            array_export::to_numpy_constant(slf.py(), &array)
         }
-        Elements::Lazy(array) => {
-            lend::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
+        ArrayElements::Lazy(array) => {
+            array_export::to_numpy_pinned(slf.py(), &array, slf.get().is_writable(), for_life)
         }
-        Elements::Numpy(array) => Ok(array),
+        ArrayElements::Numpy(array) => Ok(array),
     }
 }

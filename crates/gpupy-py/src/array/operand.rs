@@ -1,19 +1,19 @@
-//! What stands on either side of an operator.
+//! Operands of operators and ufuncs: Python objects, classified for promotion.
 //!
-//! Owns [`Operand`] and [`Kind`]. Invariant: classifying an operand calls no Python code but that of
-//! NumPy's scalars and arrays, and evaluates nothing unless so much is pending that it has to run; what is not one
-//! of the kinds is left to NumPy.
+//! Owns [`UfuncOperand`] and [`OperandKind`]. Invariant: classifying an operand calls no Python code but that of
+//! NumPy's scalars and arrays, and evaluates nothing unless so much is pending that it has to run. An object of no
+//! kind is left to NumPy.
 //!
-//! Not here: what operands become in an operation (`compute`).
+//! Not here: how operands are cast for an operation (`compute`).
 
-use crate::array::fields;
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
+use crate::array::read_cell::ReadGuard;
+use crate::array::record_fields;
 use crate::array::repr::Repr;
-use crate::array::scalar::LazyScalar;
-use crate::array::slot::Reading;
 use crate::array::subclass::is_plain;
 use crate::convert::dtypes::{Numpy, numpy};
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -22,24 +22,24 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 /// How an operand takes part in promotion: by its dtype; or weakly, taking the other operand's dtype
 /// where that can express it. Python's bools are NumPy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind(u8);
+pub struct OperandKind(u8);
 
 /// How many dtypes there are; the kinds of Python's own numbers come after theirs.
 const STRONG: u8 = DType::ALL.len() as u8;
 
-impl Kind {
+impl OperandKind {
     /// A Python int.
-    pub const WEAK_INT: Kind = Kind(STRONG);
+    pub const WEAK_INT: OperandKind = OperandKind(STRONG);
     /// A Python float.
-    pub const WEAK_FLOAT: Kind = Kind(STRONG + 1);
+    pub const WEAK_FLOAT: OperandKind = OperandKind(STRONG + 1);
     /// A Python complex.
-    pub const WEAK_COMPLEX: Kind = Kind(STRONG + 2);
+    pub const WEAK_COMPLEX: OperandKind = OperandKind(STRONG + 2);
     /// How many kinds there are.
     pub const COUNT: usize = STRONG as usize + 3;
 
     /// The kind of arrays and NumPy scalars of a dtype.
-    pub const fn of(dtype: DType) -> Kind {
-        Kind(dtype as u8)
+    pub const fn of(dtype: DType) -> OperandKind {
+        OperandKind(dtype as u8)
     }
 
     /// The dtype; Python's own numbers but for bools have none.
@@ -47,16 +47,16 @@ impl Kind {
         DType::from_code(self.0)
     }
 
-    /// The kind's place among all, below [`Kind::COUNT`].
+    /// The kind's place among all, below [`OperandKind::COUNT`].
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
 /// An operand's value. Arrays are borrowed: recording clones nothing.
-pub enum Held<'a> {
+pub enum OperandValue<'a> {
     /// A lazy array of ours.
-    Array(Reading<'a, Repr>),
+    Array(ReadGuard<'a, Repr>),
     /// A lazy scalar, whose array has no axes.
     Scalar(&'a LazyScalar),
     /// An array made for the operation.
@@ -74,32 +74,40 @@ pub enum Held<'a> {
 }
 
 /// A classified operand.
-pub struct Operand<'a> {
-    /// How it promotes.
-    pub kind: Kind,
-    /// What it is.
-    pub held: Held<'a>,
+pub struct UfuncOperand<'a> {
+    /// How it takes part in promotion.
+    pub kind: OperandKind,
+    /// Its value.
+    pub held: OperandValue<'a>,
     /// True for an `ndarray` of ours, even a 0-d one; false for scalars of any sort.
     pub is_array: bool,
 }
 
-impl Operand<'_> {
+impl UfuncOperand<'_> {
     /// An operand that is an array made for the operation.
-    pub fn made(array: Array) -> Operand<'static> {
-        Operand { kind: Kind::of(array.dtype()), held: Held::Made(Box::new(array)), is_array: true }
+    pub fn made(array: Array) -> UfuncOperand<'static> {
+        UfuncOperand {
+            kind: OperandKind::of(array.dtype()),
+            held: OperandValue::Made(Box::new(array)),
+            is_array: true,
+        }
     }
 
     /// An operand that is a real number of NumPy's.
-    pub fn known(number: Scalar) -> Operand<'static> {
-        Operand { kind: Kind::of(number.dtype), held: Held::Known(number), is_array: false }
+    pub fn known(number: Scalar) -> UfuncOperand<'static> {
+        UfuncOperand {
+            kind: OperandKind::of(number.dtype),
+            held: OperandValue::Known(number),
+            is_array: false,
+        }
     }
 
     /// The lazy array, if it is one.
     pub fn as_array(&self) -> Option<&Array> {
         match &self.held {
-            Held::Array(array) => array.as_lazy(),
-            Held::Scalar(scalar) => Some(scalar.as_array()),
-            Held::Made(array) => Some(array),
+            OperandValue::Array(array) => array.as_lazy(),
+            OperandValue::Scalar(scalar) => Some(scalar.as_array()),
+            OperandValue::Made(array) => Some(array),
             _ => None,
         }
     }
@@ -110,49 +118,51 @@ impl Operand<'_> {
     }
 
     /// The value as a scalar of `dtype`, by NumPy's rules for weak scalars; `None` for arrays, for
-    /// complex numbers (see [`Operand::complex`]), and for ints that the dtype does not hold.
+    /// complex numbers (see [`UfuncOperand::complex`]), and for ints that the dtype does not hold.
     pub fn scalar(&self, dtype: DType) -> Option<Scalar> {
         let own = match (&self.held, dtype) {
-            (Held::Known(scalar), _) if scalar.dtype == dtype => return Some(*scalar),
-            (Held::Known(scalar), _) => *scalar,
-            (Held::Float(v), _) => return float_scalar(*v, dtype),
-            (Held::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
-            (Held::Int(v), DType::Bool) => Scalar::bool(*v != 0),
+            (OperandValue::Known(scalar), _) if scalar.dtype == dtype => return Some(*scalar),
+            (OperandValue::Known(scalar), _) => *scalar,
+            (OperandValue::Float(v), _) => return float_scalar(*v, dtype),
+            (OperandValue::Int(v), _) if dtype.is_int() => return int_scalar(*v, dtype),
+            (OperandValue::Int(v), DType::Bool) => Scalar::bool(*v != 0),
             // NumPy warns of those beyond.
-            (Held::Int(v), DType::F16) if v.unsigned_abs() > 65504 => return None,
-            (Held::Int(v), _) => Scalar::f64(*v as f64),
-            (Held::Bool(v), _) => Scalar::bool(*v),
+            (OperandValue::Int(v), DType::F16) if v.unsigned_abs() > 65504 => return None,
+            (OperandValue::Int(v), _) => Scalar::f64(*v as f64),
+            (OperandValue::Bool(v), _) => Scalar::bool(*v),
             _ => return None,
         };
         op_eval::eval(Op::Cast, dtype, &[own])
     }
 
-    /// The same operand, where it is a number; one of NumPy's as an array without axes.
-    pub fn without_axes(&self) -> Option<Operand<'static>> {
+    /// A copy of an operand that is a number, with NumPy's numbers as arrays without axes; `None` for arrays.
+    pub fn without_axes(&self) -> Option<UfuncOperand<'static>> {
         let held = match self.held {
-            Held::Known(scalar) => {
+            OperandValue::Known(scalar) => {
                 let bytes = scalar.bytes();
                 let element = bytes.get(..scalar.dtype.size())?;
-                Held::Made(Box::new(Array::from_bytes(scalar.dtype, &[], element).ok()?))
+                OperandValue::Made(Box::new(Array::from_bytes(scalar.dtype, &[], element).ok()?))
             }
-            Held::Float(value) => Held::Float(value),
-            Held::Int(value) => Held::Int(value),
-            Held::Bool(value) => Held::Bool(value),
-            Held::Complex(re, im) => Held::Complex(re, im),
-            Held::Array(_) | Held::Scalar(_) | Held::Made(_) => return None,
+            OperandValue::Float(value) => OperandValue::Float(value),
+            OperandValue::Int(value) => OperandValue::Int(value),
+            OperandValue::Bool(value) => OperandValue::Bool(value),
+            OperandValue::Complex(re, im) => OperandValue::Complex(re, im),
+            OperandValue::Array(_) | OperandValue::Scalar(_) | OperandValue::Made(_) => {
+                return None;
+            }
         };
-        Some(Operand { kind: self.kind, held, is_array: false })
+        Some(UfuncOperand { kind: self.kind, held, is_array: false })
     }
 
     /// The value as an array of a complex dtype without axes: complex numbers have no scalar form.
     /// `None` for arrays and other dtypes.
     pub fn complex(&self, dtype: DType) -> Option<Array> {
         let (re, im) = match &self.held {
-            Held::Complex(re, im) => (*re, *im),
-            Held::Float(v) => (*v, 0.0),
-            Held::Int(v) => (*v as f64, 0.0),
-            Held::Bool(v) => (f64::from(u8::from(*v)), 0.0),
-            Held::Known(_) => (f64::from_bits(self.scalar(DType::F64)?.bits), 0.0),
+            OperandValue::Complex(re, im) => (*re, *im),
+            OperandValue::Float(v) => (*v, 0.0),
+            OperandValue::Int(v) => (*v as f64, 0.0),
+            OperandValue::Bool(v) => (f64::from(u8::from(*v)), 0.0),
+            OperandValue::Known(_) => (f64::from_bits(self.scalar(DType::F64)?.bits), 0.0),
             _ => return None,
         };
         complex_array(dtype, re, im)
@@ -195,7 +205,7 @@ pub fn range(dtype: DType) -> (i128, i128) {
 }
 
 /// Classifies an operand whose class does not matter; `None` leaves it to NumPy.
-pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<UfuncOperand<'a>>> {
     if let Some(operand) = classify_exact(object)? {
         return Ok(Some(operand));
     }
@@ -206,47 +216,53 @@ pub fn classify<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>
 }
 
 /// Classifies an operand; `None` leaves it to NumPy, or to its class where that is a subclass of `gpupy.ndarray`.
-pub fn classify_exact<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
-    let scalar = |kind, held| Ok(Some(Operand { kind, held, is_array: false }));
+pub fn classify_exact<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<UfuncOperand<'a>>> {
+    let scalar = |kind, held| Ok(Some(UfuncOperand { kind, held, is_array: false }));
     if let Ok(array) = object.cast_exact::<NdArray>() {
         return of_array(array);
     }
     if let Ok(value) = object.cast_exact::<PyFloat>() {
-        return scalar(Kind::WEAK_FLOAT, Held::Float(value.value()));
+        return scalar(OperandKind::WEAK_FLOAT, OperandValue::Float(value.value()));
     }
     if let Ok(value) = object.cast_exact::<PyInt>() {
         // An int beyond 64 bits fits no dtype of ours: NumPy has the words for it.
         return match int(value) {
-            Some(value) => scalar(Kind::WEAK_INT, Held::Int(value)),
+            Some(value) => scalar(OperandKind::WEAK_INT, OperandValue::Int(value)),
             None => Ok(None),
         };
     }
     if let Ok(value) = object.cast_exact::<LazyScalar>() {
         let value = value.get();
-        let kind = if value.is_weak { Kind::WEAK_FLOAT } else { Kind::of(value.dtype_of()) };
-        return scalar(kind, Held::Scalar(value));
+        let kind =
+            if value.is_weak { OperandKind::WEAK_FLOAT } else { OperandKind::of(value.dtype_of()) };
+        return scalar(kind, OperandValue::Scalar(value));
     }
-    if let Some(number) = host::real(object)? {
-        return Ok(Some(Operand::known(number)));
+    if let Some(number) = numpy_arrays::real(object)? {
+        return Ok(Some(UfuncOperand::known(number)));
     }
     if let Ok(value) = object.cast_exact::<PyBool>() {
-        return scalar(Kind::of(DType::Bool), Held::Bool(value.is_true()));
+        return scalar(OperandKind::of(DType::Bool), OperandValue::Bool(value.is_true()));
     }
     if let Ok(value) = object.cast_exact::<PyComplex>() {
-        return scalar(Kind::WEAK_COMPLEX, Held::Complex(value.real(), value.imag()));
+        return scalar(
+            OperandKind::WEAK_COMPLEX,
+            OperandValue::Complex(value.real(), value.imag()),
+        );
     }
     numpy_scalar(object, numpy(object.py())?)
 }
 
 /// Classifies an array of ours; `None` for NumPy's own, but for numeric fields of records.
 #[inline(always)]
-fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<Option<Operand<'a>>> {
+fn of_array<'a>(array: &'a Bound<'_, NdArray>) -> PyResult<Option<UfuncOperand<'a>>> {
     let held = array.get().read(array.py());
     match held.as_lazy().map(Array::dtype) {
-        Some(dtype) => {
-            Ok(Some(Operand { kind: Kind::of(dtype), held: Held::Array(held), is_array: true }))
-        }
-        None => Ok(fields::field(array)?.map(Operand::made)),
+        Some(dtype) => Ok(Some(UfuncOperand {
+            kind: OperandKind::of(dtype),
+            held: OperandValue::Array(held),
+            is_array: true,
+        })),
+        None => Ok(record_fields::field(array)?.map(UfuncOperand::made)),
     }
 }
 
@@ -257,14 +273,17 @@ fn int(value: &Bound<'_, PyAny>) -> Option<i128> {
 }
 
 /// Classifies a truth value or a complex number of NumPy's.
-fn numpy_scalar(object: &Bound<'_, PyAny>, numpy: &Numpy) -> PyResult<Option<Operand<'static>>> {
+fn numpy_scalar(
+    object: &Bound<'_, PyAny>,
+    numpy: &Numpy,
+) -> PyResult<Option<UfuncOperand<'static>>> {
     let Some(dtype) = numpy.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
     let held = match dtype {
-        DType::Bool => Held::Bool(object.is_truthy()?),
+        DType::Bool => OperandValue::Bool(object.is_truthy()?),
         _ => {
             let part = |name| object.getattr(name)?.extract();
-            Held::Complex(part("real")?, part("imag")?)
+            OperandValue::Complex(part("real")?, part("imag")?)
         }
     };
-    Ok(Some(Operand { kind: Kind::of(dtype), held, is_array: false }))
+    Ok(Some(UfuncOperand { kind: OperandKind::of(dtype), held, is_array: false }))
 }

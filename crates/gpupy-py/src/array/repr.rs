@@ -1,6 +1,7 @@
-//! How the elements of an array are held.
+//! The representation of an array's elements: lazy, or NumPy's.
 //!
-//! Owns [`Repr`]. Not here: the array (`ndarray.rs`), what it shows while a function is recorded (`recording/shadow.rs`).
+//! Owns [`Repr`]. Not here: the array (`ndarray.rs`), the elements that it shows while a function is recorded
+//! (`recording/recorded_repr.rs`).
 
 use gpupy_engine::Array;
 use pyo3::prelude::*;

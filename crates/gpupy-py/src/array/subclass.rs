@@ -17,7 +17,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use std::sync::{Mutex, PoisonError};
 
-/// What allocates an instance of the class, or of a subclass, by what [`NdArray::new`] does with the arguments.
+/// The slot `tp_new` of the class: allocates an instance of it or of a subclass, and calls [`NdArray::new`].
 static ALLOCATE: PyOnceLock<ffi::newfunc> = PyOnceLock::new();
 
 /// An array on its way into an object of a subclass.
@@ -55,7 +55,7 @@ pub fn view_of<'py>(
     like(parent, parent.get().view(parent, array, writable))
 }
 
-/// The same as `like`, where NumPy gives an instance of a subclass as a view of a plain array.
+/// Like [`like`], but finalised as a view of a plain array, as NumPy's results of ufuncs and indexing are.
 #[inline(always)]
 pub fn like_view<'py>(of: &Bound<'py, NdArray>, array: NdArray) -> PyResult<Bound<'py, PyAny>> {
     if is_plain(of) {
@@ -89,7 +89,7 @@ pub fn instance<'py>(
     let py = class.py();
     if recording::is_on() {
         let name = class.name()?;
-        recording::asked::instance_of(array.read(py).as_lazy(), name.to_str()?)?;
+        recording::unrecordable::instance_of(array.read(py).as_lazy(), name.to_str()?)?;
     }
     let seed = Bound::new(py, Seed(Mutex::new(Some(array))))?;
     let made = allocated(class, &PyTuple::new(py, [seed])?, None)?;
@@ -97,7 +97,7 @@ pub fn instance<'py>(
     Ok(made)
 }
 
-/// A new object of a class, without its end.
+/// A new object of a class, not yet finalised.
 fn allocated<'py>(
     class: &Bound<'py, PyType>,
     args: &Bound<'py, PyTuple>,
@@ -118,7 +118,7 @@ fn allocated<'py>(
     }
 }
 
-/// Calls what the class has for the end of making an instance.
+/// Calls the class's `__array_finalize__`.
 fn finalize<'py>(
     class: &Bound<'py, PyType>,
     made: &Bound<'py, PyAny>,
@@ -152,7 +152,7 @@ pub fn new_array<'py>(
     Ok(made)
 }
 
-/// Keeps what allocates, before `ndarray.__new__` is another.
+/// Keeps the allocating slot, before `ndarray.__new__` is replaced.
 pub fn keep_allocation(py: Python<'_>) -> PyResult<()> {
     let class = py.get_type::<NdArray>();
     // SAFETY: the class is one that this module made, whose slot is a function of this sort or null.
@@ -160,7 +160,7 @@ pub fn keep_allocation(py: Python<'_>) -> PyResult<()> {
     if slot.is_null() {
         return Err(PyRuntimeError::new_err("the class of arrays makes no instances"));
     }
-    // SAFETY: as above.
+    // SAFETY: the slot `Py_tp_new` is not null, and holds a function of this type.
     let allocate = unsafe { std::mem::transmute::<*mut std::ffi::c_void, ffi::newfunc>(slot) };
     // A second module of one process has the same function.
     let _ = ALLOCATE.set(py, allocate);
@@ -169,8 +169,7 @@ pub fn keep_allocation(py: Python<'_>) -> PyResult<()> {
 
 #[pymethods]
 impl NdArray {
-    /// The same elements as an array of a class, which is a view of this one; unless it comes from it, too, it is
-    /// finalised as one that comes from nothing.
+    /// A view of all elements, as an array of a class; finalised with this array as its origin, or with none.
     #[pyo3(signature = (class, comes_from_it=true))]
     fn _as<'py>(
         slf: &Bound<'py, Self>,
@@ -184,12 +183,12 @@ impl NdArray {
         }
     }
 
-    /// The same elements as an instance of the class of another array, from which they come.
+    /// A view of all elements, as an instance of the class of another array, which is its origin.
     fn _like<'py>(slf: &Bound<'py, Self>, of: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
         like(of, shown(slf, &of.get_type()))
     }
 
-    /// What ends the making of an instance of a subclass; here there is nothing to do.
+    /// Called at the end of making an instance of a subclass; for plain arrays there is nothing to do.
     #[pyo3(signature = (obj, /))]
     fn __array_finalize__(&self, obj: &Bound<'_, PyAny>) {
         let _ = obj;

@@ -1,16 +1,16 @@
 //! Results as the user gets them: arrays and scalars of ours.
 //!
-//! Owns [`wrap`] and its neighbours. Invariant: what is wrapped evaluates nothing.
+//! Owns [`wrap`] and its neighbours. Invariant: wrapping evaluates nothing.
 //!
-//! Not here: calls that NumPy serves (`fallback`), what their results become inside lists and tuples
+//! Not here: calls that NumPy serves (`fallback`), results inside lists and tuples
 //! (`python/gpupy/_fallback.py`).
 
+use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand};
-use crate::array::scalar::{self, LazyScalar};
+use crate::array::operand::{OperandValue, UfuncOperand};
 use crate::array::subclass::like;
 use crate::convert::dtypes::numpy;
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use crate::session::context::context;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use pyo3::types::PyModule;
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     if array.ndim() == 0 {
-        scalar::leaving(py, array)
+        lazy_scalar::leaving(py, array)
     } else {
         Ok(Bound::new(py, NdArray::lazy(array))?.into_any())
     }
@@ -30,11 +30,11 @@ pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
 pub fn wrap_recorded<'py>(
     py: Python<'py>,
     array: Array,
-    operands: &[Operand<'_>],
+    operands: &[UfuncOperand<'_>],
 ) -> PyResult<Bound<'py, PyAny>> {
     if array.ndim() == 0 {
         let pending = operands.iter().map(|operand| match &operand.held {
-            Held::Scalar(scalar) => scalar.pending(py),
+            OperandValue::Scalar(scalar) => scalar.pending(py),
             _ => 0,
         });
         LazyScalar::recorded(py, array, pending)
@@ -49,7 +49,7 @@ pub fn wrap_recorded<'py>(
 pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     if object.get_type().is(&numpy(py)?.ndarray) {
-        let array = match host::from_numpy(object)? {
+        let array = match numpy_arrays::from_numpy(object)? {
             Some(array) => {
                 // Elements that lie at one place are several in name only.
                 let overlaps = array.size() > array.base_len();
@@ -66,14 +66,15 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     module(py)?.call_method1("wrap_inside", (object,))
 }
 
-/// A result of NumPy's that is an ndarray of its own. Where nothing but these known references refer to it, and it has its
-/// memory for its own, nothing can write there any more: its elements are read where they lie.
+/// A result of NumPy's that is a new ndarray. Where it owns its memory and has no references but the known ones,
+/// nothing can write there any more: its elements are read in place.
 pub fn wrap_new<'py>(object: &Bound<'py, PyAny>, known: isize) -> PyResult<Bound<'py, PyAny>> {
     // Where memory is limited, it had better be ours, which may go to the disk.
     let is_limited = context()?.settings().host_bytes > 0;
-    if !is_limited && references(object) == known && host::is_alone(object) {
-        // SAFETY: the caller's references are given up, and there are no others, nor views.
-        if let Some(array) = unsafe { host::of_constant(object) }? {
+    if !is_limited && references(object) == known && numpy_arrays::is_alone(object) {
+        // SAFETY: all references are `known` ones, which the caller gives up, and `is_alone` found no views: nothing
+        // writes to the memory any more.
+        if let Some(array) = unsafe { numpy_arrays::of_constant(object) }? {
             return Ok(Bound::new(object.py(), NdArray::lazy(array))?.into_any());
         }
     }
@@ -86,19 +87,19 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
     unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) }
 }
 
-/// An array of ours with the elements of one of NumPy's, whose memory nobody writes any more: they are read where they
-/// lie. What unpickled memory is, and received memory.
+/// An array of ours over a NumPy array's memory that is never written again, such as unpickled or received memory: the
+/// elements are read in place.
 #[pyfunction]
 pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the callers in Python give memory that they alone have.
-    let array = match unsafe { host::of_constant(object) }? {
+    // SAFETY: the callers in Python (`_methods.py`) pass memory to which no other object refers.
+    let array = match unsafe { numpy_arrays::of_constant(object) }? {
         Some(array) => NdArray::lazy(array),
         None => NdArray::numpy(object),
     };
     Ok(Bound::new(object.py(), array)?.into_any())
 }
 
-/// What NumPy made of an array that is its own: a view of the same memory, or a result.
+/// Wraps a result of NumPy's on an array that NumPy owns: a view of its memory, or a new array.
 pub fn wrap_of<'py>(
     owner: &Bound<'py, NdArray>,
     host: &Bound<'py, PyAny>,
@@ -129,12 +130,12 @@ pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
         .map(|module| module.bind(py).clone())
 }
 
-/// An array whose elements are those of an ndarray: both show what is written to either. Where no driver in use
+/// An array whose elements are those of an ndarray: both see writes to either. Where no driver in use
 /// holds such elements, or they do not lie at multiples of their size, it is one that NumPy works on.
 #[pyfunction]
 pub fn adopt(object: &Bound<'_, PyAny>) -> PyResult<NdArray> {
-    let array = host::ndarray(object)?;
-    let Some(lazy) = host::over(&array)? else { return Ok(NdArray::numpy(array.as_any())) };
+    let array = numpy_arrays::ndarray(object)?;
+    let Some(lazy) = numpy_arrays::over(&array)? else { return Ok(NdArray::numpy(array.as_any())) };
     let made = NdArray::lazy(lazy);
     made.set_writable(array.getattr("flags")?.getattr("writeable")?.is_truthy()?);
     Ok(made)

@@ -1,23 +1,25 @@
-//! Operations on arrays: ufuncs, operators, reductions, and the whole-program forms.
+//! Operations on arrays: ufuncs, operators, reductions, and library ops (scans, sorts, matrix products).
 //!
-//! A [`Plan`](plan::Plan) is the dtypes in which an operation computes; a [`Recipe`](recipe::Recipe) what the core is
-//! asked for; a [`Ufunc`](ufunc::Ufunc) has both for each combination of operands, and [`Shortcuts`](shortcuts::Shortcuts)
-//! past them; `known.rs` computes with known numbers; an [`Operator`](operator::Operator) is Python's, and
-//! `operators.rs` does it, `instances.rs` for instances of subclasses; `call.rs` is the call of a ufunc. `function.rs` has compiled functions; `reduce.rs`, `forms.rs` and `select.rs` have reductions,
-//! scans, sorts and products, and choices.
+//! A [`Promotion`](promotion::Promotion) is the dtypes in which an operation computes; a
+//! [`UfuncLowering`](ufunc_lowering::UfuncLowering) the operations of the core that a ufunc becomes. A
+//! [`Ufunc`](ufunc::Ufunc) has both for each combination of operands, and a
+//! [`DispatchCache`](dispatch_cache::DispatchCache) that skips them. `scalar_arithmetic.rs` computes with known
+//! scalars. An [`Operator`](operator::Operator) is one of Python's operators; `operators.rs` implements them,
+//! `subclass_operands.rs` for instances of subclasses. `ufunc_call.rs` is the call of a ufunc, `py_function.rs` has
+//! compiled functions. `reduce.rs`, `library_ops.rs` and `select.rs` have reductions, library ops, and choices.
 //!
 //! Imports `session`, `convert`, `array`, `fallback` and `index`. Not here: numerics of any kind (`gpupy-engine`).
 
-pub mod call;
-pub mod forms;
-pub mod function;
-pub mod instances;
-pub mod known;
+pub mod dispatch_cache;
+pub mod library_ops;
 pub mod operator;
 pub mod operators;
-pub mod plan;
-pub mod recipe;
+pub mod promotion;
+pub mod py_function;
 pub mod reduce;
+pub mod scalar_arithmetic;
 pub mod select;
-pub mod shortcuts;
+pub mod subclass_operands;
 pub mod ufunc;
+pub mod ufunc_call;
+pub mod ufunc_lowering;

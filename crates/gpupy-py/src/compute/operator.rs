@@ -1,6 +1,6 @@
 //! The operators of Python's that are ufuncs of NumPy's.
 //!
-//! Owns [`Operator`]. Not here: what they do (`operators.rs`).
+//! Owns [`Operator`]. Not here: their implementation (`operators.rs`).
 
 use pyo3::basic::CompareOp;
 

@@ -3,21 +3,21 @@
 //! Owns [`binary`] and the number slots of both classes. Invariant: the fast way from a Python
 //! operator to a recorded expression runs no Python code.
 //!
-//! Not here: what an operation does with its operands (`ufunc.rs`), promotion (there too).
+//! Not here: ufuncs and their promotion (`ufunc.rs`).
 
+use crate::array::lazy_scalar::{self, LazyScalar};
+use crate::array::masked_selection;
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Held, Operand, classify_exact};
+use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::scalar::{self, LazyScalar};
-use crate::array::selection;
 use crate::array::wrap::{wrap_array, wrap_recorded};
-use crate::compute::instances::of_instances;
 use crate::compute::operator::Operator;
+use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::{self, Ufunc};
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use crate::fallback::calls::{fallback, fallback_operator};
-use crate::index::assign;
+use crate::index::setitem;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -75,7 +75,7 @@ pub fn binary<'py>(
         let operands = [a, b];
         if operands.iter().all(|operand| !operand.is_array) {
             if let Some(number) = ufunc.of_scalars(py, &operands) {
-                return host::numpy_scalar(py, number);
+                return numpy_arrays::numpy_scalar(py, number);
             }
         } else if let Some(array) = ufunc.at_once(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
@@ -87,7 +87,7 @@ pub fn binary<'py>(
         if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
             return wrap_recorded(py, array, &operands);
         }
-    } else if is_left_alone(lhs, rhs)? || recording::is_on() && selection::is_one(rhs)? {
+    } else if is_left_alone(lhs, rhs)? || recording::is_on() && masked_selection::is_one(rhs)? {
         return Ok(py.NotImplemented().into_bound(py));
     } else if let Some(array) = ufunc.record_mixed(py, &[lhs, rhs])? {
         return wrap_array(py, array);
@@ -98,7 +98,7 @@ pub fn binary<'py>(
 }
 
 /// The value of a scalar operand, when no evaluation is needed to tell it.
-fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound<'py, PyAny>> {
+fn known<'py>(object: &Bound<'py, PyAny>, operand: &UfuncOperand<'_>) -> Option<Bound<'py, PyAny>> {
     if operand.is_array {
         return None;
     }
@@ -108,9 +108,9 @@ fn known<'py>(object: &Bound<'py, PyAny>, operand: &Operand<'_>) -> Option<Bound
     }
 }
 
-/// What an operation gives where an operand stands for a Python float: with arrays what is recorded, with Python's
-/// numbers such a float, or a truth that is decided; for all else, what it gives for the float itself, which is read.
-/// `None` where no operand is one, or an array is.
+/// The result of an operation one of whose operands is a placeholder for a Python float. With Python's numbers it is
+/// such a placeholder, or a decision; with other objects the float itself is read. `None` where no operand is a
+/// placeholder, or one is an array, with which the operation is recorded.
 fn weak<'py>(
     py: Python<'py>,
     op: Operator,
@@ -121,7 +121,7 @@ fn weak<'py>(
         return Ok(None);
     }
     let operands = objects.iter().map(|object| classify_exact(object));
-    let operands = operands.collect::<PyResult<Option<SmallVec<[Operand<'_>; 2]>>>>()?;
+    let operands = operands.collect::<PyResult<Option<SmallVec<[UfuncOperand<'_>; 2]>>>>()?;
     if let Some(operands) = operands {
         if operands.iter().any(|operand| operand.is_array) && op != Operator::Pow {
             return Ok(None);
@@ -130,10 +130,10 @@ fn weak<'py>(
             let array = ufunc_of(op, py)?.record(py, &operands, None)?;
             return match array {
                 Some(array) if op.compares() => {
-                    let truth = recording::truth::decide(py, &array)?;
+                    let truth = recording::materialise::decide(py, &array)?;
                     Ok(Some(truth.into_pyobject(py)?.to_owned().into_any()))
                 }
-                Some(array) => scalar::standing(py, array, true).map(Some),
+                Some(array) => lazy_scalar::standing(py, array, true).map(Some),
                 None => Ok(None),
             };
         }
@@ -157,16 +157,16 @@ pub fn known_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 }
 
 /// Whether an operation on Python's real numbers gives a float or a truth, and has no errors of its own.
-fn gives_float(op: Operator, operands: &[Operand<'_>]) -> bool {
-    let is_number = |operand: &Operand<'_>| match &operand.held {
-        Held::Float(_) | Held::Int(_) => true,
-        Held::Scalar(scalar) => scalar.is_weak,
+fn gives_float(op: Operator, operands: &[UfuncOperand<'_>]) -> bool {
+    let is_number = |operand: &UfuncOperand<'_>| match &operand.held {
+        OperandValue::Float(_) | OperandValue::Int(_) => true,
+        OperandValue::Scalar(scalar) => scalar.is_weak,
         _ => false,
     };
     let has_no_error = match (op, operands) {
         (Operator::TrueDiv, [_, divisor]) => match divisor.held {
-            Held::Float(divisor) => divisor != 0.0,
-            Held::Int(divisor) => divisor != 0,
+            OperandValue::Float(divisor) => divisor != 0.0,
+            OperandValue::Int(divisor) => divisor != 0,
             _ => false,
         },
         (Operator::Add | Operator::Sub | Operator::Mul, _) => true,
@@ -231,14 +231,14 @@ fn in_place<'py>(
             && result.shape() == dest.shape()
         {
             target.get().check_writable(py)?;
-            return assign::output(&dest, &result);
+            return setitem::output(&dest, &result);
         }
         if ufunc.result_dtype(py, &operands)? == Some(dest.dtype()) {
             // Before the shapes, as NumPy looks at them.
             target.get().check_writable(py)?;
             let result = ufunc.record_operator(py, op, &operands, Some(&dest))?;
             if let Some(result) = result {
-                return assign::output(&dest, &result);
+                return setitem::output(&dest, &result);
             }
         }
     }

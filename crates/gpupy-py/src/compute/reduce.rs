@@ -14,26 +14,26 @@ use pyo3::types::PyInt;
 use smallvec::{SmallVec, smallvec};
 
 /// Axes by their numbers.
-type Axes = SmallVec<[usize; 4]>;
+type ReductionAxes = SmallVec<[usize; 4]>;
 
 /// How a reduction of NumPy's is recorded.
-pub struct Reduction {
+pub struct UfuncReduction {
     pub op: Op,
     /// The dtype in which it reduces.
     dtype: DType,
     /// The result's dtype.
     result: DType,
-    /// What it is of no elements, if it is anything.
+    /// Its result for no elements (the identity), if it has one.
     nothing: Option<u64>,
 }
 
 /// The reduction that NumPy calls `name` of elements of a dtype; `None` for others.
-pub fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
-    let same = |op, nothing| Reduction { op, dtype, result: dtype, nothing };
+pub fn reduction(name: &str, dtype: DType) -> Option<UfuncReduction> {
+    let same = |op, nothing| UfuncReduction { op, dtype, result: dtype, nothing };
     Some(match name {
         // NumPy sums float16 in float32, and rounds once.
         "add" if dtype == DType::F16 => {
-            Reduction { op: Op::Add, dtype: DType::F32, result: dtype, nothing: Some(0) }
+            UfuncReduction { op: Op::Add, dtype: DType::F32, result: dtype, nothing: Some(0) }
         }
         "add" => same(Op::Add, Some(0)),
         "multiply" if dtype.is_int() => same(Op::Mul, Some(1)),
@@ -46,7 +46,7 @@ pub fn reduction(name: &str, dtype: DType) -> Option<Reduction> {
         "logical_and" | "logical_or" => {
             let (op, nothing) =
                 if name == "logical_and" { (Op::And, Some(1)) } else { (Op::Or, Some(0)) };
-            Reduction { op, dtype: DType::Bool, result: DType::Bool, nothing }
+            UfuncReduction { op, dtype: DType::Bool, result: DType::Bool, nothing }
         }
         _ => return None,
     })
@@ -67,7 +67,7 @@ pub fn plain(
     array: &Array,
     axis: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Option<(Axes, Option<DType>)>> {
+) -> PyResult<Option<(ReductionAxes, Option<DType>)>> {
     let dtype = match dtype.map(known).transpose()? {
         Some(None) => return Ok(None),
         Some(dtype) => dtype,
@@ -123,7 +123,7 @@ pub fn reduce(
         None => array.dtype(),
     };
     let Some(reduction) = reduction(name, given) else { return Ok(None) };
-    let Reduction { op, dtype, result, nothing } = reduction;
+    let UfuncReduction { op, dtype, result, nothing } = reduction;
     let able = op.reduces(dtype) && supports(context, op, dtype) && holds(result)?;
     if axes.is_empty() || !able {
         return Ok(None);

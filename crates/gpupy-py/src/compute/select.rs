@@ -5,11 +5,11 @@
 //! Not here: calls that NumPy has to serve (`python/gpupy/_select.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Kind, Operand, classify};
+use crate::array::operand::{OperandKind, UfuncOperand, classify};
 use crate::array::wrap::wrap_array;
-use crate::compute::plan::Prepared;
+use crate::compute::promotion::PromotedOperand;
 use crate::convert::dtypes::{self, numpy};
-use crate::index::assign;
+use crate::index::setitem;
 use crate::session::context::{ready, supports};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, Error, ErrorKind, Op};
@@ -19,19 +19,19 @@ use pyo3::types::{PyComplex, PyTuple};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The common dtype of two kinds, if it is a dtype of ours.
-fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
-    const KINDS: usize = Kind::COUNT;
-    /// One more than the dtype, or 0 where nobody asked yet.
+fn common(py: Python<'_>, a: OperandKind, b: OperandKind) -> PyResult<Option<DType>> {
+    const KINDS: usize = OperandKind::COUNT;
+    /// The dtype's code plus one, or 0 before NumPy was asked.
     static ANSWERS: [AtomicU8; KINDS * KINDS] = [const { AtomicU8::new(0) }; KINDS * KINDS];
     let cell = &ANSWERS[a.index() * KINDS + b.index()];
     match cell.load(Ordering::Relaxed) {
         0 => {}
         code => return Ok(DType::from_code(code - 1)),
     }
-    let stand_for = |kind: Kind| match kind.dtype() {
+    let stand_for = |kind: OperandKind| match kind.dtype() {
         Some(dtype) => dtypes::to_numpy(py, dtype),
-        None if kind == Kind::WEAK_INT => Ok(0i32.into_pyobject(py)?.into_any()),
-        None if kind == Kind::WEAK_FLOAT => Ok(0f64.into_pyobject(py)?.into_any()),
+        None if kind == OperandKind::WEAK_INT => Ok(0i32.into_pyobject(py)?.into_any()),
+        None if kind == OperandKind::WEAK_FLOAT => Ok(0f64.into_pyobject(py)?.into_any()),
         None => Ok(PyComplex::from_doubles(py, 0.0, 0.0).into_any()),
     };
     let pair = PyTuple::new(py, [stand_for(a)?, stand_for(b)?])?;
@@ -41,7 +41,7 @@ fn common(py: Python<'_>, a: Kind, b: Kind) -> PyResult<Option<DType>> {
     Ok(dtype)
 }
 
-fn in_words(error: Error, operands: &[&Operand<'_>]) -> PyErr {
+fn in_words(error: Error, operands: &[&UfuncOperand<'_>]) -> PyErr {
     match error.kind() {
         ErrorKind::Shape => not_broadcastable(operands.iter().map(|operand| operand.shape())),
         _ => to_py(error),
@@ -79,7 +79,7 @@ pub fn write_where(
     array.get().check_writable(py)?;
     // It is a choice between the value and the old element.
     match chosen(py, [&c, &x, &a], Some(&dest))? {
-        Some(chosen) => assign::output(&dest, &chosen).map(|()| true),
+        Some(chosen) => setitem::output(&dest, &chosen).map(|()| true),
         None => Ok(false),
     }
 }
@@ -88,7 +88,7 @@ pub fn write_where(
 /// into the memory of `dest`, which is given back then.
 fn chosen(
     py: Python<'_>,
-    [c, x, y]: [&Operand<'_>; 3],
+    [c, x, y]: [&UfuncOperand<'_>; 3],
     dest: Option<&Array>,
 ) -> PyResult<Option<Array>> {
     if !(c.as_array().is_some() || x.as_array().is_some() || y.as_array().is_some()) {
@@ -100,9 +100,9 @@ fn chosen(
         return Ok(None);
     }
     let prepared = (
-        Prepared::new(context, c, DType::Bool)?,
-        Prepared::new(context, x, dtype)?,
-        Prepared::new(context, y, dtype)?,
+        PromotedOperand::new(context, c, DType::Bool)?,
+        PromotedOperand::new(context, x, dtype)?,
+        PromotedOperand::new(context, y, dtype)?,
     );
     let (Some(pc), Some(px), Some(py_)) = prepared else { return Ok(None) };
     let args = [pc.arg(), px.arg(), py_.arg()];
@@ -142,7 +142,7 @@ pub fn clip<'py>(
     }
     let mut steps = Vec::new();
     for (op, limit) in &limits {
-        match Prepared::new(context, limit, dtype)? {
+        match PromotedOperand::new(context, limit, dtype)? {
             Some(prepared) => steps.push((*op, limit, prepared)),
             None => return Ok(None),
         }

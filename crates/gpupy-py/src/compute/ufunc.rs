@@ -1,21 +1,21 @@
 //! NumPy's ufuncs on lazy arrays.
 //!
-//! Owns [`Ufunc`]: a callable with a NumPy ufunc's name and attributes, which records what a driver
-//! can do and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion,
-//! `ufunc.resolve_dtypes`, asked once for each combination of operand kinds.
+//! Owns [`Ufunc`]: a callable with a NumPy ufunc's name and attributes, which records operations that drivers have
+//! and leaves the rest to NumPy. Invariant: dtypes are those of NumPy's own promotion, `ufunc.resolve_dtypes`,
+//! asked once for each combination of operand kinds.
 //!
-//! Not here: compositions of several operations (`recipe`), calls (`call.rs`), how a call reaches NumPy
-//! (`python/gpupy/_fallback.py`).
+//! Not here: compositions of several operations (`ufunc_lowering`), calls (`ufunc_call.rs`), how a call reaches
+//! NumPy (`python/gpupy/_fallback.py`).
 
 use crate::array::ndarray::NdArray;
-use crate::array::operand::{Kind, Operand, classify_exact};
-use crate::compute::known;
+use crate::array::operand::{OperandKind, UfuncOperand, classify_exact};
+use crate::compute::dispatch_cache::DispatchCache;
 use crate::compute::operator::Operator;
-use crate::compute::plan::{NUMPYS, Plan, Prepared, UNKNOWN};
-use crate::compute::recipe::{self, Recipe, record};
-use crate::compute::shortcuts::Shortcuts;
+use crate::compute::promotion::{NUMPYS, PromotedOperand, Promotion, UNKNOWN};
+use crate::compute::scalar_arithmetic;
+use crate::compute::ufunc_lowering::{self, UfuncLowering, record};
 use crate::convert::dtypes::{self, numpy};
-use crate::convert::host;
+use crate::convert::numpy_arrays;
 use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, ErrorKind, Scalar};
@@ -34,11 +34,11 @@ pub struct Ufunc {
     /// NumPy's own.
     pub numpy: Py<PyAny>,
     /// How it is recorded, if it can be.
-    pub recipe: Option<Recipe>,
+    pub lowering: Option<UfuncLowering>,
     /// How many operands it takes.
     pub nin: usize,
-    plans: [AtomicU8; Kind::COUNT * Kind::COUNT],
-    shortcuts: Shortcuts,
+    plans: [AtomicU8; OperandKind::COUNT * OperandKind::COUNT],
+    dispatch_cache: DispatchCache,
 }
 
 /// A ufunc for the one of this name in NumPy's namespace.
@@ -48,38 +48,38 @@ pub fn named(py: Python<'_>, name: &str) -> PyResult<Py<Ufunc>> {
 }
 
 impl Ufunc {
-    fn plan(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+    fn plan(&self, py: Python<'_>, kinds: &[OperandKind]) -> PyResult<Option<Promotion>> {
         // Too few operands would find the place of others.
         if kinds.len() != self.nin {
             return Ok(None);
         }
         let cell = match kinds {
             [a] => &self.plans[a.index()],
-            [a, b] => &self.plans[a.index() * Kind::COUNT + b.index()],
+            [a, b] => &self.plans[a.index() * OperandKind::COUNT + b.index()],
             _ => return Ok(None),
         };
         match cell.load(Ordering::Relaxed) {
             UNKNOWN => {}
-            code => return Ok(Plan::of_code(code)),
+            code => return Ok(Promotion::of_code(code)),
         }
         let plan = self.ask(py, kinds)?;
-        let code = plan.map_or(NUMPYS, Plan::code);
+        let code = plan.map_or(NUMPYS, Promotion::code);
         cell.store(code, Ordering::Relaxed);
         Ok(plan)
     }
 
     /// NumPy's own promotion for operands of these kinds.
-    fn ask(&self, py: Python<'_>, kinds: &[Kind]) -> PyResult<Option<Plan>> {
+    fn ask(&self, py: Python<'_>, kinds: &[OperandKind]) -> PyResult<Option<Promotion>> {
         self.resolve(py, kinds.iter().map(|kind| spec(py, *kind)).collect::<PyResult<_>>()?)
     }
 
-    /// The plan for operands of these dtypes; `None` when a dtype is NumPy's own, or there is none.
+    /// The promotion of operands of these dtypes; `None` when a dtype is NumPy's own, or NumPy has no promotion.
     fn resolve<'py>(
         &self,
         py: Python<'py>,
         mut specs: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<Option<Plan>> {
-        if self.recipe.is_none() || specs.len() != self.nin {
+    ) -> PyResult<Option<Promotion>> {
+        if self.lowering.is_none() || specs.len() != self.nin {
             return Ok(None);
         }
         specs.push(py.None().into_bound(py));
@@ -88,7 +88,7 @@ impl Ufunc {
             Ok(answer) => answer,
             // Combinations that NumPy refuses are NumPy's to refuse, when they are really computed.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => return Ok(None),
-            // What is refused for another reason, as too deep a recursion or a signal, is asked again.
+            // Other errors, such as too deep a recursion or a signal, are not remembered.
             Err(error) => return Err(error),
         };
         let mut found: SmallVec<[DType; 4]> = SmallVec::new();
@@ -99,20 +99,20 @@ impl Ufunc {
             }
         }
         let plan = match found[..] {
-            [a, result] => Plan { operands: [a; 2], result },
-            [a, b, result] => Plan { operands: [a, b], result },
+            [a, result] => Promotion { operands: [a; 2], result },
+            [a, b, result] => Promotion { operands: [a, b], result },
             _ => return Ok(None),
         };
-        Ok(self.recipe.is_some_and(|recipe| recipe.takes(plan)).then_some(plan))
+        Ok(self.lowering.is_some_and(|lowering| lowering.takes(plan)).then_some(plan))
     }
 
     /// The dtype that recording these operands would give.
     pub fn result_dtype(
         &self,
         py: Python<'_>,
-        operands: &[Operand<'_>],
+        operands: &[UfuncOperand<'_>],
     ) -> PyResult<Option<DType>> {
-        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+        let kinds: SmallVec<[OperandKind; 2]> = operands.iter().map(|o| o.kind).collect();
         Ok(self.plan(py, &kinds)?.map(|plan| plan.result))
     }
 
@@ -121,7 +121,7 @@ impl Ufunc {
         &self,
         py: Python<'_>,
         op: Operator,
-        operands: &[Operand<'_>],
+        operands: &[UfuncOperand<'_>],
         out: Option<&Array>,
     ) -> PyResult<Option<Array>> {
         if op == Operator::Pow
@@ -133,28 +133,28 @@ impl Ufunc {
         self.record(py, operands, out)
     }
 
-    /// Records the operation; `None` leaves it to NumPy. `out` is an output that was given: NumPy mentions its
-    /// shape when operands do not broadcast. Where it is pinned it may be what comes back, with the result.
+    /// Records the operation; `None` leaves it to NumPy. `out` is the output argument: NumPy mentions its
+    /// shape when operands do not broadcast. If it is pinned, the result may be written to it, and it is returned.
     pub fn record(
         &self,
         py: Python<'_>,
-        operands: &[Operand<'_>],
+        operands: &[UfuncOperand<'_>],
         out: Option<&Array>,
     ) -> PyResult<Option<Array>> {
-        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
-        let (Some(recipe), Some(plan)) = (self.recipe, self.plan(py, &kinds)?) else {
+        let kinds: SmallVec<[OperandKind; 2]> = operands.iter().map(|o| o.kind).collect();
+        let (Some(lowering), Some(plan)) = (self.lowering, self.plan(py, &kinds)?) else {
             return Ok(None);
         };
         if out.is_none()
-            && let Some(made) = self.of_function(py, (recipe, plan), &kinds, operands)
+            && let Some(made) = self.of_function(py, (lowering, plan), &kinds, operands)
         {
             return Ok(Some(made));
         }
-        let done = run(py, recipe, plan, operands, out)?;
+        let done = run(py, lowering, plan, operands, out)?;
         if let (Some(_), Some(dtype)) = (&done, plan.operand())
-            && let Some(op) = recipe.alone(dtype)
+            && let Some(op) = lowering.alone(dtype)
         {
-            self.shortcuts.remember(operands, op, dtype);
+            self.dispatch_cache.remember(operands, op, dtype);
         }
         Ok(done)
     }
@@ -163,12 +163,12 @@ impl Ufunc {
     fn of_function(
         &self,
         py: Python<'_>,
-        (recipe, plan): (Recipe, Plan),
-        kinds: &[Kind],
-        operands: &[Operand<'_>],
+        (lowering, plan): (UfuncLowering, Promotion),
+        kinds: &[OperandKind],
+        operands: &[UfuncOperand<'_>],
     ) -> Option<Array> {
         let (context, _) = context::open()?;
-        let is_several = recipe.is_composed(plan.operand()?);
+        let is_several = lowering.is_composed(plan.operand()?);
         if !is_several || operands.iter().all(|o| o.as_array().is_none_or(|a| a.ndim() == 0)) {
             return None;
         }
@@ -177,12 +177,12 @@ impl Ufunc {
             dtypes.map(|(kind, wanted)| kind.dtype().unwrap_or(wanted)).collect();
         let make = || {
             let given: SmallVec<[Array; 2]> = dtypes.iter().map(|d| Array::argument(*d)).collect();
-            let operands: SmallVec<[Operand<'_>; 2]> =
-                given.iter().map(|argument| Operand::made(argument.clone())).collect();
-            let made = run(py, recipe, plan, &operands, None).ok()??;
+            let operands: SmallVec<[UfuncOperand<'_>; 2]> =
+                given.iter().map(|argument| UfuncOperand::made(argument.clone())).collect();
+            let made = run(py, lowering, plan, &operands, None).ok()??;
             Function::recorded(&given, &[Arg::Array(&made)]).ok()
         };
-        let function = self.shortcuts.function(kinds, make)?;
+        let function = self.dispatch_cache.function(kinds, make)?;
         let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
         for (operand, dtype) in operands.iter().zip(&dtypes) {
             args.push(match operand.as_array() {
@@ -194,13 +194,13 @@ impl Ufunc {
     }
 
     /// The result of an array of ours, where it can be computed at once and has axes. Most operations on small
-    /// arrays are this or `of_two`, which take no detour by [`Operand`]s.
+    /// arrays are this or `of_two`, which take no detour by [`UfuncOperand`]s.
     #[inline(always)]
     pub fn of_one<'py>(&self, a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Ok(array) = a.cast_exact::<NdArray>() else { return Ok(None) };
         let a = array.get().read(array.py());
         let Some(a) = a.as_lazy() else { return Ok(None) };
-        made(array.py(), self.shortcuts.of_arrays([a]))
+        made(array.py(), self.dispatch_cache.of_arrays([a]))
     }
 
     /// The result of two arrays of ours, where it can be computed at once and has axes, or is the product of
@@ -217,14 +217,14 @@ impl Ufunc {
         };
         let (a, b) = (a.get().read(py), b.get().read(py));
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
-        if let Some(Recipe::MatMul) = self.recipe {
+        if let Some(UfuncLowering::MatMul) = self.lowering {
             let found = context::open().and_then(|(context, _)| context.dot_at_once(a, b));
-            return found.map(|product| host::numpy_scalar(py, product)).transpose();
+            return found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose();
         }
-        made(py, self.shortcuts.of_arrays([a, b]))
+        made(py, self.dispatch_cache.of_arrays([a, b]))
     }
 
-    /// The same of an array of ours and a Python float, either of which comes first.
+    /// Like [`Self::of_two`], but of an array of ours and a Python float, in either order.
     #[inline(always)]
     pub fn of_array_and_float<'py>(
         &self,
@@ -240,46 +240,50 @@ impl Ufunc {
         let Ok(array) = array.cast_exact::<NdArray>() else { return Ok(None) };
         let array = array.get().read(py);
         let Some(array) = array.as_lazy() else { return Ok(None) };
-        made(py, self.shortcuts.of_array_and_float(array, value.value(), swapped))
+        made(py, self.dispatch_cache.of_array_and_float(array, value.value(), swapped))
     }
 
     /// The result, where it can be computed at once and has axes.
-    pub fn at_once(&self, operands: &[Operand<'_>]) -> Option<Array> {
-        self.shortcuts.take(operands)
+    pub fn at_once(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
+        self.dispatch_cache.take(operands)
     }
 
     /// Puts the result in the place of an array's elements, where it can be computed at once.
-    pub fn update_at_once(&self, operands: &[Operand<'_>], dest: &Array) -> bool {
-        self.shortcuts.update(operands, dest)
+    pub fn update_at_once(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
+        self.dispatch_cache.update(operands, dest)
     }
 
-    /// The operation on numbers alone, as an element of an array has it; `None` where NumPy computes it, as where it
-    /// might say something of the result.
-    pub fn of_numbers(&self, py: Python<'_>, operands: &[Operand<'_>]) -> PyResult<Option<Scalar>> {
-        let quiet = |found: &Scalar| known::is_quiet(*found);
+    /// The operation on numbers alone, with the bits of an element of an array; `None` where NumPy computes it, for
+    /// example because it might warn of the result.
+    pub fn of_numbers(
+        &self,
+        py: Python<'_>,
+        operands: &[UfuncOperand<'_>],
+    ) -> PyResult<Option<Scalar>> {
+        let quiet = |found: &Scalar| scalar_arithmetic::is_quiet(*found);
         if let Some(found) = self.of_scalars(py, operands) {
             return Ok(Some(found));
         }
-        if let Some(found) = self.shortcuts.of_numbers(operands) {
+        if let Some(found) = self.dispatch_cache.of_numbers(operands) {
             return Ok(Some(found).filter(quiet));
         }
         // Operations are recorded of arrays.
         let alone =
-            operands.iter().map(Operand::without_axes).collect::<Option<SmallVec<[_; 2]>>>();
+            operands.iter().map(UfuncOperand::without_axes).collect::<Option<SmallVec<[_; 2]>>>();
         let Some(alone) = alone else { return Ok(None) };
         Ok(self.record(py, &alone, None)?.and_then(|made| made.known_element()).filter(quiet))
     }
 
     /// The operation on known scalars, where it is one of the core's and NumPy's scalars would say nothing
     /// of it.
-    pub fn of_scalars(&self, py: Python<'_>, operands: &[Operand<'_>]) -> Option<Scalar> {
-        let kinds: SmallVec<[Kind; 2]> = operands.iter().map(|o| o.kind).collect();
+    pub fn of_scalars(&self, py: Python<'_>, operands: &[UfuncOperand<'_>]) -> Option<Scalar> {
+        let kinds: SmallVec<[OperandKind; 2]> = operands.iter().map(|o| o.kind).collect();
         let plan = self.plan(py, &kinds).ok()??;
         let dtype = plan.operand().filter(|dtype| !dtype.is_complex())?;
-        let op = self.recipe?.alone(dtype)?;
+        let op = self.lowering?.alone(dtype)?;
         let scalars: Option<SmallVec<[Scalar; 2]>> =
             operands.iter().map(|operand| operand.scalar(dtype)).collect();
-        known::quiet(op, plan.result, &scalars?)
+        scalar_arithmetic::eval_silently(op, plan.result, &scalars?)
     }
 
     /// Records operands some of which are neither ours nor Python numbers; `None` when NumPy has to
@@ -289,11 +293,12 @@ impl Ufunc {
         py: Python<'_>,
         objects: &[&Bound<'_, PyAny>],
     ) -> PyResult<Option<Array>> {
-        if self.recipe.is_none() {
+        if self.lowering.is_none() {
             return Ok(None);
         }
         let numpy = numpy(py)?;
-        let mut operands: SmallVec<[Result<Operand<'_>, Bound<'_, PyAny>>; 2]> = SmallVec::new();
+        let mut operands: SmallVec<[Result<UfuncOperand<'_>, Bound<'_, PyAny>>; 2]> =
+            SmallVec::new();
         let mut specs = Vec::with_capacity(objects.len() + 1);
         for object in objects {
             if let Some(operand) = classify_exact(object)? {
@@ -307,21 +312,21 @@ impl Ufunc {
             }
         }
         let Some(plan) = self.resolve(py, specs)? else { return Ok(None) };
-        let mut ready: SmallVec<[Operand<'_>; 2]> = SmallVec::new();
+        let mut ready: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();
         for (operand, dtype) in operands.into_iter().zip(plan.operands) {
             ready.push(match operand {
                 Ok(operand) => operand,
                 Err(array) => {
                     let cast = array.call_method1("astype", (dtypes::to_numpy(py, dtype)?,))?;
-                    match host::from_numpy(&cast)? {
-                        Some(array) => Operand::made(array),
+                    match numpy_arrays::from_numpy(&cast)? {
+                        Some(array) => UfuncOperand::made(array),
                         None => return Ok(None),
                     }
                 }
             });
         }
-        match self.recipe {
-            Some(recipe) => run(py, recipe, plan, &ready, None),
+        match self.lowering {
+            Some(lowering) => run(py, lowering, plan, &ready, None),
             None => Ok(None),
         }
     }
@@ -336,52 +341,52 @@ fn made(py: Python<'_>, array: Option<Array>) -> PyResult<Option<Bound<'_, PyAny
     }
 }
 
-/// What stands for a kind where NumPy promotes.
-pub fn spec(py: Python<'_>, kind: Kind) -> PyResult<Bound<'_, PyAny>> {
+/// The object for an operand kind in NumPy's promotion.
+pub fn spec(py: Python<'_>, kind: OperandKind) -> PyResult<Bound<'_, PyAny>> {
     Ok(match kind.dtype() {
         Some(dtype) => dtypes::to_numpy(py, dtype)?,
-        None if kind == Kind::WEAK_INT => py.get_type::<PyInt>().into_any(),
-        None if kind == Kind::WEAK_FLOAT => py.get_type::<PyFloat>().into_any(),
+        None if kind == OperandKind::WEAK_INT => py.get_type::<PyInt>().into_any(),
+        None if kind == OperandKind::WEAK_FLOAT => py.get_type::<PyFloat>().into_any(),
         None => py.get_type::<PyComplex>().into_any(),
     })
 }
 
-/// Records a recipe on operands by plan.
+/// Records a lowering on operands, cast by their promotion.
 fn run(
     py: Python<'_>,
-    recipe: Recipe,
-    plan: Plan,
-    operands: &[Operand<'_>],
+    lowering: UfuncLowering,
+    plan: Promotion,
+    operands: &[UfuncOperand<'_>],
     out: Option<&Array>,
 ) -> PyResult<Option<Array>> {
     let context = ready(py)?;
     if operands.iter().all(|operand| operand.as_array().is_none())
-        || !recipe.supported(context, plan)?
+        || !lowering.supported(context, plan)?
     {
         return Ok(None);
     }
-    let mut prepared: SmallVec<[Prepared<'_>; 3]> = SmallVec::new();
+    let mut prepared: SmallVec<[PromotedOperand<'_>; 3]> = SmallVec::new();
     for (operand, dtype) in operands.iter().zip(plan.operands) {
-        match Prepared::new(context, operand, dtype)? {
+        match PromotedOperand::new(context, operand, dtype)? {
             Some(operand) => prepared.push(operand),
-            None => return record::beyond(context, recipe, plan, operands),
+            None => return record::beyond(context, lowering, plan, operands),
         }
     }
-    let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(Prepared::arg).collect();
-    let record = |args: &[Arg<'_>]| recipe.record(context, plan, args);
+    let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(PromotedOperand::arg).collect();
+    let record = |args: &[Arg<'_>]| lowering.record(context, plan, args);
     let recorded = match out {
         Some(out) => context.recorded_into(out, &args, record),
         None => record(&args),
     };
     match recorded {
         // NumPy has the words for a product that does not fit its output.
-        Ok(Some(array)) if matches!(recipe, Recipe::MatMul) => {
+        Ok(Some(array)) if matches!(lowering, UfuncLowering::MatMul) => {
             Ok(out.is_none_or(|out| out.shape() == array.shape()).then_some(array))
         }
         Ok(array) => Ok(array),
-        Err(error) if error.kind() == ErrorKind::Shape => {
-            Err(not_broadcastable(operands.iter().map(Operand::shape).chain(out.map(Array::shape))))
-        }
+        Err(error) if error.kind() == ErrorKind::Shape => Err(not_broadcastable(
+            operands.iter().map(UfuncOperand::shape).chain(out.map(Array::shape)),
+        )),
         Err(error) => Err(to_py(error)),
     }
 }
@@ -392,9 +397,9 @@ impl Ufunc {
     fn new(name: String, numpy: &Bound<'_, PyAny>) -> PyResult<Ufunc> {
         let nin = numpy.getattr("nin")?.extract()?;
         let nout: usize = numpy.getattr("nout")?.extract()?;
-        let recipe = if nout == 1 { recipe::of_numpy(&name) } else { None };
-        let plans = [const { AtomicU8::new(UNKNOWN) }; Kind::COUNT * Kind::COUNT];
-        let shortcuts = Shortcuts::new();
-        Ok(Ufunc { name, numpy: numpy.clone().unbind(), recipe, nin, plans, shortcuts })
+        let lowering = if nout == 1 { ufunc_lowering::of_numpy(&name) } else { None };
+        let plans = [const { AtomicU8::new(UNKNOWN) }; OperandKind::COUNT * OperandKind::COUNT];
+        let dispatch_cache = DispatchCache::new();
+        Ok(Ufunc { name, numpy: numpy.clone().unbind(), lowering, nin, plans, dispatch_cache })
     }
 }

@@ -1,11 +1,11 @@
-//! NumPy's dtypes and ours: the Python objects that stand for them.
+//! NumPy's dtypes and ours: the Python objects for each dtype.
 //!
-//! Owns [`Numpy`], the NumPy objects that the hot paths compare by identity. Invariant: what is a
-//! number in native byte order and at most 128 bits has a dtype of ours; strings, objects, dates,
-//! records and long doubles are NumPy's own.
+//! Owns [`Numpy`], the NumPy objects that the hot paths compare by identity. Invariant: numbers in native byte
+//! order and of at most 128 bits have a dtype of ours; strings, objects, dates, records and long doubles are
+//! NumPy's own.
 //!
-//! Not here: promotion (`compute/ufunc.rs` asks NumPy for it, once for each combination); whether a driver
-//! holds a dtype (`session/context.rs`).
+//! Not here: promotion (`compute/ufunc.rs` asks NumPy for it, once for each combination); whether a driver holds a
+//! dtype (`session/context.rs`).
 
 use crate::session::context::holds;
 use crate::session::errors::to_py;
@@ -33,7 +33,7 @@ pub struct Numpy {
     pub floating: Py<PyAny>,
     /// `numpy.ufunc`.
     pub ufunc: Py<PyAny>,
-    /// What stands for an argument that is not given.
+    /// The default of arguments that are not given.
     pub no_value: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
@@ -176,7 +176,7 @@ pub fn nothing_like(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     Ok(nothing)
 }
 
-/// Whether arrays of what `numpy.dtype` makes of this are lazy.
+/// Whether arrays of this dtype, in any form that `numpy.dtype` takes, are lazy.
 #[pyfunction]
 pub fn is_lazy(spec: &Bound<'_, PyAny>) -> PyResult<bool> {
     from_any(spec)?.map_or(Ok(false), holds)

@@ -1,11 +1,11 @@
-//! Between NumPy's objects and the core's: dtypes, elements, memory.
+//! Conversion between NumPy's objects and the core's: dtypes, elements, memory.
 //!
-//! `dtypes.rs` has the Python objects that stand for dtypes; `host.rs` is the way from NumPy to us, `lend.rs` the way
-//! back; `unfit.rs` warns of numbers that do not fit.
+//! `dtypes.rs` has the Python objects for dtypes; `numpy_arrays.rs` takes NumPy's arrays, `array_export.rs` gives
+//! arrays to NumPy; `cast_warnings.rs` warns of numbers that do not fit a dtype.
 //!
 //! Imports `session`. Not here: the classes that Python sees (`array`).
 
+pub mod array_export;
+pub mod cast_warnings;
 pub mod dtypes;
-pub mod host;
-pub mod lend;
-pub mod unfit;
+pub mod numpy_arrays;

@@ -1,14 +1,14 @@
-//! Arrays from nothing: constants and index values, which take no memory until something needs it.
+//! Arrays from nothing: constants and index values, which take no memory until they are needed.
 //!
-//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and of NumPy's own those
-//! that are called most: they do what is said plainly, and leave the rest to that file.
+//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and the fast path of NumPy's
+//! most called ones: plain arguments are handled here, others in that file.
 //!
 //! Not here: NumPy's signatures and defaults (there).
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{classify, complex_array};
 use crate::convert::dtypes;
-use crate::index::key::integer;
+use crate::index::basic_key::integer;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};

@@ -1,8 +1,9 @@
-//! Functions in C, as many of NumPy's are: to call one takes half as long as to call one in Python.
+//! Creation functions as C functions, like many of NumPy's: to call one takes half as long as to call one in
+//! Python.
 //!
-//! Owns [`add`]. Invariant: they have NumPy's page, pickle by name, and bind to no instance.
+//! Owns [`add`]. Invariant: they have NumPy's docstring, pickle by name, and bind to no instance.
 //!
-//! Not here: what they do (`arrays.rs`).
+//! Not here: their work (`arrays.rs`).
 
 use crate::create::arrays;
 use pyo3::exceptions::PyRuntimeError;
@@ -12,8 +13,8 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple};
 use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What such a function does with its arguments.
-type Function =
+/// The implementation of such a function.
+type BuiltinFunction =
     for<'py> fn(&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>>;
 
 /// Calls a function as Python does.
@@ -21,13 +22,14 @@ type Function =
 /// # Safety
 /// `args` is a tuple, `kwargs` a dictionary or null, and this thread has Python's lock.
 unsafe fn called(
-    function: Function,
+    function: BuiltinFunction,
     args: *mut ffi::PyObject,
     kwargs: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     Python::attach(|py| {
         let done = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: as promised; Python keeps them for the time of the call.
+            // SAFETY: `args` is a tuple and `kwargs` a dictionary or null (this function's contract), and Python keeps
+            // both for the time of the call.
             let (args, kwargs) =
                 unsafe { (Borrowed::from_ptr(py, args), Borrowed::from_ptr_or_opt(py, kwargs)) };
             let kwargs = kwargs.as_ref().map(|kwargs| kwargs.cast::<PyDict>()).transpose()?;
@@ -58,7 +60,8 @@ macro_rules! functions {
                     args: *mut ffi::PyObject,
                     kwargs: *mut ffi::PyObject,
                 ) -> *mut ffi::PyObject {
-                    // SAFETY: Python calls so.
+                    // SAFETY: Python calls a `METH_VARARGS | METH_KEYWORDS` function with a tuple and a dictionary
+                    // or null, holding its lock.
                     unsafe { called(arrays::$name, args, kwargs) }
                 }
                 let name = stringify!($name);

@@ -1,10 +1,10 @@
-//! Arrays from nothing.
+//! Creation of arrays.
 //!
-//! `arrays.rs` makes constants and index values; `builtin.rs` has the functions that are called most in
-//! C; `outside.rs` those of files.
+//! `arrays.rs` makes constants and index values; `builtin.rs` has the functions that are called most, as C
+//! functions; `external_arrays.rs` makes arrays of files and of reading functions.
 //!
 //! Imports `session`, `convert` and `array`. Not here: NumPy's signatures (`python/gpupy/_creation.py`).
 
 pub mod arrays;
 pub mod builtin;
-pub mod outside;
+pub mod external_arrays;

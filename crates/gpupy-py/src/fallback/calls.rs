@@ -1,10 +1,10 @@
 //! Calls that NumPy serves.
 //!
-//! Owns [`fallback`] and its neighbours. Invariant: every fallback is counted (`sites.rs`).
+//! Owns [`fallback`] and its neighbours. Invariant: every fallback is counted (`call_sites.rs`).
 //!
-//! Not here: the policy (`python/gpupy/_fallback.py`), the way of arguments to NumPy and back (`plain.rs`).
+//! Not here: the policy (`python/gpupy/_fallback.py`), the way of arguments to NumPy and back (`fast_call.rs`).
 
-use crate::fallback::plain::call;
+use crate::fallback::fast_call::call;
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};

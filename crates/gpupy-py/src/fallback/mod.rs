@@ -1,10 +1,10 @@
-//! Calls that NumPy serves.
+//! Fallback: calls that NumPy serves.
 //!
-//! `calls.rs` has them by what is called; `plain.rs` is the way of plain arguments to NumPy and back; `sites.rs` counts
-//! where they come from.
+//! `calls.rs` has them by kind of call; `fast_call.rs` passes plain arguments to NumPy and results back;
+//! `call_sites.rs` counts calls by the line that makes them.
 //!
 //! Imports `session`, `convert` and `array`. Not here: the policy (`python/gpupy/_fallback.py`).
 
+pub mod call_sites;
 pub mod calls;
-pub mod plain;
-pub mod sites;
+pub mod fast_call;

@@ -3,10 +3,10 @@
 //! Owns [`select`], which turns a key into a view. Invariant: a mistake in a key is reported at the
 //! line that makes it, in NumPy's words; nothing is evaluated for it.
 //!
-//! Not here: index arrays and masks (`pick.rs`), assignment (`assign.rs`).
+//! Not here: index arrays and masks (`fancy.rs`), assignment (`setitem.rs`).
 
-use crate::array::scalar::LazyScalar;
-use crate::array::standin::explain;
+use crate::array::lazy_scalar::LazyScalar;
+use crate::array::meta::numpy_error;
 use crate::convert::dtypes::numpy;
 use crate::session::errors::to_py;
 use gpupy_core::MAX_RANK;
@@ -16,14 +16,14 @@ use pyo3::types::{PyBool, PyEllipsis, PyInt, PySlice, PyTuple};
 use smallvec::SmallVec;
 
 /// A part of a key.
-pub enum Item<'py> {
+pub enum BasicPart<'py> {
     At(isize),
     Range(Bound<'py, PySlice>),
     Ellipsis,
     NewAxis,
 }
 
-/// What a key selects.
+/// The selection of a basic key.
 pub struct Selection {
     /// The view.
     pub view: Array,
@@ -33,7 +33,7 @@ pub struct Selection {
 
 /// The view that a basic key selects; `None` for keys of other sorts.
 pub fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Selection>> {
-    let mut items: SmallVec<[Item<'_>; 4]> = SmallVec::new();
+    let mut items: SmallVec<[BasicPart<'_>; 4]> = SmallVec::new();
     if let Ok(keys) = key.cast_exact::<PyTuple>() {
         for key in keys.iter() {
             match item(key)? {
@@ -49,45 +49,45 @@ pub fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Selectio
     }
     match walk(array, &items)? {
         Some(selection) => Ok(Some(selection)),
-        None => Err(explain(key.py(), array, |standin| standin.get_item(key))),
+        None => Err(numpy_error(key.py(), array, |meta| meta.get_item(key))),
     }
 }
 
 /// A part of a key that needs no index array; `None` for other sorts.
-pub fn item(key: Bound<'_, PyAny>) -> PyResult<Option<Item<'_>>> {
+pub fn item(key: Bound<'_, PyAny>) -> PyResult<Option<BasicPart<'_>>> {
     if let Ok(int) = key.cast_exact::<PyInt>() {
         // Beyond isize no axis has an element; NumPy words that.
-        return Ok(int.extract::<isize>().ok().map(Item::At));
+        return Ok(int.extract::<isize>().ok().map(BasicPart::At));
     }
     if key.is_none() {
-        return Ok(Some(Item::NewAxis));
+        return Ok(Some(BasicPart::NewAxis));
     }
     if key.cast::<PyEllipsis>().is_ok() {
-        return Ok(Some(Item::Ellipsis));
+        return Ok(Some(BasicPart::Ellipsis));
     }
     if key.cast::<PyBool>().is_ok() {
         return Ok(None);
     }
     let key = match key.cast_into::<PySlice>() {
-        Ok(slice) => return Ok(Some(Item::Range(slice))),
+        Ok(slice) => return Ok(Some(BasicPart::Range(slice))),
         Err(other) => other.into_inner(),
     };
     if let Ok(scalar) = key.cast::<LazyScalar>() {
         if scalar.get().dtype_of().is_int() {
-            return Ok(Some(Item::At(key.extract()?)));
+            return Ok(Some(BasicPart::At(key.extract()?)));
         }
         return Ok(None);
     }
     if key.is_instance(numpy(key.py())?.integer.bind(key.py()))? {
-        return Ok(Some(Item::At(key.extract()?)));
+        return Ok(Some(BasicPart::At(key.extract()?)));
     }
     Ok(None)
 }
 
 /// Applies the items axis by axis; `None` when one does not fit.
-fn walk(array: &Array, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
-    let used = items.iter().filter(|i| matches!(i, Item::At(_) | Item::Range(_))).count();
-    let ellipses = items.iter().filter(|i| matches!(i, Item::Ellipsis)).count();
+fn walk(array: &Array, items: &[BasicPart<'_>]) -> PyResult<Option<Selection>> {
+    let used = items.iter().filter(|i| matches!(i, BasicPart::At(_) | BasicPart::Range(_))).count();
+    let ellipses = items.iter().filter(|i| matches!(i, BasicPart::Ellipsis)).count();
     if used > array.ndim() || ellipses > 1 {
         return Ok(None);
     }
@@ -97,17 +97,17 @@ fn walk(array: &Array, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
     let mut axis = 0;
     for item in items {
         match item {
-            Item::NewAxis => {
+            BasicPart::NewAxis => {
                 shape.push(1);
                 strides.push(0);
             }
-            Item::Ellipsis => {
+            BasicPart::Ellipsis => {
                 let end = axis + array.ndim() - used;
                 shape.extend_from_slice(&array.shape()[axis..end]);
                 strides.extend_from_slice(&array.strides()[axis..end]);
                 axis = end;
             }
-            Item::At(at) => {
+            BasicPart::At(at) => {
                 let n = array.shape()[axis] as isize;
                 let at = if *at < 0 { at.wrapping_add(n) } else { *at };
                 if at < 0 || at >= n {
@@ -116,7 +116,7 @@ fn walk(array: &Array, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
                 offset += at * array.strides()[axis];
                 axis += 1;
             }
-            Item::Range(slice) => {
+            BasicPart::Range(slice) => {
                 let range = slice.indices(array.shape()[axis] as isize)?;
                 shape.push(range.slicelength);
                 strides.push(array.strides()[axis] * range.step);

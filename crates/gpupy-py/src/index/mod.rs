@@ -1,19 +1,20 @@
-//! Indexing: which elements a key names, read and written.
+//! Indexing: from a key to the elements that it selects, to read and write.
 //!
-//! A [`Key`](key::Key) is integers and ranges; `basic.rs` has all keys without index arrays, as views; a key with index
-//! arrays or masks has [`Part`](parts::Part)s, which name elements together (`place.rs`), read and written by `pick.rs`
-//! and taken by `take.rs`; `masks.rs` keeps positions of masks; `assign.rs` writes; `few.rs` is the short way of everyday
-//! keys; [`Rows`](rows::Rows) iterates.
+//! A [`BasicKey`](basic_key::BasicKey) is integers and slices; `basic.rs` has all keys without index arrays, as
+//! views. Advanced (fancy) keys, with index arrays or masks, have [`KeyPart`](advanced_key::KeyPart)s, which select
+//! axes together (`indexed_axes.rs`); `fancy.rs` reads and writes by them, `take.rs` has `take` and
+//! `take_along_axis`. `mask_positions.rs` caches positions of masks; `setitem.rs` writes; `fast_path.rs` is the
+//! fast path of everyday keys; [`RowIterator`](row_iterator::RowIterator) iterates.
 //!
 //! Imports `session`, `convert` and `array`. Not here: `a[key]` itself (`methods/indexing.rs`).
 
-pub mod assign;
+pub mod advanced_key;
 pub mod basic;
-pub mod few;
-pub mod key;
-pub mod masks;
-pub mod parts;
-pub mod pick;
-pub mod place;
-pub mod rows;
+pub mod basic_key;
+pub mod fancy;
+pub mod fast_path;
+pub mod indexed_axes;
+pub mod mask_positions;
+pub mod row_iterator;
+pub mod setitem;
 pub mod take;

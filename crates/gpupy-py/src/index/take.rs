@@ -1,15 +1,15 @@
-//! The functions that take by index arrays: `take` and `take_along_axis`.
+//! `take` and `take_along_axis`: functions that select by index arrays.
 //!
-//! Owns [`take`] and [`take_along`]. Invariant: what is taken is a copy.
+//! Owns [`take`] and [`take_along`]. Invariant: the result is a copy.
 //!
-//! Not here: keys with index arrays (`pick.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::numpy;
-use crate::convert::host;
-use crate::index::few;
-use crate::index::pick::refusal;
+use crate::convert::numpy_arrays;
+use crate::index::fancy::refusal;
+use crate::index::fast_path;
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -28,7 +28,7 @@ pub fn take<'py>(
     mode: &str,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let outside = match mode {
         "raise" => Outside::Refuse,
         "wrap" => Outside::Wrap,
@@ -37,7 +37,7 @@ pub fn take<'py>(
     };
     let context = ready(py)?;
     let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
-    if let (0, "raise", Some(index)) = (axis, mode, few::index(indices)?)
+    if let (0, "raise", Some(index)) = (axis, mode, fast_path::index(indices)?)
         && let Some(picked) = context.picked_at_once(&array, &index)
     {
         return wrap_array(py, picked).map(Some);
@@ -53,11 +53,11 @@ pub fn take<'py>(
         (0..array.ndim()).map(|k| (k == axis).then_some(&index)).collect();
     let found = wait(py, || context.pick(&array, &all, axis, outside));
     let refused = || {
-        refusal(&array, indices, |standin, indices| {
+        refusal(&array, indices, |meta, indices| {
             let kwargs = PyDict::new(py);
             kwargs.set_item("axis", axis)?;
             kwargs.set_item("mode", mode)?;
-            standin.call_method("take", (indices,), Some(&kwargs))
+            meta.call_method("take", (indices,), Some(&kwargs))
         })
     };
     match found {
@@ -84,7 +84,7 @@ pub fn take_along<'py>(
     axis: isize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = array.py();
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let context = ready(py)?;
     let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
     if !supports(context, Op::Gather, array.dtype()) {
@@ -111,7 +111,7 @@ pub fn take_along<'py>(
         Err(error) if error.kind() != ErrorKind::Index && error.kind() != ErrorKind::Shape => {
             Err(to_py(error))
         }
-        // NumPy has the words for what does not fit.
+        // NumPy words the error.
         _ => Ok(None),
     }
 }
@@ -122,10 +122,10 @@ fn normal(axis: isize, ndim: usize) -> Option<usize> {
     usize::try_from(axis).ok().filter(|axis| *axis < ndim)
 }
 
-/// Integers as an index array, which may have no axes; `None` for what are none.
+/// Integers as an index array, which may have no axes; `None` for other objects.
 fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array) = given.cast::<NdArray>()
-        && let Elements::Lazy(array) = elements(array)
+        && let ArrayElements::Lazy(array) = elements(array)
     {
         return match array.dtype().is_int() {
             true => array.snapshot().map(Some).map_err(to_py),
@@ -137,7 +137,7 @@ fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let array = numpy(py)?.asarray.bind(py).call1((host,))?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     match kind {
-        'i' | 'u' => host::indices(&array),
+        'i' | 'u' => numpy_arrays::indices(&array),
         _ => Ok(None),
     }
 }

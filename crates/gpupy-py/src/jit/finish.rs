@@ -1,21 +1,23 @@
 //! The end of a recording: it becomes a variant.
 //!
-//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder of Python calls. Invariant: whatever is kept, what
-//! the function did is true afterwards, and the call gives it.
+//! Owns [`begin`], [`finish`] and [`abandon`], which the recorder in Python calls. Invariant: whether the recording
+//! is kept or not, the function's effects are applied, and the call gives its result.
 //!
-//! Not here: what goes on while a function is recorded (`array/recording/`).
+//! Not here: arrays while a function is recorded (`array/recording/`).
 
-use super::call::Jit;
-use super::ending::{Base, Ending, From, Output, Registers, Template};
-use super::given::{Given, Objects, pattern};
-use super::guard::Guard;
-use super::path::{Path, Then};
-use super::variant::{Variant, Wanted};
-use crate::array::ndarray::{Elements, NdArray, elements};
-use crate::array::recording::truth::come_true;
-use crate::array::recording::{self, Cut, Done, Recording};
-use crate::array::scalar::{self, LazyScalar};
-use crate::index::pick;
+use super::argument_spec::{ArgumentSpec, Objects, pattern};
+use super::epilogue::{
+    ElementsSource, Epilogue, OutputOwner, OutputSpec, RegisterFile, ResultTemplate,
+};
+use super::guards::Guard;
+use super::jit_function::Jit;
+use super::trace_tree::{Terminator, TraceTree};
+use super::variant::{ArraySpec, Variant};
+use crate::array::lazy_scalar::{self, LazyScalar};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::recording::materialise::come_true;
+use crate::array::recording::{self, JitRecording, PendingSegment, RecordedSegment};
+use crate::index::fancy;
 use crate::session::context::opening;
 use crate::session::errors::to_py;
 use gpupy_engine::{Array, View};
@@ -43,7 +45,7 @@ pub fn forget_others() {
     recording::forget_others();
 }
 
-/// Whether somebody has an array that a function made and that is not among what it gave.
+/// Whether an array that the function made is still alive and is not among its results.
 #[pyfunction]
 pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
     let made = |result: Bound<'_, PyAny>| {
@@ -57,19 +59,19 @@ pub fn leaks(results: &Bound<'_, PyList>) -> PyResult<bool> {
     Ok(recording::with(|recording| recording.leaks(&results)).unwrap_or(false))
 }
 
-/// Whether somebody has a view that a function made of an array from before.
+/// Whether a view that the function made of an array from before is still alive.
 #[pyfunction]
 pub fn leaks_views() -> bool {
     recording::with(|recording| recording.leaks_views()).unwrap_or(false)
 }
 
-/// Ends the recording of this thread, and nothing that was done is true.
+/// Ends the recording of this thread, and drops its effects.
 #[pyfunction]
 pub fn discard() {
     drop(recording::end());
 }
 
-/// What stands for a scalar or a number in this thread's recording.
+/// The placeholder of a scalar or a number in this thread's recording.
 ///
 /// # Errors
 /// Nothing is recorded, or it is no number.
@@ -78,14 +80,14 @@ pub fn number_in_place_of<'py>(known: &Bound<'py, PyAny>) -> PyResult<Bound<'py,
     let py = known.py();
     let array = match known.cast_exact::<LazyScalar>() {
         Ok(scalar) => Some(scalar.get().as_array().clone()),
-        Err(_) => recording::asked::number_of(known)?,
+        Err(_) => recording::unrecordable::number_of(known)?,
     };
     let touch = |array| recording::with(|recording| recording.touch(address(known), array));
     let found = array.as_ref().and_then(touch).flatten().ok_or_else(lost)?;
-    scalar::standing(py, found, known.is_exact_instance_of::<PyFloat>())
+    lazy_scalar::standing(py, found, known.is_exact_instance_of::<PyFloat>())
 }
 
-/// By what a recording knows an array, or a number that something stands for.
+/// The address by which a recording knows an array or a number.
 fn address(object: &Bound<'_, PyAny>) -> usize {
     match object.cast_exact::<NdArray>() {
         Ok(array) => array.get().address(),
@@ -99,7 +101,7 @@ pub fn is_float(scalar: &Bound<'_, LazyScalar>) -> bool {
     scalar.get().is_weak
 }
 
-/// Says that what this thread records might tell other objects from arrays.
+/// Notes that the recorded code may check whether an object is an array.
 #[pyfunction]
 pub fn tells_classes() {
     recording::with(|recording| recording.tells_classes = true);
@@ -111,15 +113,15 @@ pub fn select<'py>(
     array: &Bound<'py, NdArray>,
     mask: &Bound<'py, NdArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Elements::Lazy(elements) = elements(array) else { return Err(lost()) };
-    let picked = pick::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
+    let ArrayElements::Lazy(elements) = elements(array) else { return Err(lost()) };
+    let picked = fancy::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
     Ok(Bound::new(mask.py(), NdArray::lazy(picked))?.into_any())
 }
 
-/// What tells whether two arrays have the same elements, without looking at them.
+/// A key that is equal for arrays with the same elements; nothing is evaluated for it.
 #[pyfunction]
 pub fn identity(array: &Bound<'_, NdArray>) -> PyResult<(u64, Vec<usize>, Vec<isize>, isize)> {
-    let Elements::Lazy(array) = elements(array) else { return Err(lost()) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Err(lost()) };
     let value = array.value().map_err(to_py)?;
     Ok((value.id(), array.shape().to_vec(), array.strides().to_vec(), array.offset()))
 }
@@ -131,13 +133,13 @@ pub fn is_made(array: &Bound<'_, NdArray>) -> bool {
     number != 0 && array.get().made_in() == number
 }
 
-/// Why what this thread does cannot be done again.
+/// Why this thread's recording cannot be repeated, if it cannot.
 #[pyfunction]
 pub fn refused() -> Option<String> {
     recording::with(|recording| recording.refused.clone()).flatten()
 }
 
-/// Why what this thread does has to run once more, without being recorded.
+/// Why the function has to run once more, unrecorded, if it has to.
 #[pyfunction]
 pub fn spoiled() -> Option<String> {
     recording::with(|recording| recording.spoiled.clone()).flatten()
@@ -149,7 +151,7 @@ pub fn decisions() -> usize {
     recording::with(|recording| recording.done.len()).unwrap_or(0)
 }
 
-/// Ends the recording of this thread without keeping anything: what was done is true, and open arrays have elements.
+/// Ends the recording of this thread without keeping it: its effects are applied, and open arrays get elements.
 ///
 /// # Errors
 /// Any of an evaluation.
@@ -166,14 +168,14 @@ pub fn abandon(py: Python<'_>) -> PyResult<()> {
 /// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's
 /// result comes back with the reason.
 ///
-/// - `arguments`, `named`: what the arguments were like ([`Given::of`]); `objects`: their arrays, in that order, and
-///   `captured` ones behind them; `guards`: [`Guard::of`].
-/// - `result`: [`Template::of`]; `outputs`: the arrays and scalars in it.
+/// - `arguments`, `named`: [`ArgumentSpec::of`]; `objects`: the arguments' arrays, in that order, and `captured` ones
+///   behind them; `guards`: [`Guard::of`].
+/// - `result`: [`ResultTemplate::of`]; `outputs`: the arrays and scalars in it.
 ///
 /// # Errors
 /// Any of an evaluation.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // what a variant consists of
+#[allow(clippy::too_many_arguments)] // the parts of a variant
 pub fn finish<'py>(
     py: Python<'py>,
     jit: &Bound<'py, Jit>,
@@ -187,10 +189,11 @@ pub fn finish<'py>(
     refused: Option<String>,
 ) -> PyResult<(Bound<'py, PyAny>, Option<String>)> {
     let all: Objects<'py> = objects.iter().chain(captured.iter()).collect();
-    let outputs: Vec<Seen> = outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
+    let outputs: Vec<OutputArray> =
+        outputs.iter().map(|output| seen(&output)).collect::<PyResult<_>>()?;
     let ended = recording::with(|recording| {
         let cut = recording.cut(None).map_err(to_py)?;
-        let ending = Ending::of(recording, &cut, &outputs, &all, result)?;
+        let ending = Epilogue::of(recording, &cut, &outputs, &all, result)?;
         let wanted = wanted(recording, &all);
         Ok::<_, PyErr>((cut, ending, wanted))
     });
@@ -207,14 +210,17 @@ pub fn finish<'py>(
     let ending = Arc::new(ending);
     let made = ours.made_with(&cut.replay(py)?, &cut);
     let inputs: Vec<Array> = ours.inputs.iter().map(|input| input.real.clone()).collect();
-    let registers = Registers { inputs: &inputs, made: &made };
+    let registers = RegisterFile { inputs: &inputs, made: &made };
     let given = ending.give(py, &all, &registers)?;
     if let (None, Some(wanted)) = (&refused, wanted) {
         let pair = |entry: Bound<'_, PyAny>| {
-            Ok((entry.get_item(0)?.unbind(), Given::of(&entry.get_item(1)?)?))
+            Ok((entry.get_item(0)?.unbind(), ArgumentSpec::of(&entry.get_item(1)?)?))
         };
         let variant = Variant {
-            arguments: arguments.iter().map(|given| Given::of(&given)).collect::<PyResult<_>>()?,
+            arguments: arguments
+                .iter()
+                .map(|given| ArgumentSpec::of(&given))
+                .collect::<PyResult<_>>()?,
             named: named.iter().map(pair).collect::<PyResult<_>>()?,
             guards: guards.iter().map(|guard| Guard::of(&guard)).collect::<PyResult<_>>()?,
             captured: captured.iter().map(Bound::unbind).collect(),
@@ -231,28 +237,28 @@ pub fn finish<'py>(
     Ok((given, refused))
 }
 
-/// What an output is.
-struct Seen {
+/// An array in a function's result.
+struct OutputArray {
     array: Array,
     writable: bool,
     owns: bool,
 }
 
-/// What an output is: an array as it is seen.
-fn seen(output: &Bound<'_, PyAny>) -> PyResult<Seen> {
+/// The array behind an output.
+fn seen(output: &Bound<'_, PyAny>) -> PyResult<OutputArray> {
     if let Ok(object) = output.cast_exact::<NdArray>() {
         let reading = object.get().read(object.py());
         let lazy =
             reading.as_lazy().ok_or_else(|| PyTypeError::new_err("an array is NumPy's own"))?;
         let (writable, owns) = (object.get().is_writable(), object.get().base.is_none());
-        return Ok(Seen { array: lazy.clone(), writable, owns });
+        return Ok(OutputArray { array: lazy.clone(), writable, owns });
     }
     let scalar = output.cast_exact::<LazyScalar>()?;
-    Ok(Seen { array: scalar.get().as_array().clone(), writable: false, owns: false })
+    Ok(OutputArray { array: scalar.get().as_array().clone(), writable: false, owns: false })
 }
 
 /// The arrays that were looked at, where all are among the call's objects.
-fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
+fn wanted(recording: &JitRecording, objects: &Objects<'_>) -> Option<Vec<ArraySpec>> {
     let mut places = vec![None; recording.touched.len()];
     for (place, object) in objects.iter().enumerate() {
         if let Some(number) = recording.find(address(object)) {
@@ -264,7 +270,7 @@ fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
     let touched = recording.touched.iter().zip(places);
     let wanted = touched.map(|(touched, place)| {
         let (object, writable) = place?;
-        Some(Wanted {
+        Some(ArraySpec {
             object,
             input: touched.input,
             dtype: touched.array.dtype(),
@@ -277,48 +283,55 @@ fn wanted(recording: &Recording, objects: &Objects<'_>) -> Option<Vec<Wanted>> {
 }
 
 /// The path of segments to an ending.
-fn path(jit: &Jit, done: Vec<Done>, last: Cut, ending: Arc<Ending>) -> Arc<Path> {
-    let Done { segment, takes, gives, .. } = last.done;
-    let then = Then::End(ending);
-    let mut path = Arc::new(Path { segment: jit.shared(segment), takes, gives, then });
-    for Done { segment, takes, gives, decision } in done.into_iter().rev() {
+fn path(
+    jit: &Jit,
+    done: Vec<RecordedSegment>,
+    last: PendingSegment,
+    ending: Arc<Epilogue>,
+) -> Arc<TraceTree> {
+    let RecordedSegment { segment, takes, gives, .. } = last.done;
+    let then = Terminator::End(ending);
+    let mut path = Arc::new(TraceTree { segment: jit.shared(segment), takes, gives, then });
+    for RecordedSegment { segment, takes, gives, decision } in done.into_iter().rev() {
         let Some((seen, truth)) = decision else { continue };
         let (no, yes) = if truth { (None, Some(path)) } else { (Some(path), None) };
-        let then = Then::Decide { seen, no, yes };
-        path = Arc::new(Path { segment: jit.shared(segment), takes, gives, then });
+        let then = Terminator::Decide { seen, no, yes };
+        path = Arc::new(TraceTree { segment: jit.shared(segment), takes, gives, then });
     }
     path
 }
 
-impl Ending {
-    /// What is left behind and given by what was recorded up to the last segment.
+impl Epilogue {
+    /// The epilogue of the recorded operations, after the last segment.
     fn of(
-        recording: &Recording,
-        cut: &Cut,
-        outputs: &[Seen],
+        recording: &JitRecording,
+        cut: &PendingSegment,
+        outputs: &[OutputArray],
         objects: &Objects<'_>,
         result: &Bound<'_, PyAny>,
-    ) -> PyResult<Ending> {
+    ) -> PyResult<Epilogue> {
         let mut writes = Vec::new();
         for (input, shadow) in recording.written() {
             writes.push((input, base(recording, cut, &shadow)?));
         }
-        let (mut bases, mut owners): (Vec<Base>, Vec<Array>) = (Vec::new(), Vec::new());
+        let (mut bases, mut owners): (Vec<ElementsSource>, Vec<Array>) = (Vec::new(), Vec::new());
         let mut given = Vec::new();
-        for Seen { array, writable, owns } in outputs {
+        for OutputArray { array, writable, owns } in outputs {
             let view: View = array.layout().clone();
             let input = recording.input_of(array);
             let object = input.and_then(|input| owner(recording, objects, input));
             let from = match (object, input) {
-                (Some(object), _) => From::Object(object),
+                (Some(object), _) => OutputOwner::Object(object),
                 (None, Some(input)) => {
-                    bases.push(Base::Shared(recording.inputs[input as usize].real.clone()));
+                    bases.push(ElementsSource::Shared(
+                        recording.inputs[input as usize].real.clone(),
+                    ));
                     owners.push(array.clone());
-                    From::Base(bases.len() - 1)
+                    OutputOwner::Base(bases.len() - 1)
                 }
                 (None, None) => {
                     let known = owners.iter().position(|owner| owner.shares_base(array));
-                    From::Base(match known {
+                    OutputOwner::Base(match known {
                         Some(number) => number,
                         None => {
                             bases.push(base(recording, cut, array)?);
@@ -328,20 +341,20 @@ impl Ending {
                     })
                 }
             };
-            given.push(Output { from, view, writable: *writable, owns: *owns });
+            given.push(OutputSpec { from, view, writable: *writable, owns: *owns });
         }
-        Ok(Ending { writes, bases, outputs: given, result: Template::of(result)? })
+        Ok(Epilogue { writes, bases, outputs: given, result: ResultTemplate::of(result)? })
     }
 }
 
-/// What the base of an array is after the last segment.
-fn base(recording: &Recording, cut: &Cut, array: &Array) -> PyResult<Base> {
+/// The source of a base's elements after the last segment.
+fn base(recording: &JitRecording, cut: &PendingSegment, array: &Array) -> PyResult<ElementsSource> {
     if !array.is_open() {
         let whole = recording::whole_base(array).and_then(|whole| whole.snapshot());
-        return whole.map(Base::Constant).map_err(to_py);
+        return whole.map(ElementsSource::Constant).map_err(to_py);
     }
     let register = recording.register_after(cut, array);
-    register.map(Base::Register).ok_or_else(lost)
+    register.map(ElementsSource::Register).ok_or_else(lost)
 }
 
 fn lost() -> PyErr {
@@ -349,7 +362,7 @@ fn lost() -> PyErr {
 }
 
 /// The place of an object whose base is an input.
-fn owner(recording: &Recording, objects: &Objects<'_>, input: u32) -> Option<usize> {
+fn owner(recording: &JitRecording, objects: &Objects<'_>, input: u32) -> Option<usize> {
     let mut places = objects.iter().enumerate();
     places.find_map(|(place, object)| {
         object.cast_exact::<NdArray>().ok()?;
@@ -362,7 +375,7 @@ impl Variant {
     /// The variant that also knows the way of another one, for the same arguments; `None` where they are not the
     /// same, or do not do the same up to a decision.
     pub fn with(&self, other: &Variant, py: Python<'_>) -> Option<Variant> {
-        let is_same = |a: &[Given], b: &[Given]| {
+        let is_same = |a: &[ArgumentSpec], b: &[ArgumentSpec]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_same(b, py))
         };
         let is_named = self.named.len() == other.named.len()
@@ -393,7 +406,7 @@ impl Variant {
                 guards.push(guard.again(py));
             }
         }
-        let again = |given: &Given| given.again(py);
+        let again = |given: &ArgumentSpec| given.again(py);
         Some(Variant {
             arguments: self.arguments.iter().map(again).collect(),
             named: self
@@ -414,11 +427,11 @@ impl Variant {
     }
 }
 
-/// What Python calls of all this.
+/// Adds this module's functions and classes to `gpupy._gpupy`.
 pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let inner = PyModule::new(module.py(), "jit")?;
     inner.add_class::<Jit>()?;
-    inner.add_class::<super::loading::File>()?;
+    inner.add_class::<super::loading::FunctionFile>()?;
     inner.add("MAGIC", PyBytes::new(module.py(), &gpupy_engine::saved::file::MAGIC))?;
     inner.add_function(wrap_pyfunction!(begin, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks, &inner)?)?;

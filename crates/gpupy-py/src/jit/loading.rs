@@ -1,18 +1,18 @@
-//! Looks of a file become variants.
+//! Loading: looks in a file become variants.
 //!
-//! Owns the class [`File`], which Python reads by `gpupy.load`. Invariant: what comes of a file was checked by
-//! `gpupy_engine::saved`, so a variant of it is done again as any other.
+//! Owns the class [`FunctionFile`], which `gpupy.load` makes. Invariant: a file's contents were checked by
+//! `gpupy_engine::saved`, so that its variants are replayed like any other.
 //!
-//! Not here: the way into a file (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
+//! Not here: writing files (`saving.rs`), which arguments are copied before a call (`python/gpupy/_jit/saved.py`).
 
-use super::call::Jit;
-use super::ending::{Base, Ending, From, Output, Template};
-use super::given::{Given, Objects, all_fit, entries_fit};
-use super::path::{Path, Then};
-use super::variant::{Variant, Wanted};
+use super::argument_spec::{ArgumentSpec, Objects, all_fit, entries_fit};
+use super::epilogue::{ElementsSource, Epilogue, OutputOwner, OutputSpec, ResultTemplate};
+use super::jit_function::Jit;
+use super::trace_tree::{Terminator, TraceTree};
+use super::variant::{ArraySpec, Variant};
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::recording::Register;
-use crate::array::scalar::LazyScalar;
+use crate::array::recording::RecordedRegister;
 use crate::session::context::{opening, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -27,40 +27,40 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// A recorded function of a file.
-#[pyclass(module = "gpupy._gpupy.jit", frozen)]
-pub struct File {
+#[pyclass(name = "File", module = "gpupy._gpupy.jit", frozen)]
+pub struct FunctionFile {
     saved: Saved,
-    /// What the arguments of each look have to be.
-    given: Vec<Taken>,
-    /// What a constant's kind and text stand for.
+    /// The signature of each look.
+    given: Vec<LoadedSignature>,
+    /// A Python function that makes a constant of its kind and text.
     known: Py<PyAny>,
 }
 
-struct Taken {
-    arguments: Vec<Given>,
-    named: Vec<(Py<PyAny>, Given)>,
+struct LoadedSignature {
+    arguments: Vec<ArgumentSpec>,
+    named: Vec<(Py<PyAny>, ArgumentSpec)>,
 }
 
 /// A look's number, its open extents, and a call's objects; the numbers of those that have to lie in memory otherwise,
 /// and of those that are written.
-type Fit<'py> = (usize, Vec<i64>, Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>);
+type LookFit<'py> = (usize, Vec<i64>, Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>);
 
 #[pymethods]
-impl File {
+impl FunctionFile {
     /// The function in these bytes; `known` makes a constant of its kind and text.
     ///
     /// # Errors
     /// - `ValueError`: the bytes are no such file, or a damaged one.
     #[new]
-    fn new(py: Python<'_>, bytes: &[u8], known: Py<PyAny>) -> PyResult<File> {
+    fn new(py: Python<'_>, bytes: &[u8], known: Py<PyAny>) -> PyResult<FunctionFile> {
         let saved = Saved::read(bytes).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let make = Make { py, known: known.bind(py) };
+        let make = ObjectMaker { py, known: known.bind(py) };
         let given = saved.looks().iter().map(|look| {
             let arguments = look.arguments.iter().map(|given| make.given(given));
             let named = look.named.iter().map(|(name, given)| {
                 Ok((name.into_pyobject(py)?.into_any().unbind(), make.given(given)?))
             });
-            Ok(Taken {
+            Ok(LoadedSignature {
                 arguments: arguments.collect::<PyResult<_>>()?,
                 named: named.collect::<PyResult<_>>()?,
             })
@@ -70,10 +70,10 @@ impl File {
         for ending in saved.looks().iter().flat_map(|look| &look.endings) {
             make.form(&ending.result)?;
         }
-        Ok(File { saved, given, known })
+        Ok(FunctionFile { saved, given, known })
     }
 
-    /// What the function was called.
+    /// The function's name.
     #[getter]
     fn name(&self) -> &str {
         self.saved.name()
@@ -125,7 +125,7 @@ impl File {
         from_look: usize,
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
-    ) -> PyResult<Option<Fit<'py>>> {
+    ) -> PyResult<Option<LookFit<'py>>> {
         let looks = self.saved.looks().iter().zip(&self.given).enumerate();
         for (number, (look, taken)) in looks.skip(from_look) {
             let mut objects = Objects::new();
@@ -195,14 +195,14 @@ fn extents(py: Python<'_>, look: &Look, objects: &Objects<'_>) -> PyResult<Optio
         if let Ok(scalar) = object.cast_exact::<LazyScalar>() {
             return Ok(Some(scalar.get().as_array().clone()));
         }
-        crate::array::recording::asked::number_of(object)
+        crate::array::recording::unrecordable::number_of(object)
     };
     let arrays = look.wanted.iter().map(array).collect::<PyResult<Vec<_>>>()?;
     let open = look.extents(|number| Some(arrays.get(number)?.as_ref()?.shape()));
     Ok(open.map(|open| (open, arrays)))
 }
 
-impl File {
+impl FunctionFile {
     fn variant(
         &self,
         py: Python<'_>,
@@ -211,7 +211,7 @@ impl File {
         open: &[i64],
         instance: &Instance,
     ) -> PyResult<Variant> {
-        let make = Make { py, known: self.known.bind(py) };
+        let make = ObjectMaker { py, known: self.known.bind(py) };
         let taken = &self.given[number];
         let captured = look.captured.iter().map(|captured| {
             let base = instance.leaf(captured.leaf).map_err(to_py)?;
@@ -223,7 +223,7 @@ impl File {
         });
         let captured = captured.collect::<PyResult<Vec<_>>>()?;
         let wanted = look.wanted.iter().map(|wanted| {
-            Ok(Wanted {
+            Ok(ArraySpec {
                 object: wanted.object as usize,
                 input: wanted.input,
                 dtype: wanted.dtype,
@@ -233,20 +233,20 @@ impl File {
             })
         });
         let endings = look.endings.iter().map(|ending| make.ending(ending, open, instance));
-        let endings: Vec<Arc<Ending>> = endings.collect::<PyResult<_>>()?;
+        let endings: Vec<Arc<Epilogue>> = endings.collect::<PyResult<_>>()?;
         // Ways lead forward, so the last ones are made first.
-        let mut paths: Vec<Option<Arc<Path>>> = vec![None; look.ways.len()];
+        let mut paths: Vec<Option<Arc<TraceTree>>> = vec![None; look.ways.len()];
         for (place, way) in look.ways.iter().enumerate().rev() {
             let next = |way: &Option<u32>| way.and_then(|way| paths[way as usize].clone());
             let then = match &way.then {
-                look::Then::End(ending) => Then::End(endings[*ending as usize].clone()),
-                look::Then::Decide { seen, no, yes } => Then::Decide {
+                look::Then::End(ending) => Terminator::End(endings[*ending as usize].clone()),
+                look::Then::Decide { seen, no, yes } => Terminator::Decide {
                     seen: seen.at(open).map_err(to_py)?,
                     no: next(no),
                     yes: next(yes),
                 },
             };
-            paths[place] = Some(Arc::new(Path {
+            paths[place] = Some(Arc::new(TraceTree {
                 segment: instance.segments[way.segment as usize].clone(),
                 takes: way.takes.iter().map(|register| recorded(*register)).collect(),
                 gives: way.gives,
@@ -274,51 +274,53 @@ impl File {
     }
 }
 
-fn recorded(register: look::Register) -> Register {
+fn recorded(register: look::Register) -> RecordedRegister {
     match register {
-        look::Register::Input(number) => Register::Input(number),
-        look::Register::Made(number) => Register::Made(number),
+        look::Register::Input(number) => RecordedRegister::Input(number),
+        look::Register::Made(number) => RecordedRegister::Made(number),
     }
 }
 
 /// Makes objects of Python.
-struct Make<'m, 'py> {
+struct ObjectMaker<'m, 'py> {
     py: Python<'py>,
     known: &'m Bound<'py, PyAny>,
 }
 
-impl Make<'_, '_> {
+impl ObjectMaker<'_, '_> {
     fn known(&self, Known(kind, text): &Known) -> PyResult<Py<PyAny>> {
         Ok(self.known.call1((kind, text))?.unbind())
     }
 
-    fn given(&self, given: &look::Given) -> PyResult<Given> {
+    fn given(&self, given: &look::Given) -> PyResult<ArgumentSpec> {
         let all = |items: &[look::Given]| {
             items.iter().map(|item| self.given(item)).collect::<PyResult<Vec<_>>>()
         };
         let py = self.py;
         Ok(match given {
-            look::Given::Array => Given::Array,
-            look::Given::Scalar => Given::Scalar,
+            look::Given::Array => ArgumentSpec::Array,
+            look::Given::Scalar => ArgumentSpec::Scalar,
             look::Given::Number(kind) => {
                 let class = self.known.call1(("class", kind))?.cast_into::<PyType>()?;
-                Given::Number(class.unbind())
+                ArgumentSpec::Number(class.unbind())
             }
             look::Given::Known(known) => {
                 let object = self.known(known)?;
                 let is_one =
                     object.is_none(py) || object.bind(py).is_instance_of::<pyo3::types::PyBool>();
-                if is_one { Given::Same(object) } else { Given::Equal(object) }
+                if is_one { ArgumentSpec::Same(object) } else { ArgumentSpec::Equal(object) }
             }
             look::Given::Tuple(items) => {
-                Given::Items(py.get_type::<PyTuple>().unbind(), all(items)?)
+                ArgumentSpec::Items(py.get_type::<PyTuple>().unbind(), all(items)?)
             }
-            look::Given::List(items) => Given::Items(py.get_type::<PyList>().unbind(), all(items)?),
+            look::Given::List(items) => {
+                ArgumentSpec::Items(py.get_type::<PyList>().unbind(), all(items)?)
+            }
             look::Given::Dict(entries) => {
                 let entry = |(key, given): &(Known, look::Given)| {
                     Ok((self.known(key)?, self.given(given)?))
                 };
-                Given::Entries(entries.iter().map(entry).collect::<PyResult<_>>()?)
+                ArgumentSpec::Entries(entries.iter().map(entry).collect::<PyResult<_>>()?)
             }
         })
     }
@@ -328,16 +330,18 @@ impl Make<'_, '_> {
         ending: &look::Ending,
         open: &[i64],
         instance: &Instance,
-    ) -> PyResult<Arc<Ending>> {
+    ) -> PyResult<Arc<Epilogue>> {
         let base = |base: &look::Base| match base {
-            look::Base::Register(register) => Ok(Base::Register(recorded(*register))),
-            look::Base::Leaf(number) => instance.leaf(*number).map(Base::Constant).map_err(to_py),
+            look::Base::Register(register) => Ok(ElementsSource::Register(recorded(*register))),
+            look::Base::Leaf(number) => {
+                instance.leaf(*number).map(ElementsSource::Constant).map_err(to_py)
+            }
         };
         let output = |output: &look::Output| {
-            Ok::<_, PyErr>(Output {
+            Ok::<_, PyErr>(OutputSpec {
                 from: match output.from {
-                    look::From::Object(place) => From::Object(place as usize),
-                    look::From::Base(number) => From::Base(number as usize),
+                    look::From::Object(place) => OutputOwner::Object(place as usize),
+                    look::From::Base(number) => OutputOwner::Base(number as usize),
                 },
                 view: output.view.at(open).map_err(to_py)?,
                 writable: output.writable,
@@ -345,7 +349,7 @@ impl Make<'_, '_> {
             })
         };
         let write = |(input, from): &(u32, look::Base)| Ok::<_, PyErr>((*input, base(from)?));
-        Ok(Arc::new(Ending {
+        Ok(Arc::new(Epilogue {
             writes: ending.writes.iter().map(write).collect::<PyResult<_>>()?,
             bases: ending.bases.iter().map(base).collect::<PyResult<_>>()?,
             outputs: ending.outputs.iter().map(output).collect::<PyResult<_>>()?,
@@ -353,30 +357,30 @@ impl Make<'_, '_> {
         }))
     }
 
-    fn form(&self, form: &Form) -> PyResult<Template> {
+    fn form(&self, form: &Form) -> PyResult<ResultTemplate> {
         let all =
             |items: &[Form]| items.iter().map(|item| self.form(item)).collect::<PyResult<Vec<_>>>();
         Ok(match form {
-            Form::Object(place) => Template::Object(*place as usize),
-            Form::Array(number) => Template::Array(*number as usize),
-            Form::Scalar(number) => Template::Scalar(*number as usize),
-            Form::Float(number) => Template::Float(*number as usize),
-            Form::Known(known) => Template::Same(self.known(known)?),
-            Form::Tuple(items) => Template::Tuple(all(items)?),
-            Form::List(number, items) => Template::List(*number as usize, all(items)?),
+            Form::Object(place) => ResultTemplate::Object(*place as usize),
+            Form::Array(number) => ResultTemplate::Array(*number as usize),
+            Form::Scalar(number) => ResultTemplate::Scalar(*number as usize),
+            Form::Float(number) => ResultTemplate::Float(*number as usize),
+            Form::Known(known) => ResultTemplate::Same(self.known(known)?),
+            Form::Tuple(items) => ResultTemplate::Tuple(all(items)?),
+            Form::List(number, items) => ResultTemplate::List(*number as usize, all(items)?),
             Form::Dict(number, entries) => {
                 let entry = |(key, item): &(Known, Form)| Ok((self.known(key)?, self.form(item)?));
-                Template::Dict(
+                ResultTemplate::Dict(
                     *number as usize,
                     entries.iter().map(entry).collect::<PyResult<_>>()?,
                 )
             }
-            Form::Again(number) => Template::Again(*number as usize),
+            Form::Again(number) => ResultTemplate::Again(*number as usize),
         })
     }
 }
 
-/// What arguments a look takes, in words.
+/// Describes the arguments of a look.
 fn words(look: &Look) -> String {
     let mut object = 0;
     let mut all: Vec<String> =

@@ -1,20 +1,21 @@
-//! Functions that are recorded once and done again without Python.
+//! `gpupy.jit`: functions that are traced once and repeated without Python.
 //!
-//! A [`Jit`](call::Jit) has [`Variant`](variant::Variant)s, one for each way in which its arguments and what it reads
-//! besides looked ([`Given`](given::Given), [`Guard`](guard::Guard)). A variant has a [`Path`](path::Path) of
-//! segments that parts where the function decided, and an [`Ending`](ending::Ending): what is written, and what the
-//! call gives. `finish.rs` makes all that of what was recorded (`array/recording/`).
+//! A [`Jit`](jit_function::Jit) has [`Variant`](variant::Variant)s, one for each combination of arguments and
+//! surroundings, as its [`ArgumentSpec`](argument_spec::ArgumentSpec)s and [`Guard`](guards::Guard)s describe them.
+//! A variant has a [`TraceTree`](trace_tree::TraceTree) of segments, which branches where the function decided, and
+//! an [`Epilogue`](epilogue::Epilogue) for each end: the arrays that are written, and the call's result.
+//! `finish.rs` makes all of these from a recording (`array/recording/`).
 //!
-//! `saving.rs` and `loading.rs` bring variants into files and back.
+//! `saving.rs` and `loading.rs` write variants to files and read them.
 //!
-//! Not here: watching what the function reads, and what is refused (`python/gpupy/_jit`).
+//! Not here: finding guards, and refusals (`python/gpupy/_jit`).
 
-pub mod call;
-mod ending;
+mod argument_spec;
+mod epilogue;
 pub mod finish;
-mod given;
-mod guard;
+mod guards;
+pub mod jit_function;
 pub mod loading;
-mod path;
 mod saving;
+mod trace_tree;
 mod variant;

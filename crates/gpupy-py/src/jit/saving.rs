@@ -1,12 +1,12 @@
-//! Variants become looks of a file.
+//! Saving: variants become looks in a file.
 //!
-//! Not here: the file (`gpupy_engine::saved`), its way back (`loading.rs`).
+//! Not here: the file (`gpupy_engine::saved`), reading it (`loading.rs`).
 
-use super::call::Jit;
-use super::ending::{self, Ending, Template};
-use super::given::Given;
-use super::path::{Path, Then};
-use super::variant::{Variant, Wanted};
+use super::argument_spec::ArgumentSpec;
+use super::epilogue::{self, Epilogue, ResultTemplate};
+use super::jit_function::Jit;
+use super::trace_tree::{Terminator, TraceTree};
+use super::variant::{ArraySpec, Variant};
 use crate::array::ndarray::NdArray;
 use crate::array::recording::{self, whole_base};
 use crate::session::context::ready;
@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 #[pymethods]
 impl Jit {
-    /// The bytes of a file with what was recorded: how many looks it has, how many of them have open extents, and why
-    /// others are not there or not open. `told` gives a constant's kind and text, or nothing.
+    /// The bytes of a file with the variants; the number of its looks, the number with open extents, and the reason why
+    /// others are missing or not open. `told` gives a constant's kind and text, or nothing.
     ///
     /// # Errors
     /// - `ValueError`: nothing can be saved, and why. Any of an evaluation.
@@ -39,7 +39,7 @@ impl Jit {
         let mut saving = Saving { writer: Writer::new(context), told };
         let (mut count, mut refused) = (0, None);
         for variant in &self.all() {
-            // What was recorded while other things were read is not what the function does now.
+            // A variant whose guards do not hold is not the function's present behaviour.
             let mut holds = true;
             for guard in &variant.guards {
                 holds = holds && guard.holds(py)?;
@@ -77,10 +77,10 @@ struct Saving<'s, 'py> {
     told: &'s Bound<'py, PyAny>,
 }
 
-/// What is to be written, or why it cannot be.
+/// A part of the file, or the reason why it cannot be written.
 type Perhaps<T> = PyResult<Result<T, String>>;
 
-/// What a result gives, or the end of the function with the reason.
+/// Unwraps a part, or returns from the function with the reason.
 macro_rules! or_why {
     ($perhaps:expr) => {
         match $perhaps? {
@@ -120,7 +120,7 @@ impl Saving<'_, '_> {
                 writable: object.get().is_writable(),
             });
         }
-        let mut flat = Flat::default();
+        let mut flat = FlatTree::default();
         or_why!(self.ways(py, &variant.path, &mut flat, &mut leaves));
         let outside = |input: u32| {
             let mut wanted = variant.wanted.iter();
@@ -145,7 +145,7 @@ impl Saving<'_, '_> {
             objects: objects as u32,
             captured,
             pattern: variant.pattern.iter().map(|first| *first as u32).collect(),
-            wanted: variant.wanted.iter().map(Wanted::saved).collect(),
+            wanted: variant.wanted.iter().map(ArraySpec::saved).collect(),
             leaves,
             segments: flat.segments,
             ways: ways.unwrap_or_default(),
@@ -163,16 +163,16 @@ impl Saving<'_, '_> {
         }))
     }
 
-    fn given(&self, py: Python<'_>, given: &Given) -> Perhaps<look::Given> {
+    fn given(&self, py: Python<'_>, given: &ArgumentSpec) -> Perhaps<look::Given> {
         const WHAT: &str = "an argument";
         Ok(Ok(match given {
-            Given::Array => look::Given::Array,
-            Given::Scalar => look::Given::Scalar,
-            Given::Number(class) => look::Given::Number(class.bind(py).name()?.to_string()),
-            Given::Same(object) | Given::Equal(object) => {
+            ArgumentSpec::Array => look::Given::Array,
+            ArgumentSpec::Scalar => look::Given::Scalar,
+            ArgumentSpec::Number(class) => look::Given::Number(class.bind(py).name()?.to_string()),
+            ArgumentSpec::Same(object) | ArgumentSpec::Equal(object) => {
                 look::Given::Known(or_why!(self.known(py, object, WHAT)))
             }
-            Given::Items(class, items) => {
+            ArgumentSpec::Items(class, items) => {
                 let mut all = Vec::new();
                 for item in items {
                     all.push(or_why!(self.given(py, item)));
@@ -187,7 +187,7 @@ impl Saving<'_, '_> {
                     }
                 }
             }
-            Given::Entries(entries) => {
+            ArgumentSpec::Entries(entries) => {
                 let mut all = Vec::new();
                 for (key, item) in entries {
                     all.push((
@@ -204,8 +204,8 @@ impl Saving<'_, '_> {
     fn ways(
         &mut self,
         py: Python<'_>,
-        first: &Arc<Path>,
-        flat: &mut Flat,
+        first: &Arc<TraceTree>,
+        flat: &mut FlatTree,
         leaves: &mut Vec<Leaf>,
     ) -> Perhaps<()> {
         // Without recursion: paths may be long.
@@ -228,13 +228,13 @@ impl Saving<'_, '_> {
                     }
                 };
             let then = match &path.then {
-                Then::End(ending) => {
+                Terminator::End(ending) => {
                     let ending = or_why!(self.ending(py, ending, leaves));
                     flat.endings.push(ending);
                     look::Then::End(flat.endings.len() as u32 - 1)
                 }
-                Then::Decide { seen, no, yes } => {
-                    let mut next = |path: &Option<Arc<Path>>| {
+                Terminator::Decide { seen, no, yes } => {
+                    let mut next = |path: &Option<Arc<TraceTree>>| {
                         path.as_ref().map(|path| {
                             let place = flat.room();
                             open.push((place, path.clone()));
@@ -255,7 +255,7 @@ impl Saving<'_, '_> {
     fn ending(
         &mut self,
         py: Python<'_>,
-        ending: &Ending,
+        ending: &Epilogue,
         leaves: &mut Vec<Leaf>,
     ) -> Perhaps<look::Ending> {
         let mut writes = Vec::new();
@@ -266,10 +266,10 @@ impl Saving<'_, '_> {
         for base in &ending.bases {
             bases.push(or_why!(self.base(base, leaves)));
         }
-        let output = |output: &ending::Output| look::Output {
+        let output = |output: &epilogue::OutputSpec| look::Output {
             from: match output.from {
-                ending::From::Object(place) => look::From::Object(place as u32),
-                ending::From::Base(number) => look::From::Base(number as u32),
+                epilogue::OutputOwner::Object(place) => look::From::Object(place as u32),
+                epilogue::OutputOwner::Base(number) => look::From::Base(number as u32),
             },
             view: Seen::of(&output.view),
             writable: output.writable,
@@ -280,20 +280,26 @@ impl Saving<'_, '_> {
         Ok(Ok(look::Ending { writes, bases, outputs, result }))
     }
 
-    fn base(&mut self, base: &ending::Base, leaves: &mut Vec<Leaf>) -> Perhaps<look::Base> {
+    fn base(
+        &mut self,
+        base: &epilogue::ElementsSource,
+        leaves: &mut Vec<Leaf>,
+    ) -> Perhaps<look::Base> {
         Ok(match base {
-            ending::Base::Register(register) => Ok(look::Base::Register(saved(*register))),
-            ending::Base::Constant(array) => {
+            epilogue::ElementsSource::Register(register) => {
+                Ok(look::Base::Register(saved(*register)))
+            }
+            epilogue::ElementsSource::Constant(array) => {
                 Ok(look::Base::Leaf(self.writer.leaf(array, leaves).map_err(to_py)?))
             }
-            ending::Base::Shared(_) => {
+            epilogue::ElementsSource::Shared(_) => {
                 Err("it gives an array from outside: make it an argument".to_owned())
             }
         })
     }
 
-    fn form(&self, py: Python<'_>, template: &Template) -> Perhaps<Form> {
-        let all = |items: &[Template]| -> Perhaps<Vec<Form>> {
+    fn form(&self, py: Python<'_>, template: &ResultTemplate) -> Perhaps<Form> {
+        let all = |items: &[ResultTemplate]| -> Perhaps<Vec<Form>> {
             let mut all = Vec::new();
             for item in items {
                 all.push(or_why!(self.form(py, item)));
@@ -301,18 +307,20 @@ impl Saving<'_, '_> {
             Ok(Ok(all))
         };
         Ok(Ok(match template {
-            Template::Object(place) => Form::Object(*place as u32),
-            Template::Array(number) => Form::Array(*number as u32),
-            Template::Scalar(number) => Form::Scalar(*number as u32),
-            Template::Float(number) => Form::Float(*number as u32),
-            Template::Same(object) => Form::Known(or_why!(self.known(py, object, "a result"))),
-            Template::Tuple(items) => Form::Tuple(or_why!(all(items))),
-            Template::Named(class, _) => {
+            ResultTemplate::Object(place) => Form::Object(*place as u32),
+            ResultTemplate::Array(number) => Form::Array(*number as u32),
+            ResultTemplate::Scalar(number) => Form::Scalar(*number as u32),
+            ResultTemplate::Float(number) => Form::Float(*number as u32),
+            ResultTemplate::Same(object) => {
+                Form::Known(or_why!(self.known(py, object, "a result")))
+            }
+            ResultTemplate::Tuple(items) => Form::Tuple(or_why!(all(items))),
+            ResultTemplate::Named(class, _) => {
                 let name = class.bind(py).getattr("__name__")?;
                 return Ok(Err(format!("a result of class {name} is nothing that a file has")));
             }
-            Template::List(number, items) => Form::List(*number as u32, or_why!(all(items))),
-            Template::Dict(number, entries) => {
+            ResultTemplate::List(number, items) => Form::List(*number as u32, or_why!(all(items))),
+            ResultTemplate::Dict(number, entries) => {
                 let mut pairs = Vec::new();
                 for (key, item) in entries {
                     pairs.push((
@@ -322,21 +330,21 @@ impl Saving<'_, '_> {
                 }
                 Form::Dict(*number as u32, pairs)
             }
-            Template::Again(number) => Form::Again(*number as u32),
+            ResultTemplate::Again(number) => Form::Again(*number as u32),
         }))
     }
 }
 
 /// Ways in one list.
 #[derive(Default)]
-struct Flat {
+struct FlatTree {
     ways: Vec<Option<Way>>,
     segments: Vec<Outline>,
     known: Vec<Arc<Segment>>,
     endings: Vec<look::Ending>,
 }
 
-impl Flat {
+impl FlatTree {
     /// The number of a way that is still to come.
     fn room(&mut self) -> usize {
         self.ways.push(None);
@@ -344,14 +352,14 @@ impl Flat {
     }
 }
 
-fn saved(register: recording::Register) -> look::Register {
+fn saved(register: recording::RecordedRegister) -> look::Register {
     match register {
-        recording::Register::Input(number) => look::Register::Input(number),
-        recording::Register::Made(number) => look::Register::Made(number),
+        recording::RecordedRegister::Input(number) => look::Register::Input(number),
+        recording::RecordedRegister::Made(number) => look::Register::Made(number),
     }
 }
 
-impl Wanted {
+impl ArraySpec {
     fn saved(&self) -> look::Wanted {
         look::Wanted {
             object: self.object as u32,

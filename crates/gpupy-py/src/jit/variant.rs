@@ -1,19 +1,19 @@
-//! Variants: what was recorded of a function for arguments and surroundings that look alike.
+//! Variants: a function's trace, specialised for one kind of arguments and surroundings.
 //!
-//! Owns [`Variant`] and its [`Wanted`] arrays. Invariant: a variant is done only where all that the function's
-//! operations depended on looks as it did: the arguments, what was read besides, each array's dtype, shape, strides,
-//! flags and memory, which arrays share it, the driver, and how errors of arithmetic are handled.
+//! Owns [`Variant`] and its [`ArraySpec`]s. Invariant: a variant is replayed only where everything that the
+//! function's operations depended on is as it was: the arguments, values read besides, each array's dtype, shape,
+//! strides, flags and memory, the sharing of memory, the driver, and the handling of arithmetic errors.
 //!
-//! Not here: what is done (`path.rs`), recording (`finish.rs`).
+//! Not here: the operations (`trace_tree.rs`), recording (`finish.rs`).
 
-use super::ending::Registers;
-use super::given::{Given, Objects, all_fit, entries_fit, has_pattern};
-use super::guard::Guard;
-use super::path::{Path, Then};
+use super::argument_spec::{ArgumentSpec, Objects, all_fit, entries_fit, has_pattern};
+use super::epilogue::RegisterFile;
+use super::guards::Guard;
+use super::trace_tree::{Terminator, TraceTree};
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::recording::asked::number_of;
-use crate::array::scalar::LazyScalar;
-use crate::convert::host;
+use crate::array::recording::unrecordable::number_of;
+use crate::convert::numpy_arrays;
 use crate::session::context::{opening, ready};
 use crate::session::errors::to_py;
 use gpupy_core::DType;
@@ -25,29 +25,29 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What was recorded for one look of arguments and surroundings.
+/// A trace, with the arguments and surroundings for which it holds.
 pub struct Variant {
-    pub arguments: Vec<Given>,
-    pub named: Vec<(Py<PyAny>, Given)>,
+    pub arguments: Vec<ArgumentSpec>,
+    pub named: Vec<(Py<PyAny>, ArgumentSpec)>,
     pub guards: Vec<Guard>,
     /// Arrays that were read besides the arguments.
     pub captured: Vec<Py<PyAny>>,
     /// Which of the arguments' objects and these are one and the same.
     pub pattern: Vec<usize>,
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<ArraySpec>,
     /// How many bases they have.
     pub inputs: u32,
     /// The number of the opening of drivers.
     pub opening: u32,
     /// How many registers segments give.
     pub made: u32,
-    pub path: Arc<Path>,
+    pub path: Arc<TraceTree>,
     pub replays: AtomicU64,
 }
 
 /// An array that the function looked at.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ArraySpec {
     /// Its place among the call's objects.
     pub object: usize,
     /// The number of its base.
@@ -59,18 +59,18 @@ pub struct Wanted {
     pub writable: bool,
 }
 
-/// What became of a call.
+/// The outcome of replaying a call.
 pub enum Replayed<'py> {
-    /// It was done, and gave this.
+    /// The call's result.
     Done(Bound<'py, PyAny>),
-    /// It looks otherwise, and where.
-    Otherwise(Missed),
-    /// A decision went where nobody saw it go before; nothing was written.
+    /// The variant does not hold, for this reason.
+    Otherwise(Mismatch),
+    /// A decision went a way that was not recorded; nothing was written.
     Decided,
 }
 
-/// What looks otherwise.
-pub enum Missed {
+/// The first condition that does not hold.
+pub enum Mismatch {
     Arguments,
     Driver,
     /// An array, by its number among those wanted.
@@ -82,7 +82,7 @@ pub enum Missed {
 type Inputs = SmallVec<[Array; 8]>;
 
 impl Variant {
-    /// Does a call, if it looks as it did.
+    /// Replays a call, if the variant holds for it.
     ///
     /// # Errors
     /// Any of an evaluation; nothing was written then.
@@ -94,19 +94,19 @@ impl Variant {
         let py = args.py();
         let mut objects = Objects::new();
         if self.opening != opening() {
-            return Ok(Replayed::Otherwise(Missed::Driver));
+            return Ok(Replayed::Otherwise(Mismatch::Driver));
         }
         if !self.fit(args, kwargs, &mut objects)? {
-            return Ok(Replayed::Otherwise(Missed::Arguments));
+            return Ok(Replayed::Otherwise(Mismatch::Arguments));
         }
         for (number, guard) in self.guards.iter().enumerate() {
             if !guard.holds(py)? {
-                return Ok(Replayed::Otherwise(Missed::Guard(number)));
+                return Ok(Replayed::Otherwise(Mismatch::Guard(number)));
             }
         }
         objects.extend(self.captured.iter().map(|object| object.bind(py).clone()));
         if !has_pattern(&objects, &self.pattern) {
-            return Ok(Replayed::Otherwise(Missed::Arguments));
+            return Ok(Replayed::Otherwise(Mismatch::Arguments));
         }
         let mut inputs = Inputs::new();
         if let Some(missed) = self.look(py, &objects, &mut inputs)? {
@@ -142,10 +142,10 @@ impl Variant {
         py: Python<'_>,
         objects: &Objects<'_>,
         inputs: &mut Inputs,
-    ) -> PyResult<Option<Missed>> {
+    ) -> PyResult<Option<Mismatch>> {
         for (number, wanted) in self.wanted.iter().enumerate() {
             let object = &objects[wanted.object];
-            let missed = || Ok(Some(Missed::Array(number)));
+            let missed = || Ok(Some(Mismatch::Array(number)));
             if let Ok(array) = object.cast_exact::<NdArray>() {
                 let reading = array.get().read(py);
                 let Some(known) = reading.as_lazy() else { return missed() };
@@ -167,7 +167,7 @@ impl Variant {
         }
         for (number, input) in inputs.iter().enumerate() {
             if inputs[..number].iter().any(|other| other.aliases(input)) {
-                return Ok(Some(Missed::Arguments));
+                return Ok(Some(Mismatch::Arguments));
             }
         }
         Ok(None)
@@ -185,7 +185,7 @@ impl Variant {
         made.resize(self.made as usize, None);
         let mut path = &self.path;
         loop {
-            let registers = Registers { inputs, made: &made };
+            let registers = RegisterFile { inputs, made: &made };
             let given = path.takes.iter().map(|register| registers.get(*register));
             let given: SmallVec<[&Array; 8]> = given.collect::<PyResult<_>>()?;
             let results = context.replay(&path.segment, &given).map_err(to_py)?;
@@ -197,14 +197,14 @@ impl Variant {
                 }
             }
             match &path.then {
-                Then::End(ending) => {
-                    let registers = Registers { inputs, made: &made };
+                Terminator::End(ending) => {
+                    let registers = RegisterFile { inputs, made: &made };
                     return ending.give(py, objects, &registers).map(Some);
                 }
-                Then::Decide { seen, no, yes } => {
+                Terminator::Decide { seen, no, yes } => {
                     let Some(last) = last else { return Ok(None) };
                     let element = last.seen(seen.clone()).map_err(to_py)?;
-                    let truth = host::scalar(py, &element)?.is_truthy()?;
+                    let truth = numpy_arrays::scalar(py, &element)?.is_truthy()?;
                     match if truth { yes } else { no } {
                         Some(next) => path = next,
                         None => return Ok(None),
@@ -214,7 +214,7 @@ impl Variant {
         }
     }
 
-    /// Shows the collector of garbage what this holds.
+    /// Visits the objects that this holds, for the garbage collector.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.arguments.iter().try_for_each(|given| given.traverse(visit))?;
         for (name, given) in &self.named {
@@ -226,24 +226,24 @@ impl Variant {
         self.path.traverse(visit)
     }
 
-    /// What looks otherwise, in words.
-    pub fn words(&self, missed: &Missed) -> String {
+    /// Describes a mismatch.
+    pub fn words(&self, missed: &Mismatch) -> String {
         match missed {
-            Missed::Arguments => "arguments of other kinds or values".into(),
-            Missed::Driver => {
+            Mismatch::Arguments => "arguments of other kinds or values".into(),
+            Mismatch::Driver => {
                 "another driver, or another way to handle errors of arithmetic".into()
             }
-            Missed::Array(number) => {
-                self.wanted.get(*number).map_or_else(String::new, Wanted::words)
+            Mismatch::Array(number) => {
+                self.wanted.get(*number).map_or_else(String::new, ArraySpec::words)
             }
-            Missed::Guard(number) => {
+            Mismatch::Guard(number) => {
                 self.guards.get(*number).map_or_else(String::new, |guard| guard.words.clone())
             }
         }
     }
 }
 
-impl Wanted {
+impl ArraySpec {
     /// Whether an array is as it was; notes its base.
     fn is_seen_in(&self, array: &Array, inputs: &mut Inputs) -> PyResult<bool> {
         if array.dtype() != self.dtype || *array.layout() != self.view {

@@ -1,10 +1,10 @@
-//! What an array says about itself: shape, dtype, strides, base, flags.
+//! Attributes of an array: shape, dtype, strides, base, flags.
 //!
 //! Owns the getters of [`NdArray`] and their setters. Invariant: none of them evaluates anything.
 //!
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of};
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::array::subclass::view_of;
@@ -28,9 +28,9 @@ impl NdArray {
     #[setter(shape)]
     fn set_shape(slf: &Bound<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
         match elements(slf) {
-            Elements::Numpy(array) => array.setattr("shape", shape),
-            Elements::Lazy(array) => {
-                let wanted = crate::views::shape::parse(&array, shape)?;
+            ArrayElements::Numpy(array) => array.setattr("shape", shape),
+            ArrayElements::Lazy(array) => {
+                let wanted = crate::views::reshape::parse(&array, shape)?;
                 let Some(view) = array.reshape(&wanted) else {
                     return Err(pyo3::exceptions::PyAttributeError::new_err(
                         "Incompatible shape for in-place modification. Use `.reshape()` to make \
@@ -93,26 +93,26 @@ impl NdArray {
     #[getter]
     fn strides<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
-            Elements::Lazy(array) => {
+            ArrayElements::Lazy(array) => {
                 let size = array.dtype().size() as isize;
                 let bytes: Vec<isize> = array.strides().iter().map(|s| s * size).collect();
                 Ok(PyTuple::new(slf.py(), bytes)?.into_any())
             }
-            Elements::Numpy(array) => array.getattr("strides"),
+            ArrayElements::Numpy(array) => array.getattr("strides"),
         }
     }
 
     /// The array of which this is a view, or `None`.
     #[getter]
     fn base<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        recording::asked::asked_of(slf.get().made_in(), "it asks an array for its base");
+        recording::unrecordable::asked_of(slf.get().made_in(), "it asks an array for its base");
         let py = slf.py();
         if let Some(base) = &slf.get().base {
             return Ok(base.bind(py).clone());
         }
         match elements(slf) {
-            Elements::Lazy(_) => Ok(py.None().into_bound(py)),
-            Elements::Numpy(array) => {
+            ArrayElements::Lazy(_) => Ok(py.None().into_bound(py)),
+            ArrayElements::Numpy(array) => {
                 let base = array.getattr("base")?;
                 match base.is_exact_instance(dtypes::numpy(py)?.ndarray.bind(py)) {
                     true => Ok(Bound::new(py, NdArray::numpy(&base))?.into_any()),
@@ -126,11 +126,11 @@ impl NdArray {
     #[getter(T)]
     pub fn transposed<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
-            Elements::Lazy(array) => {
+            ArrayElements::Lazy(array) => {
                 let order: Vec<usize> = (0..array.ndim()).rev().collect();
                 view_of(slf, array.transpose(&order), true)
             }
-            Elements::Numpy(array) => wrap_of(slf, &array, &array.getattr("T")?),
+            ArrayElements::Numpy(array) => wrap_of(slf, &array, &array.getattr("T")?),
         }
     }
 
@@ -156,7 +156,7 @@ impl NdArray {
     /// True when both arrays show elements of one owner.
     fn _shares(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> bool {
         match (elements(slf), elements(other)) {
-            (Elements::Lazy(a), Elements::Lazy(b)) => a.aliases(&b),
+            (ArrayElements::Lazy(a), ArrayElements::Lazy(b)) => a.aliases(&b),
             _ => false,
         }
     }

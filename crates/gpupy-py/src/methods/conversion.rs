@@ -1,17 +1,17 @@
-//! Arrays as something else: text, Python numbers, NumPy's arrays, buffers.
+//! Conversions of arrays: to text, Python numbers, NumPy's arrays, buffers.
 //!
-//! Owns what Python and NumPy call for that. Invariant: what is given out to other code is the memory of a
-//! pinned base, or a copy.
+//! Owns the special methods that Python and NumPy call for them. Invariant: other code gets the memory of a pinned
+//! base, or a copy.
 //!
-//! Not here: the exchange of memory behind it (`host.rs`).
+//! Not here: the exchange of memory behind them (`numpy_arrays.rs`, `array_export.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::meta;
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::standin;
 use crate::array::subclass::{is_plain, like};
+use crate::convert::array_export::{self, Exported};
 use crate::convert::dtypes;
-use crate::convert::lend::{self, Exported};
 use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
@@ -28,16 +28,16 @@ use std::ffi::c_int;
 
 thread_local! {
     /// The array that gave no buffer last, and why. NumPy drops such errors and asks for the array's
-    /// interface next: then this one comes again, where nobody drops it, and not another wait.
+    /// interface next: the error is raised again there, where it is not dropped, without another wait.
     static REFUSED: Cell<Option<(usize, PyErr)>> = const { Cell::new(None) };
-    /// The array that gave no buffer last, as its memory does not tell all of it. NumPy asks for its interfaces next, which
-    /// would pass `__array__` by; other code, which asks for one of these alone, gets it.
+    /// The array that gave no buffer last because its memory is not all of its data. NumPy asks for its interfaces
+    /// next, which would bypass `__array__`; other code, which asks for one of them alone, gets it.
     static ASKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 #[pymethods]
 impl NdArray {
-    /// The elements as a NumPy array, to read while nobody writes.
+    /// The elements as a NumPy array, to read until the next write.
     fn _host<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         host_of(slf)
     }
@@ -68,7 +68,7 @@ impl NdArray {
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
         if !is_plain(slf) && NdArray::ndim(slf)? > 0 && spec.is_empty() {
-            // What the class has for it.
+            // By the class's own `__str__`.
             return Ok(slf.str()?.into_any());
         }
         host_of(slf)?.call_method1("__format__", (spec,))
@@ -102,11 +102,11 @@ impl NdArray {
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
         if recording::is_on()
-            && let Elements::Lazy(array) = elements(slf)
+            && let ArrayElements::Lazy(array) = elements(slf)
             && array.size() == 1
             && array.is_open()
         {
-            return recording::truth::decide(slf.py(), &array);
+            return recording::materialise::decide(slf.py(), &array);
         }
         one_element(slf)?.is_truthy()
     }
@@ -162,7 +162,7 @@ impl NdArray {
     #[getter(__array_interface__)]
     fn array_interface<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         raise_refusal(slf)?;
-        // The address is a bare number: nobody knows who uses it.
+        // The address is a bare number: its uses cannot be tracked.
         let host = pinned_host_of(slf, true)?;
         if hides_memory(&host)? || ASKED.take() == Some(slf.as_ptr() as usize) {
             return Err(PyAttributeError::new_err("__array_interface__"));
@@ -176,7 +176,7 @@ impl NdArray {
         pinned_host_of(slf, false)?.getattr("data")
     }
 
-    // SAFETY: the caller gives a buffer description to fill in.
+    // SAFETY: Python calls this with a writable `Py_buffer`.
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
@@ -195,22 +195,22 @@ impl NdArray {
         let refused = |error: &PyErr| {
             REFUSED.set(Some((slf.as_ptr() as usize, error.clone_ref(slf.py()))));
         };
-        // What is there is lent as it is; the rest is waited for, while nobody reads it.
+        // Elements in host memory are exported in place; others are waited for, without a read guard.
         let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
         let given = match there {
-            Some(pin) => Given::Pin(pin),
+            Some(pin) => BufferSource::Pin(pin),
             None => match elements(&slf) {
-                Elements::Lazy(array) => {
-                    Given::Pin(lend::pin(slf.py(), &array, false).inspect_err(refused)?)
-                }
-                Elements::Numpy(array) => Given::Numpy(array),
+                ArrayElements::Lazy(array) => BufferSource::Pin(
+                    array_export::pin(slf.py(), &array, false).inspect_err(refused)?,
+                ),
+                ArrayElements::Numpy(array) => BufferSource::Numpy(array),
             },
         };
         match given {
-            Given::Pin(pin) => {
+            BufferSource::Pin(pin) => {
                 let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
-                // SAFETY: `view` is a description to fill in. What it points to is its own, until
-                // `__releasebuffer__`.
+                // SAFETY: `view` is a description to fill in. It points into `exported`, which lives
+                // until `__releasebuffer__` drops it.
                 unsafe {
                     exported.describe(view, flags)?;
                     (*view).internal = Box::into_raw(exported).cast();
@@ -218,11 +218,11 @@ impl NdArray {
                 }
                 Ok(())
             }
-            Given::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
+            BufferSource::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
                 ASKED.set(Some(slf.as_ptr() as usize));
                 Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
-            Given::Numpy(array) => {
+            BufferSource::Numpy(array) => {
                 // SAFETY: it fills the description in, with itself as the owner to release.
                 let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) };
                 if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
@@ -230,7 +230,7 @@ impl NdArray {
         }
     }
 
-    // SAFETY: the caller gives a description that `__getbuffer__` filled in for this array, once.
+    // SAFETY: Python calls this once for each `Py_buffer` that `__getbuffer__` filled in for this array.
     unsafe fn __releasebuffer__(_slf: Bound<'_, Self>, view: *mut ffi::Py_buffer) {
         // SAFETY: only the buffers of lazy elements have an array of ours as their owner, and those have
         // this inside.
@@ -262,7 +262,7 @@ impl NdArray {
     }
 }
 
-/// What NumPy makes text of in the place of an array: of an instance of a subclass, one with the name of its class.
+/// The NumPy array whose text is an array's: for an instance of a subclass, one whose class has the same name.
 fn shown_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     let host = host_of(slf)?;
     if is_plain(slf) {
@@ -287,16 +287,16 @@ fn text_of_outside<'py>(
     module.call_method1("text", (slf, is_repr)).map(Some)
 }
 
-/// Refuses to make text of what is recorded.
+/// Refuses to make text of an open array.
 fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
     match &*slf.get().read(slf.py()) {
-        Repr::Lazy(array) => recording::asked::check_formatted(array),
+        Repr::Lazy(array) => recording::unrecordable::check_formatted(array),
         Repr::Numpy(_) => Ok(()),
     }
 }
 
-/// What a buffer is given of.
-enum Given<'py> {
+/// The owner of an exported buffer.
+enum BufferSource<'py> {
     Pin(Pin),
     Numpy(Bound<'py, PyAny>),
 }
@@ -328,7 +328,7 @@ fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAn
     Ok(Some(PyList::new(slf.py(), floats)?.into_any()))
 }
 
-/// Whether an array is of a class that says by itself what array it is to NumPy, which memory alone does not tell.
+/// Whether an array's class overrides `__array__`, so that its memory alone is not all of its data.
 fn is_more_than_memory(slf: &Bound<'_, NdArray>) -> PyResult<bool> {
     if is_plain(slf) {
         return Ok(false);
@@ -390,12 +390,12 @@ const TIMES: [i32; 2] = [21, 22];
 /// NumPy's number of the dtypes of records.
 const VOID: i32 = 20;
 
-/// What `float(a)` and the like convert; NumPy words the refusal of larger arrays.
+/// The element that `float(a)` and similar calls convert; NumPy refuses larger arrays in its words.
 fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
-    if let Elements::Lazy(array) = elements(slf)
+    if let ArrayElements::Lazy(array) = elements(slf)
         && array.size() != 1
     {
-        return standin::hollow(slf.py(), array.shape(), array.dtype());
+        return meta::meta_array(slf.py(), array.shape(), array.dtype());
     }
     host_of(slf)
 }

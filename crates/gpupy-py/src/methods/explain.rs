@@ -3,10 +3,10 @@
 //! Owns the Python class of explanations. Invariant: explaining waits without the GIL, and evaluates
 //! no more than reading the array would.
 //!
-//! Not here: what is recorded and how it reads (`gpupy_engine::Explanation`).
+//! Not here: the record of an evaluation and its text (`gpupy_engine::Explanation`).
 
+use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
-use crate::array::scalar::LazyScalar;
 use crate::session::context::ready;
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
@@ -55,8 +55,8 @@ impl PyExplanation {
     }
 }
 
-/// Evaluates arrays together on their driver, and tells how: the steps in order, each with what it reads,
-/// writes and frees, what it was expected to cost and how long it took. Nothing is read back.
+/// Evaluates arrays together on their driver, and explains it: the steps in order, each with the values
+/// that it reads, writes and frees, its estimated cost and its time. Nothing is read back.
 #[pyfunction]
 #[pyo3(signature = (array, /, *more))]
 pub fn explain(

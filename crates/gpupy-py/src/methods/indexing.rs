@@ -3,31 +3,31 @@
 //! Owns these methods of [`NdArray`]. Invariant: an element that is read by itself is computed by itself only as
 //! long as such reads are few.
 //!
-//! Not here: what keys mean (`index`).
+//! Not here: the meaning of keys (`index`).
 
-use crate::array::ndarray::{Elements, NdArray, elements, host_of, pinned_host_of};
+use crate::array::lazy_scalar::LazyScalar;
+use crate::array::masked_selection;
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
-use crate::array::scalar::LazyScalar;
-use crate::array::selection;
 use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
-use crate::index::rows::Rows;
-use crate::index::{assign, basic, few, pick};
+use crate::index::row_iterator::RowIterator;
+use crate::index::{basic, fancy, fast_path, setitem};
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Elements read one by one before reading computes at once: a program that walks an array would
+/// Elements that are read one by one before a read evaluates eagerly: a program that walks an array would
 /// otherwise compute each element in a kernel of its own.
 const FEW_READS: u32 = 8;
 
-/// Whether the base had better be pinned where the array's elements are gone through one by one: where that moves
-/// nothing, or not much more than is read. Otherwise each element is read by itself.
+/// Whether to pin the base before iterating over the array's elements: where that moves nothing, or not many more
+/// elements than are read. Otherwise each element is read by itself.
 fn pays_to_pin(array: &Array) -> bool {
     /// Bases of so many elements may be evaluated and copied for any part of them.
     const FEW: usize = 1 << 16;
-    /// Others, where they are not more than so many times what is read: NumPy's iterator gives an element in
-    /// 25 ns, an index takes 110, and a copy of an element 0.5 to 1.
+    /// Larger bases, up to so many times the elements read: NumPy's iterator gives an element in 25 ns, an index takes
+    /// 110, and a copy of an element 0.5 to 1.
     const TIMES: usize = 64;
     array.is_there() || array.base_len() <= array.size().saturating_mul(TIMES).max(FEW)
 }
@@ -48,14 +48,14 @@ impl NdArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if recording::is_on()
-            && let Some(selected) = selection::of(slf, key)?
+            && let Some(selected) = masked_selection::of(slf, key)?
         {
             return Ok(selected);
         }
-        if let Some(found) = few::get(slf, key)? {
+        if let Some(found) = fast_path::get(slf, key)? {
             return Ok(found);
         }
-        if let Elements::Lazy(array) = elements(slf) {
+        if let ArrayElements::Lazy(array) = elements(slf) {
             if let Some(selected) = basic::select(&array, key)? {
                 if selected.element {
                     let reads = slf.get().count_element();
@@ -63,7 +63,7 @@ impl NdArray {
                 }
                 return view_of(slf, selected.view, true);
             }
-            if let Some(picked) = pick::pick(&array, key)? {
+            if let Some(picked) = fancy::pick(&array, key)? {
                 return like_view(slf, NdArray::lazy(picked));
             }
         }
@@ -76,7 +76,7 @@ impl NdArray {
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
         let py = slf.py();
-        if recording::is_on() && selection::is_one(value)? {
+        if recording::is_on() && masked_selection::is_one(value)? {
             value.call_method1("put", (slf, key))?;
             return Ok(());
         }
@@ -87,15 +87,15 @@ impl NdArray {
         } else {
             value
         };
-        if few::set(slf, key, value)? {
+        if fast_path::set(slf, key, value)? {
             return Ok(());
         }
-        if let Elements::Lazy(array) = elements(slf) {
+        if let ArrayElements::Lazy(array) = elements(slf) {
             if !slf.get().is_writable() {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             if let Some(selected) = basic::select(&array, key)? {
-                return assign::set_item(&array, key, &selected, value);
+                return setitem::set_item(&array, key, &selected, value);
             }
         }
         py.import("gpupy._indexing")?.call_method1("setitem", (slf, key, value))?;
@@ -110,11 +110,11 @@ impl NdArray {
         let py = slf.py();
         match Self::ndim(slf)? {
             0 => Err(PyTypeError::new_err("iteration over a 0-d array")),
-            // Python's loop sees what it writes meanwhile.
+            // A Python loop sees its own writes.
             1 if is_plain(slf) && slf.get().read(py).as_lazy().is_none_or(pays_to_pin) => {
                 Ok(pinned_host_of(slf, false)?.try_iter()?.into_any())
             }
-            _ => Ok(Bound::new(py, Rows::of(slf))?.into_any()),
+            _ => Ok(Bound::new(py, RowIterator::of(slf))?.into_any()),
         }
     }
 }

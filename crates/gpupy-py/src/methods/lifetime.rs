@@ -1,14 +1,14 @@
 //! How arrays come to be and go, as Python says it: `ndarray(…)`, `dispose`, `with array:`.
 //!
-//! Owns these methods of [`NdArray`]. Invariant: what was recorded before still sees the elements.
+//! Owns these methods of [`NdArray`]. Invariant: operations that were recorded before still see the elements.
 //!
 //! Not here: arrays from nothing (`create`), from NumPy's (`array/wrap.rs`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::repr::Repr;
 use crate::array::subclass::Seed;
 use crate::array::wrap::adopt;
-use crate::convert::{dtypes, host};
+use crate::convert::{dtypes, numpy_arrays};
 use crate::session::waiting::wait;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,10 +32,10 @@ impl NdArray {
         let made = dtypes::numpy(py)?.ndarray.bind(py).call(args, kwargs)?;
         let writable = made.getattr("flags")?.getattr("writeable")?.is_truthy()?;
         if writable && !made.getattr("base")?.is_none() {
-            // Its memory is somebody else's, who may write to it and read what is written here.
+            // Other code owns its memory, may write to it, and reads the array's writes there.
             return adopt(&made);
         }
-        Ok(match host::from_numpy(&made)? {
+        Ok(match numpy_arrays::from_numpy(&made)? {
             Some(array) => {
                 let made = NdArray::lazy(array);
                 made.set_writable(writable);
@@ -48,14 +48,14 @@ impl NdArray {
     /// Takes another array's elements in place of its own.
     fn _replace(slf: &Bound<'_, Self>, other: &Bound<'_, NdArray>) -> PyResult<()> {
         let elements = match elements(other) {
-            Elements::Lazy(array) => Repr::Lazy(array),
-            Elements::Numpy(array) => Repr::Numpy(array.unbind()),
+            ArrayElements::Lazy(array) => Repr::Lazy(array),
+            ArrayElements::Numpy(array) => Repr::Numpy(array.unbind()),
         };
         slf.get().replace(slf.py(), elements)
     }
 
     /// Lets go of the elements now, on every device and in host memory. The array and its views keep
-    /// shape and dtype; what else is asked of them is an error. Operations recorded before still see
+    /// shape and dtype; other operations on them are errors. Operations recorded before still see
     /// the elements.
     fn dispose(slf: &Bound<'_, Self>) -> PyResult<()> {
         if slf.get().base.is_some() {
@@ -64,12 +64,12 @@ impl NdArray {
             ));
         }
         let nothing = match elements(slf) {
-            Elements::Lazy(array) => {
+            ArrayElements::Lazy(array) => {
                 // Freeing memory may take a while, and locks.
                 wait(slf.py(), || array.dispose());
                 return Ok(());
             }
-            Elements::Numpy(array) => dtypes::nothing_like(&array)?,
+            ArrayElements::Numpy(array) => dtypes::nothing_like(&array)?,
         };
         slf.get().replace(slf.py(), Repr::Lazy(nothing))
     }

@@ -1,22 +1,23 @@
-//! What Python and NumPy call of arrays and scalars.
+//! The Python methods of arrays and scalars.
 //!
-//! The methods of `ndarray`: `attributes.rs`, `conversion.rs`, `copies.rs`, `indexing.rs`, `lend.rs`, `lifetime.rs`,
-//! `reductions.rs`, `transport.rs`, `views.rs`; those of scalars: `scalar.rs`. `dispatch.rs` has NumPy's dispatch protocols,
-//! `evaluate.rs` and `explain.rs` the functions of these names.
+//! Those of `ndarray`: `attributes.rs`, `conversion.rs`, `copying.rs`, `indexing.rs`, `lifetime.rs`,
+//! `reduce_methods.rs`, `renderer_lending.rs`, `transport.rs`, `view_methods.rs`; those of scalars:
+//! `scalar_methods.rs`. `dispatch.rs` has NumPy's dispatch protocols, `evaluation.rs` and `explain.rs` the
+//! functions of these names.
 //!
-//! Imports all other folders, and no other imports it. Not here: number slots (`compute/operators.rs`), methods
-//! that are a few lines of Python (`python/gpupy/_methods.py`).
+//! Imports all other folders, and no other imports it. Not here: operators (`compute/operators.rs`), methods of a
+//! few lines of Python (`python/gpupy/_methods.py`).
 
 mod attributes;
 mod conversion;
-mod copies;
+mod copying;
 pub mod dispatch;
-pub mod evaluate;
+pub mod evaluation;
 pub mod explain;
 mod indexing;
-pub mod lend;
 mod lifetime;
-mod reductions;
-mod scalar;
+mod reduce_methods;
+pub mod renderer_lending;
+mod scalar_methods;
 mod transport;
-pub mod views;
+pub mod view_methods;

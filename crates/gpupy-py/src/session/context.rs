@@ -19,25 +19,26 @@ use std::time::Duration;
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
 static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
-/// Whether another driver may step in when one fails: not where fallbacks are errors.
-static LADDER: AtomicBool = AtomicBool::new(true);
+/// Whether another driver may step in when one fails (the fallback chain): not where fallbacks are errors.
+static DRIVER_FALLBACK: AtomicBool = AtomicBool::new(true);
 /// Whether arithmetic is left to NumPy.
 static EAGER: AtomicBool = AtomicBool::new(false);
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// How many dtypes there are.
 const DTYPES: usize = DType::ALL.len();
-/// What can be computed, by operation and dtype.
-static SUPPORT: [Answer; 256 * DTYPES] = [const { Answer(AtomicU32::new(0)) }; 256 * DTYPES];
+/// The operations that drivers have, by operation and dtype.
+static SUPPORT: [CachedAnswer; 256 * DTYPES] =
+    [const { CachedAnswer(AtomicU32::new(0)) }; 256 * DTYPES];
 /// Which dtypes can be computed with.
-static HELD: [Answer; DTYPES] = [const { Answer(AtomicU32::new(0)) }; DTYPES];
-/// How often a driver was opened or the rules changed, and one; answers from before it are of others.
+static HELD: [CachedAnswer; DTYPES] = [const { CachedAnswer(AtomicU32::new(0)) }; DTYPES];
+/// How often a driver was opened or the rules changed, plus one; answers with an older number are stale.
 static OPENING: AtomicU32 = AtomicU32::new(1);
 
 /// A yes or no of the drivers in use, asked once for each opening: the number of the opening, times
 /// two, and one for yes.
-struct Answer(AtomicU32);
+struct CachedAnswer(AtomicU32);
 
-impl Answer {
+impl CachedAnswer {
     fn get(&self, mut ask: impl FnMut() -> bool) -> bool {
         let opening = OPENING.load(Ordering::Acquire);
         let known = self.0.load(Ordering::Relaxed);
@@ -64,7 +65,7 @@ fn registry() -> Registry {
 /// The context; no device is opened.
 ///
 /// # Errors
-/// A variable of the environment that is not what it should be.
+/// An environment variable with an invalid value.
 pub fn context() -> PyResult<&'static Context> {
     if let Some((context, _)) = open() {
         return Ok(context);
@@ -77,10 +78,10 @@ pub fn context() -> PyResult<&'static Context> {
     Ok(slot.get_or_insert_with(|| made(settings)))
 }
 
-/// What is asked where elements of an open array are read.
+/// The hook that is called where elements of an open array are read.
 static OPENER: OnceLock<Opener> = OnceLock::new();
 
-/// Says what contexts ask from now on where elements of an open array are read; can be said once.
+/// Sets the hook that contexts call where elements of an open array are read; it can be set once.
 pub fn set_opener(opener: Opener) {
     // A second one is the same: the module is initialised again.
     let _ = OPENER.set(opener);
@@ -89,7 +90,7 @@ pub fn set_opener(opener: Opener) {
 /// A context that lives for ever.
 fn made(settings: Settings) -> &'static Context {
     let context = Context::new(registry(), settings);
-    context.set_driver_fallback(LADDER.load(Ordering::Relaxed));
+    context.set_driver_fallback(DRIVER_FALLBACK.load(Ordering::Relaxed));
     context.set_waiter(without_gil);
     context.set_interrupt(interrupted);
     if let Some(opener) = OPENER.get() {
@@ -98,10 +99,10 @@ fn made(settings: Settings) -> &'static Context {
     Box::leak(Box::new(context))
 }
 
-/// Allows or forbids that another driver evaluates what failed on the one in use.
+/// Allows or forbids that another driver evaluates a block when the driver in use failed.
 #[pyfunction]
 pub fn set_driver_fallback(allowed: bool) {
-    LADDER.store(allowed, Ordering::Relaxed);
+    DRIVER_FALLBACK.store(allowed, Ordering::Relaxed);
     if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
         context.set_driver_fallback(allowed);
     }
@@ -137,7 +138,7 @@ fn tell_of_device(py: Python<'_>, name: &str, found: &Capabilities) -> PyResult<
 /// The context and the number of the opening, if its driver is open.
 pub fn open() -> Option<(&'static Context, u32)> {
     let open = OPEN.load(Ordering::Acquire);
-    // SAFETY: only `opened` stores here, and what it stores lives for ever.
+    // SAFETY: only `opened` stores here, and only `&'static` contexts or null.
     let context = unsafe { open.as_ref() }?;
     Some((context, opening()))
 }
@@ -153,7 +154,7 @@ fn opened(context: &'static Context) {
     OPEN.store(std::ptr::from_ref(context).cast_mut(), Ordering::Release);
 }
 
-/// Closes the devices. The caller has shut the gate.
+/// Closes the devices. The caller has closed the fork barrier.
 pub fn close() {
     if let Some(context) = *CONTEXT.read().unwrap_or_else(PoisonError::into_inner) {
         context.close();
@@ -177,7 +178,7 @@ pub fn eager() -> bool {
 #[pyfunction]
 pub fn set_eager(eager: bool) {
     if EAGER.swap(eager, Ordering::Relaxed) != eager {
-        // What was answered before holds no longer.
+        // Cached answers hold no longer.
         OPENING.fetch_add(1, Ordering::Release);
     }
 }
@@ -194,7 +195,7 @@ pub fn holds(dtype: DType) -> PyResult<bool> {
 
 /// Starts again with a new context: for tests, which force small blocks and little memory, and all
 /// work on the driver unless `strict` is false. Without `pauses` an evaluation goes on to its end, so that counts do
-/// not depend on time. Arrays made before it keep what was computed of them.
+/// not depend on time. Arrays made before it keep their computed elements.
 #[pyfunction]
 #[pyo3(signature = (
     driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true, pauses=true,
@@ -331,7 +332,7 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(row)
 }
 
-/// What devices did and hold, by name.
+/// Counters of the work and memory of devices, by name.
 fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("kernels_compiled", stats.kernels_compiled)?;
@@ -391,8 +392,8 @@ pub fn trim(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Has the `n`-th allocation of ours from now on refused, for tests of what happens then; gives what is left of
-/// the number that was given last, which is 0 once one was refused.
+/// Makes the `n`-th allocation of ours from now on fail, for tests; returns the rest of the previous count, which is 0
+/// after an allocation failed.
 #[pyfunction]
 pub fn _fail_allocation(n: u64) -> u64 {
     memory::fail_at(n)

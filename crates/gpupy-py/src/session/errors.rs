@@ -3,7 +3,7 @@
 //! Owns [`DriverError`] and [`to_py`]. Invariant: where NumPy has words for a mistake, the user
 //! reads NumPy's words.
 //!
-//! Not here: mistakes that NumPy itself is asked to word (`standin.rs`).
+//! Not here: mistakes that NumPy itself is asked to word (`meta.rs`).
 
 use crate::session::waiting;
 use gpupy_core::{DType, Error, ErrorKind, memory};

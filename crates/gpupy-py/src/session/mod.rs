@@ -1,11 +1,12 @@
 //! The session: the context that all arrays of this process share, and waiting for it.
 //!
-//! `context.rs` has the one [`Context`](gpupy_engine::Context) and the choice of its driver; every wait passes the gate
-//! of `waiting.rs`; `errors.rs` maps the core's errors to Python's exceptions; `processes.rs` is about forks and the end.
+//! `context.rs` has the one [`Context`](gpupy_engine::Context) and the choice of its driver; every wait passes the
+//! fork barrier of `waiting.rs`; `errors.rs` maps the core's errors to Python's exceptions; `forks.rs` has the
+//! hooks for forks and for the end of the process.
 //!
 //! Imports nothing else of this crate. Not here: arrays (`array`).
 
 pub mod context;
 pub mod errors;
-pub mod processes;
+pub mod forks;
 pub mod waiting;

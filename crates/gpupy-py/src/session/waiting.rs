@@ -1,11 +1,11 @@
-//! Waiting for the core: without the GIL, and with an eye on signals and forks.
+//! Waiting for the core: without the GIL, with an eye on signals, and behind the fork barrier.
 //!
-//! Owns [`wait`], through which every wait passes, and the gate that it passes. Invariants: a thread
-//! that waits for the engine does not hold the GIL; no Python code runs while its thread is inside;
-//! while the gate is shut nobody is inside, so no lock of the core is held by a thread that a fork
-//! would leave behind. The gate itself has no lock, for the same reason.
+//! Owns [`wait`], through which every wait passes, and the fork barrier that it passes. Invariants: a thread that
+//! waits for the engine does not hold the GIL; no Python code runs while its thread is inside; while the barrier is
+//! closed no thread is inside, so no lock of the core is held by a thread that a fork would leave behind. The
+//! barrier itself has no lock, for the same reason.
 //!
-//! Not here: what happens around a fork and at the exit (`processes.rs`).
+//! Not here: the work around a fork and at exit (`forks.rs`).
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
@@ -13,27 +13,27 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many threads are inside; `SHUT` is added while nobody may enter.
-static GATE: AtomicUsize = AtomicUsize::new(0);
-const SHUT: usize = 1 << (usize::BITS - 1);
+/// How many threads are inside; `CLOSED` is added while none may enter.
+static BARRIER: AtomicUsize = AtomicUsize::new(0);
+const CLOSED: usize = 1 << (usize::BITS - 1);
 
-/// How often those look who wait at the gate; forks are rare.
+/// How often a thread that waits at the barrier polls it; forks are rare.
 const LOOK: Duration = Duration::from_micros(200);
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// Whether this thread has shut the gate: other hooks of a fork may still want an array.
-    static KEEPER: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread has closed the barrier: other hooks of a fork may still need an array.
+    static BARRIER_OWNER: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread calls a function that reads elements, inside.
     static READING: Cell<bool> = const { Cell::new(false) };
-    /// What such a function raised.
+    /// The exception that such a function raised.
     static NOT_READ: Cell<Option<PyErr>> = const { Cell::new(None) };
-    /// What a signal's handler raised while this thread waited.
+    /// The exception that a signal's handler raised while this thread waited.
     static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
 /// Does work of the core's that may take long, or needs the engine, without the GIL.
-#[expect(clippy::disallowed_methods, reason = "this is the gate")]
+#[expect(clippy::disallowed_methods, reason = "this is the barrier")]
 pub fn wait<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     py.detach(|| {
         let _inside = Inside::enter();
@@ -41,14 +41,15 @@ pub fn wait<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// A thread inside the gate.
+/// A thread inside the barrier.
 struct Inside;
 
 impl Inside {
     fn enter() -> Inside {
         debug_assert!(!INSIDE.get(), "a thread that waits runs no Python code");
-        let one_more = |inside: usize| (inside & SHUT == 0 || KEEPER.get()).then_some(inside + 1);
-        while GATE.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
+        let one_more =
+            |inside: usize| (inside & CLOSED == 0 || BARRIER_OWNER.get()).then_some(inside + 1);
+        while BARRIER.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
             std::thread::sleep(LOOK);
         }
         INSIDE.set(true);
@@ -59,55 +60,55 @@ impl Inside {
 impl Drop for Inside {
     fn drop(&mut self) {
         INSIDE.set(false);
-        GATE.fetch_sub(1, Ordering::Release);
+        BARRIER.fetch_sub(1, Ordering::Release);
     }
 }
 
-/// Shuts the gate for all other threads, and waits until nobody is inside. False, with the gate as it
-/// was, when that takes longer than `patience`; without patience it takes as long as it takes.
-pub fn shut(patience: Option<Duration>) -> bool {
+/// Closes the barrier to all other threads, and waits until none is inside. Returns false, with the barrier as it
+/// was, when that takes longer than `patience`; without patience it waits without limit.
+pub fn close_barrier(patience: Option<Duration>) -> bool {
     let began = Instant::now();
     let late = || patience.is_some_and(|patience| began.elapsed() > patience);
-    // One at a time.
-    while GATE.fetch_or(SHUT, Ordering::Acquire) & SHUT != 0 {
+    // One thread closes it at a time.
+    while BARRIER.fetch_or(CLOSED, Ordering::Acquire) & CLOSED != 0 {
         if late() {
             return false;
         }
         std::thread::sleep(LOOK);
     }
-    while GATE.load(Ordering::Acquire) != SHUT {
+    while BARRIER.load(Ordering::Acquire) != CLOSED {
         if late() {
-            open();
+            open_barrier();
             return false;
         }
         std::thread::sleep(LOOK);
     }
-    KEEPER.set(true);
+    BARRIER_OWNER.set(true);
     true
 }
 
-/// Opens the gate that this thread has shut.
-pub fn open() {
-    KEEPER.set(false);
-    GATE.fetch_and(!SHUT, Ordering::Release);
+/// Opens the barrier that this thread has closed.
+pub fn open_barrier() {
+    BARRIER_OWNER.set(false);
+    BARRIER.fetch_and(!CLOSED, Ordering::Release);
 }
 
-/// Waits for what is evaluated while recording.
+/// Waits for work of the engine that recording started.
 pub fn without_gil(work: &mut dyn FnMut()) {
-    /// What crosses to the detached section: it runs on this very thread.
-    struct Here<'a>(&'a mut dyn FnMut());
-    // SAFETY: `detach` calls its closure on the thread that calls `detach`, before it returns; what
-    // it needs to be `Send` for, not to touch Python, holds for the core, which knows no Python.
-    unsafe impl Send for Here<'_> {}
-    impl Here<'_> {
+    /// Work that crosses to the detached section: it runs on this very thread.
+    struct SameThread<'a>(&'a mut dyn FnMut());
+    // SAFETY: `detach` calls its closure on the thread that calls `detach`, before it returns. It asks for `Send` to
+    // keep Python objects out; the core has none.
+    unsafe impl Send for SameThread<'_> {}
+    impl SameThread<'_> {
         fn run(&mut self) {
             (self.0)();
         }
     }
-    let mut here = Here(work);
+    let mut here = SameThread(work);
     match Python::try_attach(|py| wait(py, || here.run())) {
         Some(()) => {}
-        // The interpreter is shutting down, or was never there: nobody waits for its lock.
+        // The interpreter is shutting down, or was never there: no thread waits for its lock.
         None => here.run(),
     }
 }
@@ -120,14 +121,14 @@ pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     }
     let done = Python::try_attach(work);
     if inside {
-        // Whoever went in goes out.
+        // The guard of the caller's `wait` leaves.
         std::mem::forget(Inside::enter());
     }
     done
 }
 
-/// Calls a function of the program's that reads elements for the thread that waits: it stays inside, and holds the engine.
-/// Whether it raised nothing; `None` where Python is shutting down.
+/// Calls a function of the program that reads elements for the thread that waits, which stays inside and holds the
+/// engine. Returns whether it raised nothing; `None` where Python is shutting down.
 pub fn reading(call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Option<bool> {
     NOT_READ.set(None);
     Python::try_attach(|py| {
@@ -154,7 +155,7 @@ pub fn check_free() -> PyResult<()> {
     ))
 }
 
-/// What a function raised that was to read elements.
+/// The exception that a reading function raised.
 pub fn not_read() -> Option<PyErr> {
     NOT_READ.take()
 }
@@ -173,7 +174,7 @@ pub fn interrupted() -> bool {
     raised.unwrap_or(false)
 }
 
-/// What a handler raised that interrupted this thread's wait.
+/// The exception by which a signal's handler interrupted this thread's wait.
 pub fn raised() -> PyErr {
     RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))
 }

@@ -1,9 +1,9 @@
-//! What arrays have in common: the base that they show, and the value that it has; what of it a device has.
+//! The base that arrays share and its value; the ranges of it that a device has.
 //!
-//! Not here: what a view is (`gpupy_engine::View`), scopes, which ask (`python/gpupy/_scope.py`).
+//! Not here: views themselves (`gpupy_engine::View`), scopes, which call this (`python/gpupy/_scope.py`).
 
-use crate::array::fields;
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::record_fields;
 use crate::array::recording;
 use crate::session::context::context;
 use crate::session::errors::to_py;
@@ -14,8 +14,8 @@ use std::ops::Range;
 
 fn lazy(array: &Bound<'_, NdArray>) -> Option<Array> {
     match elements(array) {
-        Elements::Lazy(array) => Some(array),
-        Elements::Numpy(_) => None,
+        ArrayElements::Lazy(array) => Some(array),
+        ArrayElements::Numpy(_) => None,
     }
 }
 
@@ -35,26 +35,29 @@ pub fn is_written(array: &Bound<'_, NdArray>, snapshot: &Bound<'_, NdArray>) -> 
     Ok(now.id() != before.id())
 }
 
-/// The bytes from the first to the last one that an array shows in its base, as offset and size; `None` for elements that
-/// are NumPy's.
+/// The range from the first to the last byte of an array in its base, as offset and size; `None` for elements that are
+/// NumPy's.
 #[pyfunction]
 pub fn extents(array: &Bound<'_, NdArray>) -> Option<(usize, usize)> {
-    recording::asked::asked_of(array.get().made_in(), "it asks an array for its extents");
+    recording::unrecordable::asked_of(array.get().made_in(), "it asks an array for its extents");
     let extents = lazy(array)?.extents();
     Some((extents.start, extents.len()))
 }
 
-/// The ranges of an array's extents, in bytes, that the driver in use has not as they are now, as offsets and sizes; of
+/// The ranges of an array's extents whose present state the driver in use lacks, as offsets and sizes in bytes; for
 /// records, of the memory of all of them, and `None` where no operation has read one.
 #[pyfunction]
 pub fn pending_extents(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<(usize, usize)>>> {
-    recording::asked::asked_of(array.get().made_in(), "it asks what a device has of an array");
+    recording::unrecordable::asked_of(
+        array.get().made_in(),
+        "it asks what a device has of an array",
+    );
     let pending = match lazy(array) {
         Some(shown) => {
             let context = context()?;
             Some(wait(array.py(), || context.pending_extents(&shown)).map_err(to_py)?)
         }
-        None => fields::pending(array)?,
+        None => record_fields::pending(array)?,
     };
     let pairs = |ranges: Vec<Range<usize>>| ranges.iter().map(|r| (r.start, r.len())).collect();
     Ok(pending.map(pairs))

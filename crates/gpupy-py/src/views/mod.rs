@@ -1,13 +1,13 @@
 //! Views and joins of arrays under another shape or dtype.
 //!
-//! `shape.rs` reshapes and joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that show
-//! elements several times; `faces.rs` shows elements under another dtype; `bases.rs`
-//! says which arrays show one base.
+//! `reshape.rs` reshapes and joins; `shifts.rs` joins views for `roll` and `pad`; `repeats.rs` copies views that
+//! show elements several times; `dtype_views.rs` reinterprets elements under another dtype; `bases.rs` compares the
+//! bases and values of arrays.
 //!
 //! Imports `session`, `convert` and `array`. Not here: views by keys (`index`).
 
 pub mod bases;
-pub mod faces;
+pub mod dtype_views;
 pub mod repeats;
-pub mod shape;
+pub mod reshape;
 pub mod shifts;

@@ -1,6 +1,6 @@
-//! Elements and parts that come several times: copies of views that show them so.
+//! Repetition: `repeat` and `tile`, as copies of broadcast views.
 //!
-//! Owns [`repeated`] and [`tiled`]. Invariant: `None` leaves it to NumPy, and nothing is recorded then.
+//! Owns [`repeated`] and [`tiled`]. Invariant: `None` leaves the call to NumPy, and nothing is recorded then.
 //!
 //! Not here: NumPy's signatures (`python/gpupy/_joining.py`), shifts and pads (`shifts.rs`).
 
@@ -23,7 +23,7 @@ pub fn repeated(
 ) -> PyResult<Option<NdArray>> {
     let this = array.get().read(array.py());
     let (Some(array), Some(times)) = (this.as_lazy(), count(repeats)) else { return Ok(None) };
-    let mut spread = Spread::default();
+    let mut spread = RepeatLayout::default();
     match axis {
         // In C order all elements are one row.
         None => (0..array.ndim()).for_each(|axis| spread.keep(array.shape()[axis])),
@@ -57,7 +57,7 @@ pub fn tiled(array: &Bound<'_, NdArray>, times: &Bound<'_, PyTuple>) -> PyResult
     let Some(times) = times.collect::<Option<SmallVec<[usize; 4]>>>() else { return Ok(None) };
     let rank = times.len().max(array.ndim());
     let (given, there) = (rank - times.len(), rank - array.ndim());
-    let (mut spread, mut extents) = (Spread::default(), Shape::new());
+    let (mut spread, mut extents) = (RepeatLayout::default(), Shape::new());
     for axis in 0..rank {
         let times = if axis < given { 1 } else { times[axis - given] };
         let n = if axis < there { 1 } else { array.shape()[axis - there] };
@@ -70,12 +70,12 @@ pub fn tiled(array: &Bound<'_, NdArray>, times: &Bound<'_, PyTuple>) -> PyResult
 
 /// An array's shape with axes of one element between its own, and the one that it is broadcast to.
 #[derive(Default)]
-struct Spread {
+struct RepeatLayout {
     alone: Shape,
     several: Shape,
 }
 
-impl Spread {
+impl RepeatLayout {
     fn keep(&mut self, n: usize) {
         self.alone.push(n);
         self.several.push(n);

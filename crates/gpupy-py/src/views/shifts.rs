@@ -1,9 +1,10 @@
-//! Shifts and paddings: joinings of views of one array, for `roll` and `pad`.
+//! Shifts and paddings, for `roll` and `pad`: views of one array, joined.
 //!
-//! Owns where the views begin and end. Invariant: what comes out is a new array. Not here: what NumPy
-//! takes for a shift, a width or a mode (`python/gpupy/_joining.py`).
+//! Owns the bounds of these views. Invariant: the result is a new array.
+//!
+//! Not here: shifts, widths and modes in NumPy's forms (`python/gpupy/_joining.py`).
 
-use crate::array::ndarray::{Elements, NdArray, elements};
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::session::context::{open, ready};
 use crate::session::errors::to_py;
 use gpupy_core::Result;
@@ -16,7 +17,7 @@ use smallvec::SmallVec;
 /// Shifts, each with its axis.
 type Shifts = SmallVec<[(isize, usize); 4]>;
 
-/// An array shifted along axes, one after another, with what leaves at an end coming in at the other.
+/// An array shifted along axes, one after another, where elements that leave at one end enter at the other.
 fn shifted(context: &Context, array: &Array, shifts: &[(isize, usize)]) -> Result<Array> {
     let mut moved: Option<Array> = None;
     for (by, axis) in shifts {
@@ -43,13 +44,12 @@ pub fn rolled(
     array: &Bound<'_, NdArray>,
     shifts: Vec<(isize, usize)>,
 ) -> PyResult<Option<NdArray>> {
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let moved = shifted(ready(py)?, &array, &shifts).map_err(to_py)?;
     Ok(Some(NdArray::lazy(moved)))
 }
 
-/// The same for what is mostly given: a lazy array in C order, and ints or tuples of ints; `None` for all
-/// else.
+/// The fast path of `roll`: a lazy array in C order, and ints or tuples of ints; `None` for other arguments.
 #[pyfunction]
 pub fn roll_alike(
     array: &Bound<'_, PyAny>,
@@ -95,7 +95,7 @@ pub fn padded(
     pair: (usize, usize),
     mode: &str,
 ) -> PyResult<Option<NdArray>> {
-    let Elements::Lazy(array) = elements(array) else { return Ok(None) };
+    let ArrayElements::Lazy(array) = elements(array) else { return Ok(None) };
     let (before, behind) = pair;
     let extent = array.shape().get(axis).copied().unwrap_or(0);
     let skipped = usize::from(mode == "reflect");

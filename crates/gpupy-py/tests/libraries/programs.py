@@ -1,4 +1,4 @@
-"""Programs that are run as a person does who has installed the wheel.
+"""Programs that are run as after an installation of the wheel.
 
 Owns ``ROOT`` and ``run``. The wheel's entry points are in the metadata of an installed distribution, which
 the sources have not: a folder gets what ``pyproject.toml`` says of them. Not here: programs beside workers

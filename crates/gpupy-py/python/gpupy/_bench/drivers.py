@@ -17,8 +17,7 @@ from typing import IO, Any
 def messages(driver: str, task: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Runs a task on a driver; gives what its process says, as pairs of kind and content.
 
-    From a process that does not end well the last kind is ``ended``. It is stopped when nobody listens any
-    more.
+    From a process that fails the last kind is ``ended``. The process is killed when this generator is closed.
     """
     env = environment() | {"GPUPY_DRIVER": driver}
     command = [sys.executable, "-m", "gpupy._bench.worker"]
@@ -33,7 +32,7 @@ def messages(driver: str, task: dict[str, Any]) -> Iterator[tuple[str, Any]]:
                 for line in process.stdout:
                     yield from json.loads(line).items()
             except BaseException:
-                # An interrupt, or nobody listens any more.
+                # An interrupt, or the generator was closed.
                 process.kill()
                 raise
         if process.returncode:

@@ -2,7 +2,8 @@
 
 Owns the process. It reads its task as one object of JSON from the standard input and writes one line of
 JSON for each thing that it has to say: ``device`` first, then ``step`` when something begins, and ``row``,
-``failed`` or ``costs`` when it has ended. Not here: who starts it, and reads that (``drivers``).
+``failed`` or ``costs`` when it has ended. Not here: the process that starts it and reads its
+output (``drivers``).
 """
 
 import functools
@@ -18,7 +19,7 @@ from . import catalogue, timing
 
 
 def main() -> None:
-    """Does the task; an interrupt ends it silently, because who sent it also sent it to the parent."""
+    """Does the task; an interrupt ends it silently, because the parent gets it too."""
     task = json.load(sys.stdin)
     try:
         _run(task)

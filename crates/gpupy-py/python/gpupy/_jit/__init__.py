@@ -1,9 +1,10 @@
-"""Functions that are recorded once, and done again without Python.
+"""Functions that are traced once, and repeated without Python.
 
-``jit.py`` has the decorator and what it tells; ``recording.py`` runs a function while what it does with
-arrays is recorded; ``watch.py`` watches what it reads besides, and what it does that would not happen again;
-``reads.py`` finds that in code; ``forms.py`` describes arguments and results; ``selection.py`` has what masks
-select. Each imports only those behind it.
+``jit.py`` has the decorator and its statistics; ``recording.py`` runs a function while its operations on
+arrays are recorded; ``watch.py`` finds its other reads, which become guards, and its side effects;
+``reads.py`` finds both in code; ``forms.py`` describes arguments and results; ``selection.py`` has masked
+selections. Each imports only those behind it.
 
-Not here: recording itself, and doing it again (``gpupy._gpupy.jit``, ``crates/gpupy-py/src/jit``).
+Not here: recording arrays' operations, and repeating them (``gpupy._gpupy.jit``,
+``crates/gpupy-py/src/jit``).
 """

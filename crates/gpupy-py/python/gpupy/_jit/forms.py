@@ -112,8 +112,7 @@ class Arguments:
         return ("same", value)
 
     def taken(self, place: int | str, value: Any) -> Any:
-        """What the function is called with in the place of an argument: a scalar that nobody knows yet stands
-        for it."""
+        """The placeholder of an open argument: a scalar that is not known yet; otherwise the value."""
         if place not in self.open:
             return value
         standing = _own.number_in_place_of(value)

@@ -1,6 +1,6 @@
-"""``gpupy.jit``: a function over arrays is recorded once, and done again without Python.
+"""``gpupy.jit``: traces a function over arrays once, and repeats it without Python.
 
-Owns the decorator and what a function tells of it. Not here: recording (``recording.py``), functions of
+Owns the decorator and a function's statistics. Not here: recording (``recording.py``), functions of
 numbers (``_kernel``)."""
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .recording import Memory, record
 
 
 class Jit(_own.Jit):
-    """A function over arrays that is recorded: `gpupy.jit` makes it.
+    """A traced function over arrays: `gpupy.jit` makes it.
 
-    It is called as the function is. Where a call looks like one before it, the operations are done that were
-    recorded then, and no Python runs: it looks so by the arrays' dtypes, shapes, strides, flags and memory,
-    the other arguments' values, what the function read of globals, variables of outer functions, attributes
-    and containers, the driver and the handling of arithmetic's errors. ``bool()`` of an element is a
-    decision, after which the call goes on as it did when that came out so, or is recorded anew.
+    It is called like the function. A call whose guards hold repeats the recorded operations, and runs no
+    Python. Guards are on the arrays' dtypes, shapes, strides, flags and memory, the other arguments' values,
+    the globals, variables of outer functions, attributes and containers that the function read, the driver,
+    and the handling of arithmetic errors. ``bool()`` of an element is a decision: the call continues by the
+    trace for this outcome, or is recorded anew.
 
-    Text that is made of an array, and arrays that are left elsewhere than in the result, raise ``JitError``.
-    A function that reads elements in another way, or does what would not happen again (it prints, stores an
-    attribute, draws random numbers), runs each time, which ``stats()`` counts with the reason."""
+    Text made of an array, and arrays that are stored elsewhere than in the result, raise ``JitError``. A
+    function that reads elements in another way, or has side effects (it prints, stores an attribute, draws
+    random numbers), runs each time; ``stats()`` counts these calls with the reason."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
@@ -37,7 +37,7 @@ class Jit(_own.Jit):
         return record(self, self.__wrapped__, args, kwargs or {})
 
     def clear(self) -> None:
-        """Forgets all that was recorded, and what calls before were like."""
+        """Forgets all traces, and the history of calls."""
         super().clear()
         self._memory = Memory()
         self._rest(0, "")
@@ -50,35 +50,34 @@ class Jit(_own.Jit):
         return str(self.__qualname__)
 
     def save(self, path: str | os.PathLike[str], *, open: bool = False) -> None:
-        """Writes what was recorded into a file, which ``gpupy.load(path)`` and the command ``gpupy-run`` do
-        again without the source: the operations, and what the function read besides its arguments, as that
-        is now.
+        """Writes the traces to a file, which ``gpupy.load(path)`` and the command ``gpupy-run`` repeat
+        without the source: the operations, and the present values that the function read besides its
+        arguments.
 
-        With ``open=True`` recordings that differ in extents alone become one for all extents between these;
-        at least three of other extents tell what follows from them.
+        With ``open=True`` traces that differ only in extents are merged into one for all extents between
+        them; this needs at least three traces with different extents.
 
-        Raises ``JitError``: nothing was recorded, or what a file cannot have."""
+        Raises ``JitError``: nothing was recorded, or a trace cannot be in a file."""
         saved.save(self, getattr(self, "__name__", "function"), path, open)
 
     def explain(self) -> str:
-        """What was recorded, as text: each variant with its guards, its segments and their kernels."""
+        """The traces as text: each variant with its guards, its segments and their kernels."""
         return self._explain() or "nothing is recorded\n"
 
     def stats(self) -> dict[str, Any]:
-        """How often it was called, done again and recorded; how many variants, segments and ways through them
-        there are; what did not look as it did, and why calls ran without being recorded, each with how
-        often."""
+        """The numbers of calls, repeats and recordings; of variants, segments and ways through them; of
+        guards that did not hold, and of calls that ran without being recorded, each by its reason."""
         return self._stats()
 
 
 def jit(function: Callable[..., Any]) -> Jit:
-    """The function, recorded once and done again without Python: a decorator.
+    """Traces a function once, and then repeats it without Python: a decorator.
 
         @gpupy.jit
         def step(u, v):
             return u + 0.1 * v, v - 0.1 * u
 
-    Raises ``TypeError`` for what gives its results later.
+    Raises ``TypeError`` for generators and coroutines.
     """
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise TypeError("gpupy.jit takes functions that return their results, no generators or coroutines")

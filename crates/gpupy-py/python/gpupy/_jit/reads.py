@@ -1,10 +1,10 @@
-"""What a code object reads and stores, found in its instructions.
+"""The reads and stores of a code object, found in its instructions.
 
 Owns ``Reads``. A read is followed from a name on: ``self.grid.dx`` is the local ``self`` and the attributes
-``grid`` and ``dx``, also where a local name stands between. Attributes of what cannot be followed (an item,
-what a call gave) are told by their names alone.
+``grid`` and ``dx``, also through a local name. Attributes of values that cannot be followed (an item, a
+call's result) are listed by their names alone.
 
-Not here: whose names they are in a running program (``watch.py``).
+Not here: the values of these names in a running program (``watch.py``).
 """
 
 from __future__ import annotations

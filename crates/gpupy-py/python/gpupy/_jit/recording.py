@@ -1,10 +1,10 @@
-"""Recording: a function runs once, and what it does with arrays is kept.
+"""Recording (tracing): a function runs once, and its operations on arrays are kept.
 
-Owns ``record``. While the function runs, arrays from before show arguments in the place of their elements
-(``crates/gpupy-py/src/array/recording/``); what it does becomes true when it has ended. Invariant: a call
-gives what the function gives, whether it can be kept or not.
+Owns ``record``. While the function runs, arrays from before show placeholders instead of their elements
+(``crates/gpupy-py/src/array/recording/``); its effects are applied when it has ended. Invariant: a call
+returns the function's result, whether it can be kept or not.
 
-Not here: what a kept function needs in order to be done again (``crates/gpupy-py/src/jit``).
+Not here: variants and their replay (``crates/gpupy-py/src/jit``).
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _again(
 
 
 def _leaks(result: Result) -> bool:
-    """Whether somebody has an array that was made, and is not in the result."""
+    """Whether an array that was made is still alive and not in the result."""
     known = [*result.outputs, *result.standing]
     if not _own.leaks(known):
         return False

@@ -30,7 +30,7 @@ _LITERALS = (type(None), bool, int, str, bytes)
 
 
 class FileError(ValueError):
-    """What is wrong with the file of a recorded function."""
+    """An error in the file of a recorded function."""
 
 
 def told(value: Any) -> tuple[str, str] | None:
@@ -163,9 +163,9 @@ def _umask() -> int:
 class Loaded(_own.Jit):
     """A recorded function of a file: ``gpupy.load`` makes it.
 
-    It is called as the function was, with arguments that look as they did: ``takes()`` tells which. Arrays of
-    NumPy's are copied, and so are arrays that lie in memory otherwise; those that the function writes have to
-    be gpupy's, and to lie as they did. Otherwise it raises ``TypeError``."""
+    It is called like the function, with arguments like the recorded ones (``takes()``). NumPy's arrays are
+    copied, and so are arrays with another memory layout; arrays that the function writes have to be gpupy's,
+    with the recorded layout. Other arguments raise ``TypeError``."""
 
     def __new__(cls, data: bytes, path: str) -> Loaded:
         return super().__new__(cls, _absent)
@@ -183,11 +183,11 @@ class Loaded(_own.Jit):
         return list(dict.fromkeys(self._file.takes()))
 
     def explain(self) -> str:
-        """What was recorded for the calls so far, as text: segments and their kernels."""
+        """The traces of the calls so far, as text: segments and their kernels."""
         return self._explain() or "nothing was called\n"
 
     def stats(self) -> dict[str, Any]:
-        """How often it was called, and for how many looks of its arguments."""
+        """The number of calls, and of combinations of arguments."""
         return self._stats()
 
     def __repr__(self) -> str:

@@ -49,7 +49,7 @@ class Selection:
         return function(*_actual(inputs))
 
     def _changed(self, function: Callable[..., Any], other: Any) -> Any:
-        """The same in the place of this one's elements, where that keeps their dtype."""
+        """Like ``_computed``, but in place, where that keeps the elements' dtype."""
         if self._goes_with(self) and self._goes_with(other):
             result = function(self._full, _full(other))
             if result.dtype == self._full.dtype:

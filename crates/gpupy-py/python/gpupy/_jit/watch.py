@@ -1,11 +1,11 @@
-"""Watching a function: what it reads besides its arguments, and what it does that would not happen again.
+"""Watching a function: its reads besides the arguments, which become guards, and its side effects.
 
-Owns ``Watch``. Python tells it of each call in this thread. Of each function that runs it knows by
-``reads.py`` which globals, cells and attributes are read; they become guards, with all that is reached
-through them: attributes of objects, items of containers. Invariant: what cannot be followed is refused, with
-a reason.
+Owns ``Watch``. Python calls it for each call in this thread. ``reads.py`` finds the globals, cells and
+attributes that each function reads; they become guards, with everything that is reached through them:
+attributes of objects, items of containers. Invariant: reads that cannot be followed are refused, with a
+reason.
 
-Not here: what guards are (``crates/gpupy-py/src/jit/guard.rs``).
+Not here: guards themselves (``crates/gpupy-py/src/jit/guards.rs``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _IMPURE = frozenset(
 _CLASSES = frozenset(
     ["isinstance", "issubclass", "type", "hasattr", "getattr", "callable", "id", "len", "print"]
 )
-# Those that read attributes which nobody follows.
+# Functions that read attributes in a way that is not followed.
 _UNCLEAR = frozenset(["getattr", "hasattr", "dir", "id"])
 # Names under which attributes are read without being followed.
 _READERS_OF_ATTRIBUTES = frozenset(["attrgetter", "methodcaller", "__getattribute__"])
@@ -370,7 +370,7 @@ class Watch:
                 self._know(owner, f"the object of {name}")
         elif issubclass(kind, np.ndarray):
             self._refuse(
-                f"{name} is an array of NumPy's, which anybody may change: `gpupy.asarray` makes it gpupy's"
+                f"{name} is an array of NumPy's, which any code may change: `gpupy.asarray` makes it gpupy's"
             )
         elif issubclass(kind, (list, dict, set, tuple, frozenset)):
             self._contain(value, name, guarded=not isinstance(value, (tuple, frozenset)))
@@ -460,7 +460,7 @@ def _in_class(kind: type, name: str) -> Any:
 
 
 def _is_pythons(kind: type) -> bool:
-    """Whether Python code makes a class and all that it inherits from: others may have what nobody sees."""
+    """Whether a class and all its bases are made by Python code: others may have hidden state."""
     return all(_is_pythons_own(one) for one in kind.__mro__ if one not in (object, Exception, BaseException))
 
 

@@ -38,9 +38,9 @@ _FIRST_TURNS, _MOST_TURNS = 64, 4096
 class Kernel:
     """A function of numbers that is called with arrays: `gpupy.kernel` makes it.
 
-    A call broadcasts its arguments and gives an array for each number that the function returns, of the
-    dtypes that the function would give for NumPy's scalars; it is recorded like a ufunc's, and fuses. Where
-    nobody can say how long its loops take, it is computed when it is called.
+    A call broadcasts its arguments and returns an array for each number that the function returns, with the
+    dtypes that the function would return for NumPy's scalars; it is recorded like a ufunc's, and fuses. Where
+    the length of its loops is not known in advance, the call computes eagerly.
     """
 
     __name__: str
@@ -75,12 +75,12 @@ class Kernel:
     def __call__(
         self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **named: Any
     ) -> Any:
-        """The function at each point of what it is given.
+        """The function at each point of its arguments.
 
-        ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it does;
-        ``dtype``: the dtype in which numbers are computed, and of all results. Raises ``KernelError`` for
-        what no kernel does, ``ValueError`` for shapes that do not broadcast, ``RuntimeError`` where a loop
-        takes more than ``most_turns`` turns.
+        ``out``: an array, or a tuple of them, that takes the results; ``where``: the points at which it
+        does; ``dtype``: the dtype in which numbers are computed, and of all results. Raises ``KernelError``
+        for code that a kernel cannot have, ``ValueError`` for shapes that do not broadcast,
+        ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
         """
         if named or len(args) != self.nin or self._has_named:
             bound = self._signature.bind(*args, **named)
@@ -115,7 +115,7 @@ class Kernel:
         """The elements along an axis, or all of them (None), combined pair by pair; the function has to be
         associative.
 
-        Neighbours are combined, then neighbours of what they gave, so that their order stays. Raises
+        Neighbours are combined, then neighbours of the results, so that their order stays. Raises
         ``ValueError`` for no elements, unless there is an identity.
         """
         array = self._pairwise(array, axis)
@@ -354,21 +354,22 @@ def kernel(function: Any = None, /, *, identity: Any = None, most_turns: int = 1
     The function may have `if`, `while`, `for` over a `range`, `break`, `continue`, `return` of a number or a
     tuple of them, conditional expressions, operators, comparisons, local names, tuples, the functions of
     `math`, NumPy's ufuncs, its scalar types, `where` and `clip`, and calls of other kernels and of Python
-    functions like it. It computes as it would with NumPy's scalars: a Python number takes the dtype of what
-    it meets. Where it is not so:
+    functions within the same limits. It computes like the function on NumPy's scalars: a Python number takes
+    the dtype of the other operand. Differences:
 
     - Python's ints are computed as int64, and wrap; division by 0 and functions of `math` outside their
-      domain give what NumPy gives, and no error.
-    - A name that is bound to numbers of several kinds, on ways that meet, has the kind to which they promote.
+      domain give NumPy's values, and no error.
+    - A name that is bound to numbers of several kinds, where control flow joins, has the kind to which they
+      promote.
     - Python's bools are NumPy's: `True + True` is True.
-    - Both ways of an `if`, and all of a conditional expression and of `and` and `or`, are computed where
-      points differ; so are functions that are called there.
+    - Both branches of an `if`, and all operands of a conditional expression and of `and` and `or`, are
+      computed where points differ; so are functions that are called there.
     - Attributes and names outside the function are looked up when it is compiled, and again once one of them
       has changed.
 
-    ``identity``: what `reduce` gives for no elements. ``most_turns``: after so many turns of loops whose end
-    is not known, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the first
-    call with arguments of these kinds.
+    ``identity``: the result of `reduce` for no elements. ``most_turns``: after so many turns of loops of
+    unknown length, a call ends with a ``RuntimeError``. Errors of compilation are ``KernelError``, at the
+    first call with arguments of these kinds.
     """
     if function is None:
         return lambda function: Kernel(function, identity, most_turns)

@@ -115,10 +115,10 @@ def reduction(map: Callable[..., Any], combine: Callable[..., Any], identity: An
     """A reduction: ``map`` of each point, combined along axes by ``combine`` (Accelerator's general
     reduction).
 
-    Both are functions as `gpupy.kernel` takes them. ``map`` gives a number, or a tuple of them; ``combine``
-    takes the numbers of two points, those of the first before those of the second, and gives as many, of the
-    same dtypes. It has to be associative and commutative, as sums are up to rounding: the order is that of
-    sums. ``identity``: what there is where nothing is combined, a number or a tuple.
+    Both are functions for `gpupy.kernel`. ``map`` returns a number, or a tuple of them; ``combine`` takes
+    the numbers of two points, those of the first before those of the second, and returns as many, of the
+    same dtypes. It has to be associative and commutative, up to rounding, like sums: the order is that of
+    sums. ``identity``: the result for no points, a number or a tuple.
 
         largest = gpupy.reduction(
             lambda x, i: (x, i),

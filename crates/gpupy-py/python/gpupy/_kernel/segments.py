@@ -57,7 +57,7 @@ class Compiled:
     error: int | None = None
     # Where its loops may go on for longer than one launch: how many of its results are the state.
     state: int = 0
-    # The same, for some turns from a state.
+    # The function that continues for some turns from a state.
     go_on: Any = None
 
 

@@ -225,7 +225,7 @@ class _Foreign(ast.NodeTransformer):
         if not isinstance(module, ModuleType) or not hasattr(module, node.attr):
             return ast.copy_location(ast.Attribute(value, node.attr, node.ctx), node)
         found = getattr(module, node.attr)
-        # What a module of the libraries has, nobody changes.
+        # Attributes of the libraries' modules do not change.
         if module.__name__.split(".")[0] not in LIBRARIES:
             self.source.guards.append(Guard(module, node.attr, found))
         return ast.copy_location(ast.Constant(found), node)

@@ -16,10 +16,10 @@ from typing import Any
 
 from . import calls, compilers, dask_arrays, dask_workers, einops_backend, masked, namespaces, pools
 
-# What has rows: by the name of a module, what is done once it is there.
+# The tables: each row maps a module's name to an action for when it is imported.
 _TABLES = (compilers, dask_arrays, dask_workers, einops_backend, masked, namespaces, pools)
 
-# The same of all that is not there yet.
+# The actions for modules that are not imported yet, by name.
 _TOLD: dict[str, list[Callable[[], None]]] = {}
 
 

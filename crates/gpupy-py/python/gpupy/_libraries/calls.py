@@ -133,7 +133,7 @@ def put(owner: Any, name: str, border: _Border = _taking_numpys) -> None:
 
 
 def put_all(module: str, names: str, border: _Border = _taking_numpys) -> None:
-    """The same for functions of a module that is there, by their names in it."""
+    """Calls ``put`` for functions of an imported module, by their names in it."""
     for name in names.split():
         *inside, last = name.split(".")
         put(functools.reduce(getattr, inside, sys.modules[module]), last, border)

@@ -29,7 +29,7 @@ def _is_masked(value: Any) -> bool:
 
 
 def _theirs(value: Any) -> Any:
-    """The same with NumPy's masked arrays in the place of ours."""
+    """An argument, with NumPy's masked arrays in place of ours."""
     if not _is_masked(value):
         return value
     kind = type(value)
@@ -43,7 +43,7 @@ def _ours(value: Any) -> Any:
 
 
 def _taking_theirs(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which gets NumPy's masked arrays in the place of ours."""
+    """A wrapper of the function, which gets NumPy's masked arrays in place of ours."""
 
     @functools.wraps(function)
     def taking_theirs(*args: Any, **kwargs: Any) -> Any:
@@ -55,7 +55,7 @@ def _taking_theirs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _among_theirs(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, with what it gives as ours again, where one was given."""
+    """A wrapper like ``_taking_theirs``, whose results are ours where an argument was."""
     taking_theirs = _taking_theirs(function)
 
     @functools.wraps(function)

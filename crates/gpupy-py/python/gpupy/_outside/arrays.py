@@ -31,11 +31,11 @@ def open_memmap(
     offset: int = 0,
     order: str = "C",
 ) -> ndarray:
-    """An array of a file's elements, which are read when they are computed with.
+    """An array of a file's elements, which are read when they are needed.
 
-    A file in NumPy's format (``.npy``) says itself what it has. With ``dtype`` it is one of plain elements,
-    from ``offset`` on; without ``shape`` all that there are. The file may be larger than memory. A file
-    that changes meanwhile is an ``OSError``: what was read before would not fit what is read then.
+    A file in NumPy's format (``.npy``) describes itself. With ``dtype`` it is a file of plain elements, from
+    ``offset`` on; without ``shape`` all of them. The file may be larger than memory. A file that changes
+    meanwhile is an ``OSError``, because earlier and later reads would not match.
     """
     path = os.fspath(filename)
     if dtype is None:
@@ -81,13 +81,12 @@ def from_chunks(
     dtype: Any = None,
     chunks: "Sequence[int] | None" = None,
 ) -> ndarray:
-    """An array of the elements that a reader gives when they are computed with.
+    """An array of the elements that a reader returns when they are needed.
 
     ``reader`` is an array of Zarr's or HDF5's, or anything else with ``shape``, ``dtype`` and
-    ``reader[slices]``; or a function that is called with a tuple of slices, one for each axis, and gives
-    the elements of that box. ``chunks`` are the extents that it likes to be asked for. It is called while
-    an evaluation waits for it: it may not compute with arrays of gpupy's, and has to give the same elements
-    each time.
+    ``reader[slices]``; or a function that is called with a tuple of slices, one for each axis, and returns
+    the elements of that box. ``chunks`` are its preferred extents. It is called while an evaluation waits for
+    it: it may not compute with gpupy's arrays, and has to return the same elements each time.
     """
     if shape is None:
         shape = reader.shape

@@ -24,7 +24,7 @@ _shown = 0
 
 
 class Bar:
-    """Bytes of a total, or of nobody knows how many."""
+    """Bytes of a total, or of an unknown number."""
 
     def __init__(self, words: str, total: int | None = None) -> None:
         self._bar: Any
@@ -66,8 +66,8 @@ class Bar:
 
 @contextmanager
 def progress() -> "Iterator[None]":
-    """``with gpupy.progress():`` shows what is read from files, and what ``store`` writes, until the end of
-    the block.
+    """``with gpupy.progress():`` shows the bytes read from files, and those that ``store`` writes, until the
+    end of the block.
     """
     global _shown
     before, done = bytes_read(), threading.Event()

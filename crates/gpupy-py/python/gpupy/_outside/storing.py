@@ -26,7 +26,7 @@ def store(x: Any, target: Any) -> None:
 
     ``target`` is a path, where a file of NumPy's format is made, or an array of the same shape that is
     written by ``target[slices] = part``: Zarr's, HDF5's, NumPy's. The result may be larger than memory.
-    When it is interrupted or fails, what was written stays, and a note of the exception says how much.
+    After an interrupt or an error the written parts stay, and a note on the exception has their number.
     """
     array = asarray(x)
     if isinstance(target, (str, os.PathLike)):

@@ -1,13 +1,14 @@
-//! Arrays while a function is recorded: other elements in their place, and who was looked at.
+//! Tracing: arrays while a function is recorded, with placeholders for their elements.
 //!
-//! Owns the [`Recording`] that goes on, of one thread in the process. On that thread an array that was there before
-//! shows an argument instead of its elements, so that all that is done with it is recorded, writes included; arrays
-//! that are made meanwhile are as ever. A decision, `bool()` of what is open, ends a [`Segment`]: what is alive is
-//! computed of the true elements, and arguments stand in its place again. Invariant: while it goes on no array from
-//! before changes; what the function did becomes true in one go. `shadow.rs` has what arrays show, `truth.rs` true
-//! elements, `asked.rs` what is refused.
+//! Owns the [`JitRecording`] in progress, of which a process has one, in one thread. On that thread an array from
+//! before shows an argument (a placeholder) instead of its elements, so that all operations on it are recorded,
+//! writes included; arrays made meanwhile are as usual. A decision, `bool()` of an open array, ends a [`Segment`]:
+//! the arrays that are alive are computed from the real elements, and arguments take their place again. Invariant:
+//! while a recording is in progress no array from before changes; the function's effects are applied at once.
+//! `recorded_repr.rs` has the elements that arrays show, `materialise.rs` the real elements, `unrecordable.rs` the
+//! refusals.
 //!
-//! Not here: what becomes of a recording (`jit`), what a segment is (`gpupy_engine::Segment`).
+//! Not here: the use of a recording (`jit`), segments (`gpupy_engine::Segment`).
 
 use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -17,9 +18,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
-pub mod asked;
-pub mod shadow;
-pub mod truth;
+pub mod materialise;
+pub mod recorded_repr;
+pub mod unrecordable;
 
 /// The number of the recording that goes on in some thread, or 0.
 static CURRENT: AtomicU32 = AtomicU32::new(0);
@@ -28,28 +29,28 @@ static LAST: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     /// The recording of this thread.
-    static OURS: RefCell<Option<Recording>> = const { RefCell::new(None) };
+    static OURS: RefCell<Option<JitRecording>> = const { RefCell::new(None) };
 }
 
-/// What stands for a base: one that was there before, or one that was made and was alive at a decision.
+/// A virtual register for a base: one from before, or one that was made and was alive at a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Register {
+pub enum RecordedRegister {
     /// By its number among the inputs.
     Input(u32),
-    /// By its number among what segments gave.
+    /// By its number among the outputs of segments.
     Made(u32),
 }
 
 /// A base from before.
-pub struct Input {
+pub struct RecordedInput {
     /// The base itself, seen whole.
     pub real: Array,
-    /// What stands in its place, seen whole.
+    /// Its placeholder, seen whole.
     shadow: Array,
 }
 
-/// An array from before that was looked at.
-pub struct Touched {
+/// An array from before that the function looked at.
+pub struct TouchedArray {
     /// Where the object lies.
     object: usize,
     /// The number of its base among the inputs.
@@ -58,60 +59,60 @@ pub struct Touched {
     pub array: Array,
 }
 
-/// A register with what stands for it.
-struct Held {
-    register: Register,
-    /// What is open in its place, in a base of its own.
+/// A register with its placeholder and its elements.
+struct RegisterBinding {
+    register: RecordedRegister,
+    /// The open placeholder, in a base of its own.
     argument: Array,
     /// The elements.
     real: Array,
 }
 
-/// A segment, and what it takes and gives.
-pub struct Done {
+/// A segment with its inputs and outputs.
+pub struct RecordedSegment {
     pub segment: Segment,
-    pub takes: Vec<Register>,
-    /// The numbers of what it gives begin here.
+    pub takes: Vec<RecordedRegister>,
+    /// The number of its first output; the others follow.
     pub gives: u32,
-    /// Of a decision: how the last of what it gives is seen, and what came of it.
+    /// For a decision: the view of the last output, and its truth.
     pub decision: Option<(View, bool)>,
 }
 
-/// What an array object or a scalar has that was made in a recording.
-pub struct Made {
+/// A tag on an array object or a scalar that was made in a recording.
+pub struct RecordingTag {
     /// The recording.
     pub number: u32,
 }
 
 /// An array or a scalar that was made, as long as there is one.
-struct Maker {
-    /// What the object has.
-    object: Weak<Made>,
+struct RecordedObject {
+    /// The object's tag: gone with the object.
+    object: Weak<RecordingTag>,
     array: WeakArray,
 }
 
-impl Maker {
+impl RecordedObject {
     /// The array, if there is the object.
     fn living(&self) -> Option<Array> {
         if self.object.strong_count() > 0 { self.array.upgrade() } else { None }
     }
 }
 
-/// What a function does, on its way.
+/// A function's operations, while they are recorded.
 #[derive(Default)]
-pub struct Recording {
-    pub inputs: Vec<Input>,
-    pub touched: Vec<Touched>,
-    pub done: Vec<Done>,
+pub struct JitRecording {
+    pub inputs: Vec<RecordedInput>,
+    pub touched: Vec<TouchedArray>,
+    pub done: Vec<RecordedSegment>,
     /// Why it cannot be done again without the function.
     pub refused: Option<String>,
     /// Whether the function might tell a selection from an array.
     pub tells_classes: bool,
     /// Why it has to run once more, without being recorded.
     pub spoiled: Option<String>,
-    held: Vec<Held>,
-    made: Vec<Maker>,
-    /// So many of those are looked through for what is gone.
+    held: Vec<RegisterBinding>,
+    made: Vec<RecordedObject>,
+    /// How many of these were alive at the last sweep for dead ones.
     looked_at: usize,
     given: u32,
 }
@@ -134,12 +135,12 @@ pub fn begin() -> bool {
     if CURRENT.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return false;
     }
-    OURS.set(Some(Recording::default()));
+    OURS.set(Some(JitRecording::default()));
     true
 }
 
 /// Ends the recording of this thread: arrays show their own elements again.
-pub fn end() -> Option<Recording> {
+pub fn end() -> Option<JitRecording> {
     let ours = OURS.take();
     if ours.is_some() {
         CURRENT.store(0, Ordering::Relaxed);
@@ -155,33 +156,33 @@ pub fn forget_others() {
 }
 
 /// Does something with the recording of this thread, which runs no Python.
-pub fn with<R>(work: impl FnOnce(&mut Recording) -> R) -> Option<R> {
+pub fn with<R>(work: impl FnOnce(&mut JitRecording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
 }
 
-/// Notes that an array object or a scalar is made in this thread's recording, and gives it what says so.
+/// Notes that an array object or a scalar is made in this thread's recording; returns its tag.
 #[cold]
-pub fn made(array: &Array) -> Option<Arc<Made>> {
+pub fn made(array: &Array) -> Option<Arc<RecordingTag>> {
     let number = number();
     if number == 0 {
         return None;
     }
-    let made = Arc::new(Made { number });
+    let made = Arc::new(RecordingTag { number });
     with(|recording| recording.note(array, &made));
     Some(made)
 }
 
 /// A segment that was cut off, and is still to be computed.
-pub struct Cut {
-    pub done: Done,
+pub struct PendingSegment {
+    pub done: RecordedSegment,
     /// The elements that it takes.
     pub given: Vec<Array>,
-    /// What is alive, each with the number of what the segment gives for it.
+    /// The arrays that are alive, each with the number of its output of the segment.
     alive: Vec<(Array, usize)>,
 }
 
-impl Recording {
-    /// What stands in the place of an array from before; `None` where that cannot be.
+impl JitRecording {
+    /// The placeholder of an array from before; `None` where it cannot have one.
     pub fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
         if array.is_pinned() {
             self.refuse("it reads an array whose memory is shown to other code");
@@ -198,13 +199,13 @@ impl Recording {
                 let shadow = whole.argument_of().ok()?;
                 let argument = shadow.snapshot().ok()?;
                 let number = self.inputs.len();
-                let register = Register::Input(number as u32);
-                self.held.push(Held { register, argument, real: whole.clone() });
-                self.inputs.push(Input { real: whole, shadow });
+                let register = RecordedRegister::Input(number as u32);
+                self.held.push(RegisterBinding { register, argument, real: whole.clone() });
+                self.inputs.push(RecordedInput { real: whole, shadow });
                 number
             }
         };
-        self.touched.push(Touched { object, input: input as u32, array: array.clone() });
+        self.touched.push(TouchedArray { object, input: input as u32, array: array.clone() });
         self.inputs[input].shadow.seen(array.layout().clone()).ok()
     }
 
@@ -213,23 +214,24 @@ impl Recording {
         self.refused.get_or_insert_with(|| why.into());
     }
 
-    fn note(&mut self, array: &Array, object: &Arc<Made>) {
+    fn note(&mut self, array: &Array, object: &Arc<RecordingTag>) {
         if self.made.len() > 2 * self.looked_at + 64 {
             self.made.retain(|made| made.array.upgrade().is_some());
             self.looked_at = self.made.len();
         }
-        self.made.push(Maker { object: Arc::downgrade(object), array: array.downgrade() });
+        self.made.push(RecordedObject { object: Arc::downgrade(object), array: array.downgrade() });
     }
 
-    /// The number of what is known by this address among what was looked at.
+    /// The number of the object at this address among those that were looked at.
     pub fn find(&self, address: usize) -> Option<usize> {
         self.touched.iter().position(|touched| touched.object == address)
     }
 
     /// The register that an open base is, where it is one as it stands.
-    pub fn register(&self, array: &Array) -> Option<Register> {
+    pub fn register(&self, array: &Array) -> Option<RecordedRegister> {
         let id = array.value().ok()?.id();
-        let is_it = |held: &&Held| held.argument.value().is_ok_and(|value| value.id() == id);
+        let is_it =
+            |held: &&RegisterBinding| held.argument.value().is_ok_and(|value| value.id() == id);
         self.held.iter().find(is_it).map(|held| held.register)
     }
 
@@ -239,11 +241,11 @@ impl Recording {
         found.map(|number| number as u32)
     }
 
-    /// The inputs that were written, each with what it has now.
+    /// The inputs that were written, each with its present elements.
     pub fn written(&self) -> Vec<(u32, Array)> {
         let inputs = (0..).zip(&self.inputs);
         let written = inputs.filter(|(number, input)| {
-            self.register(&input.shadow) != Some(Register::Input(*number))
+            self.register(&input.shadow) != Some(RecordedRegister::Input(*number))
         });
         written.map(|(number, input)| (number, input.shadow.clone())).collect()
     }
@@ -262,24 +264,24 @@ impl Recording {
         alive
     }
 
-    /// The open arrays that were made and whose bases somebody has.
+    /// The open arrays that were made and whose bases are alive.
     fn open(&self) -> impl Iterator<Item = Array> {
         self.made.iter().filter_map(|made| made.array.upgrade()).filter(Array::is_open)
     }
 
-    /// The open arrays that were made and that somebody has.
-    fn living(&self) -> impl Iterator<Item = (&Maker, Array)> {
+    /// The open arrays that were made and whose objects are alive.
+    fn living(&self) -> impl Iterator<Item = (&RecordedObject, Array)> {
         let living = self.made.iter().filter_map(|made| Some((made, made.living()?)));
         living.filter(|(_, array)| array.is_open())
     }
 
-    /// Whether somebody has a view of an array from before.
+    /// Whether a view of an array from before is still alive.
     pub fn leaks_views(&self) -> bool {
         self.living().any(|(_, array)| self.input_of(&array).is_some())
     }
 
-    /// Whether somebody has an open array besides those that a function gave, which are these objects and arrays.
-    pub fn leaks(&self, results: &[(Option<Arc<Made>>, Array)]) -> bool {
+    /// Whether an open array is still alive that is not among a function's results, which are these.
+    pub fn leaks(&self, results: &[(Option<Arc<RecordingTag>>, Array)]) -> bool {
         self.living().any(|(made, array)| {
             let own = Some(made.object.as_ptr());
             let is_result = results.iter().any(|(object, result)| {
@@ -291,8 +293,9 @@ impl Recording {
         })
     }
 
-    /// What was recorded since the last decision: it gives all that is alive, and in the last place what decides.
-    pub fn cut(&mut self, decides: Option<&Array>) -> Result<Cut> {
+    /// The operations since the last decision, as a segment: its outputs are all arrays that are alive, and last the
+    /// one that decides.
+    pub fn cut(&mut self, decides: Option<&Array>) -> Result<PendingSegment> {
         let mut alive: Vec<(Array, usize)> = Vec::new();
         let mut results: Vec<Array> = Vec::new();
         for array in self.alive() {
@@ -310,14 +313,14 @@ impl Recording {
         let (segment, used) = Segment::of(&arguments, &results)?;
         let takes = used.iter().map(|number| self.held[*number].register).collect();
         let given = used.iter().map(|number| self.held[*number].real.clone()).collect();
-        let done = Done { segment, takes, gives: self.given, decision: None };
+        let done = RecordedSegment { segment, takes, gives: self.given, decision: None };
         self.given += results.len() as u32;
-        Ok(Cut { done, given, alive })
+        Ok(PendingSegment { done, given, alive })
     }
 
-    /// Keeps a segment that was computed: arguments stand in the place of what is alive.
-    fn keep(&mut self, cut: Cut, results: &[Array]) -> Result<()> {
-        let Cut { done, alive, .. } = cut;
+    /// Keeps a segment that was computed: the arrays that are alive get placeholders again.
+    fn keep(&mut self, cut: PendingSegment, results: &[Array]) -> Result<()> {
+        let PendingSegment { done, alive, .. } = cut;
         let mut arguments: SmallVec<[(usize, Array); 4]> = SmallVec::new();
         for (array, place) in alive {
             let known = arguments.iter().find(|(other, _)| *other == place);
@@ -325,9 +328,9 @@ impl Recording {
                 Some((_, argument)) => argument.clone(),
                 None => {
                     let argument = whole_base(&array)?.argument_of()?.snapshot()?;
-                    let register = Register::Made(done.gives + place as u32);
+                    let register = RecordedRegister::Made(done.gives + place as u32);
                     let real = results[place].clone();
-                    self.held.push(Held { register, argument: argument.clone(), real });
+                    self.held.push(RegisterBinding { register, argument: argument.clone(), real });
                     arguments.push((place, argument.clone()));
                     argument
                 }
@@ -339,19 +342,19 @@ impl Recording {
     }
 
     /// The register that an open base is after the last segment.
-    pub fn register_after(&self, cut: &Cut, array: &Array) -> Option<Register> {
+    pub fn register_after(&self, cut: &PendingSegment, array: &Array) -> Option<RecordedRegister> {
         let computed = cut.alive.iter().find(|(alive, _)| alive.shares_base(array));
         match computed {
-            Some((_, place)) => Some(Register::Made(cut.done.gives + *place as u32)),
+            Some((_, place)) => Some(RecordedRegister::Made(cut.done.gives + *place as u32)),
             None => self.register(array),
         }
     }
 
-    /// The elements of what segments gave, by their numbers, where they stayed alive, with those of the last one.
-    pub fn made_with(&self, results: &[Array], last: &Cut) -> Vec<Option<Array>> {
+    /// The outputs of the segments, by their numbers, where they stayed alive; and those of the last one.
+    pub fn made_with(&self, results: &[Array], last: &PendingSegment) -> Vec<Option<Array>> {
         let mut made = vec![None; last.done.gives as usize];
         for held in &self.held {
-            if let Register::Made(number) = held.register {
+            if let RecordedRegister::Made(number) = held.register {
                 made[number as usize] = Some(held.real.clone());
             }
         }
@@ -367,9 +370,9 @@ impl Recording {
     }
 }
 
-impl Drop for Recording {
+impl Drop for JitRecording {
     fn drop(&mut self) {
-        // Objects keep what they showed until they are recorded again: without what was done with it.
+        // Objects keep their placeholders until they are recorded again, but not the operations on them.
         let open = self.inputs.iter().filter(|input| input.shadow.is_open());
         open.for_each(|input| input.shadow.dispose());
     }

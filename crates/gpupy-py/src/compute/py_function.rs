@@ -1,0 +1,152 @@
+//! Functions of scalars, for the compiler of Python functions (`python/gpupy/_kernel`).
+//!
+//! Owns the class [`PyFunction`], and [`argument`], the arrays of which a function is recorded.
+//!
+//! Not here: Python's statements and types (there), functions in the engine (`gpupy_engine::Function`).
+
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::operand::classify;
+use crate::convert::dtypes;
+use crate::session::context::ready;
+use crate::session::errors::to_py;
+use gpupy_core::{DType, Op, Scalar};
+use gpupy_engine::{Arg, Array, Context, Function};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// An array that stands for an argument of this dtype: it has no elements, and operations on it are recorded.
+#[pyfunction]
+pub fn argument(dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let dtype = dtypes::from_any(dtype)?;
+    let dtype = dtype.ok_or_else(|| PyTypeError::new_err("the dtype is NumPy's own"))?;
+    Ok(NdArray::lazy(Array::argument(dtype)))
+}
+
+/// A scalar operation of the core, by its name in the IR.
+#[pyfunction]
+pub fn operation(
+    py: Python<'_>,
+    name: &str,
+    operands: Vec<Bound<'_, NdArray>>,
+) -> PyResult<NdArray> {
+    let op = Op::from_name(name).filter(|op| op.is_scalar_op());
+    let op = op.ok_or_else(|| PyTypeError::new_err(format!("there is no operation `{name}`")))?;
+    let operands: Vec<Array> = operands.iter().map(lazy).collect::<PyResult<_>>()?;
+    let args: Vec<Arg<'_>> = operands.iter().map(Arg::Array).collect();
+    ready(py)?.apply(op, &args).map(NdArray::lazy).map_err(to_py)
+}
+
+/// A function from scalars to scalars, computed at each point of its array arguments.
+#[pyclass(frozen, name = "Function", module = "gpupy._gpupy")]
+pub struct PyFunction(Arc<Function>);
+
+#[pymethods]
+impl PyFunction {
+    /// The function that gives these results, as they were recorded, of these arguments.
+    #[staticmethod]
+    fn recorded(
+        arguments: Vec<Bound<'_, NdArray>>,
+        results: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<PyFunction> {
+        let arguments: Vec<Array> = arguments.iter().map(lazy).collect::<PyResult<_>>()?;
+        let results: Vec<ScalarArgument> = results.iter().map(given).collect::<PyResult<_>>()?;
+        let results: Vec<Arg<'_>> = results.iter().map(ScalarArgument::as_arg).collect();
+        let function = Function::recorded(&arguments, &results).map_err(to_py)?;
+        Ok(PyFunction(Arc::new(function)))
+    }
+
+    /// The function that goes through segments for so many turns, from where `entry` leaves it or, without one, from a
+    /// state that it takes behind the arguments.
+    #[staticmethod]
+    fn of_segments(
+        arguments: usize,
+        entry: Option<&Bound<'_, PyFunction>>,
+        segments: Vec<Bound<'_, PyFunction>>,
+        turns: u32,
+    ) -> PyResult<PyFunction> {
+        let segments: Vec<Arc<Function>> =
+            segments.iter().map(|segment| segment.get().0.clone()).collect();
+        let entry = entry.map(|entry| &*entry.get().0);
+        let function = Function::of_segments(arguments, entry, &segments, turns).map_err(to_py)?;
+        Ok(PyFunction(Arc::new(function)))
+    }
+
+    /// Results of the function at each point of arrays and numbers that broadcast, cast to its arguments' dtypes.
+    fn call(
+        &self,
+        py: Python<'_>,
+        arguments: Vec<Bound<'_, PyAny>>,
+        wanted: Vec<usize>,
+    ) -> PyResult<Vec<NdArray>> {
+        let context = ready(py)?;
+        if arguments.len() != self.0.arguments().len() {
+            let words = format!("the function takes {} arguments", self.0.arguments().len());
+            return Err(PyTypeError::new_err(words));
+        }
+        let given = arguments.iter().zip(self.0.arguments());
+        let given = given.map(|(argument, dtype)| taken(context, argument, *dtype));
+        let given: Vec<ScalarArgument> = given.collect::<PyResult<_>>()?;
+        let args: Vec<Arg<'_>> = given.iter().map(ScalarArgument::as_arg).collect();
+        let results = wanted.into_iter().map(|result| context.call(&self.0, result, &args));
+        results.map(|result| result.map(NdArray::lazy).map_err(to_py)).collect()
+    }
+
+    /// The most turns that a function's loop can take in one launch.
+    #[classattr]
+    const MOST_TURNS: u32 = Function::MOST_TURNS;
+
+    /// The program, as text.
+    fn __str__(&self) -> String {
+        self.0.program().to_string()
+    }
+}
+
+/// An argument of a call.
+enum ScalarArgument {
+    Array(Array),
+    Scalar(Scalar),
+}
+
+impl ScalarArgument {
+    fn as_arg(&self) -> Arg<'_> {
+        match self {
+            ScalarArgument::Array(array) => Arg::Array(array),
+            ScalarArgument::Scalar(scalar) => Arg::Scalar(*scalar),
+        }
+    }
+}
+
+/// An argument in the dtype that the function takes.
+fn taken(context: &Context, argument: &Bound<'_, PyAny>, dtype: DType) -> PyResult<ScalarArgument> {
+    let refused = || PyTypeError::new_err(format!("an argument is no number of dtype {dtype}"));
+    let operand = classify(argument)?.ok_or_else(refused)?;
+    if let Some(array) = operand.as_array() {
+        return context.cast(array, dtype).map(ScalarArgument::Array).map_err(to_py);
+    }
+    if dtype.is_complex() {
+        return operand.complex(dtype).map(ScalarArgument::Array).ok_or_else(refused);
+    }
+    operand.scalar(dtype).map(ScalarArgument::Scalar).ok_or_else(refused)
+}
+
+/// A result of a function: an array that was recorded, or a number of NumPy's.
+fn given(result: &Bound<'_, PyAny>) -> PyResult<ScalarArgument> {
+    let refused = || PyTypeError::new_err("a result is no number");
+    let operand = classify(result)?.ok_or_else(refused)?;
+    if let Some(array) = operand.as_array() {
+        return Ok(ScalarArgument::Array(array.clone()));
+    }
+    let dtype = operand.kind.dtype().ok_or_else(refused)?;
+    if dtype.is_complex() {
+        return operand.complex(dtype).map(ScalarArgument::Array).ok_or_else(refused);
+    }
+    operand.scalar(dtype).map(ScalarArgument::Scalar).ok_or_else(refused)
+}
+
+fn lazy(array: &Bound<'_, NdArray>) -> PyResult<Array> {
+    match elements(array) {
+        ArrayElements::Lazy(array) => Ok(array),
+        ArrayElements::Numpy(_) => Err(PyTypeError::new_err("the dtype is NumPy's own")),
+    }
+}

@@ -1,0 +1,277 @@
+//! The indexing fast path: everyday keys on arrays whose elements are known.
+//!
+//! Owns [`get`] and [`set`], for integers and slices, an index array or a mask. Invariant: they do the same as the
+//! slow path (`basic.rs`, `fancy.rs`, `setitem.rs`); everything else, mistakes too, they leave to it.
+
+use crate::array::lazy_scalar::LazyScalar;
+use crate::array::ndarray::NdArray;
+use crate::array::operand::{UfuncOperand, classify_exact};
+use crate::array::subclass::{like_view, view_of};
+use crate::convert::numpy_arrays;
+use crate::index::basic_key::{BasicKey, SliceRange, integer};
+use crate::index::setitem::plain;
+use crate::session::context;
+use crate::session::errors::to_py;
+use gpupy_core::{DType, Scalar};
+use gpupy_engine::{Arg, Array, Context};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt, PyList, PySlice, PyTuple};
+use smallvec::SmallVec;
+
+/// The element or the array that a key names, if it is as simple as that.
+pub fn get<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = slf.py();
+    if let Ok(key) = key.cast_exact::<PyInt>() {
+        let this = slf.get().read(py);
+        let Some(array) = this.as_lazy() else { return Ok(None) };
+        return match position(array, key) {
+            Some(at) => element(py, array, at),
+            None => row(slf, key),
+        };
+    }
+    if let Ok(key) = key.cast_exact::<PySlice>() {
+        return range(slf, key);
+    }
+    if let Ok(key) = key.cast_exact::<PyTuple>() {
+        let this = slf.get().read(py);
+        let Some(array) = this.as_lazy() else { return Ok(None) };
+        return match position_of_all(array, key) {
+            Some(at) => element(py, array, at),
+            None => part(slf, key),
+        };
+    }
+    if let Ok(key) = key.cast_exact::<NdArray>() {
+        let (this, key) = (slf.get().read(py), key.get().read(py));
+        let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(None) };
+        let picked = match context::open() {
+            Some((context, _)) if key.ndim() > 0 => context.picked_at_once(array, key),
+            _ => None,
+        };
+        return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
+    }
+    if let Some(index) = little_index(key)? {
+        let this = slf.get().read(py);
+        let (Some(array), Some((context, _))) = (this.as_lazy(), context::open()) else {
+            return Ok(None);
+        };
+        let picked = context.picked_at_once(array, &index);
+        return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
+    }
+    part(slf, key)
+}
+
+/// The row that an integer names along the first of several axes.
+fn row<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyInt>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy().filter(|array| array.ndim() > 1) else { return Ok(None) };
+    let Some(at) = place(key, array.shape()[0]) else { return Ok(None) };
+    view_of(slf, array.index_axis(0, at as usize), true).map(Some)
+}
+
+/// The view that a slice selects along the first axis.
+fn range<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PySlice>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // Its numbers may have code of their own, so they are asked before the array is looked at.
+    let Some(range) = SliceRange::of(key)? else { return Ok(None) };
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy() else { return Ok(None) };
+    let Some(extent) = array.shape().first() else { return Ok(None) };
+    let (start, len) = range.within(*extent);
+    view_of(slf, array.slice_axis(0, start, len, range.step), true).map(Some)
+}
+
+/// The element or the part that a key of integers, ranges and new axes names.
+fn part<'py>(
+    slf: &Bound<'py, NdArray>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let mut parts = BasicKey::default();
+    if !parts.read(key)? {
+        return Ok(None);
+    }
+    let py = slf.py();
+    let this = slf.get().read(py);
+    let Some(array) = this.as_lazy() else { return Ok(None) };
+    let Some(view) = parts.view(array) else { return Ok(None) };
+    if parts.is_element_of(array) {
+        return element(py, array, view.offset);
+    }
+    view_of(slf, array.seen(view).map_err(to_py)?, true).map(Some)
+}
+
+/// An index array, ours or as `little_index`; masks are none.
+pub fn index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let found = match key.cast_exact::<NdArray>() {
+        Ok(key) => key.get().read(key.py()).as_lazy().cloned(),
+        Err(_) => little_index(key)?,
+    };
+    Ok(found.filter(|index| index.ndim() > 0 && index.dtype().is_int()))
+}
+
+/// An index array or a mask of few elements that is NumPy's, or a list of few integers.
+fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    /// The most elements for which a copy is faster than any other way.
+    const FEW: usize = 256;
+    if let Ok(key) = key.cast_exact::<PyUntypedArray>() {
+        let is_little = key.ndim() > 0 && key.len() <= FEW && key.is_c_contiguous();
+        return if is_little { numpy_arrays::from_numpy(key) } else { Ok(None) };
+    }
+    let Ok(list) = key.cast_exact::<PyList>() else { return Ok(None) };
+    let count = list.len();
+    if count == 0 || count > FEW {
+        return Ok(None);
+    }
+    // Every driver has int32.
+    let mut bytes: SmallVec<[u8; 64]> = SmallVec::with_capacity(4 * count);
+    for number in list.iter() {
+        // Bools are a mask, and ints that do not fit are refused elsewhere.
+        let Some(number) = number.cast_exact::<PyInt>().ok().and_then(integer) else {
+            return Ok(None);
+        };
+        let Ok(number) = i32::try_from(number) else { return Ok(None) };
+        bytes.extend_from_slice(&number.to_ne_bytes());
+    }
+    Array::from_bytes(DType::I32, &[count], &bytes).map(Some).map_err(to_py)
+}
+
+/// The element at a position of an array's base, if it is known.
+fn element<'py>(
+    py: Python<'py>,
+    array: &Array,
+    position: isize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    array.known_at(position).map(|element| numpy_arrays::numpy_scalar(py, element)).transpose()
+}
+
+/// Writes a number to an element, or a number or an array to a part or by a mask; false, with nothing
+/// done, where it is not as simple.
+pub fn set(
+    slf: &Bound<'_, NdArray>,
+    key: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = slf.py();
+    // A driver is opened for these, whatever way they take: by the long way the next one would be pending.
+    let is_array =
+        key.is_exact_instance_of::<NdArray>() || key.is_exact_instance_of::<PyUntypedArray>();
+    if is_array || key.is_exact_instance_of::<PyList>() {
+        context::ready(py)?;
+    }
+    let Some((context, _)) = context::open() else { return Ok(false) };
+    if let Some(array) = slf.get().read(py).as_lazy().filter(|_| slf.get().is_writable()) {
+        let at = match (key.cast_exact::<PyInt>(), key.cast_exact::<PyTuple>()) {
+            (Ok(key), _) => position(array, key),
+            (_, Ok(keys)) => position_of_all(array, keys),
+            _ => None,
+        };
+        if let Some(at) = at {
+            let element = number(value, array.dtype())?;
+            return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
+        }
+    }
+    if let Ok(key) = key.cast_exact::<NdArray>() {
+        let key = key.get().read(py);
+        return key.as_lazy().map_or(Ok(false), |key| set_by(context, slf, key, value));
+    }
+    if let Some(key) = little_index(key)? {
+        return set_by(context, slf, &key, value);
+    }
+    let mut parts = BasicKey::default();
+    Ok(parts.read(key)? && set_part(context, slf, &parts, value)?)
+}
+
+/// Writes a number or an array by a mask or an index array.
+fn set_by(
+    context: &Context,
+    slf: &Bound<'_, NdArray>,
+    key: &Array,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let this = slf.get().read(slf.py());
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let write = |source| match key.dtype() {
+        DType::Bool => context.write_masked(array, key, source),
+        _ => context.write_picked(array, key, source),
+    };
+    if let Ok(value) = value.cast_exact::<NdArray>() {
+        let value = value.get().read(slf.py());
+        return Ok(value.as_lazy().is_some_and(|it| write(Arg::Array(it))));
+    }
+    Ok(number(value, array.dtype())?.is_some_and(|it| write(Arg::Scalar(it))))
+}
+
+/// Writes a number to the view that a key selects, or an array of its shape and dtype.
+fn set_part(
+    context: &Context,
+    slf: &Bound<'_, NdArray>,
+    key: &BasicKey,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = slf.py();
+    let this = slf.get().read(py);
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let Some(view) = key.view(array) else { return Ok(false) };
+    if key.is_element_of(array) {
+        let element = number(value, array.dtype())?;
+        return Ok(element.is_some_and(|it| context.write_element(array, view.offset, it)));
+    }
+    let dest = array.seen(view).map_err(to_py)?;
+    if let Ok(value) = value.cast_exact::<NdArray>() {
+        let value = value.get().read(py);
+        let alike = |it: &&Array| it.dtype() == dest.dtype() && it.shape() == dest.shape();
+        let Some(source) = value.as_lazy().filter(alike) else { return Ok(false) };
+        context.assign(&dest, Arg::Array(source)).map_err(to_py)?;
+        return Ok(true);
+    }
+    let Some(element) = number(value, dest.dtype())? else { return Ok(false) };
+    context.assign(&dest, Arg::Scalar(element)).map_err(to_py)?;
+    Ok(true)
+}
+
+/// A Python float or int, or a scalar of NumPy's or of ours, as an element, where that needs no warning and no refusal.
+/// The classification of other values may run user code.
+fn number(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Option<Scalar>> {
+    let is_plain = value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<LazyScalar>();
+    if !is_plain {
+        let number = numpy_arrays::real(value)?;
+        return Ok(number.and_then(|number| plain(&UfuncOperand::known(number), dtype)));
+    }
+    Ok(classify_exact(value)?.and_then(|value| plain(&value, dtype)))
+}
+
+/// Where an element of an array of one axis stands in its base.
+fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
+    let ([n], [stride]) = (array.shape(), array.strides()) else { return None };
+    Some(array.offset() + place(key, *n)? * stride)
+}
+
+/// Like [`position`], but with an integer for each of several axes.
+fn position_of_all(array: &Array, key: &Bound<'_, PyTuple>) -> Option<isize> {
+    if key.len() != array.ndim() || key.is_empty() {
+        return None;
+    }
+    let mut at = array.offset();
+    for ((key, n), stride) in key.iter_borrowed().zip(array.shape()).zip(array.strides()) {
+        at += place(&*key.cast_exact::<PyInt>().ok()?, *n)? * stride;
+    }
+    Some(at)
+}
+
+/// The place among so many that an integer means, which may count from the end.
+#[inline]
+fn place(key: &Bound<'_, PyInt>, n: usize) -> Option<isize> {
+    let at = integer(key)?;
+    let at = if at < 0 { at.wrapping_add(n as isize) } else { at };
+    (0 <= at && at < n as isize).then_some(at)
+}

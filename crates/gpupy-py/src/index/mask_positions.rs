@@ -1,0 +1,64 @@
+//! Positions of masks' true elements, cached with the masks.
+//!
+//! Owns [`of`]; [`positions`] is for Python. A loop reads and writes by one mask several times; finding its
+//! positions means to evaluate it and to read every element. Invariants: a cached entry holds only for the mask's
+//! present value and view; it is freed with the mask.
+//!
+//! Not here: the uses of positions (`fancy.rs`).
+
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::side_data::Positions;
+use crate::session::context::{holds, ready};
+use crate::session::errors::to_py;
+use crate::session::waiting::wait;
+use gpupy_core::DType;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use std::sync::PoisonError;
+
+/// For smaller masks, reading them again is faster than the cache.
+const LEAST: usize = 1 << 12;
+
+/// The positions in C order, int64, of a mask's true elements, as an array of one axis; `None` for other arrays.
+#[pyfunction]
+pub fn positions(mask: &Bound<'_, NdArray>) -> PyResult<Option<NdArray>> {
+    let ArrayElements::Lazy(array) = elements(mask) else { return Ok(None) };
+    if array.dtype() != DType::Bool || !holds(DType::I64)? {
+        return Ok(None);
+    }
+    let found = of(mask, &array)?;
+    ready(mask.py())?.cast(&found, DType::I64).map(|made| Some(NdArray::lazy(made))).map_err(to_py)
+}
+
+/// The positions, int32, of the true elements of a mask, which is `array`. It is evaluated.
+pub fn of(mask: &Bound<'_, NdArray>, array: &Array) -> PyResult<Array> {
+    if let Some(known) = known(mask) {
+        return Ok(known);
+    }
+    let (py, context) = (mask.py(), ready(mask.py())?);
+    let found = wait(py, || context.where_true(array)).map_err(to_py)?;
+    note(mask, &found);
+    Ok(found)
+}
+
+/// The positions of a mask's true elements, if they were found before.
+fn known(mask: &Bound<'_, NdArray>) -> Option<Array> {
+    let this = mask.get().read(mask.py());
+    let kept = mask.get().side_data()?.positions.lock().unwrap_or_else(PoisonError::into_inner);
+    let (array, found) = (this.as_lazy()?, kept.as_ref()?);
+    let same = !array.is_pinned()
+        && array.value().ok()?.id() == found.value
+        && *array.layout() == found.view;
+    same.then(|| found.array.clone())
+}
+
+/// Remembers positions that were found.
+fn note(mask: &Bound<'_, NdArray>, positions: &Array) {
+    let this = mask.get().read(mask.py());
+    let large = |array: &&Array| array.dtype() == DType::Bool && array.size() >= LEAST;
+    let Some(array) = this.as_lazy().filter(large) else { return };
+    let (Ok(value), view) = (array.value(), array.layout().clone()) else { return };
+    let found = Positions { value: value.id(), view, array: positions.clone() };
+    let kept = &mask.get().side_data_or_new().positions;
+    *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+}

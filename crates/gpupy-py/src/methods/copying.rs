@@ -1,0 +1,77 @@
+//! Copies of arrays, in another dtype and order where that is asked.
+//!
+//! Owns these methods of [`NdArray`]. Invariant: a copy is lazy, and later writes do not change it.
+//!
+//! Not here: NumPy's signatures (`python/gpupy/_methods.py`).
+
+use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::subclass::like;
+use crate::convert::{cast_warnings, dtypes};
+use crate::session::context::{context, holds, open, ready};
+use crate::session::errors::{to_py, warn_of_lost_parts};
+use pyo3::prelude::*;
+
+#[pymethods]
+impl NdArray {
+    /// A copy, lazy; the dtype may change. It lies in C order, or with its axes by their strides.
+    #[pyo3(signature = (dtype=None, by_strides=false))]
+    fn _copy<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        by_strides: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let Some(dtype) = dtype else {
+            let context = context()?;
+            let copied =
+                if by_strides { context.copy_by_strides(&array) } else { context.copy(&array) };
+            return like(slf, NdArray::lazy(copied.map_err(to_py)?)).map(Some);
+        };
+        match dtypes::from_any(dtype)? {
+            Some(dtype) => {
+                warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
+                cast_warnings::warn_of(slf.py(), &array, dtype)?;
+                let context = ready(slf.py())?;
+                let cast = context.cast_by_strides(&array, dtype).map_err(to_py)?;
+                let as_asked = by_strides || cast.is_contiguous();
+                let cast = if as_asked { cast } else { context.copy(&cast).map_err(to_py)? };
+                like(slf, NdArray::lazy(cast)).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The elements of a view whose base has no other array, as an array that is no view.
+    fn _alone<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let alone = match elements(slf) {
+            ArrayElements::Lazy(array) => NdArray::lazy(array),
+            ArrayElements::Numpy(array) => NdArray::numpy(&array),
+        };
+        like(slf, alone)
+    }
+
+    /// A copy in the order in which operations read the elements.
+    fn _copy_as_read<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
+        let copied = context()?.copy_as_it_lies(&array).map_err(to_py)?;
+        like(slf, NdArray::lazy(copied)).map(Some)
+    }
+
+    /// A copy with the elements as another dtype; `None` leaves it to the longer way.
+    fn _cast<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let this = slf.get().read(slf.py());
+        let (Some(array), Some((context, _))) = (this.as_lazy(), open()) else { return Ok(None) };
+        match dtypes::known(dtype)? {
+            Some(dtype) if holds(dtype)? => {
+                warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
+                cast_warnings::warn_of(slf.py(), array, dtype)?;
+                let cast = context.cast_by_strides(array, dtype).map_err(to_py)?;
+                like(slf, NdArray::lazy(cast)).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}

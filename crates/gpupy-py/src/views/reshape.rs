@@ -1,0 +1,169 @@
+//! Reshaping (a view where strides allow it, otherwise a lazy copy) and joining.
+//!
+//! Owns the parsing of shape arguments. Invariant: errors about shapes are in NumPy's words.
+//!
+//! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
+
+use crate::array::meta::numpy_error;
+use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
+use crate::array::subclass::{like, view_of};
+use crate::array::wrap::wrap_of;
+use crate::index::basic_key::integer;
+use crate::session::context::{context, open, ready};
+use crate::session::errors::to_py;
+use gpupy_core::MAX_RANK;
+use gpupy_engine::Array;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
+use smallvec::SmallVec;
+
+/// The shape that an argument (an int or a sequence of them) means for this array.
+pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
+    let refuse = || numpy_error(shape.py(), array, |meta| meta.call_method1("reshape", (shape,)));
+    let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
+    let mut take = |extent: &Bound<'_, PyAny>| {
+        let known = match extent.cast_exact::<PyInt>() {
+            Ok(extent) => integer(extent),
+            Err(_) => extent.extract().ok(),
+        };
+        let Some(known) = known else { return false };
+        wanted.push(known);
+        true
+    };
+    let all_taken = match shape.cast_exact::<PyTuple>() {
+        Ok(extents) => extents.iter_borrowed().all(|extent| take(&extent)),
+        Err(_) if take(shape) => true,
+        Err(_) => {
+            let Ok(mut extents) = shape.try_iter() else { return Err(refuse()) };
+            extents.try_fold(true, |all, extent| PyResult::Ok(all && take(&extent?)))?
+        }
+    };
+    if !all_taken {
+        return Err(refuse());
+    }
+    // To NumPy any negative extent is the one that is left open.
+    let open = wanted.iter().filter(|n| **n < 0).count();
+    let known = wanted
+        .iter()
+        .filter(|n| **n >= 0)
+        .try_fold(1usize, |product, n| product.checked_mul(*n as usize));
+    let Some(known) = known else { return Err(refuse()) };
+    let fits = match open {
+        0 => known == array.size(),
+        1 => known != 0 && array.size().is_multiple_of(known),
+        _ => false,
+    };
+    if !fits || wanted.len() > MAX_RANK {
+        return Err(refuse());
+    }
+    let rest = array.size().checked_div(known).unwrap_or(0);
+    Ok(wanted.iter().map(|n| usize::try_from(*n).unwrap_or(rest)).collect())
+}
+
+/// `a.reshape(*shape, order=, copy=)`.
+pub fn reshape<'py>(
+    slf: &Bound<'py, NdArray>,
+    shape: &Bound<'py, PyTuple>,
+    order: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = slf.py();
+    let row_major = match order {
+        None => true,
+        Some(order) => order.is_none() || order.eq("C")?,
+    };
+    let one = if shape.len() == 1 { shape.get_item(0)? } else { shape.clone().into_any() };
+    if one.is_none() {
+        // Whatever the order is.
+        return slf.call_method0("view");
+    }
+    let array = match elements(slf) {
+        ArrayElements::Lazy(array) if row_major && !shape.is_empty() => array,
+        ArrayElements::Lazy(_) if !row_major => {
+            return py.import("gpupy._shape")?.call_method1("reshape_as", (slf, one, order, copy));
+        }
+        _ => {
+            let kwargs = PyDict::new(py);
+            kwargs.set_item(
+                "order",
+                order.map_or_else(
+                    || "C".into_pyobject(py).map(|s| s.into_any()),
+                    |o| Ok(o.clone()),
+                )?,
+            )?;
+            // NumPy 2.0 does not know the keyword.
+            if let Some(copy) = copy {
+                kwargs.set_item("copy", copy)?;
+            }
+            let host = host_of(slf)?;
+            return wrap_of(slf, &host, &host.call_method("reshape", shape, Some(&kwargs))?);
+        }
+    };
+    let wanted = parse(&array, &one)?;
+    if copy != Some(true)
+        && let Some(view) = array.reshape(&wanted)
+    {
+        return view_of(slf, view, true);
+    }
+    if copy == Some(false) {
+        return Err(pyo3::exceptions::PyValueError::new_err(
+            "Unable to avoid creating a copy while reshaping.",
+        ));
+    }
+    let copied = context()?.copy(&array).map_err(to_py)?;
+    let reshaped = copied.reshape(&wanted).unwrap_or(copied);
+    like(slf, NdArray::lazy(reshaped))
+}
+
+/// The fast path of [`join`]: a list or tuple of arrays of one dtype and rank, whose extents are equal but along
+/// `axis`; `None` for other arguments.
+#[pyfunction]
+pub fn join_alike<'py>(
+    arrays: &Bound<'py, PyAny>,
+    axis: &Bound<'py, PyAny>,
+) -> PyResult<Option<NdArray>> {
+    let items: Vec<Bound<'py, PyAny>> = if let Ok(list) = arrays.cast_exact::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(tuple) = arrays.cast_exact::<PyTuple>() {
+        tuple.iter().collect()
+    } else {
+        return Ok(None);
+    };
+    let axis = axis.cast_exact::<PyInt>().ok().and_then(|axis| axis.extract::<usize>().ok());
+    let (Some(axis), Some((context, _))) = (axis, open()) else { return Ok(None) };
+    let mut parts: Vec<Array> = Vec::with_capacity(items.len());
+    for item in &items {
+        let Ok(item) = item.cast_exact::<NdArray>() else { return Ok(None) };
+        let item = item.get().read(item.py());
+        let Some(part) = item.as_lazy() else { return Ok(None) };
+        let first = parts.first().unwrap_or(part);
+        let extents = part.shape().iter().zip(first.shape()).enumerate();
+        let others = extents.into_iter().all(|(k, (own, first))| k == axis || own == first);
+        if !others || part.ndim() != first.ndim() || part.dtype() != first.dtype() {
+            return Ok(None);
+        }
+        parts.push(part.clone());
+    }
+    if parts.first().is_none_or(|first| axis >= first.ndim()) {
+        return Ok(None);
+    }
+    context.join(axis, &parts).map(NdArray::lazy).map(Some).map_err(to_py)
+}
+
+/// Lazy arrays of one dtype, one behind the other along an axis; `None` where one of them is NumPy's.
+#[pyfunction]
+pub fn join<'py>(
+    py: Python<'py>,
+    arrays: Vec<Bound<'py, NdArray>>,
+    axis: usize,
+) -> PyResult<Option<NdArray>> {
+    let mut parts = Vec::with_capacity(arrays.len());
+    for array in &arrays {
+        match elements(array) {
+            ArrayElements::Lazy(part) => parts.push(part),
+            ArrayElements::Numpy(_) => return Ok(None),
+        }
+    }
+    let joined = ready(py)?.join(axis, &parts).map_err(to_py)?;
+    Ok(Some(NdArray::lazy(joined)))
+}
