@@ -31,10 +31,10 @@ const ALIGNMENT: usize = 64;
 pub struct Block {
     pub dtype: DType,
     pub len: usize,
-    memory: Memory,
+    memory: BlockMemory,
 }
 
-enum Memory {
+enum BlockMemory {
     /// The core's, which outlives the block.
     Given(HostMemory),
     Own(NonNull<u8>, Layout),
@@ -42,17 +42,17 @@ enum Memory {
     Guarded(gpupy_core::guard::Guarded),
 }
 
-impl Memory {
+impl BlockMemory {
     /// So many bytes, more than none; zeros, so that all elements are some value.
-    fn own(bytes: u64) -> Option<Memory> {
+    fn own(bytes: u64) -> Option<BlockMemory> {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT).ok()?;
         #[cfg(feature = "guard")]
         if let Some(guarded) = gpupy_core::guard::Guarded::new(layout.size(), 16) {
-            return Some(Memory::Guarded(guarded));
+            return Some(BlockMemory::Guarded(guarded));
         }
         // SAFETY: the layout has at least one byte.
         let address = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Memory::Own(address, layout))
+        Some(BlockMemory::Own(address, layout))
     }
 }
 
@@ -62,7 +62,7 @@ unsafe impl Send for Block {}
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Memory::Own(address, layout) = self.memory {
+        if let BlockMemory::Own(address, layout) = self.memory {
             // SAFETY: it was allocated so, and nobody has its address any more.
             unsafe { dealloc(address.as_ptr(), layout) }
         }
@@ -74,10 +74,10 @@ impl Block {
     #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         match self.memory {
-            Memory::Given(memory) => memory.as_ptr(),
-            Memory::Own(address, _) => address.as_ptr(),
+            BlockMemory::Given(memory) => memory.as_ptr(),
+            BlockMemory::Own(address, _) => address.as_ptr(),
             #[cfg(feature = "guard")]
-            Memory::Guarded(ref guarded) => guarded.start().as_ptr(),
+            BlockMemory::Guarded(ref guarded) => guarded.start().as_ptr(),
         }
     }
 
@@ -128,8 +128,8 @@ impl Blocks {
             return Err(none());
         }
         let memory = match memory {
-            Some(given) => Memory::Given(given),
-            None => memory::granted(bytes as usize, || Memory::own(bytes))?,
+            Some(given) => BlockMemory::Given(given),
+            None => memory::granted(bytes as usize, || BlockMemory::own(bytes))?,
         };
         self.room -= bytes;
         let id = self.handle();

@@ -4,13 +4,13 @@
 //! Owns nothing itself. Its folders, each of which imports only those above it:
 //!
 //! ```text
-//! rows       what operations compute, on rows of elements
-//! pieces     boxes of a launch in which computed numbers are affine
-//! compile    programs become plans of operations on rows, and machine code
-//! traversal  the way that rows go through a launch
-//! threads    work that several cores share
-//! run        plans on the rows of maps and reductions
-//! whole      scans, sorts and products
+//! rows        what operations compute, on rows of elements
+//! index_split boxes of a launch in which computed numbers are affine
+//! compile     programs become plans of operations on rows, and machine code
+//! traversal   the way that rows go through a launch
+//! threads     work that several cores share
+//! run         plans on the rows of maps and reductions
+//! library_ops scans, sorts and products
 //! ```
 //!
 //! Beside them `errors.rs`, `resources.rs` (what fits in one evaluation) and `blocks.rs` (memory), which they import, and
@@ -26,14 +26,14 @@ mod compile;
 mod driver;
 mod errors;
 mod eval;
-mod pieces;
+mod index_split;
+mod library_ops;
 mod resources;
 pub mod rows;
 mod run;
 mod threads;
 mod traversal;
-mod whole;
 
 pub use driver::{Cpu, new};
 pub use errors::NAME;
-pub use threads::number::{set_threads, threads};
+pub use threads::thread_count::{set_threads, threads};

@@ -5,20 +5,22 @@
 //! (`ir::Leaving`) ends as soon as no element takes that choice's first branch. Operations have no effects
 //! but their values, so elements that are not concerned may go along.
 //!
-//! Not here: everything else of a program (`compiler.rs`).
+//! Not here: everything else of a program (`plan_compiler.rs`).
 
-use crate::compile::compiler::{Compiler, Value};
-use crate::compile::plan::{Carried, Choice, Known, Loop, Step, TOGETHER, Turns};
-use crate::compile::turns::{Around, Code};
+use crate::compile::plan_compiler::{PlanCompiler, RowValue};
+use crate::compile::row_plan::{
+    Carried, CompiledLoop, LoopInvariant, MaskedLoop, PredicatedBranch, RowStep, TOGETHER,
+};
+use crate::compile::unrolled_loop::{LoopCode, LoopCompiler};
 use crate::errors::NAME;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 
 /// Regions that may be open at once.
 const DEEPEST: usize = 32;
 
-impl Compiler<'_> {
+impl PlanCompiler<'_> {
     /// Compiles the loop at `at`, and leaves `at` at its end.
-    pub fn a_loop(&mut self, at: &mut usize, mask: Option<Value>) -> Result<()> {
+    pub fn compile_loop(&mut self, at: &mut usize, mask: Option<RowValue>) -> Result<()> {
         if mask.is_none() && self.by_machine_code(at) {
             return Ok(());
         }
@@ -29,9 +31,9 @@ impl Compiler<'_> {
         for (start, dtype) in self.listed(region) {
             let row = self.slots.row(dtype.size(), until);
             self.copy(start, row, dtype.size());
-            carried.push((Value { slot: row, scalar: false }, dtype));
+            carried.push((RowValue { slot: row, scalar: false }, dtype));
         }
-        let iter = Value { slot: self.slots.scalar(), scalar: true };
+        let iter = RowValue { slot: self.slots.scalar(), scalar: true };
         let list = carried.iter().map(|(value, _)| *value).chain([iter]).collect();
         self.results.insert(region, list);
 
@@ -39,7 +41,7 @@ impl Compiler<'_> {
         let size = DType::Bool.size();
         let below = self.slots.value(size, count.scalar, until);
         self.operation(Op::Lt, DType::I32, DType::Bool, &[iter, count], below)?;
-        let below = Value { slot: below, scalar: count.scalar };
+        let below = RowValue { slot: below, scalar: count.scalar };
         let active = self.masked(below, mask, until)?;
         let test = std::mem::take(&mut self.steps);
         *at += 1;
@@ -49,7 +51,7 @@ impl Compiler<'_> {
         let active = (active.slot, active.scalar);
         let is_left = self.program.leaving().any(|leaving| leaving.region == region);
         let iter = iter.slot;
-        self.steps.push(Step::Loop(Box::new(Loop { iter, test, active, body, is_left })));
+        self.steps.push(RowStep::Loop(Box::new(MaskedLoop { iter, test, active, body, is_left })));
         Ok(())
     }
 
@@ -63,11 +65,12 @@ impl Compiler<'_> {
         let count = self.values[self.program.insts[region].args[0] as usize];
         let listed = self.listed(region);
         let carried = listed.iter().map(|(_, dtype)| *dtype).collect();
-        let around = Around { program: self.program, leaving, carried };
+        let around = LoopCompiler { program: self.program, leaving, carried };
         if !count.scalar {
             return false;
         }
-        let Some(Code { several, one, known }) = around.code(|at| self.values[at].scalar) else {
+        let Some(LoopCode { several, one, known }) = around.code(|at| self.values[at].scalar)
+        else {
             return false;
         };
         let mut rows = Vec::new();
@@ -77,28 +80,33 @@ impl Compiler<'_> {
             let [own, one, other] = [(); 3].map(|()| self.slots.row(size, until));
             self.copy(start, own, size);
             rows.push(Carried { size, own, changing: [one, other] });
-            results.push(Value { slot: own, scalar: false });
+            results.push(RowValue { slot: own, scalar: false });
         }
         self.results.insert(region, results);
         let known = known.into_iter().map(|at| {
-            let Value { slot, scalar } = self.values[at];
+            let RowValue { slot, scalar } = self.values[at];
             let size = self.program.insts[at].dtype.size();
-            Known { size, slot, left: (!scalar).then(|| self.slots.row(size, until)) }
+            LoopInvariant { size, slot, left: (!scalar).then(|| self.slots.row(size, until)) }
         });
         let known = known.collect();
         self.slots.at_least(TOGETHER);
         let open = self.slots.row(DType::Bool.size(), until);
         let count = count.slot;
-        let turns = Turns { count, carried: rows, known, open, several, one };
+        let turns = CompiledLoop { count, carried: rows, known, open, several, one };
         self.spend_on(region, end);
-        self.steps.push(Step::Turns(Box::new(turns)));
+        self.steps.push(RowStep::CompiledLoop(Box::new(turns)));
         *at = end;
         true
     }
 
     /// The steps that make the values at the end of an iteration those of the next.
-    fn carry_on(&mut self, end: usize, active: Value, carried: &[(Value, DType)]) -> Result<()> {
-        let next: Vec<Value> = self.listed(end).into_iter().map(|(value, _)| value).collect();
+    fn carry_on(
+        &mut self,
+        end: usize,
+        active: RowValue,
+        carried: &[(RowValue, DType)],
+    ) -> Result<()> {
+        let next: Vec<RowValue> = self.listed(end).into_iter().map(|(value, _)| value).collect();
         let mut moves = Vec::new();
         for (k, (value, dtype)) in carried.iter().enumerate() {
             let size = dtype.size();
@@ -108,11 +116,11 @@ impl Compiler<'_> {
                 let chosen = self.slots.row(size, end);
                 let values = [active, next[k], *value];
                 self.operation(Op::Select, *dtype, *dtype, &values, chosen)?;
-                Value { slot: chosen, scalar: false }
+                RowValue { slot: chosen, scalar: false }
             } else if overwritten {
                 let kept = self.slots.row(size, end);
                 self.copy(next[k], kept, size);
-                Value { slot: kept, scalar: false }
+                RowValue { slot: kept, scalar: false }
             } else {
                 next[k]
             };
@@ -125,27 +133,27 @@ impl Compiler<'_> {
     }
 
     /// Compiles the choice at `at`, and leaves `at` at its end.
-    pub fn a_choice(&mut self, at: &mut usize, mask: Option<Value>) -> Result<()> {
+    pub fn compile_choice(&mut self, at: &mut usize, mask: Option<RowValue>) -> Result<()> {
         let (region, end) = (*at, self.ends[*at]);
         let until = self.last[region];
         let condition = self.values[self.program.insts[region].args[0] as usize];
         let opposite = self.slots.value(DType::Bool.size(), condition.scalar, until);
         self.operation(Op::Not, DType::Bool, DType::Bool, &[condition], opposite)?;
-        let opposite = Value { slot: opposite, scalar: condition.scalar };
+        let opposite = RowValue { slot: opposite, scalar: condition.scalar };
         let taken = self.masked(condition, mask, until)?;
         let refused = self.masked(opposite, mask, until)?;
 
         let outside = self.enter()?;
         *at += 1;
         let between = self.other_branch(region);
-        let inner = |value: Value| if value.scalar { mask } else { Some(value) };
+        let inner = |value: RowValue| if value.scalar { mask } else { Some(value) };
         self.block(at, between, inner(taken))?;
         // The second branch may take the rows of the first, so its values are kept.
         let mut first = Vec::new();
         for (value, dtype) in self.listed(between) {
             let row = self.slots.row(dtype.size(), end);
             self.copy(value, row, dtype.size());
-            first.push((Value { slot: row, scalar: false }, dtype));
+            first.push((RowValue { slot: row, scalar: false }, dtype));
         }
         self.slots.free(between);
         let then = std::mem::take(&mut self.steps);
@@ -153,23 +161,33 @@ impl Compiler<'_> {
         self.block(at, end, inner(refused))?;
         let otherwise = self.leave(outside);
         let (taken, refused) = ((taken.slot, taken.scalar), (refused.slot, refused.scalar));
-        self.steps.push(Step::If(Box::new(Choice { taken, then, refused, otherwise })));
+        self.steps.push(RowStep::If(Box::new(PredicatedBranch {
+            taken,
+            then,
+            refused,
+            otherwise,
+        })));
         let mut results = Vec::new();
         for ((first, dtype), (second, _)) in first.into_iter().zip(self.listed(end)) {
             let row = self.slots.row(dtype.size(), until);
             self.operation(Op::Select, dtype, dtype, &[condition, first, second], row)?;
-            results.push(Value { slot: row, scalar: false });
+            results.push(RowValue { slot: row, scalar: false });
         }
         self.results.insert(region, results);
         Ok(())
     }
 
     /// A condition, where the mask holds.
-    fn masked(&mut self, condition: Value, mask: Option<Value>, until: usize) -> Result<Value> {
+    fn masked(
+        &mut self,
+        condition: RowValue,
+        mask: Option<RowValue>,
+        until: usize,
+    ) -> Result<RowValue> {
         let Some(mask) = mask else { return Ok(condition) };
         let slot = self.slots.row(DType::Bool.size(), until);
         self.operation(Op::And, DType::Bool, DType::Bool, &[condition, mask], slot)?;
-        Ok(Value { slot, scalar: false })
+        Ok(RowValue { slot, scalar: false })
     }
 
     /// Where the first branch of a choice ends.
@@ -182,14 +200,14 @@ impl Compiler<'_> {
     }
 
     /// The values that a control instruction lists.
-    fn listed(&self, at: usize) -> Vec<(Value, DType)> {
+    fn listed(&self, at: usize) -> Vec<(RowValue, DType)> {
         let [_, from, len] = self.program.insts[at].args.map(|arg| arg as usize);
         let list = self.program.extra[from..from + len].iter().map(|value| *value as usize);
         list.map(|value| (self.values[value], self.program.insts[value].dtype)).collect()
     }
 
     /// Opens a region, and gives the steps outside.
-    fn enter(&mut self) -> Result<Vec<Step>> {
+    fn enter(&mut self) -> Result<Vec<RowStep>> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let error = Error::new(ErrorKind::Refused, NAME);
@@ -199,7 +217,7 @@ impl Compiler<'_> {
     }
 
     /// Closes a region, and gives its steps.
-    fn leave(&mut self, outside: Vec<Step>) -> Vec<Step> {
+    fn leave(&mut self, outside: Vec<RowStep>) -> Vec<RowStep> {
         self.depth -= 1;
         std::mem::replace(&mut self.steps, outside)
     }

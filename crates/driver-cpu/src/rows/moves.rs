@@ -2,9 +2,9 @@
 //!
 //! Owns [`copy`], [`gather`] and [`index`]. An element's size is 1, 2, 4, 8 or 16 bytes.
 //!
-//! Not here: selections (`loops.rs`).
+//! Not here: selections (`row_loops.rs`).
 
-use super::row::RowFn;
+use super::row_fn::RowFn;
 
 /// Calls a function that is generic over words, for those of a size.
 macro_rules! sized {

@@ -1,0 +1,131 @@
+//! Residues: what is left of a program where its numbers are known.
+//!
+//! Owns [`residual`]. Selections by tests that are decided give way to what they select, gathers at affine numbers to loads,
+//! and what nothing needs then is left out. Invariant: in the box of the facts the residue stores what the program does.
+//!
+//! Not here: what is known (`affine_facts.rs`).
+
+use crate::index_split::affine_facts::{Fact, IndexBox, bounds};
+use gpupy_core::Op;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{AccessKind, Inst, Program};
+
+/// The walk of a leaf of a residue.
+#[derive(Clone, Debug)]
+pub enum ResidualAccess {
+    /// That of an access of the whole program.
+    Of(usize),
+    /// This one, over the space of the whole program.
+    Found(Access),
+}
+
+/// The residue of a program in a box, and the walks of its accesses; `None` where there is less than nothing to gain.
+/// `lens` says how many elements each operand has.
+pub fn residual(
+    program: &Program,
+    facts: &[Fact],
+    lens: &[usize],
+    space: &IndexBox,
+) -> Option<(Program, Vec<ResidualAccess>)> {
+    let count = program.insts.len();
+    let mut same: Vec<usize> = (0..count).collect();
+    let mut insts = program.insts.clone();
+    let mut walks: Vec<ResidualAccess> = Vec::new();
+    let mut is_less = false;
+    for (at, inst) in program.insts.iter().enumerate() {
+        let [a, b, c] = inst.args.map(|arg| arg as usize);
+        match inst.op {
+            Op::Select if let Fact::Holds(holds) = facts[a] => {
+                same[at] = same[if holds { b } else { c }];
+                is_less = true;
+            }
+            Op::Gather if let Fact::Affine(number) = &facts[b] => {
+                let (low, high) = bounds(number, space)?;
+                if low >= 0 && high < lens[a] as i64 {
+                    let access = walks.len() as u32;
+                    walks.push(ResidualAccess::Found(number.clone()));
+                    insts[at] = Inst { op: Op::Load, args: [a as u32, access, 0], ..*inst };
+                    is_less = true;
+                }
+            }
+            Op::Load => {
+                insts[at].args[1] = walks.len() as u32;
+                walks.push(ResidualAccess::Of(b));
+            }
+            Op::Index => {
+                insts[at].args[0] = walks.len() as u32;
+                walks.push(ResidualAccess::Of(a));
+            }
+            _ => {}
+        }
+    }
+    is_less.then(|| pruned(program, insts, &same, walks))
+}
+
+/// The program of those of these instructions that a store needs, where each stands for what is the same.
+fn pruned(
+    program: &Program,
+    mut insts: Vec<Inst>,
+    same: &[usize],
+    walks: Vec<ResidualAccess>,
+) -> (Program, Vec<ResidualAccess>) {
+    let mut extra: Vec<u32> = program.extra.clone();
+    extra.iter_mut().for_each(|value| *value = same[*value as usize] as u32);
+    for inst in &mut insts {
+        for arg in values(inst.op, inst) {
+            inst.args[arg] = same[inst.args[arg] as usize] as u32;
+        }
+    }
+    let mut left = Program { insts, extra, ..program.clone() };
+    // What is part of a loop or a choice stays as it is.
+    let (mut is_needed, mut depth) = (vec![false; left.insts.len()], 0);
+    for (needed, inst) in is_needed.iter_mut().zip(&left.insts) {
+        let is_region = matches!(inst.op, Op::Loop | Op::If | Op::Else | Op::End);
+        depth += i32::from(matches!(inst.op, Op::Loop | Op::If));
+        *needed = depth > 0 || is_region || inst.op == Op::Store;
+        depth -= i32::from(inst.op == Op::End);
+    }
+    for at in (0..left.insts.len()).rev() {
+        if is_needed[at] {
+            let used: Vec<u32> = left.uses(&left.insts[at]).collect();
+            used.iter().for_each(|value| is_needed[*value as usize] = true);
+        }
+    }
+    // Positions of what is left, and its accesses.
+    let mut positions = vec![0u32; left.insts.len()];
+    let mut kept: Vec<Inst> = Vec::new();
+    let (mut accesses, mut found) = (Vec::new(), Vec::new());
+    for (at, inst) in left.insts.iter().enumerate().filter(|(at, _)| is_needed[*at]) {
+        positions[at] = kept.len() as u32;
+        let mut inst = *inst;
+        for arg in values(inst.op, &inst) {
+            inst.args[arg] = positions[inst.args[arg] as usize];
+        }
+        let access = match inst.op {
+            Op::Load => Some(1),
+            Op::Index => Some(0),
+            _ => None,
+        };
+        if let Some(arg) = access {
+            found.push(walks[inst.args[arg] as usize].clone());
+            inst.args[arg] = accesses.len() as u32;
+            accesses.push(AccessKind::Affine);
+        }
+        kept.push(inst);
+    }
+    // Lists may name what comes behind: the next carried values of a loop.
+    left.extra.iter_mut().for_each(|value| *value = positions[*value as usize]);
+    left.insts = kept;
+    left.accesses = accesses;
+    (left, found)
+}
+
+/// Which arguments of an instruction are positions of instructions.
+fn values(op: Op, inst: &Inst) -> std::ops::Range<usize> {
+    match op {
+        Op::Const | Op::Param | Op::Load | Op::Index => 0..0,
+        Op::Gather | Op::Store => 1..2,
+        Op::Loop | Op::If | Op::Else | Op::End | Op::Carry | Op::Iter | Op::Result => 0..1,
+        _ => 0..inst.op.info().arity as usize,
+    }
+}

@@ -1,0 +1,159 @@
+//! Complex numbers: the operations that NumPy computes from their parts alone.
+//!
+//! Owns [`Complex`], [`operation`], [`of_parts`], [`combine`] and [`cast`]. A product is
+//! `(ac − bd) + (ad + bc)i`, each step rounded, as NumPy's.
+//!
+//! Not here: division, absolute values and functions, which the IR does not have for them.
+
+use super::row_fn::{RowFn, RowFnMaker};
+use super::row_loops::{Unary, best, binary};
+use gpupy_core::op_eval::element::{Element, Half, Stored};
+use gpupy_core::{DType, Op};
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// A complex number, as it lies in memory.
+#[derive(Clone, Copy, PartialEq)]
+#[repr(C)]
+pub struct Complex<T> {
+    re: T,
+    im: T,
+}
+
+impl<T: Copy + 'static> Stored for Complex<T> {
+    type Raw = Complex<T>;
+    #[inline(always)]
+    fn load(raw: Complex<T>) -> Complex<T> {
+        raw
+    }
+    #[inline(always)]
+    fn store(self) -> Complex<T> {
+        self
+    }
+}
+
+/// A float of which complex numbers consist.
+trait ComplexPart:
+    Element
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
+{
+}
+impl ComplexPart for f32 {}
+impl ComplexPart for f64 {}
+
+/// The operation on complex rows, or `None` where it does not exist.
+pub fn operation(op: Op, dtype: DType, scalars: [bool; 3]) -> Option<RowFn> {
+    match dtype {
+        DType::C64 => on::<f32>(op, scalars),
+        _ => on::<f64>(op, scalars),
+    }
+}
+
+fn on<T: ComplexPart>(op: Op, scalars: [bool; 3]) -> Option<RowFn> {
+    Some(match op {
+        Op::Real => unary(|x: Complex<T>| x.re),
+        Op::Imag => unary(|x: Complex<T>| x.im),
+        Op::Neg => unary(|x: Complex<T>| Complex { re: -x.re, im: -x.im }),
+        Op::Add => binary(sum::<T>, scalars),
+        Op::Sub => {
+            let difference =
+                |x: Complex<T>, y: Complex<T>| Complex { re: x.re - y.re, im: x.im - y.im };
+            binary(difference, scalars)
+        }
+        Op::Mul => binary(product::<T>, scalars),
+        Op::Eq => binary(|x: Complex<T>, y: Complex<T>| x == y, scalars),
+        Op::Ne => binary(|x: Complex<T>, y: Complex<T>| x != y, scalars),
+        _ => return None,
+    })
+}
+
+/// Complex numbers of rows of parts, or `None` for parts that no complex number has.
+pub fn of_parts(part: DType, scalars: [bool; 3]) -> Option<RowFn> {
+    match part {
+        DType::F32 => Some(binary(|re: f32, im: f32| Complex { re, im }, scalars)),
+        DType::F64 => Some(binary(|re: f64, im: f64| Complex { re, im }, scalars)),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn sum<T: ComplexPart>(x: Complex<T>, y: Complex<T>) -> Complex<T> {
+    Complex { re: x.re + y.re, im: x.im + y.im }
+}
+
+#[inline(always)]
+fn product<T: ComplexPart>(x: Complex<T>, y: Complex<T>) -> Complex<T> {
+    Complex { re: x.re * y.re - x.im * y.im, im: x.re * y.im + x.im * y.re }
+}
+
+/// Gives one of the operations that reduce complex numbers.
+pub fn combine<M: RowFnMaker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
+    Some(match (op, dtype) {
+        (Op::Add, DType::C64) => maker.make(sum::<f32>),
+        (Op::Add, DType::C128) => maker.make(sum::<f64>),
+        (Op::Mul, DType::C64) => maker.make(product::<f32>),
+        (Op::Mul, DType::C128) => maker.make(product::<f64>),
+        _ => return None,
+    })
+}
+
+/// A cast from or to complex numbers: what is real has no imaginary part, and gets none.
+pub fn cast(from: DType, to: DType) -> Option<RowFn> {
+    Some(match from {
+        DType::C64 => from_complex::<f32>(to),
+        DType::C128 => from_complex::<f64>(to),
+        DType::Bool => from_real::<bool>(to),
+        DType::I8 => from_real::<i8>(to),
+        DType::I16 => from_real::<i16>(to),
+        DType::I32 => from_real::<i32>(to),
+        DType::I64 => from_real::<i64>(to),
+        DType::U8 => from_real::<u8>(to),
+        DType::U16 => from_real::<u16>(to),
+        DType::U32 => from_real::<u32>(to),
+        DType::U64 => from_real::<u64>(to),
+        DType::F16 => from_real::<Half>(to),
+        DType::F32 => from_real::<f32>(to),
+        DType::F64 => from_real::<f64>(to),
+    })
+}
+
+fn from_real<A: Element>(to: DType) -> RowFn {
+    match to {
+        DType::C64 => unary(|x: A| Complex { re: f32::narrow(x.wide()), im: 0.0 }),
+        _ => unary(|x: A| Complex { re: f64::narrow(x.wide()), im: 0.0 }),
+    }
+}
+
+fn from_complex<T: ComplexPart>(to: DType) -> RowFn {
+    match to {
+        DType::Bool => unary(|x: Complex<T>| bool::narrow(x.re.wide()) | bool::narrow(x.im.wide())),
+        DType::I8 => to_real::<T, i8>(),
+        DType::I16 => to_real::<T, i16>(),
+        DType::I32 => to_real::<T, i32>(),
+        DType::I64 => to_real::<T, i64>(),
+        DType::U8 => to_real::<T, u8>(),
+        DType::U16 => to_real::<T, u16>(),
+        DType::U32 => to_real::<T, u32>(),
+        DType::U64 => to_real::<T, u64>(),
+        DType::F16 => to_real::<T, Half>(),
+        DType::F32 => to_real::<T, f32>(),
+        DType::F64 => to_real::<T, f64>(),
+        DType::C64 => to_complex::<T, f32>(),
+        DType::C128 => to_complex::<T, f64>(),
+    }
+}
+
+fn to_real<T: ComplexPart, R: Element>() -> RowFn {
+    unary(|x: Complex<T>| R::narrow(x.re.wide()))
+}
+
+fn to_complex<T: ComplexPart, R: ComplexPart>() -> RowFn {
+    unary(|x: Complex<T>| Complex { re: R::narrow(x.re.wide()), im: R::narrow(x.im.wide()) })
+}
+
+fn unary<A: Stored, R: Stored, F: Fn(A) -> R + Copy + 'static>(_: F) -> RowFn {
+    best::<Unary<A, R, F>>()
+}

@@ -1,0 +1,199 @@
+//! Running the iterations of a loop by machine code, a short row at a time: it ends when no element of the row is left.
+//!
+//! Owns [`ActiveElements`], the elements that are still in the loop. Once a quarter of them has left, the others move together, so
+//! that elements which have done with it cost nothing; behind it each lies where it lay before.
+//!
+//! Not here: the code (`compile/unrolled_loop.rs`).
+
+use crate::compile::row_plan::{Carried, CompiledLoop, TOGETHER};
+use crate::run::row_frame::RowFrame;
+use gpupy_jit::{Row, Walk};
+use smallvec::SmallVec;
+
+/// Fewer elements than that are one or two vectors, whatever they are.
+const FEWEST: usize = 16;
+
+impl RowFrame<'_> {
+    /// Runs a loop on a row of `n` elements.
+    ///
+    /// # Safety
+    /// As for [`RowFrame::run`].
+    pub unsafe fn run_compiled_loop(&self, turns: &CompiledLoop, n: usize) {
+        // SAFETY: the slot is of an int32.
+        let count = unsafe { self.slot(turns.count).cast::<i32>().read_unaligned() };
+        for first in (0..n).step_by(TOGETHER) {
+            // SAFETY: the row has these elements.
+            unsafe { self.run_together(turns, count, first, TOGETHER.min(n - first)) }
+        }
+    }
+
+    /// # Safety
+    /// As for [`RowFrame::run`]; the row has `n` elements from `first` on, at most `TOGETHER`.
+    unsafe fn run_together(&self, turns: &CompiledLoop, count: i32, first: usize, n: usize) {
+        let row = |slot, size: usize| Walk {
+            ptr: self.slot(slot).wrapping_add(first * size),
+            step: size as isize,
+        };
+        let open = row(turns.open, 1);
+        let carried = turns.carried.len();
+        let rows = |pick: fn(&Carried) -> u32| {
+            turns.carried.iter().map(move |one| row(pick(one), one.size))
+        };
+        let own: SmallVec<[Walk; 16]> = rows(|one| one.own).collect();
+        let known = turns.known.iter().map(|known| match known.left {
+            Some(_) => row(known.slot, known.size),
+            None => Walk { ptr: self.slot(known.slot), step: 0 },
+        });
+        let mut accesses: SmallVec<[Walk; 16]> = own.iter().copied().chain(known).collect();
+        let mut dests: SmallVec<[Walk; 16]> = rows(|one| one.changing[0]).collect();
+        dests.push(open);
+        // Where the next iterations write, since their elements lie where the last ones wrote.
+        let mut other: SmallVec<[Walk; 16]> = rows(|one| one.changing[1]).collect();
+        let mut left = ActiveElements { count: n, positions: None };
+        let mut iterations = count.max(0);
+        let mut has_run = false;
+        while iterations > 0 {
+            let (several, unrolled) = &turns.several;
+            let (kernel, done) =
+                if iterations >= *unrolled { (several, *unrolled) } else { (&turns.one, 1) };
+            let (accesses_at, dests_at) = (accesses.as_ptr(), dests.as_ptr());
+            let params = std::ptr::null();
+            let row = Row { n: left.count, accesses: accesses_at, dests: dests_at, params };
+            // SAFETY: all rows have these elements; what is read is not written.
+            unsafe { kernel.run(&row) };
+            iterations -= done;
+            for k in 0..carried {
+                accesses[k] = dests[k];
+                std::mem::swap(&mut dests[k], &mut other[k]);
+            }
+            has_run = true;
+            // SAFETY: the code has written so many bools.
+            let open = unsafe { std::slice::from_raw_parts(open.ptr, left.count) };
+            let still: usize = open.iter().map(|open| usize::from(*open)).sum();
+            if still == 0 {
+                break;
+            }
+            if left.count > FEWEST && still <= left.count / 4 * 3 {
+                let mut known = SmallVec::<[(usize, Walk); 16]>::new();
+                known.extend(turns.known.iter().enumerate().filter_map(|(k, known)| {
+                    known.left.map(|slot| (carried + k, row_of(self.slot(slot), first, known.size)))
+                }));
+                // SAFETY: rows have these elements, and those of `own` and of what is known are not written elsewhere.
+                unsafe { left.move_together(open, &mut accesses, &own, &known) };
+            }
+        }
+        if has_run {
+            // SAFETY: as above.
+            unsafe { left.give_back(&accesses, &own) };
+        }
+    }
+}
+
+fn row_of(slot: *mut u8, first: usize, size: usize) -> Walk {
+    Walk { ptr: slot.wrapping_add(first * size), step: size as isize }
+}
+
+/// The elements that are still in a loop: how many, and where each lay in the row, once that is elsewhere.
+struct ActiveElements {
+    count: usize,
+    positions: Option<Box<[u16; TOGETHER]>>,
+}
+
+impl ActiveElements {
+    /// Moves the open elements of the carried values' rows, the first of `accesses`, and of what is known together; those
+    /// that have left get to their places in `own`. A row of what is known has its number among the accesses.
+    ///
+    /// # Safety
+    /// The rows have `count` elements, `own` those at their positions; no two overlap, but that what is known may have
+    /// been moved before.
+    unsafe fn move_together(
+        &mut self,
+        open: &[u8],
+        accesses: &mut [Walk],
+        own: &[Walk],
+        known: &[(usize, Walk)],
+    ) {
+        let (mut stay, mut leave) = ([0u16; TOGETHER], [0u16; TOGETHER]);
+        let (mut staying, mut leaving) = (0, 0);
+        for (at, open) in (0..).zip(open) {
+            // Without a branch, as nothing foretells it.
+            stay[staying] = at;
+            leave[leaving] = at;
+            staying += usize::from(*open);
+            leaving += usize::from(*open == 0);
+        }
+        let (stay, leave) = (&stay[..staying], &leave[..leaving]);
+        let positions = self.positions.as_deref();
+        let place = |at: u16| positions.map_or(at, |positions| positions[at as usize]);
+        for (from, own) in accesses.iter().zip(own) {
+            // SAFETY: the caller's.
+            unsafe { copied(*from, *own, leave.iter().map(|at| (*at, place(*at)))) };
+        }
+        for from in &accesses[..own.len()] {
+            // SAFETY: an element moves to where none is that has not moved.
+            unsafe { copied(*from, *from, stay.iter().copied().zip(0..)) };
+        }
+        for (number, to) in known {
+            // SAFETY: as above.
+            unsafe { copied(accesses[*number], *to, stay.iter().copied().zip(0..)) };
+            accesses[*number] = *to;
+        }
+        let mut positions = Box::new([0; TOGETHER]);
+        for (to, at) in positions.iter_mut().zip(stay) {
+            *to = place(*at);
+        }
+        self.positions = Some(positions);
+        self.count = staying;
+    }
+
+    /// Copies the elements that are there to their places.
+    ///
+    /// # Safety
+    /// As for [`ActiveElements::move_together`].
+    unsafe fn give_back(&self, accesses: &[Walk], own: &[Walk]) {
+        for (from, own) in accesses.iter().zip(own) {
+            match &self.positions {
+                None => {
+                    let bytes = self.count * own.step.unsigned_abs();
+                    // SAFETY: both rows have these elements, and are two.
+                    unsafe { from.ptr.copy_to_nonoverlapping(own.ptr, bytes) }
+                }
+                Some(positions) => {
+                    let places = positions[..self.count].iter().copied();
+                    // SAFETY: the caller's.
+                    unsafe { copied(*from, *own, (0..).zip(places)) }
+                }
+            }
+        }
+    }
+}
+
+/// Copies elements from places of one row to places of another, one after the other.
+///
+/// # Safety
+/// The rows have elements at these places.
+unsafe fn copied(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>) {
+    // SAFETY: the caller's.
+    unsafe {
+        match from.step {
+            1 => copied_as::<u8>(from, to, places),
+            2 => copied_as::<u16>(from, to, places),
+            4 => copied_as::<u32>(from, to, places),
+            8 => copied_as::<u64>(from, to, places),
+            _ => copied_as::<u128>(from, to, places),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copied`]; elements have this type's size.
+unsafe fn copied_as<T: Copy>(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>) {
+    let (from, to) = (from.ptr.cast::<T>(), to.ptr.cast::<T>());
+    for (at, place) in places {
+        // SAFETY: the caller's.
+        unsafe {
+            let element = from.wrapping_add(at as usize).read_unaligned();
+            to.wrapping_add(place as usize).write_unaligned(element);
+        }
+    }
+}
