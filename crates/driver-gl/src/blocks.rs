@@ -7,7 +7,7 @@
 //! Not here: the textures themselves (`textures.rs`, on the context's thread).
 
 use crate::context::gpu::TextureId;
-use crate::context::textures::Shape;
+use crate::context::textures::TextureShape;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use gpupy_codegen::fragment::Layout;
@@ -70,7 +70,7 @@ pub struct Blocks {
     /// Elements of the largest block.
     longest: usize,
     /// Free textures, oldest first.
-    pool: Vec<(Shape, TextureId)>,
+    pool: Vec<(TextureShape, TextureId)>,
     pooled: u64,
 }
 
@@ -290,7 +290,7 @@ impl Blocks {
         Layout::rows(len, row, self.texture_size)
     }
 
-    fn take(&mut self, thread: &GlThread, shape: Shape) -> Result<TextureId> {
+    fn take(&mut self, thread: &GlThread, shape: TextureShape) -> Result<TextureId> {
         // The youngest is the likeliest to be in the CPU's cache, where the device is a CPU.
         if let Some(at) = self.pool.iter().rposition(|(s, _)| *s == shape) {
             self.pooled -= shape.bytes();
@@ -302,7 +302,7 @@ impl Blocks {
         Ok(id)
     }
 
-    fn release(&mut self, shape: Shape, texture: TextureId) {
+    fn release(&mut self, shape: TextureShape, texture: TextureId) {
         self.pool.push((shape, texture));
         self.pooled += shape.bytes();
     }
@@ -327,8 +327,8 @@ impl Blocks {
 }
 
 /// The texture that holds elements of `dtype` so.
-pub fn shape_of(dtype: DType, layout: Layout) -> Shape {
-    Shape { dtype, width: layout.width, height: layout.height, row: layout.row }
+pub fn shape_of(dtype: DType, layout: Layout) -> TextureShape {
+    TextureShape { dtype, width: layout.width, height: layout.height, row: layout.row }
 }
 
 fn bytes(spec: BlockSpec) -> u64 {

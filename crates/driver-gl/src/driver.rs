@@ -4,12 +4,12 @@
 
 use crate::blocks::{Blocks, DTYPES};
 use crate::context::egl::Limits;
-use crate::context::joined::Renderer;
-use crate::context::memory;
+use crate::context::memory_budget;
+use crate::context::shared_context::Renderer;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use crate::eval::Evaluator;
-use crate::open::Open;
+use crate::open::OpenDriver;
 use crate::resources;
 use gpupy_codegen::cache::{self, Kernels};
 use gpupy_codegen::contract::{self, Sizes};
@@ -37,7 +37,7 @@ pub fn new_short() -> Box<dyn Driver> {
 /// The OpenGL driver.
 #[derive(Default)]
 struct Gl {
-    open: Option<Open>,
+    open: Option<OpenDriver>,
     /// Whether integers of 64 bits are left unused, for a test.
     short: bool,
     longs: Longs,
@@ -46,7 +46,7 @@ struct Gl {
 }
 
 impl Gl {
-    fn open(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut OpenDriver> {
         self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
@@ -102,7 +102,7 @@ impl Driver for Gl {
         // The width of most textures is a power of two.
         let side = 1u64 << context.texture_size.max(1).ilog2();
         let elements = side * u64::from(context.texture_size) * 4;
-        let sizes = Sizes::of(config, memory::available(&context), elements);
+        let sizes = Sizes::of(config, memory_budget::available(&context), elements);
         let blocks = Blocks::new(context.texture_size);
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let identity = format!("{device}\n{}", context.version);
@@ -128,7 +128,7 @@ impl Driver for Gl {
             true => cache::ELEMENTS_UNTIL_LITERALS,
             false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
         });
-        self.open = Some(Open { renderer, thread, context, blocks, kernels, newest: 0 });
+        self.open = Some(OpenDriver { renderer, thread, context, blocks, kernels, newest: 0 });
         // What is tried is not the user's, and needs no room in a lowered limit.
         let found = probe::find_out(self, &capabilities, NAME, &identity);
         let limited = self
@@ -158,7 +158,7 @@ impl Driver for Gl {
         let mut longs = std::mem::take(&mut self.longs);
         let known = self.abilities.dtypes.contains(&spec.dtype);
         let block = self.open().and_then(|open| match known && longs.split().splits(spec.dtype) {
-            true => longs.alloc(open, spec, Open::alloc, Open::free),
+            true => longs.alloc(open, spec, OpenDriver::alloc, OpenDriver::free),
             false => open.alloc(spec),
         });
         self.longs = longs;

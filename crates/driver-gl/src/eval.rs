@@ -6,8 +6,8 @@
 //!
 //! Not here: addressing (`gpupy_codegen::fragment`), the draw itself (`gpu.rs`).
 
-use crate::across;
 use crate::blocks::Blocks;
+use crate::column_reduce;
 use crate::context::gpu::{Draw, KernelId, TextureId};
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
@@ -47,7 +47,7 @@ impl Evaluator<'_> {
         for block in launch.operands.iter().chain(launch.dests.iter().map(|dest| &dest.block)) {
             self.blocks.get(*block)?;
         }
-        match across::Detour::of(launch) {
+        match column_reduce::ColumnDetour::of(launch) {
             Some(detour) => self.eval_across(launch, &detour),
             None => self.eval_as_it_is(launch),
         }
@@ -69,7 +69,8 @@ impl Evaluator<'_> {
             if !targets[0].1.is_padded() {
                 continue;
             }
-            let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
+            let part =
+                DrawGroup { launch, textures: &textures, layouts: &layouts, stores, targets };
             if matches!(fragment::plan(&part.request(&part.all())), Err(Declined::Padded)) {
                 for store in stores {
                     self.blocks.unpad(self.thread, launch.dests[*store as usize].block)?;
@@ -80,7 +81,8 @@ impl Evaluator<'_> {
         let mut draws = Vec::new();
         for stores in &groups {
             let targets = self.targets(launch, &layouts, stores)?;
-            let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
+            let part =
+                DrawGroup { launch, textures: &textures, layouts: &layouts, stores, targets };
             self.prepare(&part, &mut draws, &mut evaluated)?;
         }
         evaluated.launches = draws.len() as u32;
@@ -90,7 +92,11 @@ impl Evaluator<'_> {
 
     /// Reduces the columns of an array side by side, into blocks of this driver's own whose rows are
     /// the columns' chunks, and copies those to where the chunks of a column are neighbours.
-    fn eval_across(&mut self, launch: &Launch<'_>, detour: &across::Detour) -> Result<Evaluated> {
+    fn eval_across(
+        &mut self,
+        launch: &Launch<'_>,
+        detour: &column_reduce::ColumnDetour,
+    ) -> Result<Evaluated> {
         let specs: Vec<BlockSpec> = launch
             .dests
             .iter()
@@ -114,7 +120,7 @@ impl Evaluator<'_> {
     fn eval_over(
         &mut self,
         launch: &Launch<'_>,
-        detour: &across::Detour,
+        detour: &column_reduce::ColumnDetour,
         specs: &[BlockSpec],
         blocks: &[(BlockId, Option<Layout>)],
     ) -> Result<Evaluated> {
@@ -125,7 +131,7 @@ impl Evaluator<'_> {
         }
         let mut evaluated = self.eval_as_it_is(&Launch { dests: &dests, ..launch.clone() })?;
         let dtypes: Vec<DType> = specs.iter().map(|spec| spec.dtype).collect();
-        let program = across::copy(&dtypes);
+        let program = column_reduce::copy(&dtypes);
         let copied = self.eval_as_it_is(&Launch {
             program: &program,
             fingerprint: program.fingerprint(),
@@ -225,7 +231,7 @@ impl Evaluator<'_> {
     /// Plans and compiles one draw, or several where one cannot be planned.
     fn prepare(
         &mut self,
-        part: &Part<'_>,
+        part: &DrawGroup<'_>,
         draws: &mut Vec<Draw>,
         evaluated: &mut Evaluated,
     ) -> Result<()> {
@@ -234,7 +240,7 @@ impl Evaluator<'_> {
             let request = part.request(&points);
             match fragment::plan(&request) {
                 Ok(planned) => {
-                    let mut maker = Making {
+                    let mut maker = KernelMaker {
                         request: &request,
                         thread: self.thread,
                         newest: self.newest,
@@ -266,14 +272,14 @@ impl Evaluator<'_> {
 }
 
 /// What makes the kernels of a launch.
-struct Making<'a> {
+struct KernelMaker<'a> {
     request: &'a Request<'a>,
     thread: &'a GlThread,
     newest: &'a mut KernelId,
     glsl: fragment::Version,
 }
 
-impl Maker for Making<'_> {
+impl Maker for KernelMaker<'_> {
     type Planned = Planned;
     type Plan = Plan;
     type Kernel = Compiled;
@@ -314,7 +320,7 @@ pub struct Compiled {
 }
 
 /// What the draws of one group of destinations share.
-struct Part<'a> {
+struct DrawGroup<'a> {
     launch: &'a Launch<'a>,
     textures: &'a [TextureId],
     layouts: &'a [Layout],
@@ -324,15 +330,15 @@ struct Part<'a> {
 
 /// A part of a launch's points.
 #[derive(Clone)]
-struct Points {
+struct DrawPoints {
     shape: Vec<usize>,
     accesses: Vec<Access>,
     place: Access,
 }
 
-impl Part<'_> {
-    fn all(&self) -> Points {
-        Points {
+impl DrawGroup<'_> {
+    fn all(&self) -> DrawPoints {
+        DrawPoints {
             shape: self.launch.shape.to_vec(),
             accesses: self.launch.accesses.to_vec(),
             place: self.launch.dests[self.stores[0] as usize].access.clone(),
@@ -343,7 +349,7 @@ impl Part<'_> {
         self.stores.iter().all(|store| self.launch.dests[*store as usize].whole)
     }
 
-    fn request<'r>(&'r self, points: &'r Points) -> Request<'r> {
+    fn request<'r>(&'r self, points: &'r DrawPoints) -> Request<'r> {
         Request {
             program: self.launch.program,
             shape: &points.shape,
@@ -362,7 +368,7 @@ impl Part<'_> {
 
     /// The points for each place on one axis, or `None` when no axis is left. A reduction keeps its
     /// last axis.
-    fn slices(&self, points: &Points) -> Option<Vec<Points>> {
+    fn slices(&self, points: &DrawPoints) -> Option<Vec<DrawPoints>> {
         let keep = usize::from(self.launch.program.form != Form::Map);
         let axis = points.shape[..points.shape.len() - keep].iter().position(|n| *n > 1)?;
         let slice = |i: usize| {
@@ -374,7 +380,7 @@ impl Part<'_> {
             let mut shape = points.shape.clone();
             shape[axis] = 1;
             let accesses = points.accesses.iter().map(at).collect();
-            Points { shape, accesses, place: at(&points.place) }
+            DrawPoints { shape, accesses, place: at(&points.place) }
         };
         Some((0..points.shape[axis]).map(slice).collect())
     }

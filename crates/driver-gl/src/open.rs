@@ -1,12 +1,12 @@
 //! What an open driver has.
 //!
-//! Owns [`Open`], and the transfers of its blocks. Not here: evaluation (`eval.rs`), the context's side of transfers
+//! Owns [`OpenDriver`], and the transfers of its blocks. Not here: evaluation (`eval.rs`), the context's side of transfers
 //! (`textures.rs`).
 
 use crate::blocks::{Blocks, shape_of};
 use crate::context::egl::Limits;
 use crate::context::gpu::KernelId;
-use crate::context::joined::Renderer;
+use crate::context::shared_context::Renderer;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use crate::eval::Compiled;
@@ -21,7 +21,7 @@ use std::ops::Range;
 const QUEUED_WRITE: usize = 1 << 16;
 
 /// What an open driver has.
-pub struct Open {
+pub struct OpenDriver {
     /// With whose context ours shares its objects, so that blocks can be lent there.
     pub renderer: Option<Renderer>,
     /// The context's thread.
@@ -36,7 +36,7 @@ pub struct Open {
     pub newest: KernelId,
 }
 
-impl Open {
+impl OpenDriver {
     /// Allocates a block that is one texture.
     ///
     /// # Errors

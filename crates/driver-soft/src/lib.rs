@@ -6,13 +6,13 @@
 //! panics on what the contract allows.
 //!
 //! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
-//! (`eval.rs`, and `whole.rs` for scans, sorts and matrix products), what operations compute
+//! (`eval.rs`, and `library_ops.rs` for scans, sorts and matrix products), what operations compute
 //! (`gpupy_core::op_eval`).
 
 mod blocks;
 mod eval;
+mod library_ops;
 mod resources;
-mod whole;
 
 use blocks::{Blocks, invalid};
 use gpupy_core::driver::{
@@ -150,7 +150,7 @@ impl Driver for Soft {
 
 fn evaluate(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     match launch.program.form.is_whole() {
-        true => whole::launch(blocks, launch),
+        true => library_ops::launch(blocks, launch),
         false => eval::launch(blocks, launch),
     }
 }

@@ -4,9 +4,9 @@
 //! binding of it, so that blocks do not share buffers. Invariant: the memory of live blocks never
 //! exceeds the limit.
 //!
-//! Not here: what the bytes mean (`transfer.rs`).
+//! Not here: what the bytes mean (`block_transfer.rs`).
 
-use crate::device::Gpu;
+use crate::open_device::Gpu;
 use crate::queue::Batch;
 use gpupy_codegen::compute::{self, ALIGNMENT};
 use gpupy_core::driver::{BlockId, BlockSpec};

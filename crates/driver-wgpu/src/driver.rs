@@ -3,12 +3,12 @@
 //! Owns [`Wgpu`]. Invariants: nothing of wgpu panics through here, and a device on which something did counts as
 //! lost (`faults.rs`); every call hears of what went wrong in it.
 //!
-//! Not here: what is done (`open.rs` and its neighbours), which device (`device.rs`).
+//! Not here: what is done (`open.rs` and its neighbours), which device (`open_device.rs`).
 
 use crate::blocks::Blocks;
-use crate::device::Adapters;
-use crate::open::{Open, shaping};
-use crate::{NAME, faults, memory};
+use crate::open::{OpenDriver, shaping};
+use crate::open_device::Adapters;
+use crate::{NAME, faults, memory_budget};
 use gpupy_codegen::Abilities;
 use gpupy_codegen::compute::resources;
 use gpupy_codegen::contract::{self, Sizes, WIDEST};
@@ -42,7 +42,7 @@ pub fn new_short() -> Box<dyn Driver> {
 /// The wgpu driver.
 #[derive(Default)]
 struct Wgpu {
-    open: Option<Open>,
+    open: Option<OpenDriver>,
     usual: String,
     /// Whether integers of 64 bits are left unused, for a test.
     short: bool,
@@ -52,7 +52,7 @@ struct Wgpu {
 }
 
 impl Wgpu {
-    fn open(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut OpenDriver> {
         self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
@@ -60,7 +60,7 @@ impl Wgpu {
     fn guard<T>(
         &mut self,
         operation: &'static str,
-        work: impl FnOnce(&mut Open) -> Result<T>,
+        work: impl FnOnce(&mut OpenDriver) -> Result<T>,
     ) -> Result<T> {
         let open = self.open()?;
         let faults = open.gpu.faults.clone();
@@ -82,11 +82,11 @@ impl Wgpu {
             resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
         let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
         let hardware = gpu.is_hardware();
-        let sizes = Sizes::of(&config, memory::available(hardware), bytes / WIDEST);
+        let sizes = Sizes::of(&config, memory_budget::available(hardware), bytes / WIDEST);
         let device = gpu.name.clone();
         let identity = gpu.identity();
         // What is tried is not the user's, and needs no room in a lowered limit.
-        self.open = Some(Open::new(gpu, shaping, Blocks::new(u64::MAX, sizes.largest))?);
+        self.open = Some(OpenDriver::new(gpu, shaping, Blocks::new(u64::MAX, sizes.largest))?);
         let mut known = Capabilities {
             device,
             hardware,
@@ -156,7 +156,7 @@ impl Driver for Wgpu {
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
         let mut longs = std::mem::take(&mut self.longs);
         let block = self.guard("block_alloc", |open| match longs.split().splits(spec.dtype) {
-            true => longs.alloc(open, spec, Open::alloc, Open::free),
+            true => longs.alloc(open, spec, OpenDriver::alloc, OpenDriver::free),
             false => open.alloc(spec),
         });
         self.longs = longs;

@@ -7,8 +7,8 @@
 //! Not here: addressing (`gpupy_codegen::compute`), recording (`queue.rs`).
 
 use crate::blocks::Blocks;
-use crate::device::Gpu;
-use crate::kernels::{Compiler, Kernel};
+use crate::kernel_compiler::{Compiler, Kernel};
+use crate::open_device::Gpu;
 use crate::queue::{Dispatch, Queue};
 use gpupy_codegen::cache::{Kernels, Maker};
 use gpupy_codegen::compute::{self, Declined, Plan, Planned, Request};
@@ -83,7 +83,7 @@ impl Evaluator<'_> {
     ) -> Result<(Kernel, Planned)> {
         let planned = compute::plan(self.shaping, request).map_err(declined)?;
         let (gpu, shaping) = (self.gpu, self.shaping);
-        let mut maker = Making { request, gpu, shaping, compiler: self.compiler };
+        let mut maker = KernelMaker { request, gpu, shaping, compiler: self.compiler };
         let (kernel, planned) = self.kernels.provide(&mut maker, launch, planned, evaluated)?;
         evaluated.code = Some(kernel.code.clone());
         Ok((kernel, planned))
@@ -122,14 +122,14 @@ impl Evaluator<'_> {
 }
 
 /// What makes the kernels of a launch.
-struct Making<'a> {
+struct KernelMaker<'a> {
     request: &'a Request<'a>,
     gpu: &'a Gpu,
     shaping: &'a compute::Device,
     compiler: &'a mut Compiler,
 }
 
-impl Maker for Making<'_> {
+impl Maker for KernelMaker<'_> {
     type Planned = Planned;
     type Plan = Plan;
     type Kernel = Kernel;

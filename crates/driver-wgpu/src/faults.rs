@@ -5,7 +5,7 @@
 //! [`Faults::check`] afterwards. Invariants: a device that is lost stays lost; nothing that is heard
 //! is forgotten before somebody asks.
 //!
-//! Not here: refused shaders as files (`kernels.rs`).
+//! Not here: refused shaders as files (`kernel_compiler.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};

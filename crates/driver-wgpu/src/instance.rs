@@ -3,7 +3,7 @@
 //! Owns nothing. Invariant: nothing is printed, and no environment variable but the APIs' own is
 //! read.
 //!
-//! Not here: which device is taken (`device.rs`).
+//! Not here: which device is taken (`open_device.rs`).
 
 /// Part of a device's memory, in percent, beyond which wgpu refuses to allocate, where it knows.
 const MOST_MEMORY: u8 = 95;

@@ -1,21 +1,21 @@
 //! What an open driver has.
 //!
-//! Owns [`Open`], and what shapes a device's kernels ([`shaping`]). Not here: transfers (`transfer.rs`), evaluation
+//! Owns [`OpenDriver`], and what shapes a device's kernels ([`shaping`]). Not here: transfers (`block_transfer.rs`), evaluation
 //! (`eval.rs`).
 
+use crate::block_transfer;
 use crate::blocks::Blocks;
-use crate::device::Gpu;
 use crate::eval::Evaluator;
-use crate::kernels::{self, Compiler, Kernel};
+use crate::kernel_compiler::{self, Compiler, Kernel};
+use crate::open_device::Gpu;
 use crate::queue::Queue;
-use crate::transfer;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::compute::{self, Language, Plan};
 use gpupy_core::Result;
 use gpupy_core::driver::{BlockId, BlockSpec};
 
 /// What an open driver has. The device goes last, as others hold parts of it.
-pub struct Open {
+pub struct OpenDriver {
     /// All work goes through it.
     pub queue: Queue,
     /// The blocks.
@@ -29,14 +29,14 @@ pub struct Open {
     pub gpu: Gpu,
 }
 
-impl Open {
+impl OpenDriver {
     /// Everything on an open device, with no kernels yet.
     ///
     /// # Errors
     /// - `OutOfMemory`: no room for the numbers of launches.
-    pub fn new(gpu: Gpu, shaping: compute::Device, blocks: Blocks) -> Result<Open> {
+    pub fn new(gpu: Gpu, shaping: compute::Device, blocks: Blocks) -> Result<OpenDriver> {
         let (queue, compiler) = (Queue::new(&gpu)?, Compiler::new(&gpu, shaping));
-        Ok(Open { queue, blocks, kernels: Kernels::default(), compiler, shaping, gpu })
+        Ok(OpenDriver { queue, blocks, kernels: Kernels::default(), compiler, shaping, gpu })
     }
 
     /// Allocates a block.
@@ -55,17 +55,17 @@ impl Open {
     /// Reads elements of a block.
     ///
     /// # Errors
-    /// Those of [`transfer::read`].
+    /// Those of [`block_transfer::read`].
     pub fn read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        transfer::read(&self.gpu, &mut self.queue, self.blocks.get(block)?, offset, out)
+        block_transfer::read(&self.gpu, &mut self.queue, self.blocks.get(block)?, offset, out)
     }
 
     /// Writes elements of a block.
     ///
     /// # Errors
-    /// Those of [`transfer::write`].
+    /// Those of [`block_transfer::write`].
     pub fn write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        transfer::write(&self.gpu, &mut self.queue, self.blocks.get_mut(block)?, offset, data)
+        block_transfer::write(&self.gpu, &mut self.queue, self.blocks.get_mut(block)?, offset, data)
     }
 
     /// What evaluates launches.
@@ -95,7 +95,7 @@ pub fn shaping(gpu: &Gpu) -> compute::Device {
         group_bytes: gpu.limits.max_compute_workgroup_storage_size,
         groups: gpu.limits.max_compute_workgroups_per_dimension,
         push_bytes: 0,
-        guards: !kernels::is_exact(gpu),
+        guards: !kernel_compiler::is_exact(gpu),
         shares: gpu.is_hardware(),
     }
 }

@@ -5,10 +5,10 @@
 //! write, which wgpu orders before the batch and after those before. Invariants: what is recorded
 //! runs in the order of recording; what is read or written by the host is submitted first.
 //!
-//! Not here: which kernel (`eval.rs`), bytes between host and device (`transfer.rs`).
+//! Not here: which kernel (`eval.rs`), bytes between host and device (`block_transfer.rs`).
 
-use crate::device::Gpu;
-use crate::kernels::Kernel;
+use crate::kernel_compiler::Kernel;
+use crate::open_device::Gpu;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// Dispatches that wait for company at most.
@@ -25,7 +25,7 @@ pub type Batch = u64;
 
 /// The queue's host side.
 pub struct Queue {
-    open: Option<Open>,
+    open: Option<OpenPass>,
     /// The numbers of the open batch's launches.
     numbers: Vec<u8>,
     buffer: wgpu::Buffer,
@@ -42,7 +42,7 @@ pub struct Queue {
 }
 
 /// What is being recorded. The pass ends before its encoder does.
-struct Open {
+struct OpenPass {
     pass: wgpu::ComputePass<'static>,
     encoder: wgpu::CommandEncoder,
 }
@@ -126,7 +126,7 @@ impl Queue {
             let mut encoder =
                 gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            Open { pass: pass.forget_lifetime(), encoder }
+            OpenPass { pass: pass.forget_lifetime(), encoder }
         });
         let [x, y, z] = dispatch.groups;
         open.pass.set_pipeline(&dispatch.kernel.pipeline);
@@ -164,7 +164,7 @@ impl Queue {
         if self.open.is_none() && self.written == 0 {
             return Ok(());
         }
-        let commands = self.open.take().map(|Open { pass, encoder }| {
+        let commands = self.open.take().map(|OpenPass { pass, encoder }| {
             drop(pass);
             gpu.queue.write_buffer(&self.buffer, 0, &self.numbers);
             encoder.finish()

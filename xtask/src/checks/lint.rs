@@ -3,12 +3,12 @@
 //!
 //! Owns the list of checks. Invariant: each check runs even when an earlier one failed, so that one run shows
 //! all there is to mend. Not here: the tools' versions (`tools`), types (`types`), other targets (`targets`), the tests
-//! (`test`).
+//! (`all_tests`).
 
 use crate::checks::{targets, types};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{cargo, command, run as start};
-use crate::machine::steps::{self, Step};
+use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, tools};
 
 /// Runs every check; with `--fix` the formatters write instead of complaining.
@@ -22,20 +22,20 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Every check, in the order in which they run: the quick ones first.
-pub fn checks(fix: bool) -> Vec<Step<'static>> {
+pub fn checks(fix: bool) -> Vec<SuiteStep<'static>> {
     let mut checks = vec![
-        Step::new("formatting (Rust)", move || rustfmt(fix)),
-        Step::new("formatting and lints (Python)", move || ruff(fix)),
-        Step::new("spelling", spelling),
-        Step::new("types (Python)", move || types::check(fix)),
-        Step::new("licences, versions and sources of dependencies", dependencies),
-        Step::new("clippy", clippy),
-        Step::new("documentation", documentation),
+        SuiteStep::new("formatting (Rust)", move || rustfmt(fix)),
+        SuiteStep::new("formatting and lints (Python)", move || ruff(fix)),
+        SuiteStep::new("spelling", spelling),
+        SuiteStep::new("types (Python)", move || types::check(fix)),
+        SuiteStep::new("licences, versions and sources of dependencies", dependencies),
+        SuiteStep::new("clippy", clippy),
+        SuiteStep::new("documentation", documentation),
     ];
     checks.extend(targets::TARGETS.map(|target| {
-        Step::new(format!("compiler's check for {target}"), move || targets::check(target))
+        SuiteStep::new(format!("compiler's check for {target}"), move || targets::check(target))
     }));
-    checks.push(Step::new("stubs beside the module", types::stubs));
+    checks.push(SuiteStep::new("stubs beside the module", types::stubs));
     checks
 }
 

@@ -3,14 +3,14 @@
 //!
 //! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
 //! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
-//! (`test`), how the module is checked and for which target (`checked`).
+//! (`all_tests`), how the module is checked and for which target (`guarded_memory`).
 
 use std::process::Command;
 
-use crate::checks::checked::{self, TARGET};
+use crate::checks::guarded_memory::{self, TARGET};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{command, run as start, succeeds};
-use crate::machine::steps::{self, Step};
+use crate::machine::steps::{self, SuiteStep};
 
 /// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
 /// memory, and arrays that are computed, moved and read.
@@ -23,21 +23,21 @@ const FOR_MIRI: [&[&str]; 3] = [
 /// Runs what the nightly toolchain offers, then Python's tests; or one of them.
 pub fn run(arguments: &[String]) -> Result<()> {
     match arguments {
-        [] => steps::run(core().into_iter().chain(checked::steps()).collect()),
+        [] => steps::run(core().into_iter().chain(guarded_memory::steps()).collect()),
         [word] if word == "core" => steps::run(core()),
-        [word] if word == "python" => steps::run(checked::steps()),
+        [word] if word == "python" => steps::run(guarded_memory::steps()),
         [word, ..] => Err(Failure::new(format!("no part `{word}`; there are core, python"))),
     }
 }
 
-fn core() -> Vec<Step<'static>> {
+fn core() -> Vec<SuiteStep<'static>> {
     if !succeeds(nightly().arg("--version")) {
         println!("left out: there is no nightly toolchain; `rustup toolchain install nightly`");
         return Vec::new();
     }
-    let mut steps = vec![Step::new("address sanitizer", address)];
+    let mut steps = vec![SuiteStep::new("address sanitizer", address)];
     steps.extend(
-        FOR_MIRI.map(|words| Step::new(format!("Miri: {}", words.join(" ")), || miri(words))),
+        FOR_MIRI.map(|words| SuiteStep::new(format!("Miri: {}", words.join(" ")), || miri(words))),
     );
     steps
 }

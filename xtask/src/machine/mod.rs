@@ -1,6 +1,6 @@
 //! What commands stand on: processes, folders, environments, steps, failures.
 //!
-//! A [`Step`](steps::Step) is a part of a command; a [`Failure`](failure::Failure) is one line for people.
+//! A [`SuiteStep`](steps::SuiteStep) is a part of a command; a [`Failure`](failure::Failure) is one line for people.
 //! `process.rs` starts programs, `workspace.rs` knows the folders, `features.rs` what is built in, `venv.rs` and
 //! `tools.rs` what is installed, `system.rs` what the system has.
 //!

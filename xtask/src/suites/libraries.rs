@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::machine::failure::Result;
 use crate::machine::process::{command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::{venv, workspace};
-use crate::suites::parts::MODULE;
+use crate::suites::suite_parts::MODULE;
 
 /// Where the steps are.
 const TESTS: &str = "crates/gpupy-py/tests/libraries";
@@ -39,8 +39,8 @@ const LIBRARIES: [&str; 19] = [
 ];
 
 /// The step.
-pub fn step() -> Step<'static> {
-    Step::new("everyday steps with other libraries", run).after(MODULE)
+pub fn step() -> SuiteStep<'static> {
+    SuiteStep::new("everyday steps with other libraries", run).after(MODULE)
 }
 
 fn run() -> Result<()> {

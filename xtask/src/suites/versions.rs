@@ -3,17 +3,17 @@
 //!
 //! Owns the choice of the two. The module is built once and serves every Python, so nothing is built. Invariant: what
 //! this machine has no Python for is left out with a line that says so, and is no failure. Not here: which tests these
-//! are (`quick`), the environments and the search for interpreters (`venv`).
+//! are (`quick_tests`), the environments and the search for interpreters (`venv`).
 
 use std::path::Path;
 
 use crate::machine::failure::Result;
 use crate::machine::process::{capture, command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::venv::{self, Interpreter};
 use crate::machine::workspace;
-use crate::suites::parts::MODULE;
-use crate::suites::quick;
+use crate::suites::quick_tests;
+use crate::suites::suite_parts::MODULE;
 
 /// The oldest NumPy that gpupy takes, and the last Python that has a wheel of it.
 const OLDEST_NUMPY: &str = "2.0";
@@ -29,10 +29,11 @@ print('Python', sys.version.split()[0] + ',', 'NumPy', numpy.__version__)
 const RANDOM: &str = "crates/gpupy-py/tests/differential/test_differential.py::test_random_programs_do_what_numpys_do";
 
 /// A step for each pair.
-pub fn steps() -> [Step<'static>; 2] {
+pub fn steps() -> [SuiteStep<'static>; 2] {
     [
-        Step::new("Python tests, a choice, on the oldest Python and NumPy", oldest).after(MODULE),
-        Step::new("Python tests, a choice, on the newest Python", newest).after(MODULE),
+        SuiteStep::new("Python tests, a choice, on the oldest Python and NumPy", oldest)
+            .after(MODULE),
+        SuiteStep::new("Python tests, a choice, on the newest Python", newest).after(MODULE),
     ]
 }
 
@@ -72,7 +73,7 @@ fn newest_of(found: &[Interpreter], own: Option<(u32, u32)>) -> Option<&Interpre
 fn tests(python: &Path) -> Result<()> {
     println!("   {}", capture(command(python).args(["-c", VERSIONS]))?.trim());
     // Random programs know the words and warnings of the NumPy in `.venv/` alone.
-    start(quick::tests(python).args(["--deselect", RANDOM]))
+    start(quick_tests::tests(python).args(["--deselect", RANDOM]))
 }
 
 #[cfg(test)]

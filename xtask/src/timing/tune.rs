@@ -24,7 +24,7 @@ const TURNS: usize = 3;
 const NEVER: &str = "1000000000";
 
 /// A threshold with two sides.
-struct Sides {
+struct ThresholdSides {
     threshold: &'static str,
     /// What the work is of that size.
     work: &'static str,
@@ -37,43 +37,43 @@ struct Sides {
 }
 
 /// Thresholds that are timed.
-const SIDES: &[Sides] = &[
-    Sides {
+const SIDES: &[ThresholdSides] = &[
+    ThresholdSides {
         threshold: "gpupy-engine.most_points",
         work: "a sum of two arrays of float64",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.chain_points",
         work: "twelve operations one after another, on so many points together",
         above: ("recorded", "0"),
         below: ("all at once", NEVER),
         beside: "gpupy-engine.most_points=1000000000",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.most_sorted",
         work: "a sort of float64",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.most_products",
         work: "a matrix product of so many products",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.filled",
         work: "a constant that is added to an array",
         above: ("no memory", "0"),
         below: ("in memory", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.joined_part",
         work: "300 parts of so many elements one behind the other",
         above: ("recorded", "0"),
@@ -114,7 +114,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Nanoseconds of the work of a threshold, which has this value meanwhile.
-fn timed(program: &Path, sides: &Sides, value: &str, size: usize) -> Result<f64> {
+fn timed(program: &Path, sides: &ThresholdSides, value: &str, size: usize) -> Result<f64> {
     let given = format!("{}={value},{}", sides.threshold, sides.beside);
     let mut command = Command::new(program);
     command.args([sides.threshold, &size.to_string()]).env("GPUPY_TUNE", given);
@@ -168,7 +168,7 @@ mod tests {
         let thresholds = thresholds();
         let path = workspace::root().join("crates/driver-cpu/examples/tune.rs");
         let program = fs::read_to_string(path).unwrap();
-        for Sides { threshold, .. } in SIDES {
+        for ThresholdSides { threshold, .. } in SIDES {
             let value = thresholds.get(*threshold).and_then(|value| number(value));
             assert!(value.is_some_and(|own| own > 1), "{threshold} is no size");
             assert!(program.contains(&format!("\"{threshold}\"")), "{threshold} has no work");

@@ -1,6 +1,6 @@
 //! EGL's displays, which all contexts of a process share.
 //!
-//! Owns [`Share`], a context's part in them. Invariants: displays stay when the last context is
+//! Owns [`DisplayLease`], a context's part in them. Invariants: displays stay when the last context is
 //! closed, and are terminated before the process forks, unless there are contexts, which ends the
 //! threads of the OpenGL implementation; a process forked from one that has contexts opens none. The
 //! fork has the implementation's memory without the threads that it waits for, so opening a display
@@ -31,14 +31,14 @@ fn users() -> MutexGuard<'static, Users> {
 }
 
 /// One context's part in the displays; dropped after the context.
-pub struct Share(());
+pub struct DisplayLease(());
 
-impl Share {
+impl DisplayLease {
     /// Takes part, before a display is opened.
     ///
     /// # Errors
     /// - `Unavailable`: this process was forked from one that has contexts.
-    pub fn take() -> Result<Share> {
+    pub fn take() -> Result<DisplayLease> {
         let mut users = users();
         let here = std::process::id();
         if users.contexts > 0 && users.process != here {
@@ -54,7 +54,7 @@ impl Share {
         users.warned = users.warned || is_warned();
         users.process = here;
         users.contexts += 1;
-        Ok(Share(()))
+        Ok(DisplayLease(()))
     }
 
     /// Notes a display that was opened.
@@ -67,7 +67,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for DisplayLease {
     fn drop(&mut self) {
         let mut users = users();
         if users.process != std::process::id() {

@@ -1,13 +1,13 @@
 //! Opens a context without a window or a display server: EGL device, display, context.
 //!
-//! Owns [`Context`] and [`Limits`]. Invariants: libEGL is opened at run time, so that this crate
+//! Owns [`GlContext`] and [`Limits`]. Invariants: libEGL is opened at run time, so that this crate
 //! links without it; a context that this gives is current in the calling thread, has `precise`
 //! (GLSL 4.00, or 3.30 with `GL_ARB_gpu_shader5`) and renders to float and integer textures.
 //!
 //! Not here: the thread that the context lives on (`thread.rs`).
 
-use crate::context::display::Share;
-use crate::context::joined::{Joined, Renderer};
+use crate::context::display::DisplayLease;
+use crate::context::shared_context::{Renderer, SharedContext};
 use crate::errors::NAME;
 use glow::HasContext;
 use glutin::api::egl::config::Config;
@@ -31,7 +31,7 @@ const VERSIONS: [(u8, u8); 8] = [(4, 6), (4, 5), (4, 4), (4, 3), (4, 2), (4, 1),
 type Barrier = unsafe extern "system" fn();
 
 /// A current context and its functions.
-pub struct Context {
+pub struct GlContext {
     /// The functions.
     pub gl: glow::Context,
     /// What the context reports of itself.
@@ -40,31 +40,31 @@ pub struct Context {
     /// a texel may be read by the fragment that overwrites it.
     pub texture_barrier: Option<Barrier>,
     /// Keeps the context alive, and current; always there until it is dropped.
-    context: Option<Kept>,
+    context: Option<ContextHandle>,
     /// Goes last.
-    _share: Share,
+    _share: DisplayLease,
 }
 
 /// A context of ours.
-enum Kept {
+enum ContextHandle {
     Own(PossiblyCurrentContext),
-    Joined(Joined),
+    Joined(SharedContext),
 }
 
-impl Kept {
+impl ContextHandle {
     fn close(self) {
         match self {
             // A context that is current somewhere outlives its handle. One that is lost may refuse to
             // be anything, and is gone without it.
-            Kept::Own(context) => drop(context.make_not_current()),
-            Kept::Joined(joined) => drop(joined),
+            ContextHandle::Own(context) => drop(context.make_not_current()),
+            ContextHandle::Joined(joined) => drop(joined),
         }
     }
 }
 
-impl Drop for Context {
+impl Drop for GlContext {
     fn drop(&mut self) {
-        self.context.take().into_iter().for_each(Kept::close);
+        self.context.take().into_iter().for_each(ContextHandle::close);
     }
 }
 
@@ -102,12 +102,12 @@ pub struct Limits {
 /// # Errors
 /// - `Unavailable`: there is no libEGL, no device, no device gives a good enough context, or none of
 ///   those that do is meant.
-pub fn open(wanted: &Wanted) -> Result<Context> {
+pub fn open(wanted: &Wanted) -> Result<GlContext> {
     let mut reasons = Vec::new();
     // A device's name is its context's to tell.
     let mut names = Vec::new();
     // Before anything of EGL is touched, which a fork may not.
-    let _share = Share::take()?;
+    let _share = DisplayLease::take()?;
     match Device::query_devices() {
         Err(error) => reasons.push(format!("no libEGL that lists devices: {error}")),
         Ok(devices) => {
@@ -145,25 +145,25 @@ pub fn open(wanted: &Wanted) -> Result<Context> {
 ///
 /// # Errors
 /// - `Unavailable`: there is none that is good enough.
-pub fn join(renderer: Renderer) -> Result<Context> {
-    let share = Share::take()?;
+pub fn join(renderer: Renderer) -> Result<GlContext> {
+    let share = DisplayLease::take()?;
     let refused = |reason: String| {
         Error::new(ErrorKind::Unavailable, "init")
             .says("no OpenGL context with GLSL 4.00 shares its objects with the current one")
             .with("driver", NAME)
             .with("reason", reason)
     };
-    let joined = Joined::open(renderer, &VERSIONS).map_err(refused)?;
+    let joined = SharedContext::open(renderer, &VERSIONS).map_err(refused)?;
     let kept = |name: &CStr| joined.address(name);
     // SAFETY: the context is current in this thread, and the functions are its display's.
     let gl = unsafe { glow::Context::from_loader_function_cstr(kept) };
     let texture_barrier = texture_barrier(kept, &gl);
-    finish(gl, texture_barrier, Kept::Joined(joined), share).map_err(refused)
+    finish(gl, texture_barrier, ContextHandle::Joined(joined), share).map_err(refused)
 }
 
-fn open_device(device: &Device) -> std::result::Result<Context, String> {
+fn open_device(device: &Device) -> std::result::Result<GlContext, String> {
     let words = |error: glutin::error::Error| error.to_string();
-    let share = Share::take().map_err(|error| error.to_string())?;
+    let share = DisplayLease::take().map_err(|error| error.to_string())?;
     // SAFETY: no raw display is passed, so there is none that could become invalid.
     let display = unsafe { Display::with_device(device, None) }.map_err(words)?;
     share.opened(&display);
@@ -181,7 +181,7 @@ fn open_device(device: &Device) -> std::result::Result<Context, String> {
                     // SAFETY: the context is current in this thread, and the functions are its display's.
                     let gl = unsafe { glow::Context::from_loader_function_cstr(address) };
                     let texture_barrier = texture_barrier(address, &gl);
-                    return finish(gl, texture_barrier, Kept::Own(context), share);
+                    return finish(gl, texture_barrier, ContextHandle::Own(context), share);
                 }
                 Err(error) => reason = error.to_string(),
             }
@@ -214,12 +214,12 @@ fn make_current(
 fn finish(
     gl: glow::Context,
     texture_barrier: Option<Barrier>,
-    context: Kept,
-    share: Share,
-) -> std::result::Result<Context, String> {
+    context: ContextHandle,
+    share: DisplayLease,
+) -> std::result::Result<GlContext, String> {
     match limits(&gl) {
         Ok(limits) => {
-            Ok(Context { gl, limits, texture_barrier, context: Some(context), _share: share })
+            Ok(GlContext { gl, limits, texture_barrier, context: Some(context), _share: share })
         }
         Err(reason) => {
             context.close();

@@ -1,15 +1,15 @@
 //! What happens on the context's thread: textures, shaders, draws, transfers.
 //!
 //! Owns [`Gpu`] and [`Draw`]. Invariants: every call into OpenGL after opening is made
-//! here or in `textures.rs` and `kernels.rs`, with the context current; a failed draw poisons its
+//! here or in `textures.rs` and `kernel_compiler.rs`, with the context current; a failed draw poisons its
 //! targets and nothing else.
 //!
 //! Not here: which blocks and kernels there are (the caller's side: `blocks.rs`, `eval.rs`).
 
-use crate::context::egl::{self, Context, Limits};
-use crate::context::joined::{Fence, Renderer};
-use crate::context::kernels::{Kernel, compile};
-use crate::context::textures::{Shape, Texture};
+use crate::context::egl::{self, GlContext, Limits};
+use crate::context::kernel_compiler::{Kernel, compile};
+use crate::context::shared_context::{Fence, Renderer};
+use crate::context::textures::{Texture, TextureShape};
 use crate::errors::NAME;
 use crate::errors::lost;
 use glow::HasContext;
@@ -46,7 +46,7 @@ pub struct Draw {
 
 /// The context's state.
 pub struct Gpu {
-    pub(crate) context: Context,
+    pub(crate) context: GlContext,
     textures: FxHashMap<TextureId, Texture>,
     kernels: FxHashMap<KernelId, Kernel>,
     /// Draws to several textures go through this.
@@ -112,7 +112,7 @@ impl Gpu {
     }
 
     /// Makes a texture, or poisons its name.
-    pub fn create(&mut self, id: TextureId, shape: Shape) {
+    pub fn create(&mut self, id: TextureId, shape: TextureShape) {
         let mut texture = Texture::create(&self.context.gl, shape);
         if texture.handle.is_none() {
             texture.poison = Some(out_of_memory(shape));
@@ -423,7 +423,7 @@ fn poisoned(operation: &'static str, cause: &Error) -> Error {
         .from_source(cause.clone())
 }
 
-fn out_of_memory(shape: Shape) -> Error {
+fn out_of_memory(shape: TextureShape) -> Error {
     Error::new(ErrorKind::OutOfMemory, "block_alloc")
         .with("driver", NAME)
         .with("bytes", shape.bytes())
@@ -440,7 +440,7 @@ mod tests {
     use super::*;
     use gpupy_core::DType;
 
-    const SHAPE: Shape = Shape { dtype: DType::F32, width: 1, height: 1, row: 4 };
+    const SHAPE: TextureShape = TextureShape { dtype: DType::F32, width: 1, height: 1, row: 4 };
     const ALL: Area = Area { x: 0, y: 0, width: 1, height: 1 };
 
     fn draw(operands: Vec<TextureId>, target: TextureId, whole: bool) -> Draw {

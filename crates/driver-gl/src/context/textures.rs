@@ -1,6 +1,6 @@
 //! Textures that hold blocks, and transfers of their elements.
 //!
-//! Owns [`Texture`] and [`Shape`]. Invariants: a texel is four elements, bit for bit; a transfer
+//! Owns [`Texture`] and [`TextureShape`]. Invariants: a texel is four elements, bit for bit; a transfer
 //! touches the texels of its elements and no others.
 //!
 //! Not here: which block is which texture (`blocks.rs`).
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// The format and size of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct TextureShape {
     /// The dtype of the elements.
     pub dtype: DType,
     /// Texels in a row.
@@ -24,7 +24,7 @@ pub struct Shape {
     pub row: u32,
 }
 
-impl Shape {
+impl TextureShape {
     /// True when rows end with places that hold nothing.
     pub fn is_padded(&self) -> bool {
         self.row < self.width * 4
@@ -68,7 +68,7 @@ impl Shape {
 /// A texture.
 pub struct Texture {
     /// Its format and size.
-    pub shape: Shape,
+    pub shape: TextureShape,
     /// OpenGL's name, unless there was no room for it.
     pub handle: Option<glow::Texture>,
     /// Why its contents are undefined, if an evaluation failed.
@@ -87,7 +87,7 @@ struct Rectangle {
 
 impl Texture {
     /// Makes a texture whose contents are undefined. Without room it has no handle.
-    pub fn create(gl: &glow::Context, shape: Shape) -> Texture {
+    pub fn create(gl: &glow::Context, shape: TextureShape) -> Texture {
         let (internal, format, kind) = shape.format();
         // SAFETY: the context is current; no memory of ours is read.
         let handle = unsafe {

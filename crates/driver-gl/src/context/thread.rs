@@ -6,7 +6,7 @@
 //! Not here: what jobs do (`gpu.rs`).
 
 use crate::context::gpu::Gpu;
-use crate::context::joined::Renderer;
+use crate::context::shared_context::Renderer;
 use crate::errors::{NAME, lost};
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};

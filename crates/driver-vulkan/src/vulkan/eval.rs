@@ -1,21 +1,21 @@
 //! Turns a launch into dispatches, and their programs into kernels.
 //!
-//! Owns the evaluation of [`Open`]. Invariant: what a launch needs is compiled before anything of it is
+//! Owns the evaluation of [`OpenDriver`]. Invariant: what a launch needs is compiled before anything of it is
 //! recorded, so that a refusal leaves all blocks as they were.
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
 use super::commands::queue::{Queue, Retired, Touch};
-use super::gpu::device::{Bound, Gpu, Traits};
-use super::open::Open;
-use super::shaders::kernels::{Compiler, Kernel};
+use super::gpu::open_device::{BindingLimits, Gpu, Traits};
+use super::open::OpenDriver;
+use super::shaders::kernel_compiler::{Compiler, Kernel};
 use ash::vk;
 use gpupy_codegen::cache::Maker;
 use gpupy_codegen::compute::{self, Plan, Planned, Request};
 use gpupy_core::driver::{BlockId, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
-impl Open {
+impl OpenDriver {
     /// Evaluates a launch; may return before the device is done.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl Open {
         evaluated: &mut Evaluated,
     ) -> Result<(Kernel, Planned)> {
         let planned = plan(&self.gpu.traits, request, binds)?;
-        let mut maker = Making {
+        let mut maker = KernelMaker {
             request,
             traits: &self.gpu.traits,
             compiler: &mut self.compiler,
@@ -79,7 +79,7 @@ impl Open {
 
     /// Whether so many blocks, the largest of so many bytes, are bound to a kernel.
     fn binds(&self, blocks: usize, largest: u64) -> bool {
-        let can = |bound: &Bound| blocks < bound.buffers as usize && largest <= bound.block;
+        let can = |bound: &BindingLimits| blocks < bound.buffers as usize && largest <= bound.block;
         self.binds && self.gpu.traits.bound.as_ref().is_some_and(can)
     }
 
@@ -99,7 +99,7 @@ impl Open {
         numbers.extend(planned.words.iter().flat_map(|word| word.to_ne_bytes()));
         let mut bindings = Vec::new();
         if !planned.plan.pushed {
-            let place = self.numbers.put(&numbers, &mut self.queue, &mut self.memory)?;
+            let place = self.arguments.put(&numbers, &mut self.queue, &mut self.memory)?;
             if !by_address {
                 let range = numbers.len() as u64;
                 bindings.push((0, place.handle, place.offset, range));
@@ -158,14 +158,14 @@ fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> 
 }
 
 /// What makes the kernels of a launch.
-struct Making<'a> {
+struct KernelMaker<'a> {
     request: &'a Request<'a>,
     traits: &'a Traits,
     compiler: &'a mut Compiler,
     queue: &'a mut Queue,
 }
 
-impl Maker for Making<'_> {
+impl Maker for KernelMaker<'_> {
     type Planned = Planned;
     type Plan = Plan;
     type Kernel = Kernel;

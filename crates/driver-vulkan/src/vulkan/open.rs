@@ -1,17 +1,17 @@
 //! What an open driver has.
 //!
-//! Owns [`Open`]. Invariants: when it is dropped, the device has finished and everything is given
+//! Owns [`OpenDriver`]. Invariants: when it is dropped, the device has finished and everything is given
 //! back; a failed allocation is tried again once all that is retired is back.
 //!
-//! Not here: transfers (`transfer.rs`), evaluation (`eval.rs`).
+//! Not here: transfers (`block_transfer.rs`), evaluation (`eval.rs`).
 
 use super::commands::blocks::Blocks;
-use super::commands::import;
-use super::commands::memory::{Buffer, Memory, Purpose};
-use super::commands::numbers::Numbers;
+use super::commands::buffer_allocator::{BufferAllocator, DeviceBuffer, Purpose};
+use super::commands::host_import;
+use super::commands::launch_arguments::ArgumentBuffer;
 use super::commands::queue::{Queue, Retired};
-use super::gpu::device::Gpu;
-use super::shaders::kernels::{Compiler, Kernel};
+use super::gpu::open_device::Gpu;
+use super::shaders::kernel_compiler::{Compiler, Kernel};
 use crate::NAME;
 use gpupy_codegen::cache::Kernels;
 use gpupy_codegen::compute::Plan;
@@ -20,7 +20,7 @@ use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// A device with its memory, queue, blocks and kernels.
-pub struct Open {
+pub struct OpenDriver {
     /// The kernels that there are.
     pub kernels: Kernels<Plan, Kernel>,
     /// What compiles more.
@@ -28,32 +28,32 @@ pub struct Open {
     /// The blocks.
     pub blocks: Blocks,
     /// Numbers of launches that are too many to be pushed.
-    pub numbers: Numbers,
+    pub arguments: ArgumentBuffer,
     /// Whether blocks are bound to kernels where they can be, rather than reached by address.
     pub binds: bool,
     /// The queue.
     pub queue: Queue,
     /// The memory.
-    pub memory: Memory,
+    pub memory: BufferAllocator,
     /// The device.
     pub gpu: Arc<Gpu>,
 }
 
-impl Open {
+impl OpenDriver {
     /// Everything on an open device; blocks together may take so many bytes, each so many elements.
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<Open> {
+    pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<OpenDriver> {
         let gpu = Arc::new(gpu);
-        Ok(Open {
+        Ok(OpenDriver {
             kernels: Kernels::default(),
             compiler: Compiler::new(gpu.clone()),
             blocks: Blocks::new(limit, longest),
-            numbers: Numbers::default(),
+            arguments: ArgumentBuffer::default(),
             binds: true,
             queue: Queue::new(gpu.clone())?,
-            memory: Memory::new(gpu.clone())?,
+            memory: BufferAllocator::new(gpu.clone())?,
             gpu,
         })
     }
@@ -77,7 +77,7 @@ impl Open {
             None => self.buffer(bytes, Purpose::Block)?,
             // Where elements are widened, the host's are others.
             Some(_) if stored != spec.dtype.size() => {
-                return Err(import::not_imported("the device widens its elements"));
+                return Err(host_import::not_imported("the device widens its elements"));
             }
             Some(memory) => self.memory.import(memory, bytes)?,
         };
@@ -104,7 +104,7 @@ impl Open {
     /// # Errors
     /// - `OutOfMemory`: there is no room, even with all that is retired.
     /// - `DeviceLost`: the device is gone.
-    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<Buffer> {
+    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<DeviceBuffer> {
         match self.memory.buffer(bytes, purpose) {
             Err(error) if error.kind() == ErrorKind::OutOfMemory => {
                 self.queue.wait_for_all()?;
@@ -116,12 +116,12 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenDriver {
     fn drop(&mut self) {
         self.queue.close(&mut self.memory);
         for block in self.blocks.take_all() {
             self.memory.free(block.buffer);
         }
-        self.numbers.close(&mut self.memory);
+        self.arguments.close(&mut self.memory);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Owns [`Trial`]. Invariant: without a trial nothing is changed. Not here: the tests.
 
-use super::gpu::device::Traits;
-use super::ways::Ways;
+use super::binding_choice::BindingCosts;
+use super::gpu::open_device::Traits;
 
 /// How a test wants a driver; the default is the usual one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Trial {
     /// Blocks are reached by their addresses, as where none can be bound.
     pub addressed: bool,
     /// What is found of the ways to reach blocks, instead of trying them.
-    pub ways: Option<Ways>,
+    pub binding_costs: Option<BindingCosts>,
     /// There are no integers of 64 bits, and so no float64.
     pub short: bool,
     /// Kernels are WGSL, which naga compiles, also where shaderc is linked.

@@ -2,10 +2,10 @@
 //!
 //! Owns [`Blocks`] and [`Block`]. Invariant: the elements of live blocks never take more than the limit.
 //!
-//! Not here: buffers (`memory.rs`), how elements come and go (`transfer.rs`).
+//! Not here: buffers (`buffer_allocator.rs`), how elements come and go (`block_transfer.rs`).
 
-use super::memory::Buffer;
-use super::queue::Touched;
+use super::buffer_allocator::DeviceBuffer;
+use super::queue::HazardState;
 use crate::NAME;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
@@ -23,9 +23,9 @@ pub struct Block {
     /// Bytes that an element takes here.
     pub stored: usize,
     /// Where it lies.
-    pub buffer: Buffer,
+    pub buffer: DeviceBuffer,
     /// When it was last touched.
-    pub touched: Touched,
+    pub touched: HazardState,
 }
 
 /// All blocks.
@@ -72,10 +72,10 @@ impl Blocks {
     }
 
     /// Names a block that was checked.
-    pub fn add(&mut self, spec: BlockSpec, stored: usize, buffer: Buffer) -> BlockId {
+    pub fn add(&mut self, spec: BlockSpec, stored: usize, buffer: DeviceBuffer) -> BlockId {
         self.used += spec.bytes();
         let id = 1 + COUNT.fetch_add(1, Ordering::Relaxed);
-        self.blocks.insert(id, Block { spec, stored, buffer, touched: Touched::default() });
+        self.blocks.insert(id, Block { spec, stored, buffer, touched: HazardState::default() });
         BlockId(id)
     }
 

@@ -1,18 +1,18 @@
 //! Work for the device: recorded, submitted in pieces, waited for once.
 //!
-//! Owns [`Queue`] and [`Touched`]. Commands are recorded into one open command buffer until there is
+//! Owns [`Queue`] and [`HazardState`]. Commands are recorded into one open command buffer until there is
 //! enough to submit, or somebody waits. Submissions are numbered, and a timeline semaphore counts them
 //! up as they end. A *stage* is the commands between two barriers: those of one stage may run in any
 //! order and at once. Invariants: what touches what an earlier command of its stage wrote, or writes
 //! what one read, begins a new stage; what is retired is given back when the device is done with
 //! all that was recorded before.
 //!
-//! Not here: what commands do (`eval.rs`, `transfer.rs`).
+//! Not here: what commands do (`eval.rs`, `block_transfer.rs`).
 
-use super::memory::{Buffer, Memory};
+use super::buffer_allocator::{BufferAllocator, DeviceBuffer};
 use crate::NAME;
-use crate::vulkan::gpu::device::Gpu;
-use crate::vulkan::gpu::failure::failed;
+use crate::vulkan::gpu::errors::failed;
+use crate::vulkan::gpu::open_device::Gpu;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ const MOST_WORK: u64 = 1 << 22;
 
 /// When a block was last touched.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Touched {
+pub struct HazardState {
     /// The stage that wrote it.
     written: u64,
     /// The stage that read it.
@@ -50,7 +50,7 @@ pub enum Touch {
 #[derive(Debug)]
 pub enum Retired {
     /// A buffer.
-    Buffer(Buffer),
+    Buffer(DeviceBuffer),
     /// A pipeline.
     Pipeline(vk::Pipeline),
 }
@@ -64,7 +64,7 @@ pub struct Queue {
     free: Vec<vk::CommandBuffer>,
     /// Those that the device has, with the number of their submission.
     flying: VecDeque<(u64, vk::CommandBuffer)>,
-    open: Option<Open>,
+    open: Option<OpenCommands>,
     /// The last submission, and the last that is known to have ended.
     submitted: u64,
     done: u64,
@@ -75,7 +75,7 @@ pub struct Queue {
 
 /// The command buffer that is being recorded.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenCommands {
     commands: vk::CommandBuffer,
     count: u32,
     work: u64,
@@ -121,7 +121,7 @@ impl Queue {
     }
 
     /// Whether a command that touches blocks so must come after a barrier.
-    pub fn is_hazard(&self, touched: Touched, touch: Touch) -> bool {
+    pub fn is_hazard(&self, touched: HazardState, touch: Touch) -> bool {
         touched.written == self.stage || touch == Touch::Write && touched.read == self.stage
     }
 
@@ -149,7 +149,7 @@ impl Queue {
     }
 
     /// Notes that the commands that were recorded last touch a block.
-    pub fn note(&self, touched: &mut Touched, touch: Touch) {
+    pub fn note(&self, touched: &mut HazardState, touch: Touch) {
         touched.used = self.submitted + 1;
         match touch {
             Touch::Read => touched.read = self.stage,
@@ -267,7 +267,7 @@ impl Queue {
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
-    pub fn collect(&mut self, memory: &mut Memory) -> Result<()> {
+    pub fn collect(&mut self, memory: &mut BufferAllocator) -> Result<()> {
         while let Some((last, _)) = self.retired.front()
             && self.is_done(*last)?
         {
@@ -277,7 +277,7 @@ impl Queue {
     }
 
     /// Ends all work, however it ends, and gives back all that is retired.
-    pub fn close(&mut self, memory: &mut Memory) {
+    pub fn close(&mut self, memory: &mut BufferAllocator) {
         // What is recorded nobody waits for any more; a lost device has nothing left to wait for.
         // SAFETY: the device is open, and nobody else uses its queue.
         let _ = unsafe { self.gpu.raw.device_wait_idle() };
@@ -286,7 +286,7 @@ impl Queue {
         }
     }
 
-    fn give_back(&self, old: Retired, memory: &mut Memory) {
+    fn give_back(&self, old: Retired, memory: &mut BufferAllocator) {
         match old {
             Retired::Buffer(buffer) => memory.free(buffer),
             // SAFETY: the device is done with it, and whoever retired it forgot it.
@@ -295,7 +295,7 @@ impl Queue {
     }
 
     /// The command buffer to record into, begun now if there is none.
-    fn opened(&mut self) -> Result<Open> {
+    fn opened(&mut self) -> Result<OpenCommands> {
         if let Some(open) = self.open {
             return Ok(open);
         }
@@ -325,7 +325,7 @@ impl Queue {
             self.free.push(commands);
             return Err(failed("eval_ir", "vkBeginCommandBuffer", result));
         }
-        let open = Open { commands, count: 0, work: 0 };
+        let open = OpenCommands { commands, count: 0, work: 0 };
         self.open = Some(open);
         Ok(open)
     }

@@ -3,7 +3,7 @@
 //! Owns [`Import`] and [`alignment`]. Invariant: a device is asked for what is then imported: memory of this kind, for
 //! this use.
 //!
-//! Not here: buffers over such memory (`commands/import.rs`).
+//! Not here: buffers over such memory (`commands/host_import.rs`).
 
 use ash::ext::external_memory_host;
 use ash::vk;

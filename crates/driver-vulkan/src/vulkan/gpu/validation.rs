@@ -4,7 +4,7 @@
 //!
 //! Not here: when they are asked for (`trial.rs`).
 
-use super::failure::unavailable;
+use super::errors::unavailable;
 use ash::vk;
 use gpupy_core::Result;
 use std::ffi::{CStr, c_void};

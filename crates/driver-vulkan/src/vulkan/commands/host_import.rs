@@ -1,26 +1,26 @@
 //! Buffers over host memory of the core, which the device reads where it lies.
 //!
-//! Owns how [`Memory`] imports. Invariants: only devices whose memory is the host's import; whoever
+//! Owns how [`BufferAllocator`] imports. Invariants: only devices whose memory is the host's import; whoever
 //! frees an imported buffer has waited for the device, as the host's memory is its owner's again then.
 //!
-//! Not here: whether a device imports (`gpu/external.rs`), buffers in memory of the device's own (`memory.rs`), what is
+//! Not here: whether a device imports (`gpu/external.rs`), buffers in memory of the device's own (`buffer_allocator.rs`), what is
 //! imported (`import.rs` of the core).
 
-use super::memory::{Backing, Buffer, Memory};
+use super::buffer_allocator::{Backing, BufferAllocator, DeviceBuffer};
 use crate::NAME;
+use crate::vulkan::gpu::errors::failed;
 use crate::vulkan::gpu::external::{Import, KIND, USAGE};
-use crate::vulkan::gpu::failure::failed;
 use ash::vk;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::{Error, ErrorKind, Result};
 
-impl Memory {
+impl BufferAllocator {
     /// A buffer over `bytes` of host memory, which is aligned, and the caller's up to the next multiple.
     ///
     /// # Errors
     /// - `Unsupported`: the device does not import it.
     /// - `DeviceLost`: the device is gone.
-    pub fn import(&mut self, memory: HostMemory, bytes: u64) -> Result<Buffer> {
+    pub fn import(&mut self, memory: HostMemory, bytes: u64) -> Result<DeviceBuffer> {
         let gpu = self.gpu.clone();
         let Some(import) = &gpu.import else {
             return Err(not_imported("the device imports no memory"));
@@ -40,7 +40,7 @@ impl Memory {
         let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
         // SAFETY: the buffer is bound, and was made for addresses.
         let address = unsafe { gpu.raw.get_buffer_device_address(&info) };
-        Ok(Buffer { handle, address, backing: Backing::Imported(imported, memory) })
+        Ok(DeviceBuffer { handle, address, backing: Backing::Imported(imported, memory) })
     }
 }
 

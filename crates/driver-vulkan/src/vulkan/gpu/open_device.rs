@@ -6,9 +6,9 @@
 //!
 //! Not here: memory, work (`commands`), the import of host memory (`external.rs`).
 
+use super::errors::unavailable;
 use super::external::{self, Import};
-use super::failure::unavailable;
-use super::instance::{Found, Instance};
+use super::instance::{FoundDevice, VulkanInstance};
 use crate::NAME;
 use ash::ext::external_memory_host;
 use ash::khr::push_descriptor;
@@ -36,7 +36,7 @@ pub struct Gpu {
     /// The handle that it was opened from.
     pub handle: vk::PhysicalDevice,
     /// Last, because the device is made of it.
-    pub instance: Arc<Instance>,
+    pub instance: Arc<VulkanInstance>,
 }
 
 /// What a device can do, as far as we use it.
@@ -57,14 +57,14 @@ pub struct Traits {
     /// What shapes kernels that reach blocks by addresses; the others differ in nothing else.
     pub kernels: compute::Device,
     /// What can be bound to kernels; nothing where the device has no descriptors that are pushed.
-    pub bound: Option<Bound>,
+    pub bound: Option<BindingLimits>,
     /// Modes of float arithmetic that kernels ask for.
     pub floats: FloatModes,
 }
 
 /// What can be bound to a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound {
+pub struct BindingLimits {
     /// Buffers, with that of the launch's numbers.
     pub buffers: u32,
     /// Bytes of a block.
@@ -89,7 +89,11 @@ impl Gpu {
     ///
     /// # Errors
     /// - `Unavailable`: none is meant, or it lacks what we need.
-    pub fn open(instance: Arc<Instance>, devices: &[Found], config: &Config) -> Result<Gpu> {
+    pub fn open(
+        instance: Arc<VulkanInstance>,
+        devices: &[FoundDevice],
+        config: &Config,
+    ) -> Result<Gpu> {
         let found = choose(devices, config)?;
         let handle = found.handle;
         // SAFETY: plain queries on a handle of this instance.
@@ -209,8 +213,8 @@ impl Traits {
     }
 
     fn of(
-        instance: &Instance,
-        found: &Found,
+        instance: &VulkanInstance,
+        found: &FoundDevice,
         has: &vk::PhysicalDeviceFeatures,
         has_11: &vk::PhysicalDeviceVulkan11Features<'_>,
         has_12: &vk::PhysicalDeviceVulkan12Features<'_>,
@@ -290,10 +294,10 @@ impl Traits {
 }
 
 /// The best of the devices that are meant.
-fn choose<'a>(devices: &'a [Found], config: &Config) -> Result<&'a Found> {
+fn choose<'a>(devices: &'a [FoundDevice], config: &Config) -> Result<&'a FoundDevice> {
     let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
     let meant = config.choose(&names)?;
-    let good = |found: &&Found| !config.hardware || found.kind != vk::PhysicalDeviceType::CPU;
+    let good = |found: &&FoundDevice| !config.hardware || found.kind != vk::PhysicalDeviceType::CPU;
     meant.into_iter().map(|position| &devices[position]).find(good).ok_or_else(|| {
         Error::new(ErrorKind::Unavailable, "init")
             .says("there is no hardware GPU")
@@ -303,7 +307,7 @@ fn choose<'a>(devices: &'a [Found], config: &Config) -> Result<&'a Found> {
 }
 
 /// What can be bound to kernels of a device, if it has descriptors that are pushed.
-fn bound(instance: &Instance, handle: vk::PhysicalDevice) -> Option<Bound> {
+fn bound(instance: &VulkanInstance, handle: vk::PhysicalDevice) -> Option<BindingLimits> {
     let mut pushed = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut pushed);
     // SAFETY: plain queries; the chain's struct is filled by a device that has the extension, and
@@ -315,7 +319,7 @@ fn bound(instance: &Instance, handle: vk::PhysicalDevice) -> Option<Bound> {
     let limits = properties.properties.limits;
     let named =
         |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(push_descriptor::NAME);
-    offered.ok()?.iter().any(named).then(|| Bound {
+    offered.ok()?.iter().any(named).then(|| BindingLimits {
         buffers: pushed
             .max_push_descriptors
             .min(limits.max_per_stage_descriptor_storage_buffers)
@@ -325,7 +329,7 @@ fn bound(instance: &Instance, handle: vk::PhysicalDevice) -> Option<Bound> {
     })
 }
 
-fn lacking(found: &Found, what: &str) -> Error {
+fn lacking(found: &FoundDevice, what: &str) -> Error {
     Error::new(ErrorKind::Unavailable, "init")
         .says(format!("the device has no {what}"))
         .with("driver", NAME)

@@ -1,14 +1,14 @@
 //! Buffers in sub-allocated memory.
 //!
-//! Owns [`Memory`] and [`Buffer`]. Invariants: every buffer has an address and is aligned as kernels
+//! Owns [`BufferAllocator`] and [`DeviceBuffer`]. Invariants: every buffer has an address and is aligned as kernels
 //! want it; buffers for the host are mapped as long as they live.
 //!
-//! Not here: buffers over the host's memory (`import.rs`), which buffers are blocks (`blocks.rs`), when a
+//! Not here: buffers over the host's memory (`host_import.rs`), which buffers are blocks (`blocks.rs`), when a
 //! buffer may be given back (`queue.rs`).
 
 use crate::NAME;
-use crate::vulkan::gpu::device::Gpu;
-use crate::vulkan::gpu::failure::failed;
+use crate::vulkan::gpu::errors::failed;
+use crate::vulkan::gpu::open_device::Gpu;
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -36,7 +36,7 @@ pub enum Purpose {
 
 /// A buffer.
 #[derive(Debug)]
-pub struct Buffer {
+pub struct DeviceBuffer {
     /// Its handle.
     pub handle: vk::Buffer,
     /// Where kernels find it.
@@ -52,11 +52,11 @@ pub(super) enum Backing {
     Slow(Allocation),
     /// A part that the host reaches as fast as its own.
     Mapped(Allocation),
-    /// The host's (`import.rs`).
+    /// The host's (`host_import.rs`).
     Imported(vk::DeviceMemory, HostMemory),
 }
 
-impl Buffer {
+impl DeviceBuffer {
     /// The bytes, where the host reaches them as fast as its own.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         match &self.backing {
@@ -73,18 +73,18 @@ impl Buffer {
 }
 
 /// The device's memory.
-pub struct Memory {
+pub struct BufferAllocator {
     // First, as it gives memory back to the device.
     allocator: Allocator,
     pub(super) gpu: Arc<Gpu>,
 }
 
-impl Memory {
+impl BufferAllocator {
     /// The memory of an open device.
     ///
     /// # Errors
     /// - `Unavailable`: the device does not tell what it has.
-    pub fn new(gpu: Arc<Gpu>) -> Result<Memory> {
+    pub fn new(gpu: Arc<Gpu>) -> Result<BufferAllocator> {
         let [(device, device_most), (host, host_most)] = PIECES;
         let allocator = Allocator::new(&AllocatorCreateDesc {
             instance: gpu.instance.raw.clone(),
@@ -99,7 +99,7 @@ impl Memory {
         let allocator = allocator.map_err(|error| {
             Error::new(ErrorKind::Unavailable, "init").with("driver", NAME).with("reason", error)
         })?;
-        Ok(Memory { allocator, gpu })
+        Ok(BufferAllocator { allocator, gpu })
     }
 
     /// A buffer of at least so many bytes; what it holds is undefined.
@@ -107,7 +107,7 @@ impl Memory {
     /// # Errors
     /// - `OutOfMemory`: there is no room now.
     /// - `DeviceLost`: the device is gone.
-    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<Buffer> {
+    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<DeviceBuffer> {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::STORAGE_BUFFER
@@ -125,7 +125,7 @@ impl Memory {
     }
 
     /// Puts memory behind a new buffer.
-    fn back(&mut self, handle: vk::Buffer, purpose: Purpose) -> Result<Buffer> {
+    fn back(&mut self, handle: vk::Buffer, purpose: Purpose) -> Result<DeviceBuffer> {
         // SAFETY: the buffer is one of this device's.
         let mut requirements = unsafe { self.gpu.raw.get_buffer_memory_requirements(handle) };
         requirements.alignment = requirements.alignment.max(ALIGNMENT as u64);
@@ -158,11 +158,11 @@ impl Memory {
             MemoryLocation::GpuOnly => Backing::Slow(allocation),
             _ => Backing::Mapped(allocation),
         };
-        Ok(Buffer { handle, address, backing })
+        Ok(DeviceBuffer { handle, address, backing })
     }
 
     /// Gives a buffer back that the device does not use any more.
-    pub fn free(&mut self, buffer: Buffer) {
+    pub fn free(&mut self, buffer: DeviceBuffer) {
         // SAFETY: promised by the caller, who gives the buffer up.
         unsafe { self.gpu.raw.destroy_buffer(buffer.handle, None) };
         match buffer.backing {

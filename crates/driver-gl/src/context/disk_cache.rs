@@ -1,6 +1,6 @@
 //! Compiled programs on disk, between runs.
 //!
-//! Owns [`Key`]. Short programs lie there, too: the first text that Mesa compiles in a process makes it set
+//! Owns [`ProgramKey`]. Short programs lie there, too: the first text that Mesa compiles in a process makes it set
 //! up all functions of GLSL, which takes 10 ms. Invariant: a program that lies there and that the device does
 //! not take is compiled anew.
 //!
@@ -11,15 +11,15 @@ use glow::HasContext;
 use gpupy_codegen::disk::Shelf;
 
 /// What a compiled program depends on.
-pub struct Key {
+pub struct ProgramKey {
     text: String,
 }
 
-impl Key {
+impl ProgramKey {
     /// The key of a program made of these shaders on this device.
-    pub fn new(limits: &Limits, vertex: &str, fragment: &str) -> Key {
+    pub fn new(limits: &Limits, vertex: &str, fragment: &str) -> ProgramKey {
         let text = [&limits.renderer, &limits.version, vertex, fragment].map(|s| s.trim());
-        Key { text: text.join("\n") }
+        ProgramKey { text: text.join("\n") }
     }
 }
 
@@ -27,7 +27,12 @@ impl Key {
 ///
 /// # Safety
 /// The context is current, and the program is its own and not linked.
-pub unsafe fn load(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &Key) -> bool {
+pub unsafe fn load(
+    gl: &glow::Context,
+    program: glow::Program,
+    shelf: &Shelf,
+    key: &ProgramKey,
+) -> bool {
     let found = shelf.take(&key.text);
     // The format, then the binary.
     let Some((format, binary)) = found.as_ref().and_then(|bytes| bytes.split_first_chunk()) else {
@@ -48,7 +53,7 @@ pub unsafe fn load(gl: &glow::Context, program: glow::Program, shelf: &Shelf, ke
 ///
 /// # Safety
 /// The context is current, and the program is its own and linked.
-pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &Key) {
+pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &ProgramKey) {
     // SAFETY: promised by the caller.
     let Some(binary) = (unsafe { gl.get_program_binary(program) }) else { return };
     let content = [&binary.format.to_le_bytes()[..], &binary.buffer].concat();
@@ -59,7 +64,7 @@ pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, k
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::context::{egl, kernels};
+    use crate::context::{egl, kernel_compiler};
     use gpupy_codegen::fragment;
     use gpupy_core::driver::Config;
 
@@ -76,12 +81,12 @@ mod tests {
         let gl = &context.gl;
         let vertex = fragment::vertex_source(context.limits.glsl);
         let source = "#version 400 core\nout vec4 o0;\nvoid main() { o0 = vec4(2.0); }\n";
-        let key = Key::new(&context.limits, &vertex, source);
-        let other = Key::new(&context.limits, &vertex, &source.replace("2.0", "3.0"));
+        let key = ProgramKey::new(&context.limits, &vertex, source);
+        let other = ProgramKey::new(&context.limits, &vertex, &source.replace("2.0", "3.0"));
         // SAFETY: the context is current, and the programs are its own.
         unsafe {
             let built = gl.create_program().unwrap();
-            kernels::build(gl, built, &vertex, source, true).unwrap();
+            kernel_compiler::build(gl, built, &vertex, source, true).unwrap();
             store(gl, built, &shelf, &key);
             let fresh = || gl.create_program().unwrap();
             assert!(load(gl, fresh(), &shelf, &key));

@@ -5,9 +5,9 @@
 //! point. Invariant: only modes for sizes that
 //! the shader declares are added.
 //!
-//! Not here: which modes a device offers (`device.rs`), the compiler (`kernels.rs`).
+//! Not here: which modes a device offers (`open_device.rs`), the compiler (`kernel_compiler.rs`).
 
-use crate::vulkan::gpu::device::FloatModes;
+use crate::vulkan::gpu::open_device::FloatModes;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;

@@ -4,12 +4,12 @@
 //! Invariants: pipelines to which as many blocks are bound have one layout; a pipeline lives until it is
 //! retired or the driver closed.
 //!
-//! Not here: the compiler (`compiler.rs`), which kernel a launch gets (`eval.rs` and
+//! Not here: the compiler (`to_spirv.rs`), which kernel a launch gets (`eval.rs` and
 //! `gpupy_codegen::cache`), the folder on disk (`gpupy_codegen::disk`).
 
-use super::compiler::{self, refused};
-use crate::vulkan::gpu::device::Gpu;
-use crate::vulkan::gpu::failure::failed;
+use super::to_spirv::{self, refused};
+use crate::vulkan::gpu::errors::failed;
+use crate::vulkan::gpu::open_device::Gpu;
 use ash::vk;
 use gpupy_codegen::disk::Shelf;
 use gpupy_core::{ErrorKind, Result};
@@ -30,7 +30,7 @@ pub struct Kernel {
 /// What compiles an open device's kernels, and has their pipelines.
 pub struct Compiler {
     /// The layouts of kernels, by the blocks that are bound to them.
-    layouts: FxHashMap<usize, Layout>,
+    layouts: FxHashMap<usize, KernelLayout>,
     pipelines: Vec<vk::Pipeline>,
     shelf: Option<Shelf>,
     gpu: Arc<Gpu>,
@@ -38,7 +38,7 @@ pub struct Compiler {
 
 /// What kernels are given.
 #[derive(Clone, Copy, Default)]
-struct Layout {
+struct KernelLayout {
     /// The set of blocks, null where none is bound.
     set: vk::DescriptorSetLayout,
     /// The set, and push constants.
@@ -46,7 +46,7 @@ struct Layout {
 }
 
 /// What lies on disk of a kernel.
-struct Stored {
+struct StoredKernel {
     spirv: Vec<u32>,
     /// The contents of a pipeline cache.
     compiled: Vec<u8>,
@@ -85,7 +85,7 @@ impl Compiler {
         let ranges = [vk::PushConstantRange::default()
             .stage_flags(stage)
             .size(self.gpu.traits.kernels.push_bytes)];
-        let mut made = Layout::default();
+        let mut made = KernelLayout::default();
         // SAFETY: what is bound and pushed is within the device's limits, and sets are pushed only
         // where the device has the extension.
         let result = unsafe {
@@ -119,12 +119,13 @@ impl Compiler {
     pub fn compile(&mut self, source: &str, blocks: usize) -> Result<Kernel> {
         let layout = self.layout(blocks)?;
         let key = format!("{}\n{:?}\n{source}", self.gpu.traits.identity, self.gpu.traits.floats);
-        let found = self.shelf.as_ref().and_then(|shelf| Stored::from_bytes(&shelf.take(&key)?));
+        let found =
+            self.shelf.as_ref().and_then(|shelf| StoredKernel::from_bytes(&shelf.take(&key)?));
         let stored = match found {
             Some(stored) => stored,
             None => {
-                let spirv = compiler::compile(source, &self.gpu.traits)?;
-                Stored { spirv, compiled: Vec::new() }
+                let spirv = to_spirv::compile(source, &self.gpu.traits)?;
+                StoredKernel { spirv, compiled: Vec::new() }
             }
         };
         let fresh = stored.compiled.is_empty();
@@ -138,7 +139,7 @@ impl Compiler {
         })?;
         self.pipelines.push(pipeline);
         if let (Some(compiled), Some(shelf)) = (compiled, &self.shelf) {
-            shelf.put(&key, &Stored { compiled, ..stored }.to_bytes());
+            shelf.put(&key, &StoredKernel { compiled, ..stored }.to_bytes());
         }
         Ok(Kernel { pipeline, layout, code: source.into() })
     }
@@ -151,7 +152,7 @@ impl Compiler {
     /// Makes a pipeline; with `keep`, gives what the device has made of it.
     fn pipeline(
         &self,
-        stored: &Stored,
+        stored: &StoredKernel,
         layout: vk::PipelineLayout,
         keep: bool,
     ) -> std::result::Result<(vk::Pipeline, Option<Vec<u8>>), vk::Result> {
@@ -195,7 +196,7 @@ impl Drop for Compiler {
     }
 }
 
-impl Stored {
+impl StoredKernel {
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.spirv.len() as u32).to_le_bytes().to_vec();
         bytes.extend(self.spirv.iter().flat_map(|word| word.to_le_bytes()));
@@ -203,11 +204,11 @@ impl Stored {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Stored> {
+    fn from_bytes(bytes: &[u8]) -> Option<StoredKernel> {
         let (count, rest) = bytes.split_first_chunk()?;
         let count = u32::from_le_bytes(*count) as usize;
         let (spirv, compiled) = rest.split_at_checked(count.checked_mul(4)?)?;
         let words = spirv.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
-        Some(Stored { spirv: words.collect(), compiled: compiled.to_vec() })
+        Some(StoredKernel { spirv: words.collect(), compiled: compiled.to_vec() })
     }
 }

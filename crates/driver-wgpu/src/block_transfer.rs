@@ -8,7 +8,7 @@
 //! Not here: who may name which elements (`lib.rs`).
 
 use crate::blocks::Block;
-use crate::device::Gpu;
+use crate::open_device::Gpu;
 use crate::queue::{Queue, wait};
 use gpupy_codegen::compute;
 use gpupy_core::{Error, ErrorKind, Result};

@@ -1,16 +1,16 @@
 //! Compiled pipelines on disk, between runs, where the device has them.
 //!
-//! Owns [`Cache`]. One file has all pipelines of a device and its driver's version. Invariant: wgpu
+//! Owns [`PipelineStore`]. One file has all pipelines of a device and its driver's version. Invariant: wgpu
 //! gets only bytes that it gave for the same device and version.
 //!
 //! Not here: where and how they lie (`gpupy_codegen::disk`), kernels of this run
 //! (`gpupy_codegen::cache`).
 
-use crate::device::Gpu;
+use crate::open_device::Gpu;
 use gpupy_codegen::disk::Shelf;
 
 /// Pipelines of this device, from this and earlier runs.
-pub struct Cache {
+pub struct PipelineStore {
     pipelines: wgpu::PipelineCache,
     shelf: Shelf,
     key: String,
@@ -18,9 +18,9 @@ pub struct Cache {
     loaded: Option<Vec<u8>>,
 }
 
-impl Cache {
+impl PipelineStore {
     /// The device's pipelines of earlier runs, where pipelines can be kept.
-    pub fn open(gpu: &Gpu) -> Option<Cache> {
+    pub fn open(gpu: &Gpu) -> Option<PipelineStore> {
         if !gpu.features.contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
@@ -37,7 +37,7 @@ impl Cache {
             })
         };
         gpu.faults.check("init").ok()?;
-        Some(Cache { pipelines, shelf, key, loaded })
+        Some(PipelineStore { pipelines, shelf, key, loaded })
     }
 
     /// wgpu's cache, for making pipelines.

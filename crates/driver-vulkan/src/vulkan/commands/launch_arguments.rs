@@ -1,11 +1,11 @@
 //! Numbers of launches that are too many to be pushed.
 //!
-//! Owns [`Numbers`]: a mapped buffer that is filled from its start to its end, then retired for a new
+//! Owns [`ArgumentBuffer`]: a mapped buffer that is filled from its start to its end, then retired for a new
 //! one. Invariant: what a launch was given nobody overwrites while the device may read it.
 //!
 //! Not here: what the numbers are (`compute::Planned`).
 
-use super::memory::{Buffer, Memory, Purpose};
+use super::buffer_allocator::{BufferAllocator, DeviceBuffer, Purpose};
 use super::queue::{Queue, Retired};
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -18,7 +18,7 @@ const ALIGNMENT: usize = 256;
 
 /// Where a launch's numbers are.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ArgumentPlace {
     /// The buffer.
     pub handle: vk::Buffer,
     /// Bytes from its start.
@@ -29,18 +29,23 @@ pub struct Place {
 
 /// Where the next launch's numbers go.
 #[derive(Debug, Default)]
-pub struct Numbers {
-    buffer: Option<Buffer>,
+pub struct ArgumentBuffer {
+    buffer: Option<DeviceBuffer>,
     length: usize,
     used: usize,
 }
 
-impl Numbers {
+impl ArgumentBuffer {
     /// Puts bytes where the device finds them, at the place that is given back.
     ///
     /// # Errors
     /// - `OutOfMemory`: no room for another buffer.
-    pub fn put(&mut self, bytes: &[u8], queue: &mut Queue, memory: &mut Memory) -> Result<Place> {
+    pub fn put(
+        &mut self,
+        bytes: &[u8],
+        queue: &mut Queue,
+        memory: &mut BufferAllocator,
+    ) -> Result<ArgumentPlace> {
         if self.buffer.is_none() || self.used + bytes.len() > self.length {
             let length = BYTES.max(bytes.len());
             let fresh = memory.buffer(length as u64, Purpose::Upload)?;
@@ -60,11 +65,11 @@ impl Numbers {
         unsafe { base.add(at).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         self.used = (at + bytes.len()).next_multiple_of(ALIGNMENT);
         let offset = at as u64;
-        Ok(Place { handle, offset, address: address + offset })
+        Ok(ArgumentPlace { handle, offset, address: address + offset })
     }
 
     /// Gives the buffer back, once the device is done.
-    pub fn close(&mut self, memory: &mut Memory) {
+    pub fn close(&mut self, memory: &mut BufferAllocator) {
         if let Some(buffer) = self.buffer.take() {
             memory.free(buffer);
         }

@@ -4,8 +4,8 @@
 //!
 //! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/kernels/cache.rs`).
 
-use crate::context::disk;
-use crate::context::egl::Context;
+use crate::context::disk_cache;
+use crate::context::egl::GlContext;
 use crate::errors::NAME;
 use glow::HasContext;
 use gpupy_codegen::disk::{Shelf, short_hash};
@@ -25,16 +25,16 @@ pub struct Kernel {
 ///
 /// # Errors
 /// - `Refused`: the compiler does not take it.
-pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<Kernel> {
+pub fn compile(context: &GlContext, source: &str, samplers: &[String]) -> Result<Kernel> {
     let gl = &context.gl;
     let vertex = fragment::vertex_source(context.limits.glsl);
-    let key = disk::Key::new(&context.limits, &vertex, source);
+    let key = disk_cache::ProgramKey::new(&context.limits, &vertex, source);
     // Without binaries there is nothing to keep, so there is no place for it.
     let place = Shelf::of(NAME).filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
         let program = gl.create_program().map_err(|e| refused(context, &e, source))?;
-        let loaded = place.as_ref().is_some_and(|place| disk::load(gl, program, place, &key));
+        let loaded = place.as_ref().is_some_and(|place| disk_cache::load(gl, program, place, &key));
         if !loaded {
             let linked = build(gl, program, &vertex, source, place.is_some());
             if let Err(log) = linked {
@@ -42,7 +42,7 @@ pub fn compile(context: &Context, source: &str, samplers: &[String]) -> Result<K
                 return Err(refused(context, &log, source));
             }
             if let Some(place) = &place {
-                disk::store(gl, program, place, &key);
+                disk_cache::store(gl, program, place, &key);
             }
         }
         gl.use_program(Some(program));
@@ -91,7 +91,7 @@ pub(crate) unsafe fn build(
 }
 
 /// The error of a refused shader, which it saves for people to look at.
-fn refused(context: &Context, log: &str, source: &str) -> Error {
+fn refused(context: &GlContext, log: &str, source: &str) -> Error {
     let name = format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), short_hash(source));
     let path = std::env::temp_dir().join(name);
     // One complaint brings many others with it.

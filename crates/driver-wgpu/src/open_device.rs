@@ -32,7 +32,7 @@ pub struct Gpu {
     /// What went wrong on it.
     pub faults: Faults,
     /// Keeps what others share; last, as the device is made of it.
-    _found: Arc<Found>,
+    _found: Arc<AdapterList>,
 }
 
 /// What we can use of what a device may have.
@@ -60,32 +60,32 @@ impl Gpu {
 
 /// The devices that there are, best first.
 pub struct Adapters {
-    shared: Arc<Found>,
+    shared: Arc<AdapterList>,
     /// Those of OpenGL, each of which is a context, for one device alone.
-    own: Found,
+    own: AdapterList,
     /// The names of all.
     pub names: Vec<String>,
 }
 
 /// Devices of some APIs.
 #[derive(Default)]
-struct Found {
+struct AdapterList {
     adapters: Vec<wgpu::Adapter>,
     names: Vec<String>,
 }
 
 /// The devices that open ones were chosen from, but for OpenGL's, and the process that looked for them.
-static SHARED: Mutex<(u32, Weak<Found>)> = Mutex::new((0, Weak::new()));
+static SHARED: Mutex<(u32, Weak<AdapterList>)> = Mutex::new((0, Weak::new()));
 
-impl Found {
+impl AdapterList {
     /// Those of all APIs but OpenGL.
-    fn shared() -> Arc<Found> {
+    fn shared() -> Arc<AdapterList> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let here = std::process::id();
         if let (true, Some(found)) = (shared.0 == here, shared.1.upgrade()) {
             return found;
         }
-        let mut found = Found::default();
+        let mut found = AdapterList::default();
         found.look(instance::vulkan, wgpu::Backends::VULKAN);
         found.look(instance::of, wgpu::Backends::METAL | wgpu::Backends::DX12);
         let found = Arc::new(found);
@@ -122,7 +122,7 @@ impl Found {
 impl Adapters {
     /// Looks for devices, among which should be one that the configuration means.
     pub fn new(config: &Config) -> Adapters {
-        let (shared, mut own) = (Found::shared(), Found::default());
+        let (shared, mut own) = (AdapterList::shared(), AdapterList::default());
         if shared.names.is_empty() || config.choose(&shared.names).is_err() {
             own.look(instance::of, wgpu::Backends::GL);
         }

@@ -2,17 +2,17 @@
 //!
 //! Owns the order of the parts and the list of drivers that the suite runs on. Invariants: all parts use the
 //! release profile, so that they share what is built; a driver that does not start here is left out with its reason,
-//! never silently. Not here: the tests themselves, the choices among them (`quick`, `versions`), other libraries (`libraries`).
+//! never silently. Not here: the tests themselves, the choices among them (`quick_tests`, `versions`), other libraries (`libraries`).
 
 use std::path::Path;
 
 use crate::develop;
 use crate::machine::failure::{self, Failure, Result};
 use crate::machine::process::{announce, capture, cargo, command, run as start};
-use crate::machine::steps::{self, Step};
+use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, venv, workspace};
-use crate::suites::parts::{MODULE, conformance_on, module, numpy, plugin};
-use crate::suites::{libraries, quick, versions};
+use crate::suites::suite_parts::{MODULE, conformance_on, module, numpy, plugin};
+use crate::suites::{libraries, quick_tests, versions};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -62,7 +62,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         }
         if first == "quick" {
             failure::no_arguments("test quick", rest)?;
-            return steps::run(quick::steps());
+            return steps::run(quick_tests::steps());
         }
     }
     if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
@@ -74,21 +74,21 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// The steps of the named parts; without names, of all.
-pub fn parts(names: &[String]) -> Vec<Step<'static>> {
+pub fn parts(names: &[String]) -> Vec<SuiteStep<'static>> {
     let all = names.is_empty();
     let wanted = |part: &str| all || names.iter().any(|word| word == part);
     let mut steps = vec![module()];
     if wanted("rust") {
-        steps.push(Step::new("Rust tests", rust));
+        steps.push(SuiteStep::new("Rust tests", rust));
     }
     if wanted("conformance") {
         // Each driver's own tests, of the first part, run the suite on it.
-        let drivers = Step::new("conformance on the drivers that start", conformance);
+        let drivers = SuiteStep::new("conformance on the drivers that start", conformance);
         steps.extend((!all).then_some(drivers.after(MODULE)));
-        steps.push(Step::new("conformance on a plug-in", || conformance_on(&plugin()?)));
+        steps.push(SuiteStep::new("conformance on a plug-in", || conformance_on(&plugin()?)));
     }
     if wanted("python") {
-        steps.push(Step::new("Python tests", python).after(MODULE));
+        steps.push(SuiteStep::new("Python tests", python).after(MODULE));
     }
     if wanted("versions") {
         steps.extend(versions::steps());
@@ -98,7 +98,7 @@ pub fn parts(names: &[String]) -> Vec<Step<'static>> {
     }
     if wanted("numpy") {
         steps.push(
-            Step::new("NumPy's own tests", || numpy(&workspace::python(), &[])).after(MODULE),
+            SuiteStep::new("NumPy's own tests", || numpy(&workspace::python(), &[])).after(MODULE),
         );
     }
     steps

@@ -3,11 +3,11 @@
 //! Owns [`compile`]. GLSL is shaderc's, where that is linked, and WGSL naga's. Invariant: a refused shader lies in
 //! a file that the error names.
 //!
-//! Not here: which of the two a device's kernels are (`gpu/device.rs`), pipelines (`kernels.rs`).
+//! Not here: which of the two a device's kernels are (`gpu/open_device.rs`), pipelines (`kernel_compiler.rs`).
 
-use super::spirv;
+use super::float_controls;
 use crate::NAME;
-use crate::vulkan::gpu::device::Traits;
+use crate::vulkan::gpu::open_device::Traits;
 use gpupy_codegen::compute::Language;
 use gpupy_codegen::compute::spirv as wgsl;
 use gpupy_codegen::disk::short_hash;
@@ -26,7 +26,7 @@ pub fn compile(source: &str, traits: &Traits) -> Result<Vec<u32>> {
         Language::Wgsl => wgsl::compile(source, &traits.kernels),
     };
     let words = words.map_err(|reason| refused(&reason, source, traits))?;
-    Ok(spirv::with_modes(&words, &traits.floats))
+    Ok(float_controls::with_modes(&words, &traits.floats))
 }
 
 #[cfg(feature = "shaderc")]
@@ -77,13 +77,13 @@ pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::vulkan::gpu::device::Gpu;
-    use crate::vulkan::gpu::instance::Instance;
+    use crate::vulkan::gpu::instance::VulkanInstance;
+    use crate::vulkan::gpu::open_device::Gpu;
     use gpupy_core::driver::Config;
 
     /// What a device of this machine can do; `None` (with the reason printed) where there is none.
     fn traits() -> Option<Traits> {
-        let opened = Instance::shared(false).and_then(|instance| {
+        let opened = VulkanInstance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
             Gpu::open(instance, &devices, &Config::default())
         });

@@ -4,8 +4,8 @@
 //!
 //! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy_codegen::cache`).
 
-use crate::device::Gpu;
-use crate::disk;
+use crate::disk_cache;
+use crate::open_device::Gpu;
 use gpupy_codegen::compute::{self, spirv};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
@@ -28,7 +28,7 @@ pub struct Kernel {
 pub struct Compiler {
     /// Layouts by the number of operands and of destinations.
     layouts: FxHashMap<(usize, usize), (wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
-    cache: Option<disk::Cache>,
+    cache: Option<disk_cache::PipelineStore>,
     /// What shapes the kernels. Where their text has no guards, they reach the device as SPIR-V of ours.
     shaping: compute::Device,
 }
@@ -36,7 +36,11 @@ pub struct Compiler {
 impl Compiler {
     /// A compiler for a device whose kernels are shaped like this.
     pub fn new(gpu: &Gpu, shaping: compute::Device) -> Compiler {
-        Compiler { layouts: FxHashMap::default(), cache: disk::Cache::open(gpu), shaping }
+        Compiler {
+            layouts: FxHashMap::default(),
+            cache: disk_cache::PipelineStore::open(gpu),
+            shaping,
+        }
     }
 
     /// Compiles a kernel of so many operands and destinations.
@@ -62,7 +66,7 @@ impl Compiler {
                 zero_initialize_workgroup_memory: false,
                 ..wgpu::PipelineCompilationOptions::default()
             },
-            cache: self.cache.as_ref().map(disk::Cache::pipelines),
+            cache: self.cache.as_ref().map(disk_cache::PipelineStore::pipelines),
         });
         gpu.faults.check("eval_ir").map_err(|error| match error.kind() {
             ErrorKind::Refused => refused(gpu, error.fact("reason").unwrap_or_default(), source),
@@ -172,8 +176,8 @@ fn refused(gpu: &Gpu, reason: &str, source: &str) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::device::Adapters;
     use crate::open::shaping;
+    use crate::open_device::Adapters;
     use gpupy_core::driver::Config;
 
     #[test]

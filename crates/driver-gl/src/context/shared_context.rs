@@ -1,6 +1,6 @@
 //! A renderer's context, with which a context of ours shares its objects.
 //!
-//! Owns [`Renderer`], the context of EGL's that was current in the thread that opened the driver, and [`Joined`], a
+//! Owns [`Renderer`], the context of EGL's that was current in the thread that opened the driver, and [`SharedContext`], a
 //! context that shares its textures and buffers. Invariants: a renderer's context and display are never destroyed here;
 //! nothing but fences is made in it, and only where it is current.
 //!
@@ -25,7 +25,7 @@ const PROFILE: i32 = 0x30fd;
 const CORE: i32 = 1;
 
 /// Functions of EGL, and of OpenGL's fences, as every version of them has them.
-struct Functions {
+struct EglFunctions {
     current_context: unsafe extern "system" fn() -> Handle,
     current_display: unsafe extern "system" fn() -> Handle,
     query_context: unsafe extern "system" fn(Handle, Handle, i32, *mut i32) -> u32,
@@ -43,7 +43,7 @@ struct Functions {
     finish: unsafe extern "system" fn(),
 }
 
-static FUNCTIONS: OnceLock<std::result::Result<Functions, String>> = OnceLock::new();
+static FUNCTIONS: OnceLock<std::result::Result<EglFunctions, String>> = OnceLock::new();
 
 /// A function's address as the function that it is.
 ///
@@ -57,12 +57,12 @@ unsafe fn function<T: Copy>(address: *const c_void, name: &CStr) -> std::result:
     Ok(unsafe { std::mem::transmute_copy(&address) })
 }
 
-impl Functions {
-    fn get() -> std::result::Result<&'static Functions, String> {
-        FUNCTIONS.get_or_init(Functions::load).as_ref().map_err(Clone::clone)
+impl EglFunctions {
+    fn get() -> std::result::Result<&'static EglFunctions, String> {
+        FUNCTIONS.get_or_init(EglFunctions::load).as_ref().map_err(Clone::clone)
     }
 
-    fn load() -> std::result::Result<Functions, String> {
+    fn load() -> std::result::Result<EglFunctions, String> {
         let names = ["libEGL.so.1", "libEGL.so", "libEGL.dll"];
         // SAFETY: these are libraries of the system's, made to be loaded.
         let opened = names.iter().find_map(|name| unsafe { Library::new(name) }.ok());
@@ -84,7 +84,7 @@ impl Functions {
                     function($of($name), $name)?
                 };
             }
-            Ok(Functions {
+            Ok(EglFunctions {
                 current_context: load!(own c"eglGetCurrentContext"),
                 current_display: load!(own c"eglGetCurrentDisplay"),
                 query_context: load!(own c"eglQueryContext"),
@@ -112,7 +112,7 @@ pub struct Fence(usize);
 /// A context of a renderer's.
 #[derive(Clone, Copy)]
 pub struct Renderer {
-    functions: &'static Functions,
+    functions: &'static EglFunctions,
     display: usize,
     context: usize,
     config: i32,
@@ -128,7 +128,7 @@ impl Renderer {
     /// # Errors
     /// - `Unavailable`: none of OpenGL's and EGL's is.
     pub fn current() -> Result<Renderer> {
-        let functions = Functions::get().map_err(refused)?;
+        let functions = EglFunctions::get().map_err(refused)?;
         let mut renderer = Renderer { functions, display: 0, context: 0, config: 0 };
         // SAFETY: these only ask EGL; handles are its own, and the places are of ours.
         let kind = unsafe {
@@ -192,17 +192,20 @@ impl Renderer {
 
 /// A context of ours that shares its objects with a renderer's; current in the thread that opened it until it is
 /// dropped there.
-pub struct Joined {
+pub struct SharedContext {
     renderer: Renderer,
     context: Handle,
 }
 
-impl Joined {
+impl SharedContext {
     /// Opens a context of one of these versions, the first that there is.
     ///
     /// # Errors
     /// What EGL says of the last.
-    pub fn open(renderer: Renderer, versions: &[(u8, u8)]) -> std::result::Result<Joined, String> {
+    pub fn open(
+        renderer: Renderer,
+        versions: &[(u8, u8)],
+    ) -> std::result::Result<SharedContext, String> {
         let functions = renderer.functions;
         let display = renderer.display as Handle;
         // SAFETY: the display is the renderer's, and initialised; attribute lists end with NONE.
@@ -223,7 +226,7 @@ impl Joined {
                 if made.is_null() {
                     continue;
                 }
-                let joined = Joined { renderer, context: made };
+                let joined = SharedContext { renderer, context: made };
                 // Without surfaces it is never what a window shows.
                 match (functions.make_current)(display, null_mut(), null_mut(), made) {
                     0 => break,
@@ -241,7 +244,7 @@ impl Joined {
     }
 }
 
-impl Drop for Joined {
+impl Drop for SharedContext {
     fn drop(&mut self) {
         let functions = self.renderer.functions;
         let display = self.renderer.display as Handle;

@@ -14,9 +14,9 @@ use std::rc::Rc;
 use crate::develop;
 use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{capture, cargo, command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::workspace;
-use crate::suites::quick;
+use crate::suites::quick_tests;
 
 /// The one target for which these checks, and those of the core, are known to work.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -44,11 +44,11 @@ const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
 const FOLDER: &str = "target/sanitize/python";
 
 /// The build of the checked module, then the tests on it in as many rounds as there are places for buffers.
-pub fn steps() -> Vec<Step<'static>> {
+pub fn steps() -> Vec<SuiteStep<'static>> {
     const BUILD: &str = "Python module (checked)";
     let runtime = Rc::new(OnceCell::new());
     let built = Rc::clone(&runtime);
-    let mut steps = vec![Step::new(BUILD, move || {
+    let mut steps = vec![SuiteStep::new(BUILD, move || {
         let _ = built.set(build()?);
         Ok(())
     })];
@@ -56,7 +56,7 @@ pub fn steps() -> Vec<Step<'static>> {
         let runtime = Rc::clone(&runtime);
         let title = format!("Python tests, buffers at the {side} of their pages");
         let runtime = move || runtime.get().cloned().flatten();
-        Step::new(title, move || round(side, runtime().as_deref())).after(BUILD)
+        SuiteStep::new(title, move || round(side, runtime().as_deref())).after(BUILD)
     }));
     steps
 }
@@ -130,7 +130,7 @@ fn package() -> Result<()> {
 fn round(side: &str, runtime: Option<&Path>) -> Result<()> {
     let folder = workspace::root().join("crates/gpupy-py/tests");
     let mut tests = command(workspace::python());
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", quick::DRIVERS]);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", quick_tests::DRIVERS]);
     tests.args(TESTS.map(|file| folder.join(file)).iter().filter(|path| path.exists()));
     tests.env("PYTHONPATH", workspace::root().join(FOLDER)).env("GPUPY_GUARD", side);
     // The interpreter's own pools would hide who frees what; the same programs in every round.

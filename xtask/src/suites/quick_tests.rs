@@ -2,16 +2,16 @@
 //!
 //! Owns the choice: of Rust the unit tests, of the conformance suite the drivers that need no GPU, of the Python
 //! tests [`TESTS`], of NumPy's own tests [`NUMPYS`]. Invariants: it takes less than three minutes on two processors,
-//! beside what has to be built; what it runs is also in the whole. Not here: all tests (`test`), the same choice on
+//! beside what has to be built; what it runs is also in the whole. Not here: all tests (`all_tests`), the same choice on
 //! other Pythons (`versions`).
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::machine::process::{command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::{features, process, workspace};
-use crate::suites::parts::{self, MODULE};
+use crate::suites::suite_parts::{self, MODULE};
 
 /// Python tests by the words of their names: drivers of GPUs take long, above all where a processor plays one.
 pub const DRIVERS: &str = "not gl- and not vulkan- and not wgpu-";
@@ -59,18 +59,20 @@ const NUMPYS: [&str; 4] = [
 ];
 
 /// A choice of every part.
-pub fn steps() -> Vec<Step<'static>> {
-    let mut steps = vec![parts::module(), Step::new("Rust unit tests", rust)];
+pub fn steps() -> Vec<SuiteStep<'static>> {
+    let mut steps = vec![suite_parts::module(), SuiteStep::new("Rust unit tests", rust)];
     steps.extend(["cpu", "soft"].map(|driver| {
-        Step::new(format!("conformance on {driver}"), || parts::conformance_on(driver))
+        SuiteStep::new(format!("conformance on {driver}"), || suite_parts::conformance_on(driver))
     }));
     steps.push(
-        Step::new("Python tests, a choice", || start(&mut tests(&workspace::python())))
+        SuiteStep::new("Python tests, a choice", || start(&mut tests(&workspace::python())))
             .after(MODULE),
     );
     steps.push(
-        Step::new("NumPy's own tests, a choice", || parts::numpy(&workspace::python(), &NUMPYS))
-            .after(MODULE),
+        SuiteStep::new("NumPy's own tests, a choice", || {
+            suite_parts::numpy(&workspace::python(), &NUMPYS)
+        })
+        .after(MODULE),
     );
     steps
 }

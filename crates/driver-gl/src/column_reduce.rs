@@ -1,6 +1,6 @@
 //! Which reductions go across the rows of their operands.
 //!
-//! Owns [`Detour`]. A texel holds four neighbours of a row. A reduction along columns that computed
+//! Owns [`ColumnDetour`]. A texel holds four neighbours of a row. A reduction along columns that computed
 //! the chunks of one column side by side would use one of four; it takes a detour over a block in
 //! which neighbours are columns. Invariant: the detour gives the same bits, since it changes where
 //! results stand and not how they are computed.
@@ -18,7 +18,7 @@ const LEAST_COLUMNS: usize = 64;
 
 /// The way of reductions over blocks of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detour {
+pub struct ColumnDetour {
     /// Results side by side.
     pub columns: usize,
     /// Results of each column.
@@ -27,9 +27,9 @@ pub struct Detour {
     pub across: Access,
 }
 
-impl Detour {
+impl ColumnDetour {
     /// The detour of a launch that gains by it.
-    pub fn of(launch: &Launch<'_>) -> Option<Detour> {
+    pub fn of(launch: &Launch<'_>) -> Option<ColumnDetour> {
         let [columns, points] = launch.shape else { return None };
         let (columns, chunks) = (*columns, points.div_ceil(REDUCE_CHUNK));
         let reduces = launch.program.form != Form::Map;
@@ -51,7 +51,7 @@ impl Detour {
             }
         }
         let across = Access { offset: 0, strides: smallvec![1, columns as i64] };
-        gains.then_some(Detour { columns, chunks, across })
+        gains.then_some(ColumnDetour { columns, chunks, across })
     }
 }
 

@@ -1,13 +1,13 @@
 //! Whether blocks are bound to kernels or reached by their addresses, where a device can do both.
 //!
-//! Owns [`Ways`]: both are tried, with a launch over much memory and many small ones, and the faster one
+//! Owns [`BindingCosts`]: both are tried, with a launch over much memory and many small ones, and the faster one
 //! is taken. Mesa's lavapipe reads memory behind addresses a lane at a time, five times slower; hardware
 //! may well spare itself the binding. Invariant: blocks that cannot be bound are reached by address, whatever
 //! is faster.
 //!
-//! Not here: what can be bound (`device.rs`, `eval.rs`).
+//! Not here: what can be bound (`open_device.rs`, `eval.rs`).
 
-use super::open::Open;
+use super::open::OpenDriver;
 use crate::NAME;
 use gpupy_codegen::disk::remember;
 use gpupy_core::driver::{Access, BlockSpec, Dest, Launch};
@@ -32,32 +32,40 @@ const TRIES: usize = 5;
 
 /// Nanoseconds that the same work takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ways {
+pub struct BindingCosts {
     /// With blocks that are bound.
     pub bound: f64,
     /// With their addresses.
     pub addressed: f64,
 }
 
-impl Ways {
+impl BindingCosts {
     /// What was found for a device before, or is found now.
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`, `Refused`: it does not work here at all.
-    pub fn find_out(open: &mut Open) -> Result<Ways> {
+    pub fn find_out(open: &mut OpenDriver) -> Result<BindingCosts> {
         let key = format!("ways {EDITION}\n{}", open.gpu.traits.identity);
-        remember(NAME, &key, Ways::from_bytes, |ways| ways.to_bytes(), || Ways::of(open))
+        remember(
+            NAME,
+            &key,
+            BindingCosts::from_bytes,
+            |binding_costs| binding_costs.to_bytes(),
+            || BindingCosts::of(open),
+        )
     }
 
     /// Tries both, in turns.
-    fn of(open: &mut Open) -> Result<Ways> {
+    fn of(open: &mut OpenDriver) -> Result<BindingCosts> {
         let program = program();
         let spec = BlockSpec::new(DType::F32, LARGE);
         let blocks = [open.alloc(spec)?, open.alloc(spec)?];
-        let mut ways = Ways { bound: f64::MAX, addressed: f64::MAX };
+        let mut binding_costs = BindingCosts { bound: f64::MAX, addressed: f64::MAX };
         // The first try of each compiles.
         for attempt in 0..=TRIES {
-            for (binds, least) in [(true, &mut ways.bound), (false, &mut ways.addressed)] {
+            for (binds, least) in
+                [(true, &mut binding_costs.bound), (false, &mut binding_costs.addressed)]
+            {
                 open.binds = binds;
                 let begun = Instant::now();
                 for len in std::iter::once(LARGE).chain([SMALL; MANY]) {
@@ -85,7 +93,7 @@ impl Ways {
             }
         }
         blocks.into_iter().for_each(|block| open.free(block));
-        Ok(ways)
+        Ok(binding_costs)
     }
 
     /// Whether blocks are bound where they can be.
@@ -106,10 +114,10 @@ impl Ways {
         [self.bound, self.addressed].into_iter().flat_map(f64::to_le_bytes).collect()
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Ways> {
+    fn from_bytes(bytes: &[u8]) -> Option<BindingCosts> {
         let (numbers, []) = bytes.as_chunks::<8>() else { return None };
         let [bound, addressed] = <[[u8; 8]; 2]>::try_from(numbers).ok()?.map(f64::from_le_bytes);
-        (bound > 0.0 && addressed > 0.0).then_some(Ways { bound, addressed })
+        (bound > 0.0 && addressed > 0.0).then_some(BindingCosts { bound, addressed })
     }
 }
 
@@ -129,21 +137,21 @@ mod tests {
 
     #[test]
     fn the_faster_way_is_taken_and_named() {
-        let ways = Ways { bound: 1e6, addressed: 5e6 };
-        assert!(ways.binds());
-        assert_eq!(ways.named().1, "bound; by address takes 5.0 times as long");
-        let ways = Ways { bound: 2e6, addressed: 1e6 };
-        assert!(!ways.binds());
-        assert_eq!(ways.named().1, "by address; bound takes 2.0 times as long");
+        let binding_costs = BindingCosts { bound: 1e6, addressed: 5e6 };
+        assert!(binding_costs.binds());
+        assert_eq!(binding_costs.named().1, "bound; by address takes 5.0 times as long");
+        let binding_costs = BindingCosts { bound: 2e6, addressed: 1e6 };
+        assert!(!binding_costs.binds());
+        assert_eq!(binding_costs.named().1, "by address; bound takes 2.0 times as long");
     }
 
     #[test]
     fn what_was_found_comes_back_from_bytes_and_nothing_else_does() {
-        let ways = Ways { bound: 1.5, addressed: 2.5 };
-        let bytes = ways.to_bytes();
-        assert_eq!(Ways::from_bytes(&bytes), Some(ways));
+        let binding_costs = BindingCosts { bound: 1.5, addressed: 2.5 };
+        let bytes = binding_costs.to_bytes();
+        assert_eq!(BindingCosts::from_bytes(&bytes), Some(binding_costs));
         for wrong in [&bytes[1..], &[0; 16], &[0xff; 16], &[]] {
-            assert_eq!(Ways::from_bytes(wrong), None);
+            assert_eq!(BindingCosts::from_bytes(wrong), None);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What `test` and the choices of it run: the parts whose command has one form.
 //!
-//! Owns these commands. Not here: which of them run (`test`, `quick`, `versions`).
+//! Owns these commands. Not here: which of them run (`all_tests`, `quick_tests`, `versions`).
 
 use std::path::Path;
 
 use crate::develop;
 use crate::machine::failure::Result;
 use crate::machine::process::{cargo, command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::{features, workspace};
 
 /// The title of the step that others need.
@@ -17,8 +17,8 @@ pub const MODULE: &str = "Python module";
 const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
 
 /// The build of what the Python tests import.
-pub fn module() -> Step<'static> {
-    Step::new(MODULE, develop::prepare)
+pub fn module() -> SuiteStep<'static> {
+    SuiteStep::new(MODULE, develop::prepare)
 }
 
 /// Runs the suite's command on a driver, or on the plug-in at a path.

@@ -1,6 +1,6 @@
 //! Elements between host memory and blocks.
 //!
-//! Owns the reads and writes of [`Open`]. A block that the host can reach is copied to and from once
+//! Owns the reads and writes of [`OpenDriver`]. A block that the host can reach is copied to and from once
 //! the device is done with what concerns it; all others go through a mapped buffer and a copy in the
 //! queue, and so does a small write into a block that the device still works on, which then waits for
 //! nothing. Invariant: what was queued before a write sees the old contents.
@@ -8,9 +8,9 @@
 //! Not here: waiting (`queue.rs`), widths of elements (`gpupy_codegen::compute`).
 
 use super::commands::blocks::Block;
-use super::commands::memory::{Buffer, Purpose};
+use super::commands::buffer_allocator::{DeviceBuffer, Purpose};
 use super::commands::queue::{Retired, Touch};
-use super::open::Open;
+use super::open::OpenDriver;
 use ash::vk;
 use gpupy_codegen::compute::{narrow, widen};
 use gpupy_core::driver::BlockId;
@@ -24,7 +24,7 @@ const QUEUED_WRITE: usize = 1 << 20;
 /// Bytes of the largest buffer that a transfer goes through.
 const LARGEST_STAGE: usize = 16 << 20;
 
-impl Open {
+impl OpenDriver {
     /// Copies elements of a block to the host.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Open {
     }
 
     /// A mapped buffer to go through.
-    fn stage(&mut self, bytes: usize, purpose: Purpose) -> Result<Buffer> {
+    fn stage(&mut self, bytes: usize, purpose: Purpose) -> Result<DeviceBuffer> {
         self.buffer(bytes as u64, purpose).and_then(|buffer| match buffer.mapped() {
             Some(_) => Ok(buffer),
             None => {
@@ -112,7 +112,7 @@ impl Open {
         id: BlockId,
         touch: Touch,
         bytes: Range<usize>,
-        stage: &Buffer,
+        stage: &DeviceBuffer,
     ) -> Result<()> {
         let block = self.blocks.get_mut(id)?;
         let (first, size) = (bytes.start as u64, bytes.len() as u64);
@@ -164,21 +164,21 @@ unsafe fn put(base: NonNull<u8>, stored: usize, dtype: DType, data: &[u8]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::vulkan::gpu::device::Gpu;
-    use crate::vulkan::gpu::instance::Instance;
+    use crate::vulkan::gpu::instance::VulkanInstance;
+    use crate::vulkan::gpu::open_device::Gpu;
     use gpupy_core::driver::{Access, BlockSpec, Config, Dest, Launch};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 
     /// A device that is used as if its memory were its own and had no narrow elements; `None` (with the
     /// reason printed) where there is no device.
-    fn open_apart() -> Option<Open> {
-        let opened = Instance::shared(false).and_then(|instance| {
+    fn open_apart() -> Option<OpenDriver> {
+        let opened = VulkanInstance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
             let mut gpu = Gpu::open(instance, &devices, &Config::default())?;
             gpu.traits.shared_memory = false;
             gpu.traits.kernels.bytes = false;
             gpu.traits.kernels.halves = false;
-            Open::new(gpu, u64::MAX, 1 << 28)
+            OpenDriver::new(gpu, u64::MAX, 1 << 28)
         });
         opened.inspect_err(|error| println!("skipped: {error}")).ok()
     }
