@@ -16,21 +16,21 @@
 
 mod cases;
 mod data;
-mod drive;
+mod drivers;
 mod expect;
+mod model_based;
+mod reporting;
 mod suite;
-mod tell;
-mod world;
 
+pub use reporting::report::{Case, Report, Verdict};
 pub use suite::{Options, Wanted};
-pub use tell::report::{Case, Report, Verdict};
 
 use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
 use gpupy_engine::{Constructor, Settings, Stats};
+use reporting::outcome::Stop;
 use std::cell::RefCell;
 use std::sync::Arc;
-use tell::outcome::Stop;
 
 /// The names of the groups of cases: the functions of the contract, then the levels.
 pub fn groups() -> impl Iterator<Item = &'static str> {
@@ -58,9 +58,9 @@ pub fn run(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     options: Options<'_>,
 ) -> Result<Report, Error> {
-    tell::story::set(options.tell);
+    reporting::trace::set(options.tell);
     let make: Constructor = match options.tell {
-        true => Arc::new(move || drive::narrate::Narrated::boxed(make())),
+        true => Arc::new(move || drivers::logging_driver::LoggingDriver::boxed(make())),
         false => Arc::new(make),
     };
     let mut suite = suite::Suite::new(make, options);

@@ -6,9 +6,9 @@
 //!
 //! Not here: the cases (`cases/`), launches and comparisons (`device.rs`).
 
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, Stop, fine, guarded};
-use crate::tell::report::{Case, Report, Verdict};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, Stop, fine, guarded};
+use crate::reporting::report::{Case, Report, Verdict};
 use gpupy_core::Error;
 use gpupy_core::driver::Config;
 use gpupy_engine::Constructor;

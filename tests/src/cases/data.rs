@@ -4,11 +4,11 @@
 
 use super::Suite;
 use crate::data::{self, Case, FILES};
-use crate::drive::device::Device;
-use crate::drive::launch::{FEWER_REDUCTIONS, TOO_LARGE};
+use crate::drivers::device::Device;
+use crate::drivers::launch::{FEWER_REDUCTIONS, TOO_LARGE};
 use crate::expect::compare::Mismatches;
 use crate::expect::oracle::Run;
-use crate::tell::outcome::{Outcome, fail, skip};
+use crate::reporting::outcome::{Outcome, fail, skip};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{BlockId, Method};
 use gpupy_core::functions;
@@ -191,7 +191,7 @@ fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tell::outcome::ensure;
+    use crate::reporting::outcome::ensure;
 
     #[test]
     fn every_document_can_be_read() {

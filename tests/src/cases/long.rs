@@ -9,10 +9,10 @@ use super::Suite;
 use super::forms::{Product, need, product, product_run, scan};
 use super::reductions::reduce;
 use super::regions::need_regions;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, ensure};
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind, LOOP_STEPS, PRODUCT_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, Scalar};
@@ -104,7 +104,7 @@ fn loops(device: &mut Device, counts: &[i32], form: Form) -> Outcome {
     let len = if form == Form::Map { 7 } else { 19 };
     if form != Form::Map {
         if !device.caps.has(FormKind::Reduce) {
-            return crate::tell::outcome::skip("no reduce form");
+            return crate::reporting::outcome::skip("no reduce form");
         }
         // The oracle interprets, and takes its time.
         if counts.iter().map(|count| i64::from(*count)).product::<i64>() > 1 << 14 {

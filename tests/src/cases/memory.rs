@@ -5,9 +5,9 @@
 
 use super::Suite;
 use super::arrays::{context, live};
-use crate::drive::device::{from_bytes, to_bytes};
+use crate::drivers::device::{from_bytes, to_bytes};
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, fine, skip};
+use crate::reporting::outcome::{Outcome, fine, skip};
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};

@@ -6,10 +6,10 @@
 use super::Suite;
 use super::arrays::{context, live};
 use super::random::random_run;
-use crate::drive::device::{Device, from_bytes, to_bytes};
-use crate::drive::launch::TOO_LARGE;
+use crate::drivers::device::{Device, from_bytes, to_bytes};
+use crate::drivers::launch::TOO_LARGE;
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, ensure, fine, skip};
+use crate::reporting::outcome::{Outcome, ensure, fine, skip};
 use gpupy_core::driver::{Config, Resources};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};

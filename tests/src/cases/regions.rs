@@ -1,10 +1,10 @@
 //! Loops and choices.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, skip};
+use crate::reporting::outcome::{Outcome, skip};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

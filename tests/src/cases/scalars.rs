@@ -4,11 +4,11 @@
 //! suite computes by itself, for the dtypes that every driver has (`elementwise.rs`, `dtypes.rs`).
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::{Mismatches, accepts};
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};

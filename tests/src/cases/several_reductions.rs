@@ -8,12 +8,12 @@
 
 use super::Suite;
 use super::contract::mistakes::{dead_handles, undisturbed};
-use crate::drive::device::Device;
-use crate::drive::launch::{FEWER_REDUCTIONS, TOO_LARGE};
+use crate::drivers::device::Device;
+use crate::drivers::launch::{FEWER_REDUCTIONS, TOO_LARGE};
 use crate::expect::compare::{Mismatches, same};
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, ensure, refused, skip};
+use crate::reporting::outcome::{Outcome, ensure, refused, skip};
 use gpupy_core::driver::{Access, BlockId};
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind};
 use gpupy_core::op::Op;

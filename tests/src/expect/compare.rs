@@ -5,9 +5,9 @@
 //!
 //! Not here: where expected values come from (`oracle.rs`).
 
-use crate::tell::describe::show;
-use crate::tell::outcome::{Outcome, fail};
-use crate::tell::story::tell;
+use crate::reporting::describe::show;
+use crate::reporting::outcome::{Outcome, fail};
+use crate::reporting::trace::trace;
 use gpupy_core::{DType, Scalar};
 
 /// True when `got` is within `ulp` of `wanted`.
@@ -90,7 +90,7 @@ impl Mismatches {
     ) {
         self.compared += 1;
         if self.compared <= TOLD_ON_REQUEST {
-            tell(|| words(at, got, wanted, ulp, &inputs()));
+            trace(|| words(at, got, wanted, ulp, &inputs()));
         }
         if accepts(got, wanted, ulp) {
             return;

@@ -3,7 +3,7 @@
 //! `arithmetic.rs` computes scalar operations, `oracle.rs` interprets programs, `model.rs` computes with arrays;
 //! `samples.rs` has inputs, `compare.rs` says when a result counts as the expected one.
 //!
-//! Imports `tell`. Not here: how drivers are asked (`drive`).
+//! Imports `reporting`. Not here: how drivers are asked (`drivers`).
 
 pub mod arithmetic;
 pub mod compare;

@@ -2,10 +2,10 @@
 
 use super::mistakes::undisturbed;
 use super::{Suite, block_free, imported, numbers};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::samples::DTYPES;
-use crate::tell::outcome::{Outcome, ensure, fine, refused};
+use crate::reporting::outcome::{Outcome, ensure, fine, refused};
 use gpupy_core::driver::{BlockId, BlockSpec, Config, Driver};
 use gpupy_core::{DType, ErrorKind, Scalar};
 use std::collections::HashSet;

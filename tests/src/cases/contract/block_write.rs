@@ -3,10 +3,10 @@
 use super::block_read::OUTSIDE;
 use super::mistakes::{dead_handles, undisturbed};
 use super::{Suite, numbers};
-use crate::drive::device::{Device, to_bytes};
+use crate::drivers::device::{Device, to_bytes};
 use crate::expect::compare::same;
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, fine, refused};
+use crate::reporting::outcome::{Outcome, fine, refused};
 use gpupy_core::driver::BlockId;
 use gpupy_core::{DType, ErrorKind};
 

@@ -3,8 +3,8 @@
 use super::init::closed;
 use super::threads::on_another;
 use super::{Suite, doubling, numbers, works};
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, ensure, fine};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, ensure, fine};
 use gpupy_core::DType;
 use gpupy_core::driver::{BlockSpec, Config, Driver};
 

@@ -1,9 +1,9 @@
 //! `get_method` tells how the driver does an operation.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::samples::DTYPES;
-use crate::tell::outcome::{Outcome, ensure, fail};
+use crate::reporting::outcome::{Outcome, ensure, fail};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{Builder, Form, Inst, Program};
 use gpupy_core::op::{OPS, Op, OpInfo, Rule};

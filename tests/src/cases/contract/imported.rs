@@ -6,10 +6,10 @@
 //! Not here: the names and groups of these cases (`block_alloc.rs`).
 
 use super::{doubling, numbers};
-use crate::drive::device::{Device, from_bytes, to_bytes};
+use crate::drivers::device::{Device, from_bytes, to_bytes};
 use crate::expect::compare::same;
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, fail, fine, skip};
+use crate::reporting::outcome::{Outcome, fail, fine, skip};
 use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
 use gpupy_core::{DType, ErrorKind, Scalar};
 use std::ptr::NonNull;

@@ -5,9 +5,9 @@
 //! Not here: which mistake each function answers (its own file).
 
 use super::{Suite, numbers, works};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, fine};
+use crate::reporting::outcome::{Outcome, fine};
 use gpupy_core::DType;
 use gpupy_core::driver::{BlockId, Config};
 use gpupy_engine::Constructor;

@@ -23,10 +23,10 @@ mod imported;
 mod threads;
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, contiguous};
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::Part;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

@@ -4,8 +4,8 @@
 //!
 //! Not here: the core's own locks.
 
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, Stop, fail, guarded};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, Stop, fail, guarded};
 use std::sync::{Mutex, PoisonError};
 use std::thread::scope;
 

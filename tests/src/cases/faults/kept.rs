@@ -5,7 +5,7 @@
 //!
 //! Not here: the driver that closes and opens as often as the core wants (`faulty.rs`).
 
-use crate::drive::watch::Watched;
+use crate::drivers::contract_monitor::ContractMonitor;
 use gpupy_core::Result;
 use gpupy_core::driver::{Capabilities, Config, Driver};
 use gpupy_engine::Constructor;
@@ -42,7 +42,7 @@ impl Kept {
         if let (Some((_, caps)), Some(at)) = (known.cloned(), idle) {
             return Ok((shelf.idle.swap_remove(at).1, caps));
         }
-        let mut driver = Watched::boxed((self.make)());
+        let mut driver = ContractMonitor::boxed((self.make)());
         let caps = driver.init(config)?;
         shelf.found.push((config.clone(), caps.clone()));
         Ok((driver, caps))

@@ -3,12 +3,12 @@
 //! Owns [`Fickle`], the driver under test with faults put in between. Failures are of the kinds that
 //! the contract has, and leave blocks as it demands.
 //!
-//! Not here: what a user does meanwhile (`world.rs`).
+//! Not here: what a user does meanwhile (`model_based.rs`).
 
 use super::GROUP;
 use crate::expect::samples::Rng;
+use crate::model_based::ModelBasedUser;
 use crate::suite::Suite;
-use crate::world::World;
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -51,7 +51,7 @@ pub fn run(suite: &mut Suite<'_>) {
                     driver_fallback: false,
                     ..Settings::default()
                 };
-                World::new(&Context::new(registry, settings), seed, tries)?.live(25)
+                ModelBasedUser::new(&Context::new(registry, settings), seed, tries)?.live(25)
             });
             let (make, good) = (suite.constructor(), suite.constructor());
             suite.apart(GROUP, &format!("{name}, and a good driver, seed {seed}"), || {
@@ -60,7 +60,7 @@ pub fn run(suite: &mut Suite<'_>) {
                     .register("faulty", move || Fickle::boxed(make(), fault, seed))
                     .register("good", move || good());
                 let settings = Settings { driver: "faulty".into(), ..Settings::default() };
-                World::new(&Context::new(registry, settings), seed, 0)?.live(25)
+                ModelBasedUser::new(&Context::new(registry, settings), seed, 0)?.live(25)
             });
         }
     }

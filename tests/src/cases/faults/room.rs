@@ -7,8 +7,8 @@ use super::every::Ground;
 use super::faulty::Log;
 use super::programs::{Program, with_user};
 use super::user::User;
+use crate::reporting::outcome::{Outcome, ensure};
 use crate::suite::Suite;
-use crate::tell::outcome::{Outcome, ensure};
 use gpupy_core::op::Op;
 use gpupy_engine::Settings;
 

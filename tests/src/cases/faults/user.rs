@@ -13,7 +13,7 @@ use super::plan::{Lasts, Plan};
 use crate::expect::compare::accepts;
 use crate::expect::model::{self, Model};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, ensure, fail, fine, skip};
+use crate::reporting::outcome::{Outcome, ensure, fail, fine, skip};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use gpupy_engine::{Arg, Array, Context};

@@ -3,8 +3,8 @@
 //! Owns how [`BufferAllocator`] imports. Invariants: only devices whose memory is the host's import; whoever
 //! frees an imported buffer has waited for the device, as the host's memory is its owner's again then.
 //!
-//! Not here: whether a device imports (`gpu/external.rs`), buffers in memory of the device's own (`buffer_allocator.rs`), what is
-//! imported (`import.rs` of the core).
+//! Not here: whether a device imports (`gpu/external.rs`), buffers in memory of the device's own (`buffer_allocator.rs`), which values
+//! are imported (the engine).
 
 use super::buffer_allocator::{Backing, BufferAllocator, DeviceBuffer};
 use crate::NAME;

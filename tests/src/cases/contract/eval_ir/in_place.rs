@@ -3,11 +3,11 @@
 //! What comes out is what comes out elsewhere; operands that are no destination stay.
 
 use super::{GROUP, Suite};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::{accepts, same};
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, ensure, skip};
+use crate::reporting::outcome::{Outcome, ensure, skip};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op, Rule};

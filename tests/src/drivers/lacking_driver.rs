@@ -1,6 +1,6 @@
 //! A driver without some operations: the one under test, as far as it says.
 //!
-//! Owns [`Lacking`]. A launch of what it says it lacks is `Invalid`, which nothing in the core may
+//! Owns [`LackingDriver`]. A launch of what it says it lacks is `Invalid`, which nothing in the core may
 //! hide.
 //!
 //! Not here: who does these operations instead (`cases/arrays.rs`).
@@ -14,15 +14,15 @@ use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
 
 /// The driver under test without about a third of its operations.
-pub struct Lacking {
+pub struct LackingDriver {
     inner: Box<dyn Driver>,
     /// Which third.
     third: u64,
 }
 
-impl Lacking {
+impl LackingDriver {
     pub fn boxed(inner: Box<dyn Driver>, third: u64) -> Box<dyn Driver> {
-        Box::new(Lacking { inner, third })
+        Box::new(LackingDriver { inner, third })
     }
 
     fn lacks(&self, op: Op) -> bool {
@@ -37,7 +37,7 @@ impl Lacking {
     }
 }
 
-impl Driver for Lacking {
+impl Driver for LackingDriver {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         self.inner.init(config)
     }

@@ -4,7 +4,7 @@
 //!
 //! Not here: the report itself (`report.rs`).
 
-use crate::tell::report::{Case, Report, Verdict};
+use crate::reporting::report::{Case, Report, Verdict};
 use std::collections::BTreeMap;
 use std::fmt;
 

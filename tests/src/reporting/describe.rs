@@ -3,7 +3,7 @@
 //! Owns [`show`], [`elements`] and [`numbers`]. Invariant: an element is always shown with its
 //! bits.
 //!
-//! Not here: when words are needed (`compare.rs`, `narrate.rs`).
+//! Not here: when words are needed (`compare.rs`, `logging_driver.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Program;

@@ -1,9 +1,9 @@
 //! What a case tells of itself while it runs, where someone asked for it.
 //!
-//! Owns [`tell`]. It prints at once, so that what was told stays to be read when a driver takes the
+//! Owns [`trace`]. It prints at once, so that what was told stays to be read when a driver takes the
 //! process down; and it holds for the process, since a case may use several threads.
 //!
-//! Not here: the calls of a driver (`narrate.rs`).
+//! Not here: the calls of a driver (`logging_driver.rs`).
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ pub fn set(telling: bool) {
 }
 
 /// Prints a line, where someone asked for it.
-pub fn tell(line: impl FnOnce() -> String) {
+pub fn trace(line: impl FnOnce() -> String) {
     if TELLING.load(Ordering::Relaxed) {
         // Where nobody reads any more, nothing is told.
         let _ = writeln!(std::io::stdout(), "{}", line());

@@ -1,14 +1,14 @@
 //! Launches on host memory that they bring, in the place of blocks.
 //!
-//! Owns [`Brought`]: elements of a launch in host memory. Invariants: it is aligned for their dtype and no more;
+//! Owns [`LaunchMemory`]: elements of a launch in host memory. Invariants: it is aligned for their dtype and no more;
 //! what lies before and behind is guarded.
 //!
 //! Not here: the same launches on blocks (`launch.rs`).
 
-use crate::drive::device::{Device, from_bytes, to_bytes};
+use crate::drivers::device::{Device, from_bytes, to_bytes};
 use crate::expect::compare::{accepts, same};
 use crate::expect::oracle::Run;
-use crate::tell::outcome::{Outcome, ensure, fine, skip};
+use crate::reporting::outcome::{Outcome, ensure, fine, skip};
 use gpupy_core::driver::{BlockId, HostBlock, HostMemory};
 use gpupy_core::{DType, Scalar};
 use std::ptr::NonNull;
@@ -19,7 +19,7 @@ const GUARD_BYTE: u8 = 0xa5;
 const WORD: usize = 16;
 
 /// Elements in host memory.
-pub struct Brought {
+pub struct LaunchMemory {
     dtype: DType,
     len: usize,
     /// Where the elements begin.
@@ -27,13 +27,13 @@ pub struct Brought {
     bytes: Vec<u8>,
 }
 
-impl Brought {
-    pub fn new(data: &[Scalar], dtype: DType) -> Brought {
+impl LaunchMemory {
+    pub fn new(data: &[Scalar], dtype: DType) -> LaunchMemory {
         let elements = to_bytes(data);
         let mut bytes = vec![GUARD_BYTE; elements.len() + 4 * WORD];
         let start = bytes.as_ptr().align_offset(WORD) + WORD + dtype.size() % WORD;
         bytes[start..start + elements.len()].copy_from_slice(&elements);
-        Brought { dtype, len: data.len(), start, bytes }
+        LaunchMemory { dtype, len: data.len(), start, bytes }
     }
 
     /// Some of the elements, in the place of a block.
@@ -75,13 +75,13 @@ impl Device {
         if !self.caps.memory_launches {
             return Ok(());
         }
-        let with = |dtypes: &[DType], data: &[Vec<Scalar>]| -> Vec<Brought> {
-            dtypes.iter().zip(data).map(|(dtype, data)| Brought::new(data, *dtype)).collect()
+        let with = |dtypes: &[DType], data: &[Vec<Scalar>]| -> Vec<LaunchMemory> {
+            dtypes.iter().zip(data).map(|(dtype, data)| LaunchMemory::new(data, *dtype)).collect()
         };
         let mut operands = with(&run.program.operands, &run.operands);
         let mut dests = with(&run.program.dests, before);
         let pieces = operands.iter_mut().chain(&mut dests);
-        let memory: Vec<HostBlock> = pieces.map(Brought::all).collect();
+        let memory: Vec<HostBlock> = pieces.map(LaunchMemory::all).collect();
         let ids: Vec<BlockId> = (0..memory.len() as u64).map(BlockId).collect();
         let (of_operands, of_dests) = ids.split_at(operands.len());
         fine(self.try_eval_on(run, of_operands, of_dests, &memory), "eval_ir on host memory")?;

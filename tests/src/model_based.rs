@@ -1,14 +1,14 @@
 //! A user of arrays who does random things, and keeps a model beside every array.
 //!
-//! Owns [`World`]. Invariant: whatever is read equals the model, to the bit.
+//! Owns [`ModelBasedUser`]. Invariant: whatever is read equals the model, to the bit.
 //!
 //! Not here: on which drivers and with what limits (`cases/arrays.rs`, `cases/faults/`).
 
 use crate::expect::compare::{accepts, may_flush};
 use crate::expect::model::{self, Model};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, Stop, fail, skip};
-use crate::tell::story::tell;
+use crate::reporting::outcome::{Outcome, Stop, fail, skip};
+use crate::reporting::trace::trace;
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -26,7 +26,7 @@ struct Pair {
 }
 
 /// A random user.
-pub struct World<'a> {
+pub struct ModelBasedUser<'a> {
     context: &'a Context,
     rng: Rng,
     flushes: bool,
@@ -51,15 +51,15 @@ fn failure(error: Error) -> Stop {
     }
 }
 
-impl<'a> World<'a> {
+impl<'a> ModelBasedUser<'a> {
     /// A user of this context, who tries again so often what fails. Evaluations pause, as those of a front end do
     /// that looks after signals.
-    pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<World<'a>> {
+    pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<ModelBasedUser<'a>> {
         context.set_interrupt(go_on);
         let caps = context.driver().map_err(failure)?.1;
         let (flushes, reduces) = (caps.flushes_subnormals, caps.has(FormKind::Reduce));
         let (rng, pairs, log, forgiven) = (Rng::new(seed), Vec::new(), Vec::new(), None);
-        Ok(World { context, rng, flushes, reduces, tries, forgiven, pairs, log })
+        Ok(ModelBasedUser { context, rng, flushes, reduces, tries, forgiven, pairs, log })
     }
 
     /// Reads that fail so, and no others, are left out.
@@ -112,7 +112,7 @@ impl<'a> World<'a> {
 
     /// Writes a line of the log.
     fn note(&mut self, line: String) {
-        tell(|| line.clone());
+        trace(|| line.clone());
         self.log.push(line);
     }
 

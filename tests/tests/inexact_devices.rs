@@ -1,6 +1,6 @@
 //! Devices that compute carelessly: what they do not report is caught, and what they report is met.
 //!
-//! Owns [`Sloppy`], the reference driver whose results are changed as such devices change them.
+//! Owns [`InexactDevice`], the reference driver whose results are changed as such devices change them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -42,16 +42,16 @@ impl Habit {
     }
 }
 
-struct Sloppy {
+struct InexactDevice {
     inner: Box<dyn Driver>,
     habit: Habit,
     /// Whether the driver says so.
     reports: bool,
 }
 
-impl Sloppy {
+impl InexactDevice {
     fn boxed(habit: Habit, reports: bool) -> Box<dyn Driver> {
-        Box::new(Sloppy { inner: driver_soft::new(), habit, reports })
+        Box::new(InexactDevice { inner: driver_soft::new(), habit, reports })
     }
 
     /// Operations that the driver does not claim.
@@ -73,7 +73,7 @@ impl Sloppy {
     }
 }
 
-impl Driver for Sloppy {
+impl Driver for InexactDevice {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let mut caps = self.inner.init(config)?;
         // What it changes is in blocks.
@@ -160,7 +160,8 @@ impl Driver for Sloppy {
 fn failures(habit: Habit, reports: bool) -> Vec<String> {
     let elementwise = |group: &str, _: &str| group == "elementwise";
     let options = Options { wanted: Some(&elementwise), ..Options::default() };
-    let report = gpupy_conformance::run(move || Sloppy::boxed(habit, reports), options).unwrap();
+    let report =
+        gpupy_conformance::run(move || InexactDevice::boxed(habit, reports), options).unwrap();
     report.failures().map(Case::full_name).collect()
 }
 
@@ -188,7 +189,7 @@ fn what_a_careless_device_reports_is_no_failure() {
 #[test]
 fn what_a_careless_device_denies_is_computed_right_by_the_next() {
     let registry = Registry::new()
-        .register("sloppy", || Sloppy::boxed(Habit::Division, true))
+        .register("sloppy", || InexactDevice::boxed(Habit::Division, true))
         .register("soft", driver_soft::new);
     let context =
         Context::new(registry, Settings { driver: "sloppy".into(), ..Settings::default() });

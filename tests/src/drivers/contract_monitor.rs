@@ -1,10 +1,10 @@
 //! A driver that watches the core: does it keep its half of the contract?
 //!
-//! Owns [`Watched`], which stands between the core and the driver under test. What the core
+//! Owns [`ContractMonitor`], which stands between the core and the driver under test. What the core
 //! promises ("who checks what" in the contract) is checked before the driver sees it, and a broken
 //! promise is an `Invalid` error, which nothing in the core may hide.
 //!
-//! Not here: whether results are right (`world.rs`).
+//! Not here: whether results are right (`model_based.rs`).
 
 use crate::expect::oracle::{contiguous, points};
 use gpupy_core::driver::{
@@ -18,15 +18,15 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The driver under test, watched.
-pub struct Watched {
+pub struct ContractMonitor {
     inner: Box<dyn Driver>,
     caps: Option<Capabilities>,
     live: HashMap<BlockId, BlockSpec>,
 }
 
-impl Watched {
+impl ContractMonitor {
     pub fn boxed(inner: Box<dyn Driver>) -> Box<dyn Driver> {
-        Box::new(Watched { inner, caps: None, live: HashMap::new() })
+        Box::new(ContractMonitor { inner, caps: None, live: HashMap::new() })
     }
 
     fn block(&self, id: BlockId) -> Result<BlockSpec> {
@@ -254,7 +254,7 @@ fn broken(said: String) -> Error {
     Error::new(ErrorKind::Invalid, "promise").says(format!("the core does not keep it: {said}"))
 }
 
-impl Driver for Watched {
+impl Driver for ContractMonitor {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         promise(self.caps.is_none(), || "a second init".into())?;
         let caps = self.inner.init(config)?;
@@ -331,7 +331,7 @@ mod tests {
 
     /// A copy of 10 elements by these accesses, between blocks of 10.
     fn copy(from: Access, kind: AccessKind, to: Access, whole: bool, same: bool) -> Result<()> {
-        let mut driver = Watched::boxed(driver_soft::new());
+        let mut driver = ContractMonitor::boxed(driver_soft::new());
         driver.init(&Config::default())?;
         let spec = BlockSpec::new(DType::F32, 10);
         let (source, other) = (driver.block_alloc(spec)?, driver.block_alloc(spec)?);
@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn more_reductions_than_a_driver_takes_are_a_broken_promise() {
-        let mut driver = Watched::boxed(driver_soft::new());
+        let mut driver = ContractMonitor::boxed(driver_soft::new());
         let most = driver.init(&Config::default()).unwrap().max_reductions;
         let mut b = Builder::new(Form::Reduce { op: Op::Add }, 1);
         let slot = b.access(AccessKind::Affine);

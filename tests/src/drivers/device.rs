@@ -4,7 +4,7 @@
 //!
 //! Not here: launches that are checked (`launch.rs`).
 
-use crate::tell::outcome::{Outcome, ensure, fail, fine, skip};
+use crate::reporting::outcome::{Outcome, ensure, fail, fine, skip};
 use gpupy_core::driver::{BlockId, BlockSpec, Capabilities, Check, Config, Driver, Method};
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;

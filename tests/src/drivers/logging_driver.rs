@@ -1,11 +1,11 @@
 //! A driver that tells every call and its answer.
 //!
-//! Owns [`Narrated`], which stands before the driver under test when a case is repeated.
+//! Owns [`LoggingDriver`], which stands before the driver under test when a case is repeated.
 //!
 //! Not here: what cases compare (`compare.rs`).
 
-use crate::tell::describe::{elements, numbers};
-use crate::tell::story::tell;
+use crate::reporting::describe::{elements, numbers};
+use crate::reporting::trace::trace;
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 
 /// The driver under test, narrated.
-pub struct Narrated {
+pub struct LoggingDriver {
     inner: Box<dyn Driver>,
     /// Every block that there ever was, as reads of dead ones are told as well.
     specs: HashMap<BlockId, BlockSpec>,
@@ -25,9 +25,9 @@ pub struct Narrated {
     last: Option<Fingerprint>,
 }
 
-impl Narrated {
+impl LoggingDriver {
     pub fn boxed(inner: Box<dyn Driver>) -> Box<dyn Driver> {
-        Box::new(Narrated { inner, specs: HashMap::new(), last: None })
+        Box::new(LoggingDriver { inner, specs: HashMap::new(), last: None })
     }
 
     fn name(&self, block: BlockId) -> String {
@@ -57,16 +57,16 @@ fn answer<T: Debug>(result: &Result<T>) -> String {
     }
 }
 
-impl Driver for Narrated {
+impl Driver for LoggingDriver {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let result = self.inner.init(config);
-        tell(|| format!("init {config:?}\n  → {}", answer(&result)));
+        trace(|| format!("init {config:?}\n  → {}", answer(&result)));
         result
     }
 
     fn cleanup(&mut self) {
         self.inner.cleanup();
-        tell(|| "cleanup".to_string());
+        trace(|| "cleanup".to_string());
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
@@ -79,18 +79,18 @@ impl Driver for Narrated {
         if let Ok(block) = result {
             self.specs.insert(block, spec);
         }
-        tell(|| format!("block_alloc {} {} → {}", spec.len, spec.dtype, answer(&result)));
+        trace(|| format!("block_alloc {} {} → {}", spec.len, spec.dtype, answer(&result)));
         result
     }
 
     fn block_free(&mut self, block: BlockId) {
         self.inner.block_free(block);
-        tell(|| format!("block_free {}", self.name(block)));
+        trace(|| format!("block_free {}", self.name(block)));
     }
 
     fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let result = self.inner.block_read(block, offset, out);
-        tell(|| {
+        trace(|| {
             let (name, answer) = (self.name(block), answer(&result));
             format!("block_read {name}, from {offset} → {answer}: {}", self.data(block, out))
         });
@@ -99,7 +99,7 @@ impl Driver for Narrated {
 
     fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
         let result = self.inner.block_write(block, offset, data);
-        tell(|| {
+        trace(|| {
             let (name, answer) = (self.name(block), answer(&result));
             format!("block_write {name}, from {offset}: {} → {answer}", self.data(block, data))
         });
@@ -109,14 +109,14 @@ impl Driver for Narrated {
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         let result = self.inner.check_ir(program);
         let program = self.program(program);
-        tell(|| format!("check_ir of {program}\n  → {}", answer(&result)));
+        trace(|| format!("check_ir of {program}\n  → {}", answer(&result)));
         result
     }
 
     fn eval_ir(&mut self, asked: &Launch<'_>) -> Result<Evaluated> {
         let result = self.inner.eval_ir(asked);
         let program = self.program(asked.program);
-        tell(|| {
+        trace(|| {
             let operands: Vec<_> = asked.operands.iter().map(|block| self.name(*block)).collect();
             let dests = asked.dests.iter().map(|dest| (self.name(dest.block), &dest.access));
             let words = numbers(asked.program, asked.shape, asked.params, asked.accesses, dests);
@@ -128,7 +128,7 @@ impl Driver for Narrated {
 
     fn resource_get(&self, part: Part) -> Resources {
         let need = self.inner.resource_get(part);
-        tell(|| format!("resource_get {part:?} → {:?}", need.0));
+        trace(|| format!("resource_get {part:?} → {:?}", need.0));
         need
     }
 
@@ -138,17 +138,17 @@ impl Driver for Narrated {
 
     fn resource_add(&self, total: &mut Resources, other: &Resources) {
         self.inner.resource_add(total, other);
-        tell(|| format!("resource_add {:?} → {:?}", other.0, total.0));
+        trace(|| format!("resource_add {:?} → {:?}", other.0, total.0));
     }
 
     fn resource_sub(&self, total: &mut Resources, other: &Resources) {
         self.inner.resource_sub(total, other);
-        tell(|| format!("resource_sub {:?} → {:?}", other.0, total.0));
+        trace(|| format!("resource_sub {:?} → {:?}", other.0, total.0));
     }
 
     fn resource_check(&self, resources: &Resources) -> bool {
         let fits = self.inner.resource_check(resources);
-        tell(|| format!("resource_check {:?} → {fits}", resources.0));
+        trace(|| format!("resource_check {:?} → {fits}", resources.0));
         fits
     }
 }

@@ -6,11 +6,11 @@
 //!
 //! Not here: what should come out (`oracle.rs`).
 
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::{Mismatches, accepts, same};
 use crate::expect::oracle::{self, Element, Run, Target};
-use crate::tell::describe::numbers;
-use crate::tell::outcome::{Outcome, Stop, ensure, fail, fine, skip};
+use crate::reporting::describe::numbers;
+use crate::reporting::outcome::{Outcome, Stop, ensure, fail, fine, skip};
 use gpupy_core::driver::{BlockId, Dest, Evaluated, HostBlock, Launch};
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 
