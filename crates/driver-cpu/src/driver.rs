@@ -1,11 +1,9 @@
-//! The contract's 14 functions.
+//! Owns [`Cpu`]. A program is compiled to a plan of operations on rows (`compile`), which runs for each row of
+//! the launch (`run`). A map that is evaluated at enough points runs as machine code instead, if `gpupy-jit`
+//! can write it; both give the same bits.
 //!
-//! Owns [`Cpu`]. A program is compiled to a plan of operations on rows (`compile`), which runs
-//! for each row of the launch (`run`). Where a program is a map that is evaluated at enough
-//! points, and `gpupy-jit` writes machine code for it, that runs instead, with the same bits.
-//!
-//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
-//! (`eval.rs`), what operations compute (`rows`).
+//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself (`eval.rs`),
+//! what operations compute (`rows`).
 
 use crate::blocks::Blocks;
 use crate::errors::{NAME, invalid};

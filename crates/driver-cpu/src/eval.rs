@@ -1,10 +1,10 @@
-//! Evaluation of one launch: the way of its rows is chosen, its plan found or made, and its items
-//! run, on several threads where that pays.
+//! Evaluation of one launch: it chooses the loop order, finds or compiles the program's plan, and runs its
+//! items, on several threads where that pays.
 //!
-//! Owns [`Evaluator`]. Invariants: a launch changes nothing but its points in its destinations; its
-//! bits depend neither on threads nor on the way of its rows.
+//! Owns [`Evaluator`]. Invariants: a launch writes nothing but its points in its destinations; its bits depend
+//! neither on the number of threads nor on the loop order.
 //!
-//! Not here: which programs are ready (`kernel_cache.rs`), what happens to one item (`launch_items.rs`).
+//! Not here: the cache of compiled programs (`kernel_cache.rs`), what one item computes (`launch_items.rs`).
 
 use crate::blocks::Blocks;
 use crate::compile::inputs::RowInput;
@@ -35,7 +35,8 @@ const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 /// Evaluates launches.
 pub struct Evaluator {
     known: LruCache<Fingerprint, CachedProgram, FxBuildHasher>,
-    /// Of launches that read at computed numbers, the pieces that they are evaluated in, if any.
+    /// Index-set splits of launches that gather: the boxes in which each is evaluated, or `None` where it is
+    /// not split.
     pieces: LruCache<SplitKey, Option<Arc<[LaunchBox]>>, FxBuildHasher>,
     /// The instructions of the largest program.
     limit: u32,
@@ -55,7 +56,7 @@ impl Evaluator {
         Evaluator { known, pieces, limit, threads, pool: None }
     }
 
-    /// Evaluates a launch; tells what was compiled for it.
+    /// Evaluates a launch; returns what was compiled for it.
     pub fn launch(&mut self, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<Evaluated> {
         if launch.program.form.is_whole() {
             let mut executor =
@@ -85,7 +86,7 @@ impl Evaluator {
             base: leaf.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),
             size: leaf.size,
         };
-        // Lines may go by it, so it lives longer.
+        // Accesses borrow from it, so it is declared first and dropped last.
         let coalesced;
         let mut leaves: AccessList<'_> = known.leaves.all.iter().map(line).collect();
         let mut dests: AccessList<'_> = SmallVec::new();
@@ -133,7 +134,7 @@ impl Evaluator {
             longest = longest.min(APART);
         }
         if let Some(coalesced) = &coalesced {
-            // Items begin where rows do, so that what repeats with every row is spread once.
+            // Items begin where rows begin, so that a row that repeats is expanded once.
             longest -= longest % coalesced.extent;
         }
         let work = LaunchItems {
@@ -158,7 +159,7 @@ impl Evaluator {
         Ok(Evaluated { launches: 1, ..done })
     }
 
-    /// Evaluates a launch piece by piece, if that is how its elements are read with steps.
+    /// Evaluates a launch box by box, where an index-set split turns its gathers into strided loads.
     fn in_pieces(
         &mut self,
         blocks: &mut Blocks,

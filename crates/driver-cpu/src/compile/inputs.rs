@@ -1,8 +1,9 @@
-//! What a program says of itself before any launch: its leaves, and where its reductions stand.
+//! The inputs (leaves) of a program, and where its reductions stand: all that is known before a launch.
 //!
-//! Owns [`ProgramInputs`]. A leaf is a `load` or `index`; leaves are numbered in the order of instructions.
+//! Owns [`ProgramInputs`]. An input is a `load` or an `index`; inputs are numbered in the order of
+//! instructions.
 //!
-//! Not here: the numbers of a launch (`iteration_space.rs`).
+//! Not here: offsets and strides of a launch (`iteration_space.rs`).
 
 use gpupy_core::Op;
 use gpupy_core::ir::Program;
@@ -15,18 +16,18 @@ pub struct RowInput {
     /// The operand of a `load`.
     pub operand: Option<usize>,
     pub access: usize,
-    /// Bytes of an element; of an index value, 1: its steps are numbers.
+    /// Bytes of an element; 1 for an index value, whose strides count numbers.
     pub size: usize,
 }
 
-/// The leaves of a program.
+/// The inputs of a program.
 pub struct ProgramInputs {
     pub all: Vec<RowInput>,
     /// The positions of the `reduce`s.
     pub reduce: Option<Range<usize>>,
-    /// How many leaves stand before them.
+    /// How many inputs stand before them.
     pub before: usize,
-    /// Whether elements are read at numbers that are computed.
+    /// Whether the program gathers.
     pub gathers: bool,
     /// How many operations there are.
     pub operations: usize,

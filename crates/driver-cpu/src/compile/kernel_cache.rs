@@ -1,7 +1,8 @@
-//! Programs that were evaluated before, made ready for how their rows go.
+//! The kernel cache: programs that were evaluated before, specialised for the strides of their rows.
 //!
-//! Owns [`CachedProgram`] and [`Specialisation`]. A program has a plan from the first; machine code is written once
-//! it has been evaluated at enough points, where it is a map, or what a reduction combines is one.
+//! Owns [`CachedProgram`] and [`Specialisation`]. A program has a plan from its first evaluation. Machine code
+//! is written after it has been evaluated at enough points, for a map or for the part of a program before its
+//! reductions.
 //!
 //! Not here: how a program becomes a plan (`plan_compiler.rs`) or machine code (`gpupy-jit`).
 
@@ -16,58 +17,58 @@ use gpupy_core::ir::{self, Form, Inst, Program};
 use gpupy_core::{Error, ErrorKind, Op, Result};
 use gpupy_jit::Kernel;
 
-/// Points that a program is evaluated at before machine code is written for it: that takes about as
-/// long.
+/// Points at which a program is evaluated before machine code is written for it: compiling takes about as long.
 const ENOUGH: usize = 2000;
 
-/// How few leaves and then destinations go along a row, and at last whether a destination is an operand, in
-/// one number.
+/// The strides of a few inputs, then destinations, and whether a destination is an operand, packed into one
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StrideKey(u64);
 
 impl StrideKey {
-    /// One more. Beyond 31, the first are forgotten.
+    /// Appends a stride. More than 31 strides overflow: the first are lost.
     #[inline]
     pub fn add(&mut self, stride: Stride) {
         self.0 = self.0 << 2 | stride as u64;
     }
 
-    /// Whether a destination is an operand.
+    /// Appends whether a destination is an operand.
     #[inline]
     pub fn end(&mut self, in_place: bool) {
         self.0 = self.0 << 1 | u64::from(in_place);
     }
 }
 
-/// A program that was evaluated before.
+/// A program that was evaluated before, with all that was compiled for it.
 pub struct CachedProgram {
     pub leaves: ProgramInputs,
-    /// The numbers at which elements are read, where some may be affine.
+    /// The indices of its gathers, where some may be affine.
     pub numbers: Option<AffineIndices>,
     prepared: Vec<Specialisation>,
 }
 
-/// A program for one way of its leaves and destinations.
+/// A program compiled for one set of strides.
 pub struct Specialisation {
     variant: StrideVariant,
-    /// The variant's.
+    /// The key of `variant`.
     ways: StrideKey,
     pub plan: RowPlan,
-    /// Machine code, if it can be had, once it has been asked for.
+    /// Machine code: `None` before it was asked for, `Some(None)` where it cannot be written.
     kernel: Option<Option<Kernel>>,
-    /// Of sums along long rows: machine code that adds to the tree's lanes, likewise.
+    /// Machine code that adds to the lanes of the reduction tree, for sums along long rows; optional like
+    /// `kernel`.
     lanes: Option<Option<Kernel>>,
-    /// The points that have been evaluated.
+    /// The points that have been evaluated so far.
     points: usize,
-    /// Those that were not added to lanes.
+    /// The points among them that did not go through `lanes`.
     alone: usize,
 }
 
 impl CachedProgram {
-    /// A program of at most `limit` instructions.
+    /// A cache entry for a program of at most `limit` instructions.
     ///
     /// # Errors
-    /// - `Refused`: it has more.
+    /// - `Refused`: the program has more instructions.
     pub fn of(program: &Program, limit: u32) -> Result<CachedProgram> {
         if !resources::fit(&resources::of_program(program), limit) {
             let error = Error::new(ErrorKind::Refused, NAME);
@@ -77,14 +78,14 @@ impl CachedProgram {
         Ok(CachedProgram { leaves, numbers, prepared: Vec::new() })
     }
 
-    /// What was prepared for all leaves and then destinations, no more than 31, going so along their rows.
+    /// The specialisation for these strides, of at most 31 inputs and destinations.
     #[inline]
     pub fn find(&self, ways: StrideKey) -> Option<&Specialisation> {
         self.prepared.iter().find(|prepared| prepared.ways == ways)
     }
 
-    /// The program, prepared for a launch of so many points, and what was compiled for that. Of a reduction
-    /// along rows of several chunks, `beyond` says how many of its points are in no whole chunk.
+    /// The specialisation for a launch of `points` points, and what was compiled for it. For a reduction along
+    /// rows of several chunks, `beyond` is the number of points outside whole chunks.
     pub fn prepared(
         &mut self,
         program: &Program,
@@ -118,7 +119,7 @@ impl CachedProgram {
         let write = |lanes| {
             machine_code(program, &self.leaves, &prepared.variant, reducing.zip(Some(lanes)))
         };
-        // In place of a plan that would have done.
+        // Counts machine code that replaces a plan.
         let counts = |code: &Option<Kernel>| u32::from(code.is_some() && found.is_some());
         let beyond = beyond.filter(|_| adds);
         if prepared.points >= ENOUGH && beyond.is_some() && prepared.lanes.is_none() {
@@ -138,25 +139,25 @@ impl CachedProgram {
 }
 
 impl Specialisation {
-    /// Whether it stays as it is: machine code is there, or there will be none.
+    /// Whether it is final: its machine code is written, or known to be impossible.
     #[inline]
     pub fn is_settled(&self) -> bool {
         self.kernel.is_some()
     }
 
-    /// Machine code that adds what a sum reduces to the lanes of the tree.
+    /// Machine code that adds the operand of a sum to the lanes of the tree.
     pub fn lanes(&self) -> Option<&Kernel> {
         self.lanes.as_ref()?.as_ref()
     }
 
-    /// Machine code for the program, or for what it reduces.
+    /// Machine code for a map, or for the operands of a program's reductions.
     #[inline]
     pub fn kernel(&self) -> Option<&Kernel> {
         self.kernel.as_ref()?.as_ref()
     }
 }
 
-/// Machine code for a program, or for what it reduces; of this it may add to the lanes of sums.
+/// Machine code for a map, or for the operands of reductions, which it stores or adds to the lanes of sums.
 fn machine_code(
     program: &Program,
     leaves: &ProgramInputs,
@@ -178,7 +179,7 @@ fn machine_code(
     gpupy_jit::compile(&map, &steps)
 }
 
-/// The map of these values of a program's reductions, where it computes anything.
+/// The map that computes these operands of a program's reductions; `None` where it would compute nothing.
 fn map_before(
     program: &Program,
     reducing: &ReducePlan,

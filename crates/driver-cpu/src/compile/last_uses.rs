@@ -1,14 +1,15 @@
-//! Liveness: until which instruction a value is needed.
+//! Liveness: the last use of each value.
 //!
-//! Owns [`last_uses`] and [`ends`]. What a loop uses from outside is needed until the loop's end,
-//! because the next iteration uses it again.
+//! Owns [`last_uses`] and [`ends`]. A value from outside a loop that the loop uses is live until the loop's
+//! end, because the next iteration uses it again.
 //!
-//! Not here: which row a value gets (`plan_compiler.rs`).
+//! Not here: the allocation of rows (`scratch_layout.rs`).
 
 use gpupy_core::Op;
 use gpupy_core::ir::Program;
 
-/// The position of the `end` of each region, by the position that opens it; of others, their own.
+/// The position of the `end` of each region, by the position that opens it; for other instructions, their own
+/// position.
 pub fn ends(program: &Program) -> Vec<usize> {
     let mut ends: Vec<usize> = (0..program.insts.len()).collect();
     for (at, inst) in program.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::End) {
@@ -17,8 +18,8 @@ pub fn ends(program: &Program) -> Vec<usize> {
     ends
 }
 
-/// The last instruction that needs each value; of what is not used, its own. Of what opens a region,
-/// the last that needs one of its results.
+/// The last instruction that uses each value, or its own position if there is none. For an instruction that
+/// opens a region, the last use of one of the region's results.
 pub fn last_uses(program: &Program, ends: &[usize]) -> Vec<usize> {
     let insts = &program.insts;
     let mut last: Vec<usize> = ends.to_vec();

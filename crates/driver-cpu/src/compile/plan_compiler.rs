@@ -1,11 +1,12 @@
-//! Compilation: a program becomes a plan.
+//! Compiles a program to a plan of row operations.
 //!
-//! Owns [`plan`] and [`PlanCompiler`]. Values get slots: what lies in memory with unit steps stays where
-//! it is, what is stored so is computed there, and the rest shares rows of scratch memory by
-//! liveness. A row is never an operation's result and operand at once, which would cost vector
-//! code. Values that are the same for a whole row are scalars, computed once.
+//! Owns [`plan`] and [`PlanCompiler`]. Each value gets a slot. An input with unit stride stays where it lies, a
+//! value that is stored with unit stride is computed in place there, and all others share rows of scratch
+//! memory by liveness. A row is never an operation's result and operand at once, because that would keep
+//! compilers from writing vector code. A value that is uniform along a row is a scalar, computed once.
 //!
-//! Not here: regions (`regions.rs`), which row is whose (`scratch_layout.rs`), loops over rows (`rows`).
+//! Not here: loops and branches (`regions.rs`), the allocation of scratch rows (`scratch_layout.rs`), loops
+//! over rows (`rows`).
 
 use crate::compile::inputs::{ProgramInputs, RowInput};
 use crate::compile::last_uses::{ends, last_uses};
@@ -19,19 +20,19 @@ use gpupy_core::op::Rule;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 use rustc_hash::FxHashMap;
 
-/// How leaves and destinations go along the rows of a launch.
+/// The strides of inputs and destinations along the rows of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StrideVariant {
-    /// Of each leaf.
+    /// One for each input.
     pub leaves: Vec<Stride>,
-    /// Of each destination.
+    /// One for each destination.
     pub dests: Vec<Stride>,
-    /// The destination is an operand too: nothing is computed there, but copied when it is done.
+    /// The destination is an operand too: results are computed elsewhere and copied to it last.
     pub in_place: bool,
 }
 
 impl StrideVariant {
-    /// The same, for machine code: there, any index value that steps counts as `Unit`.
+    /// The variant for machine code, where an index value with any step counts as `Unit`.
     pub fn for_code(&self, leaves: &ProgramInputs) -> gpupy_jit::Variant {
         let step = |stride: &Stride| match stride {
             Stride::Unit => gpupy_jit::Step::Unit,
@@ -49,7 +50,7 @@ impl StrideVariant {
     }
 }
 
-/// A value as steps use it.
+/// A value, as steps of the plan refer to it.
 #[derive(Clone, Copy)]
 pub struct RowValue {
     pub slot: SlotIndex,
@@ -57,11 +58,11 @@ pub struct RowValue {
     pub scalar: bool,
 }
 
-/// Makes a plan of a program.
+/// Compiles a program to a plan.
 ///
 /// # Errors
 /// - `Refused`: regions nest too deeply.
-/// - `Unsupported`: an operation that there are no rows for.
+/// - `Unsupported`: an operation without a row function.
 pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) -> Result<RowPlan> {
     let ends = ends(program);
     let mut compiler = PlanCompiler {
@@ -113,7 +114,7 @@ pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) 
     })
 }
 
-/// The values that are computed where they are stored, and that destination.
+/// Values that are computed directly in a destination, with the number of that destination.
 fn direct(
     program: &Program,
     leaves: &ProgramInputs,
@@ -142,15 +143,15 @@ fn direct(
     direct
 }
 
-/// A program on its way to a plan.
+/// The state of a compilation.
 pub struct PlanCompiler<'a> {
     pub program: &'a Program,
     variant: &'a StrideVariant,
     pub ends: Vec<usize>,
     pub last: Vec<usize>,
-    /// The values of instructions so far.
+    /// The values of the instructions that are compiled already.
     pub values: Vec<RowValue>,
-    /// The results of regions, and what loops carry, by the instruction that opens them.
+    /// The results of regions and the carried values of loops, by the instruction that opens the region.
     pub results: FxHashMap<usize, Vec<RowValue>>,
     leaf_of: FxHashMap<usize, usize>,
     direct: FxHashMap<usize, usize>,
@@ -163,8 +164,8 @@ pub struct PlanCompiler<'a> {
 }
 
 impl PlanCompiler<'_> {
-    /// Compiles instructions from `at` on up to `end`; what runs only for some elements runs for
-    /// those of `mask`.
+    /// Compiles the instructions from `at` up to `end`. Inside a branch, they count only for the elements of
+    /// `mask`.
     pub fn block(&mut self, at: &mut usize, end: usize, mask: Option<RowValue>) -> Result<()> {
         while *at < end {
             let here = *at;
@@ -238,7 +239,7 @@ impl PlanCompiler<'_> {
                 let args = &inst.args[..op.info().arity as usize];
                 let values: Vec<RowValue> =
                     args.iter().map(|arg| self.values[*arg as usize]).collect();
-                // Of a select, its second operand's dtype counts.
+                // A select is named by the dtype of its second operand.
                 let first = if op == Op::Select { b } else { a };
                 let from = self.program.insts[first].dtype;
                 let wide = values.iter().any(|value| !value.scalar);
@@ -323,7 +324,7 @@ impl PlanCompiler<'_> {
         self.depth -= 1;
     }
 
-    /// Counts the cost of a step for one element, as if every loop ran a few times.
+    /// Adds the cost of a step for one element, as if every loop ran a few times.
     fn spend(&mut self, wide: bool, picoseconds: u64) {
         if wide {
             self.cost += picoseconds << (3 * self.depth.min(4));
@@ -331,7 +332,7 @@ impl PlanCompiler<'_> {
     }
 }
 
-/// What an operation costs for one element, roughly.
+/// The estimated cost of an operation for one element.
 fn picoseconds(op: Op, dtype: DType) -> u64 {
     let size = dtype.size() as u64;
     match op {

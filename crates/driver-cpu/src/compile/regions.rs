@@ -1,9 +1,9 @@
-//! Regions: loops and choices over rows.
+//! Regions: loops and branches over rows, by predication.
 //!
-//! A loop goes on while some element is in it, and carries values on only for those; a choice does
-//! both branches, each only where some element takes it, and selects. A loop that is left by a choice
-//! (`ir::Leaving`) ends as soon as no element takes that choice's first branch. Operations have no effects
-//! but their values, so elements that are not concerned may go along.
+//! A loop runs while some element is active, and updates carried values only for active elements. A branch runs
+//! both sides, each only if some element takes it, and then selects. A loop that is left by a choice
+//! (`ir::Leaving`) ends as soon as no element takes that choice's first branch. Operations have no side
+//! effects, so inactive elements may be computed too.
 //!
 //! Not here: everything else of a program (`plan_compiler.rs`).
 
@@ -19,7 +19,7 @@ use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 const DEEPEST: usize = 32;
 
 impl PlanCompiler<'_> {
-    /// Compiles the loop at `at`, and leaves `at` at its end.
+    /// Compiles the loop at `at`, and moves `at` to its end.
     pub fn compile_loop(&mut self, at: &mut usize, mask: Option<RowValue>) -> Result<()> {
         if mask.is_none() && self.by_machine_code(at) {
             return Ok(());
@@ -55,7 +55,7 @@ impl PlanCompiler<'_> {
         Ok(())
     }
 
-    /// Compiles a loop that is left by a choice to machine code, if there is any for it.
+    /// Compiles a loop that is left by a choice to machine code; false where that is impossible.
     fn by_machine_code(&mut self, at: &mut usize) -> bool {
         let (region, end) = (*at, self.ends[*at]);
         let until = self.last[region];
@@ -99,7 +99,7 @@ impl PlanCompiler<'_> {
         true
     }
 
-    /// The steps that make the values at the end of an iteration those of the next.
+    /// Appends the steps that turn the values at the end of an iteration into the carried values of the next.
     fn carry_on(
         &mut self,
         end: usize,
@@ -110,7 +110,7 @@ impl PlanCompiler<'_> {
         let mut moves = Vec::new();
         for (k, (value, dtype)) in carried.iter().enumerate() {
             let size = dtype.size();
-            // What an earlier move overwrites has to be kept before.
+            // A value that an earlier move overwrites is copied first.
             let overwritten = carried[..k].iter().any(|(before, _)| before.slot == next[k].slot);
             let from = if !active.scalar {
                 let chosen = self.slots.row(size, end);
@@ -132,7 +132,7 @@ impl PlanCompiler<'_> {
         Ok(())
     }
 
-    /// Compiles the choice at `at`, and leaves `at` at its end.
+    /// Compiles the branch at `at`, and moves `at` to its end.
     pub fn compile_choice(&mut self, at: &mut usize, mask: Option<RowValue>) -> Result<()> {
         let (region, end) = (*at, self.ends[*at]);
         let until = self.last[region];
@@ -148,7 +148,7 @@ impl PlanCompiler<'_> {
         let between = self.other_branch(region);
         let inner = |value: RowValue| if value.scalar { mask } else { Some(value) };
         self.block(at, between, inner(taken))?;
-        // The second branch may take the rows of the first, so its values are kept.
+        // The second branch may reuse the rows of the first, so the first branch's results are copied.
         let mut first = Vec::new();
         for (value, dtype) in self.listed(between) {
             let row = self.slots.row(dtype.size(), end);
@@ -177,7 +177,7 @@ impl PlanCompiler<'_> {
         Ok(())
     }
 
-    /// A condition, where the mask holds.
+    /// The conjunction of a condition with the mask.
     fn masked(
         &mut self,
         condition: RowValue,
@@ -190,7 +190,7 @@ impl PlanCompiler<'_> {
         Ok(RowValue { slot, scalar: false })
     }
 
-    /// Where the first branch of a choice ends.
+    /// The end of the first branch.
     fn other_branch(&self, region: usize) -> usize {
         let ends_it = |at: &usize| {
             let inst = self.program.insts[*at];
@@ -206,7 +206,7 @@ impl PlanCompiler<'_> {
         list.map(|value| (self.values[value], self.program.insts[value].dtype)).collect()
     }
 
-    /// Opens a region, and gives the steps outside.
+    /// Opens a region, and returns the steps outside it.
     fn enter(&mut self) -> Result<Vec<RowStep>> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -216,7 +216,7 @@ impl PlanCompiler<'_> {
         Ok(std::mem::take(&mut self.steps))
     }
 
-    /// Closes a region, and gives its steps.
+    /// Closes a region, and returns its steps.
     fn leave(&mut self, outside: Vec<RowStep>) -> Vec<RowStep> {
         self.depth -= 1;
         std::mem::replace(&mut self.steps, outside)

@@ -1,38 +1,38 @@
-//! SlotAllocator: which row of scratch memory is whose, and until when.
+//! The layout of scratch memory: a register allocator for rows.
 //!
-//! Owns [`SlotAllocator`] and [`ScratchLayout`]. Invariant: two values that are needed at once share no row.
+//! Owns [`SlotAllocator`] and [`ScratchLayout`]. Invariant: two values that are live at once share no row.
 //!
-//! Not here: when a value is needed last (`last_uses.rs`).
+//! Not here: liveness (`last_uses.rs`).
 
 use crate::compile::row_plan::{SlotIndex, SlotPlace};
 use gpupy_core::ir::REDUCE_CHUNK;
 
-/// Bytes that the nearest cache holds of rows, beside what else is going on.
+/// Bytes of rows that fit in the nearest cache beside other data.
 const NEAR: usize = 32 << 10;
 /// The most elements of a row: more gains nothing.
 const LONGEST: usize = 2048;
 /// Bytes of a scalar.
 const SCALAR: usize = 16;
 
-/// SlotAllocator as they are given out.
+/// Allocates slots.
 #[derive(Default)]
 pub struct SlotAllocator {
     places: Vec<SlotPlace>,
     literals: Vec<u64>,
-    /// Rows: the slot, and bytes of an element before it.
+    /// Rows: the slot, and the bytes per element of all rows before it.
     rows: Vec<(SlotIndex, usize)>,
-    /// Bytes of an element in all rows.
+    /// Bytes per element of all rows together.
     bytes: usize,
     scalars: Vec<SlotIndex>,
-    /// Rows that are free, by the logarithm of an element's size.
+    /// Free rows, by the logarithm of the element size.
     free: [Vec<SlotIndex>; 5],
-    /// The least elements of a row.
+    /// The fewest elements of a row.
     least: usize,
-    /// Rows in use: until which instruction, and the logarithm of an element's size.
+    /// Rows in use: the last use, the logarithm of the element size, and the slot.
     used: Vec<(usize, usize, SlotIndex)>,
 }
 
-/// Where everything lies.
+/// The finished layout.
 pub struct ScratchLayout {
     pub places: Vec<SlotPlace>,
     pub literals: Vec<u64>,
@@ -41,13 +41,13 @@ pub struct ScratchLayout {
 }
 
 impl SlotAllocator {
-    /// A slot at a place.
+    /// A new slot at a place.
     pub fn at(&mut self, place: SlotPlace) -> SlotIndex {
         self.places.push(place);
         (self.places.len() - 1) as SlotIndex
     }
 
-    /// Where a slot lies; offsets of scratch memory are not known yet.
+    /// The place of a slot. Offsets in scratch memory are not known yet.
     pub fn place(&self, slot: SlotIndex) -> SlotPlace {
         self.places[slot as usize]
     }
@@ -58,19 +58,19 @@ impl SlotAllocator {
         self.at(SlotPlace::Literal(self.literals.len() - 1))
     }
 
-    /// Room for a value, which is needed until an instruction.
+    /// A slot for a value whose last use is the instruction `until`.
     pub fn value(&mut self, size: usize, scalar: bool, until: usize) -> SlotIndex {
         if scalar { self.scalar() } else { self.row(size, until) }
     }
 
-    /// Room for one element.
+    /// A slot for one element.
     pub fn scalar(&mut self) -> SlotIndex {
         let slot = self.at(SlotPlace::Scratch(0));
         self.scalars.push(slot);
         slot
     }
 
-    /// Room for a row, which is needed until an instruction.
+    /// A row whose last use is the instruction `until`.
     pub fn row(&mut self, size: usize, until: usize) -> SlotIndex {
         let class = size.trailing_zeros() as usize;
         let slot = self.free[class].pop().unwrap_or_else(|| {
@@ -83,7 +83,7 @@ impl SlotAllocator {
         slot
     }
 
-    /// Frees what is not needed after an instruction.
+    /// Frees the rows whose last use is at or before an instruction.
     pub fn free(&mut self, at: usize) {
         let free = &mut self.free;
         self.used.retain(|(until, class, slot)| {
@@ -94,12 +94,12 @@ impl SlotAllocator {
         });
     }
 
-    /// Asks for rows of so many elements, a power of 2, or more.
+    /// Requires rows of at least `elements` elements, a power of 2.
     pub fn at_least(&mut self, elements: usize) {
         self.least = self.least.max(elements);
     }
 
-    /// The layout; `near` bytes of each element come from elsewhere.
+    /// The layout. `near` bytes of each element come from memory outside scratch.
     pub fn layout(mut self, near: usize) -> ScratchLayout {
         let fit = NEAR / (self.bytes + near).max(1);
         let tile = (fit.max(1).ilog2().min(LONGEST.ilog2())).max(REDUCE_CHUNK.ilog2());

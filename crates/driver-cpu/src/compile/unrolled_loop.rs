@@ -1,29 +1,30 @@
-//! Turns: loops that are left by a choice (`ir::Leaving`), as machine code for a few iterations at a time.
+//! Machine code for loops that are left by a choice (`ir::Leaving`), unrolled by a few iterations.
 //!
-//! Owns [`LoopCompiler`], which makes [`LoopCode`] of a loop. An iteration without its own loops is a map of the carried values and of
-//! what is known before: its choices are selections, and a value that has done with the loop stays. So several iterations,
-//! one after another, are one program, which also says where points are still in the loop.
+//! Owns [`LoopCompiler`], which makes [`LoopCode`] of a loop. An iteration without inner loops is a map from
+//! the carried values and the loop invariants: its branches become selects, and an element that has left the
+//! loop keeps its value. So several iterations, one after another, are one program. That program also computes
+//! the mask of elements that are still in the loop.
 //!
-//! Not here: running them (`run/compacted_loop.rs`), loops that count otherwise (`regions.rs`).
+//! Not here: running the code (`run/compacted_loop.rs`), other loops (`regions.rs`).
 
 use gpupy_core::ir::{AccessKind, Builder, Form, Inst, Leaving, Program};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_jit::{Kernel, Step, Variant};
 use rustc_hash::FxHashMap;
 
-/// About so many operations are one program: so the carried values are seldom read and written.
+/// The aimed number of operations in one program, so that carried values are seldom read and written.
 const OPERATIONS: usize = 96;
 /// The most iterations in one program.
 const MOST: usize = 8;
 
-/// The code of a loop, and the instructions outside it whose values it takes, with how they lie along a row.
+/// The code of a loop, and the positions of its loop invariants.
 pub struct LoopCode {
     pub several: (Kernel, i32),
     pub one: Kernel,
     pub known: Vec<usize>,
 }
 
-/// What is carried around a loop.
+/// A loop, with the dtypes of its carried values.
 pub struct LoopCompiler<'a> {
     pub program: &'a Program,
     pub leaving: Leaving,
@@ -31,8 +32,8 @@ pub struct LoopCompiler<'a> {
 }
 
 impl LoopCompiler<'_> {
-    /// Machine code for the loop; `is_scalar` says of an instruction outside whether its value is one for all elements.
-    /// `None` where there is none.
+    /// Machine code for the loop, or `None` where it cannot be written. `is_scalar` tells whether the value of
+    /// an instruction outside the loop is uniform.
     pub fn code(&self, is_scalar: impl Fn(usize) -> bool) -> Option<LoopCode> {
         let operations = self.program.insts[self.leaving.region..self.end()?]
             .iter()
@@ -58,8 +59,8 @@ impl LoopCompiler<'_> {
         self.program.insts.iter().position(closes)
     }
 
-    /// So many iterations as a map from the carried values and what is known to the carried values and whether a point is
-    /// still in the loop.
+    /// `count` iterations as a map from the carried values and the loop invariants to the carried values and
+    /// the mask of elements that are still in the loop, with the positions of the invariants.
     fn turns(&self, count: usize) -> Option<(Program, Vec<usize>)> {
         let known = self.known()?;
         let mut builder = Builder::new(Form::Map, 1);
@@ -77,7 +78,7 @@ impl LoopCompiler<'_> {
             turn.values = outside.clone();
             carried = turn.through(self.leaving.region, end, &carried)?;
         }
-        // Where another iteration would do something.
+        // The mask: where another iteration would do something.
         turn.values = outside;
         let open = turn.condition(&self.leaving, &carried)?;
         for value in carried.into_iter().chain([open]) {
@@ -86,8 +87,8 @@ impl LoopCompiler<'_> {
         Some((turn.builder.finish(), known))
     }
 
-    /// The instructions outside the loop whose values it takes, but for literals; `None` for a loop that counts, that has
-    /// loops of its own, or that reads.
+    /// The positions of the loop invariants other than literals; `None` for a loop that counts, reads memory or
+    /// has inner loops.
     fn known(&self) -> Option<Vec<usize>> {
         let (region, end) = (self.leaving.region, self.end()?);
         let mut known = Vec::new();
@@ -108,11 +109,11 @@ impl LoopCompiler<'_> {
     }
 }
 
-/// Iterations on their way to a program.
+/// Builds the unrolled program.
 struct Unroller<'a> {
     program: &'a Program,
     builder: Builder,
-    /// What instructions of the loop's program are here.
+    /// Values of this program, by the position of the loop's instruction.
     values: FxHashMap<usize, u32>,
 }
 
@@ -125,7 +126,7 @@ impl Unroller<'_> {
         (inst.op == Op::Const).then(|| self.literal(&inst))
     }
 
-    /// The carried values after an iteration of the loop that begins and ends at these instructions.
+    /// The carried values after an iteration of the loop between these positions.
     fn through(&mut self, region: usize, end: usize, carried: &[u32]) -> Option<Vec<u32>> {
         for at in region + 1..end {
             let inst = self.program.insts[at];
@@ -172,7 +173,7 @@ impl Unroller<'_> {
         })
     }
 
-    /// The result of a choice, as a selection.
+    /// The result of a branch, as a select.
     fn chosen(&mut self, result: &Inst) -> Option<u32> {
         let [choice, k, _] = result.args.map(|arg| arg as usize);
         let closes = |op: Op| {

@@ -1,9 +1,10 @@
-//! Numbers: what is known of a program's integers and tests in a box of its space.
+//! Dataflow analysis: affine indices and decided comparisons of a program in a box of its space.
 //!
-//! Owns [`AffineIndices`] (which instructions are numbers or tests of numbers, once for a program), [`Fact`] (what one of them is
-//! in a box) and [`BoxCut`]. Invariant: a fact holds at every point of its box, in the arithmetic of int32.
+//! Owns [`AffineIndices`] (the relevant integers and comparisons of a program, found once), [`Fact`] (the value
+//! of one of them in a box) and [`BoxCut`]. Invariant: a fact holds at every point of its box, in the
+//! arithmetic of int32.
 //!
-//! Not here: which boxes there are (`launch_box.rs`), what is left of a program in one (`residual.rs`).
+//! Not here: the boxes (`launch_box.rs`), the specialised program (`residual.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, Program};
@@ -14,40 +15,40 @@ use std::ops::Range;
 /// The points of a box: a range along each axis.
 pub type IndexBox = SmallVec<[Range<i64>; 4]>;
 
-/// What an instruction gives at all points of a box.
+/// The value of an instruction at all points of a box.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// An affine number of the coordinates of the launch's space.
+    /// An affine function of the coordinates of the launch's space.
     Affine(Access),
-    /// A test comes out so.
+    /// A comparison with this result everywhere.
     Holds(bool),
     Unknown,
 }
 
-/// Where a box has to be cut: before a coordinate along an axis.
+/// A cut of a box, before a coordinate along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoxCut {
     pub axis: usize,
     pub at: i64,
 }
 
-/// The numbers of a program.
+/// The integers and comparisons of a program on which gathers depend.
 pub struct AffineIndices {
-    /// Of each instruction, whether something is to be found out about it.
+    /// For each instruction, whether facts are derived for it.
     is_number: Vec<bool>,
-    /// Of each instruction, whether boxes are cut where it changes.
+    /// For each instruction, whether boxes are cut where its result changes.
     decides: Vec<bool>,
-    /// The parameters that numbers depend on.
+    /// The parameters that indices depend on.
     pub params: Vec<usize>,
-    /// The accesses of index values that they depend on.
+    /// The accesses of index values that indices depend on.
     pub accesses: Vec<usize>,
-    /// The operands that are read at numbers.
+    /// The operands that are gathered from.
     pub tables: Vec<usize>,
 }
 
 impl AffineIndices {
-    /// The numbers of a map, where elements are read at some of them; of what stands in loops and choices nothing is
-    /// known.
+    /// The analysis of a map that gathers at such indices; `None` for other programs. Instructions inside loops
+    /// and branches are not analysed.
     pub fn of(program: &Program) -> Option<AffineIndices> {
         let reads = program.insts.iter().any(|inst| inst.op == Op::Gather);
         if program.form != Form::Map || !reads {
@@ -79,7 +80,7 @@ impl AffineIndices {
                 || !is_number[at]
                     && inst.op.is_scalar_op()
                     && program.uses(inst).any(|arg| reads_by_number[arg as usize]);
-            // What is selected by a test of numbers, where either is read at numbers.
+            // A select by a comparison of indices, if either value was gathered.
             if inst.op == Op::Select && is_number[a] && !is_number[at] {
                 is_wanted[at] = reads_by_number[b] || reads_by_number[c];
             }
@@ -87,7 +88,7 @@ impl AffineIndices {
         if !is_wanted.contains(&true) {
             return None;
         }
-        // From what is read at numbers down to all that these are made of.
+        // Backwards from the gathers to everything that their indices depend on.
         for at in (0..count).rev() {
             let (inst, wanted) = (&program.insts[at], is_wanted[at]);
             let [a, b, c] = inst.args.map(|arg| arg as usize);
@@ -121,7 +122,7 @@ impl AffineIndices {
         Some(AffineIndices { is_number, decides, params, accesses, tables })
     }
 
-    /// What is known in a box, or where it has to be cut before.
+    /// The facts in a box, or the cut that it needs first.
     pub fn facts(
         &self,
         program: &Program,
@@ -154,7 +155,7 @@ impl AffineIndices {
                     _ => Fact::Unknown,
                 },
                 op => {
-                    // All of them say whether a difference is below a number.
+                    // Every comparison is of the form "a difference is below a number".
                     let (less, more, below) = match op {
                         Op::Lt => (a, b, 0),
                         Op::Le => (a, b, 1),
@@ -171,7 +172,7 @@ impl AffineIndices {
                     }
                 }
             };
-            // Beyond int32 the device's numbers wrap around.
+            // Beyond int32, indices wrap around.
             let fits = |number: &Access| {
                 let (low, high) = bounds(number, space)?;
                 (i32::try_from(low).is_ok() && i32::try_from(high).is_ok()).then_some(())
@@ -210,7 +211,7 @@ fn product(a: Option<&Access>, b: Option<&Access>) -> Fact {
     times().map_or(Fact::Unknown, Fact::Affine)
 }
 
-/// The least and the greatest of a number in a box; `None` where they are too large.
+/// The bounds of an affine index in a box; `None` where they overflow.
 pub fn bounds(number: &Access, space: &IndexBox) -> Option<(i64, i64)> {
     let (mut low, mut high) = (number.offset, number.offset);
     for (step, range) in number.strides.iter().zip(space) {
@@ -221,8 +222,8 @@ pub fn bounds(number: &Access, space: &IndexBox) -> Option<(i64, i64)> {
     Some((low, high))
 }
 
-/// Whether a number is below another at all points of a box, or at none; else where to cut the box along the axis of its
-/// longest steps. Beyond such a cut there is less that is undecided, or the box is thinner.
+/// Whether an index is below `other` at all points of a box, or at none; otherwise the cut of the box along the
+/// axis with the largest stride. After such a cut, fewer points are undecided, or the box is thinner.
 fn is_below(number: &Access, other: i64, space: &IndexBox) -> Result<bool, BoxCut> {
     let (low, high) = bounds(number, space).unwrap_or((i64::MIN, i64::MAX));
     if high < other {
@@ -233,13 +234,13 @@ fn is_below(number: &Access, other: i64, space: &IndexBox) -> Result<bool, BoxCu
     }
     let extent = |axis: &usize| space[*axis].end - space[*axis].start;
     let axes = (0..space.len()).filter(|axis| extent(axis) > 1);
-    // A single point has one number, so there is such an axis.
+    // A single point is always decided, so there is such an axis.
     let axis = axes.max_by_key(|axis| number.strides[*axis].unsigned_abs()).unwrap_or_default();
     let (step, range) = (number.strides[axis], &space[axis]);
-    // The number is the axis' part and a rest between these.
+    // The index is the axis' part plus a rest between these bounds.
     let (first, last) = (step * range.start, step * (range.end - 1));
     let (low, high) = (low - first.min(last), high - first.max(last));
-    // The coordinates where it is decided whatever the rest is: those before one of these, and those from the other on.
+    // The coordinates at which the rest does not matter: those before `until`, and those from `from` on.
     let (until, from) = match step {
         0 => (range.start, range.end),
         1.. => (ceiling(other - high, step), ceiling(other - low, step)),
@@ -253,7 +254,7 @@ fn is_below(number: &Access, other: i64, space: &IndexBox) -> Result<bool, BoxCu
     Err(BoxCut { axis, at: at.clamp(range.start + 1, range.end - 1) })
 }
 
-/// The least integer that is no less than a quotient.
+/// The quotient, rounded up.
 fn ceiling(a: i64, b: i64) -> i64 {
     -(-a).div_euclid(b)
 }

@@ -1,9 +1,9 @@
-//! A piece: a box of a launch, with the program that is left in it.
+//! A box of a launch, with the program specialised for it.
 //!
-//! Owns [`LaunchBox`], [`SplitKey`] (by which pieces are found again) and [`split_launch`]. Invariant: the boxes of a launch cover its
-//! space, and no point is in two.
+//! Owns [`LaunchBox`], [`SplitKey`] (by which splits are cached) and [`split_launch`]. Invariant: the boxes of
+//! a launch partition its space.
 //!
-//! Not here: facts (`affine_facts.rs`), programs (`residual.rs`), evaluating a piece (`eval.rs`).
+//! Not here: facts (`affine_facts.rs`), programs (`residual.rs`), the evaluation of a box (`eval.rs`).
 
 use crate::index_split::affine_facts::{AffineIndices, BoxCut, Fact, IndexBox};
 use crate::index_split::residual::{ResidualAccess, residual};
@@ -12,9 +12,9 @@ use gpupy_core::ir::{Fingerprint, Program};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The most boxes of a launch: each is evaluated by itself.
+/// The most boxes of a launch: each is a launch of its own.
 const MOST: usize = 64;
-/// The fewest points of a box, on average: of smaller ones all together are faster point by point.
+/// The fewest points of a box, on average: for smaller boxes the gathers are faster.
 const POINTS: usize = 8;
 
 /// A box of a launch.
@@ -27,10 +27,11 @@ pub struct LaunchBox {
     walks: Vec<ResidualAccess>,
 }
 
-/// What boxes depend on: a program, a space, the numbers of accesses and parameters, and how long tables are.
+/// All that a split depends on: the program, the shape, the relevant accesses and parameters, and the lengths
+/// of gathered operands.
 pub type SplitKey = (Fingerprint, SmallVec<[u64; 24]>);
 
-/// By what the pieces of a launch are known again.
+/// The cache key of a launch's split.
 pub fn key(numbers: &AffineIndices, launch: &Launch<'_>, lens: &[usize]) -> SplitKey {
     let mut key = SmallVec::new();
     key.extend(launch.shape.iter().map(|extent| *extent as u64));
@@ -43,7 +44,7 @@ pub fn key(numbers: &AffineIndices, launch: &Launch<'_>, lens: &[usize]) -> Spli
     (launch.fingerprint, key)
 }
 
-/// The pieces of a launch, where it is worth going through them; `lens` says how many elements each operand has.
+/// The boxes of a launch, or `None` where splitting does not pay; `lens` has the length of each operand.
 pub fn split_launch(
     numbers: &AffineIndices,
     launch: &Launch<'_>,
@@ -99,7 +100,7 @@ impl LaunchBox {
         launch.dests.iter().map(moved).collect()
     }
 
-    /// An access over the space of the launch, over the box.
+    /// An access over the launch's space, moved to the box.
     fn moved(&self, access: &Access) -> Access {
         let steps = access.strides.iter().zip(&self.start);
         let offset = steps.fold(access.offset, |sum, (stride, start)| sum + stride * start);

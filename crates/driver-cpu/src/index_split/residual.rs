@@ -1,26 +1,27 @@
-//! Residues: what is left of a program where its numbers are known.
+//! The residual program of a box: partial evaluation by the facts that hold in it.
 //!
-//! Owns [`residual`]. Selections by tests that are decided give way to what they select, gathers at affine numbers to loads,
-//! and what nothing needs then is left out. Invariant: in the box of the facts the residue stores what the program does.
+//! Owns [`residual`]. Selects with a decided condition become the selected value, gathers at affine indices
+//! become loads, and dead instructions are removed. Invariant: in the box of the facts, the residual program
+//! stores what the original stores.
 //!
-//! Not here: what is known (`affine_facts.rs`).
+//! Not here: the facts (`affine_facts.rs`).
 
 use crate::index_split::affine_facts::{Fact, IndexBox, bounds};
 use gpupy_core::Op;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Inst, Program};
 
-/// The walk of a leaf of a residue.
+/// The access of an input of the residual program.
 #[derive(Clone, Debug)]
 pub enum ResidualAccess {
-    /// That of an access of the whole program.
+    /// An access of the original program, by number.
     Of(usize),
-    /// This one, over the space of the whole program.
+    /// An access that was derived, over the original program's space.
     Found(Access),
 }
 
-/// The residue of a program in a box, and the walks of its accesses; `None` where there is less than nothing to gain.
-/// `lens` says how many elements each operand has.
+/// The residual program in a box, and its accesses; `None` where nothing is simpler. `lens` has the length of
+/// each operand.
 pub fn residual(
     program: &Program,
     facts: &[Fact],
@@ -62,7 +63,7 @@ pub fn residual(
     is_less.then(|| pruned(program, insts, &same, walks))
 }
 
-/// The program of those of these instructions that a store needs, where each stands for what is the same.
+/// The program of the instructions that a store depends on; each instruction is replaced by the one in `same`.
 fn pruned(
     program: &Program,
     mut insts: Vec<Inst>,
@@ -77,7 +78,7 @@ fn pruned(
         }
     }
     let mut left = Program { insts, extra, ..program.clone() };
-    // What is part of a loop or a choice stays as it is.
+    // Instructions in loops and branches stay.
     let (mut is_needed, mut depth) = (vec![false; left.insts.len()], 0);
     for (needed, inst) in is_needed.iter_mut().zip(&left.insts) {
         let is_region = matches!(inst.op, Op::Loop | Op::If | Op::Else | Op::End);
@@ -91,7 +92,7 @@ fn pruned(
             used.iter().for_each(|value| is_needed[*value as usize] = true);
         }
     }
-    // Positions of what is left, and its accesses.
+    // The new positions of the instructions, and the accesses in use.
     let mut positions = vec![0u32; left.insts.len()];
     let mut kept: Vec<Inst> = Vec::new();
     let (mut accesses, mut found) = (Vec::new(), Vec::new());
@@ -113,14 +114,14 @@ fn pruned(
         }
         kept.push(inst);
     }
-    // Lists may name what comes behind: the next carried values of a loop.
+    // Lists may refer to later instructions: the next carried values of a loop.
     left.extra.iter_mut().for_each(|value| *value = positions[*value as usize]);
     left.insts = kept;
     left.accesses = accesses;
     (left, found)
 }
 
-/// Which arguments of an instruction are positions of instructions.
+/// The arguments of an instruction that are positions of instructions.
 fn values(op: Op, inst: &Inst) -> std::ops::Range<usize> {
     match op {
         Op::Const | Op::Param | Op::Load | Op::Index => 0..0,

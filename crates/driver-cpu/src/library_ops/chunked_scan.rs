@@ -1,7 +1,7 @@
-//! Scans.
+//! Prefix scans.
 //!
-//! Owns [`run`]. Chunks do not wait for each other, as each has its start: several are scanned side by
-//! side, and shared by threads.
+//! Owns [`run`]. Chunks are independent, because each has its start value: several are scanned interleaved, and
+//! threads share them.
 //!
 //! Not here: the loops (`rows`).
 
@@ -25,7 +25,7 @@ pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Re
     let n = whole.shape[last];
     let chunks = n.div_ceil(REDUCE_CHUNK);
     let length = |chunk: usize| REDUCE_CHUNK.min(n - chunk * REDUCE_CHUNK);
-    // Neighbours lie side by side: along the rows, or across them.
+    // Neighbouring items are contiguous in memory: along the rows, or across them.
     let along = whole.reads[0].access.strides[last].abs() <= 1;
     let place = |number: usize| match along {
         true => (number / chunks, number % chunks),
@@ -46,14 +46,15 @@ pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Re
         let until = (items.end * rows::SIDE).min(count);
         let mut at = items.start * rows::SIDE;
         while at < until {
-            // Only chunks of the same length go side by side.
+            // Only chunks of equal length are interleaved.
             let len = length(place(at).1);
             group.clear();
             while at < until && group.len() < rows::SIDE && length(place(at).1) == len {
                 group.push(walks(at));
                 at += 1;
             }
-            // SAFETY: the core promises that accesses name elements that exist.
+            // SAFETY: the contract guarantees that accesses name elements that exist; `len` is the length of every
+            // chunk in the group.
             unsafe { scan(&group, len) }
         }
         Ok(())

@@ -1,12 +1,13 @@
-//! A launch of a whole-program form.
+//! A launch of a library operation.
 //!
-//! Owns [`LibraryLaunch`]: its space and where its operands and its destination lie. Not here: what is done (`mod.rs`).
+//! Owns [`LibraryLaunch`]: its space and the accesses of its operands and its destination. Not here: the
+//! operations (`mod.rs`).
 
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::DType;
 use smallvec::SmallVec;
 
-/// A launch of a whole-program form.
+/// A launch of a library operation.
 pub struct LibraryLaunch<'a> {
     /// The input space.
     pub shape: &'a [usize],
@@ -16,12 +17,12 @@ pub struct LibraryLaunch<'a> {
     pub dest: StridedAccess<'a>,
 }
 
-// SAFETY: pieces write different elements, and what they read nobody writes; the core leaves all of
-// it alone until the evaluation returns.
+// SAFETY: threads write different elements and read none that is written; the core does not touch any
+// of them until the evaluation returns.
 unsafe impl Sync for LibraryLaunch<'_> {}
 
 impl LibraryLaunch<'_> {
-    /// How many rows along the last axis there are.
+    /// The number of rows along the last axis.
     pub fn rows(&self) -> usize {
         self.shape.iter().rev().skip(1).product()
     }
@@ -32,7 +33,7 @@ impl LibraryLaunch<'_> {
     }
 }
 
-/// Point number `number` of a shape in C order, and so many zeros.
+/// Point number `number` of a shape in C order, followed by `more` zeros.
 pub fn unravelled(mut number: usize, shape: &[usize], more: usize) -> Point {
     let mut point = Point::from_elem(0, shape.len() + more);
     for (i, extent) in point.iter_mut().zip(shape).rev() {

@@ -1,10 +1,11 @@
-//! Matrix products.
+//! Matrix products (gemm).
 //!
-//! Owns [`run`]. A stack of products is shared by its matrices, and a large product by boxes of its
-//! results. Floats and complex numbers are the crate `gemm`'s, which packs operands of any strides,
-//! but for thin products (`skinny_product.rs`); integers and bool are rows added up (`rows::multiply`), which wrap as they should.
+//! Owns [`run`]. Threads share a stack of products by its matrices, and a large product by tiles of its
+//! results. Floats and complex numbers are multiplied by the crate `gemm`, which packs operands of any strides,
+//! except for skinny products (`skinny_product.rs`). Integers and bool are rows that are multiplied and
+//! accumulated (`rows::multiply`), with wrapping.
 //!
-//! Not here: the loops over whole numbers (`rows`).
+//! Not here: the loops over integers (`rows`).
 
 use super::library_launch::{LibraryLaunch, unravelled};
 use super::product_tile::ProductTile;
@@ -18,15 +19,15 @@ use gpupy_core::op_eval::element::Half;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
-/// Multiplications in a nanosecond, roughly, where an element has 4 bytes.
+/// Multiplications in a nanosecond, estimated for elements of 4 bytes.
 const SPEED: usize = 32;
-/// Bytes that come from memory in a nanosecond, roughly.
+/// Bytes that are read from memory in a nanosecond, estimated.
 const BANDWIDTH: usize = 32;
-/// Boxes for each thread: with more than one, threads end together though one began late.
+/// Tiles for each thread: with more than one, threads finish together even if one begins late.
 const EACH: usize = 4;
-/// The least extent of a box of results that is worth a thread's own packing of its operands.
+/// The least extent of a tile for which a thread's own packing of the operands pays.
 const LEAST: usize = 64;
-/// Columns of whole numbers that are added up together: their sums stay in the nearest cache.
+/// Columns of integers that are accumulated together: their sums stay in the nearest cache.
 const COLUMNS: usize = 512;
 
 /// Evaluates a launch of the matrix product.
@@ -67,7 +68,7 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
     if skinny_product::suits(dtype, &product(0)) {
         return skinny_product::run(dtype, matrices, &product, executor, time as u64);
     }
-    // Boxes as square as the threads allow.
+    // Tiles as square as the number of threads allows.
     let mut cuts = [1, 1];
     let enough = if executor.threads == 1 { 1 } else { EACH * executor.threads };
     while matrices * cuts[0] * cuts[1] < enough && time > 10_000 {
@@ -88,7 +89,7 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
             let (rows, columns) = (part(0, number / cuts[1] % cuts[0]), part(1, number % cuts[1]));
             if !rows.is_empty() && !columns.is_empty() {
                 let piece = product(number / boxes).part(size, rows, columns);
-                // SAFETY: the core promises that accesses name elements that exist.
+                // SAFETY: the contract guarantees that accesses name elements that exist; tiles do not overlap.
                 unsafe { multiply(dtype, &piece)? }
             }
         }
@@ -96,12 +97,12 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
     })
 }
 
-/// Computes a piece.
+/// Computes a tile.
 ///
 /// # Safety
-/// Its elements exist, and nobody writes them but this.
+/// The elements of the tile and its operands exist, and nothing else accesses the tile meanwhile.
 unsafe fn multiply(dtype: DType, piece: &ProductTile) -> Result<()> {
-    // SAFETY: the caller's.
+    // SAFETY: the elements of the tile and its operands exist, and have this dtype.
     unsafe {
         match dtype {
             DType::F32 => by_crate(piece, 1f32),
@@ -118,11 +119,11 @@ unsafe fn multiply(dtype: DType, piece: &ProductTile) -> Result<()> {
     }
 }
 
-/// Terms are taken in chunks, whose sums are added: the crate adds up all of them one by one where a
-/// product is a vector's.
+/// Multiplies by the crate `gemm`, in chunks of terms whose products are accumulated: the crate adds up terms
+/// one by one for products with a vector.
 ///
 /// # Safety
-/// As of [`multiply`], for elements of this type.
+/// As for [`multiply`], for elements of this type.
 unsafe fn by_crate<T: Copy + 'static>(piece: &ProductTile, one: T) -> Result<()> {
     let [m, n, k] = piece.extents;
     let ([a_rs, a_cs], [b_cs, b_rs], [c_rs, c_cs]) =
@@ -131,7 +132,8 @@ unsafe fn by_crate<T: Copy + 'static>(piece: &ProductTile, one: T) -> Result<()>
         let at =
             |from: *const u8, step: isize| from.cast::<T>().wrapping_offset(first as isize * step);
         let (a, b, c) = (at(piece.a, a_cs), at(piece.b, b_rs), piece.c.cast::<T>());
-        // SAFETY: the caller's. The old results are read where a chunk has written them.
+        // SAFETY: the elements exist, as `multiply` requires; old results are read only after the first chunk
+        // has written them.
         unsafe {
             gemm::gemm(
                 m,
@@ -162,7 +164,7 @@ unsafe fn by_crate<T: Copy + 'static>(piece: &ProductTile, one: T) -> Result<()>
 /// The elements of a matrix, row by row.
 ///
 /// # Safety
-/// They exist.
+/// The elements exist for as long as the iterator.
 unsafe fn packed<T: Copy>(
     from: *const u8,
     (rows, columns): (usize, usize),
@@ -171,19 +173,19 @@ unsafe fn packed<T: Copy>(
     let from = from.cast::<T>();
     (0..rows).flat_map(move |r| {
         let start = from.wrapping_offset(r as isize * row);
-        // SAFETY: the caller's.
+        // SAFETY: `r` and `c` are below the extents, and the elements exist.
         (0..columns)
             .map(move |c| unsafe { start.wrapping_offset(c as isize * column).read_unaligned() })
     })
 }
 
-/// Half floats, summed in float32.
+/// Half floats, accumulated in float32.
 ///
 /// # Safety
-/// As of [`multiply`].
+/// As for [`multiply`].
 unsafe fn halves(piece: &ProductTile) -> Result<()> {
     let [m, n, k] = piece.extents;
-    // SAFETY: the caller's, here and below.
+    // SAFETY: the elements of the tile's operands exist, here and below.
     let (a, b) = unsafe {
         (
             packed::<u16>(piece.a, (m, k), piece.a_strides),
@@ -203,38 +205,38 @@ unsafe fn halves(piece: &ProductTile) -> Result<()> {
         c: c.as_mut_ptr().cast(),
         c_strides: [n as isize, 1],
     };
-    // SAFETY: the matrices are those above.
+    // SAFETY: `a`, `b` and `c` have the extents and strides of `inner`.
     unsafe { by_crate(&inner, 1f32)? };
     for (number, x) in c.into_iter().enumerate() {
         let [row, column] = piece.c_strides;
         let at = (number / n) as isize * row + (number % n) as isize * column;
-        // SAFETY: the caller's.
+        // SAFETY: the elements of the tile's operands exist.
         unsafe { piece.c.cast::<u16>().wrapping_offset(at).write_unaligned(Half::from(x).0) }
     }
     Ok(())
 }
 
-/// Integers and bool: rows of `b` times elements of `a`, added up.
+/// Integers and bool: rows of `b` times elements of `a`, accumulated.
 ///
 /// # Safety
-/// As of [`multiply`], for elements of this type's size.
+/// As for [`multiply`], for elements of this type's size.
 unsafe fn whole_numbers<T: Copy + Default>(piece: &ProductTile, multiply: RowFn) -> Result<()> {
     let [m, n, k] = piece.extents;
-    // A product with nothing changes no sum.
+    // Padding with zeros changes no sum.
     let padded = k.next_multiple_of(rows::TOGETHER);
     let [b_column, b_sum] = piece.b_strides;
     let mut sums = vec![T::default(); n.min(COLUMNS)];
     let mut a: Vec<T> = memory::with_room(m * padded)?;
     for row in 0..m {
         let from = piece.a.cast::<T>().wrapping_offset(row as isize * piece.a_strides[0]);
-        // SAFETY: the caller's.
+        // SAFETY: rows and columns are below the extents, and the elements exist.
         a.extend(unsafe { packed::<T>(from.cast(), (1, k), [0, piece.a_strides[1]]) });
         a.resize((row + 1) * padded, T::default());
     }
     for first in (0..n).step_by(COLUMNS) {
         let columns = COLUMNS.min(n - first);
         let from = piece.b.cast::<T>().wrapping_offset(first as isize * b_column);
-        // SAFETY: the caller's.
+        // SAFETY: rows and columns are below the extents, and the elements exist.
         let elements = unsafe { packed::<T>(from.cast(), (k, columns), [b_sum, b_column]) };
         let mut b: Vec<T> = memory::with_room(padded * columns)?;
         b.extend(elements);
@@ -243,14 +245,14 @@ unsafe fn whole_numbers<T: Copy + Default>(piece: &ProductTile, multiply: RowFn)
             sums[..columns].fill(T::default());
             for at in (0..padded).step_by(rows::TOGETHER) {
                 let (x, y) = (&raw const a[row * padded + at], &raw const b[at * columns]);
-                // SAFETY: there are so many elements and rows from there on.
+                // SAFETY: `a` and `b` are padded, so that 4 elements, and 4 rows of `columns` elements, follow.
                 unsafe {
                     multiply(sums.as_mut_ptr().cast(), [x.cast(), y.cast(), x.cast()], columns)
                 }
             }
             let to = piece.c.cast::<T>().wrapping_offset(row as isize * piece.c_strides[0]);
             for (column, sum) in (first..).zip(&sums[..columns]) {
-                // SAFETY: the caller's.
+                // SAFETY: rows and columns are below the extents, and the elements exist.
                 unsafe {
                     to.wrapping_offset(column as isize * piece.c_strides[1]).write_unaligned(*sum);
                 }

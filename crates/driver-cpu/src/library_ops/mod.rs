@@ -1,8 +1,9 @@
-//! The whole-program forms: scans, sorts and matrix products.
+//! Library operations: the whole-program forms, which are scans, sorts and matrix products.
 //!
-//! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one, and stands in `library_launch.rs`; scans stand in `chunked_scan.rs`, sorts in
-//! `sort.rs` with `radix_sort.rs` and `vector_sort.rs`, products in `matmul.rs` and `skinny_product.rs`, cut into the boxes of `product_tile.rs`.
-//! Invariants: pieces write different elements; bits do not depend on threads, but for the products of floats.
+//! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in
+//! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs` and `vector_sort.rs`; products in `matmul.rs`,
+//! and gemv-like ones in `skinny_product.rs`, cut into the tiles of `product_tile.rs`. Invariants: threads
+//! write different elements; bits do not depend on the number of threads, except for products of floats.
 //!
 //! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
 

@@ -1,13 +1,13 @@
-//! Boxes of the results of matrix products.
+//! Tiles of the results of matrix products.
 //!
 //! Owns [`ProductTile`]. Not here: how a product is cut (`matmul.rs`, `skinny_product.rs`).
 
 use std::ops::Range;
 
-/// A box of the results of one product. Strides are elements.
+/// A tile of the results of one product. Strides count elements.
 #[derive(Clone, Copy)]
 pub struct ProductTile {
-    /// Rows, columns and terms of the sums.
+    /// The number of rows, of columns, and of terms of each sum.
     pub extents: [usize; 3],
     pub a: *const u8,
     /// Along rows and along the sum.
@@ -21,7 +21,7 @@ pub struct ProductTile {
 }
 
 impl ProductTile {
-    /// Some rows and columns of it.
+    /// The tile of some of its rows and columns.
     pub fn part(self, size: usize, rows: Range<usize>, columns: Range<usize>) -> ProductTile {
         let bytes = |from: usize, stride: isize| from as isize * stride * size as isize;
         let ([a, _], [b, _], [row, column]) = (self.a_strides, self.b_strides, self.c_strides);

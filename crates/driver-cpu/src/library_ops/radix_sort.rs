@@ -1,29 +1,29 @@
-//! Sorting unsigned integers.
+//! Radix sort of unsigned integers.
 //!
-//! Owns [`sort`] and [`RadixKey`]. Many keys are parted by their highest digit that differs, into parts that
-//! are near in the cache, which threads share; fewer are sorted digit by digit where these are few, or else by
-//! vectors where the processor can, and otherwise compared.
+//! Owns [`sort`] and [`RadixKey`]. Many keys are partitioned by their highest digit that differs, into parts
+//! that fit in the cache and that threads share. Fewer keys are sorted digit by digit if they have few digits,
+//! otherwise by vectors if the processor supports it, and otherwise by comparison.
 //!
-//! Not here: which elements the keys stand for (`sort.rs`), vectors (`vector_sort.rs`).
+//! Not here: the meaning of the keys (`sort.rs`), vectors (`vector_sort.rs`).
 
 use super::vector_sort::VectorSort;
 use bytemuck::Zeroable;
 use gpupy_core::{Result, memory};
 use std::ops::Range;
 
-/// The fewest keys that are sorted digit by digit.
+/// The fewest keys that are sorted by digits.
 const ENOUGH: usize = 160;
 /// The fewest keys that are sorted by vectors.
 const SOME: usize = 100;
-/// The fewest keys that are parted first.
+/// The fewest keys that are partitioned first.
 const MANY: usize = 1 << 14;
-/// The fewest keys that are parted for several threads rather than sorted by one thread's vectors.
+/// The fewest keys that are partitioned for several threads, rather than sorted by one thread with vectors.
 const FOR_ONE: usize = 1 << 17;
 /// Bits of a digit.
 const DIGIT: u32 = 8;
-/// The most digits that take less time than vectors.
+/// The most digits for which a sort by digits is faster than by vectors.
 const FEW_DIGITS: u32 = 2;
-/// The most digits that are sorted by, rather than comparing.
+/// The most digits for which a sort by digits is faster than by comparison.
 const DIGITS: u32 = 4;
 
 /// An unsigned integer.
@@ -34,7 +34,7 @@ pub trait RadixKey: VectorSort + Copy + Ord + Default + Zeroable + Send + Sync {
     fn difference(self, other: Self) -> Self;
     /// The bits of either.
     fn either(self, other: Self) -> Self;
-    /// How many bits there are up to the highest that is set.
+    /// The number of bits up to the highest that is set.
     fn length(self) -> u32;
 }
 
@@ -62,14 +62,14 @@ macro_rules! keys {
 }
 keys!(u8 u16 u32 u64 u128);
 
-/// Runs items, of which each may be run on another thread, in so many nanoseconds.
+/// Runs items, which take so many nanoseconds together, possibly on several threads.
 pub type ShareItems<'a> =
     &'a mut dyn FnMut(usize, u64, &(dyn Fn(Range<usize>) + Sync)) -> Result<()>;
 
-/// Sorts keys, in whose bits below `low` equal keys rise already.
+/// Sorts keys. Bits below `low` are already in ascending order among keys that are equal above.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for as many again; the keys stand in some order then.
+/// - `OutOfMemory`: there is no memory for as many spare keys. The keys are then in an unspecified order.
 pub fn sort<K: RadixKey>(keys: &mut [K], low: u32, share: ShareItems<'_>) -> Result<()> {
     if keys.len() < SOME {
         keys.sort_unstable();
@@ -81,7 +81,7 @@ pub fn sort<K: RadixKey>(keys: &mut [K], low: u32, share: ShareItems<'_>) -> Res
     }
 }
 
-/// The same, where fewer than `for_one` keys may be sorted by vectors.
+/// Sorts keys like [`sort`], given spare memory; fewer than `for_one` keys may be sorted by vectors.
 fn sort_by<K: RadixKey>(
     keys: &mut [K],
     spare: &mut [K],
@@ -117,9 +117,9 @@ fn sort_by<K: RadixKey>(
         for number in items {
             let start = if number == 0 { 0 } else { ends[number - 1] as usize };
             let len = ends[number] as usize - start;
-            // SAFETY: parts do not overlap, and lie inside both.
+            // SAFETY: parts do not overlap, and lie inside both buffers.
             let (keys, spare) = unsafe { (all.part(start, len), spare.part(start, len)) };
-            // It asks for no memory, so nothing fails.
+            // It allocates nothing, so it cannot fail.
             let _ = sort_by(keys, spare, low, usize::MAX, &mut |items, _, run| {
                 run(0..items);
                 Ok(())
@@ -128,23 +128,23 @@ fn sort_by<K: RadixKey>(
     })
 }
 
-/// Memory of which different threads take different parts.
+/// Memory that is split into disjoint parts, one for a thread.
 struct DisjointParts<K>(*mut K);
 
-// SAFETY: it is only an address; whoever takes a part says that nobody else has it.
+// SAFETY: the type is only an address; callers of `part` guarantee that no two threads use the same part.
 unsafe impl<K: Send> Sync for DisjointParts<K> {}
 
 impl<K> DisjointParts<K> {
     /// # Safety
-    /// The part is inside, and nobody else's.
+    /// The part is inside the memory, and not borrowed elsewhere.
     #[allow(clippy::mut_from_ref)] // parts are different ones
     unsafe fn part(&self, start: usize, len: usize) -> &mut [K] {
-        // SAFETY: the caller's.
+        // SAFETY: the part is inside the memory, and not borrowed elsewhere.
         unsafe { std::slice::from_raw_parts_mut(self.0.add(start), len) }
     }
 }
 
-/// Sorts keys that differ in these bits.
+/// Sorts keys that differ only in these bits.
 fn few<K: RadixKey>(keys: &mut [K], spare: &mut [K], bits: Range<u32>) {
     let digits = (bits.end - bits.start).div_ceil(DIGIT);
     let by_digits = keys.len() >= ENOUGH && digits <= DIGITS;
@@ -169,7 +169,7 @@ fn few<K: RadixKey>(keys: &mut [K], spare: &mut [K], bits: Range<u32>) {
     }
 }
 
-/// Moves keys behind each other by a digit, equal ones in their order; tells where each digit ends.
+/// A counting sort by one digit, which keeps the order of equal keys; returns the end of each digit's keys.
 fn part<K: RadixKey>(keys: &[K], to: &mut [K], from: u32) -> [u32; 1 << DIGIT] {
     let mut ends = [0; 1 << DIGIT];
     keys.iter().for_each(|key| ends[key.digit(from)] += 1);
@@ -179,7 +179,7 @@ fn part<K: RadixKey>(keys: &[K], to: &mut [K], from: u32) -> [u32; 1 << DIGIT] {
     }
     for key in keys {
         let place = &mut ends[key.digit(from)];
-        // SAFETY: `to` is as long as `keys`, and places are counts of them.
+        // SAFETY: `to` is as long as `keys`, and places are prefix sums of their counts.
         unsafe { *to.get_unchecked_mut(*place as usize) = *key };
         *place += 1;
     }

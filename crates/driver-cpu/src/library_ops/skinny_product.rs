@@ -1,10 +1,10 @@
-//! Thin matrix products: a matrix times a few vectors, or a few rows times a matrix, of floats.
+//! Skinny matrix products (gemv): a matrix times a few vectors, or a few rows times a matrix, of floats.
 //!
-//! Owns [`run`] and [`suits`]. What limits them is how fast the large matrix is read, so it is read
-//! once, in the order in which it lies, by all threads: in *strips* of some rows and some terms. Where
-//! terms are cut too, sums of the strips are added up afterwards. Complex numbers are two real ones:
-//! a row of them times a vector is two rows of real dot products.
-//! Invariant: strips depend on extents alone, so bits do not depend on threads.
+//! Owns [`run`] and [`suits`]. Such products are limited by the bandwidth of the large matrix. So threads read
+//! it once, in the order in which it lies in memory, in *strips* of some rows and some terms. Where terms are
+//! cut too, the sums of the strips are added afterwards. A complex product is two real ones: a row times a
+//! vector is two rows of real dot products. Invariant: strips depend on extents alone, so bits do not depend on
+//! the number of threads.
 //!
 //! Not here: loops (`rows/gemv.rs`), other products (`matmul.rs`).
 
@@ -15,15 +15,15 @@ use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
-/// The most vectors of a thin product.
+/// The most vectors of a skinny product.
 const THIN: usize = 4;
-/// Elements of a strip of columns, roughly: some microseconds' work.
+/// Elements of a strip of columns: some microseconds of work.
 const STRIP: usize = 1 << 16;
-/// Those of a strip of rows, whose sums need not be added up: less than a microsecond's.
+/// Elements of a strip of rows, whose sums are final: less than a microsecond of work.
 const ROWS: usize = 1 << 14;
 /// Bytes of a vector's part, or of sums, that stay in the nearest cache.
 const NEAR: usize = 16 << 10;
-/// The fewest terms of a strip that is cut along them, so that adding up its sums does not count.
+/// The fewest terms of a strip where terms are cut, so that adding the strips' sums costs little.
 const TERMS: usize = 128;
 
 /// A product as a matrix times vectors.
@@ -62,7 +62,8 @@ impl SkinnyProduct {
         }
     }
 
-    /// Whether elements lie side by side along terms, or else along rows. Those of a single row are put so.
+    /// Whether the matrix is contiguous along terms (true) or along rows (false); `None` for neither. A single
+    /// row is copied to be contiguous.
     fn along_terms(&self) -> Option<bool> {
         match (self.rows, self.matrix_strides) {
             (1, _) | (_, [_, 1]) => Some(true),
@@ -72,17 +73,17 @@ impl SkinnyProduct {
     }
 }
 
-/// Whether a product is a thin one.
+/// Whether a product is skinny, and can be computed here.
 pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
     let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
     let thin = SkinnyProduct::of(piece);
     float && thin.vectors <= THIN && thin.terms > 0 && thin.along_terms().is_some()
 }
 
-/// Evaluates thin products, which differ only in where they lie, in so many nanoseconds.
+/// Evaluates skinny products, which differ only in their addresses, and take `time` nanoseconds each.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for the sums of strips.
+/// - `OutOfMemory`: there is no memory for the sums of strips.
 pub fn run(
     dtype: DType,
     matrices: usize,
@@ -123,12 +124,12 @@ impl Cuts {
         Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }
     }
 
-    /// Into how many strips rows are cut, and terms.
+    /// The number of strips along rows, and along terms.
     fn strips(&self) -> [usize; 2] {
         [self.rows.div_ceil(self.rows_each), self.terms.div_ceil(self.terms_each)]
     }
 
-    /// How many sums so many rows have, in reals.
+    /// The number of sums of `rows` rows, in real numbers.
     fn sums<const PARTS: usize>(&self, rows: usize) -> usize {
         let rows = if self.along_terms { rows } else { rows * PARTS };
         rows * self.vectors * PARTS
@@ -143,13 +144,13 @@ impl Cuts {
     }
 }
 
-/// The sums of strips, which threads write in different places.
+/// The sums of strips. Threads write disjoint parts.
 struct Sums<T>(*mut T);
 
-// SAFETY: as the type says.
+// SAFETY: each strip has its own part of the sums, and each strip is computed by one thread.
 unsafe impl<T> Sync for Sums<T> {}
 
-/// As [`run`], for numbers of `PARTS` reals: 1, or of complex numbers 2.
+/// Like [`run`], for elements of `PARTS` real numbers: 1, or 2 for complex numbers.
 fn run_on<T: Real, const PARTS: usize>(
     matrices: usize,
     piece: &(dyn Fn(usize) -> ProductTile + Sync),
@@ -171,11 +172,11 @@ fn run_on<T: Real, const PARTS: usize>(
             let matrix = next / strips;
             let end = items.end.min((matrix + 1) * strips);
             let thin = SkinnyProduct::of(&piece(matrix));
-            // SAFETY: the core promises that accesses name elements that exist; every strip has
-            // sums of its own, and rows of results are one strip's where terms are not cut.
+            // SAFETY: the contract guarantees that accesses name elements that exist; every strip has
+            // its own sums, and its own rows of results where terms are not cut.
             unsafe {
                 if term_strips == 1 {
-                    // Strips that are taken together are one.
+                    // Consecutive strips are computed as one.
                     let last = cuts.rows_of((end - 1) % strips);
                     let rows = cuts.rows_of(next % strips).start..last.end;
                     thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
@@ -201,7 +202,7 @@ fn run_on<T: Real, const PARTS: usize>(
             first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
         }
         let thin = SkinnyProduct::of(&piece(number / row_strips));
-        // SAFETY: as above; no thread works any more.
+        // SAFETY: accesses name elements that exist, and all threads have finished.
         unsafe {
             thin.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
         }
@@ -210,10 +211,10 @@ fn run_on<T: Real, const PARTS: usize>(
 }
 
 impl SkinnyProduct {
-    /// Computes the results of some rows, of which all terms are in one strip.
+    /// Computes the results of some rows whose terms are all in one strip.
     ///
     /// # Safety
-    /// The elements exist, and nobody else uses the results.
+    /// The elements exist, and nothing else accesses the results meanwhile.
     unsafe fn whole_rows<T: Real, const PARTS: usize>(
         &self,
         cuts: &Cuts,
@@ -223,7 +224,7 @@ impl SkinnyProduct {
     ) -> Result<()> {
         let first = self.results.cast::<T>().wrapping_add(rows.start);
         let sums_are_results = PARTS == 1 && self.vectors == 1 && self.result_strides[0] == 1;
-        // SAFETY: the caller's; there is room for the sums.
+        // SAFETY: the elements exist, and `own` has room for the sums.
         unsafe {
             if sums_are_results && first.is_aligned() {
                 return self.strip::<T, PARTS>(cuts, rows, 0..self.terms, packed, first);
@@ -238,10 +239,10 @@ impl SkinnyProduct {
         Ok(())
     }
 
-    /// Computes the sums of a strip: those of each real vector stand behind those of the one before.
+    /// Computes the sums of a strip, vector by vector.
     ///
     /// # Safety
-    /// The elements exist, there is room for the sums, and nobody else uses them.
+    /// The elements exist, there is room for the sums, and nothing else accesses them meanwhile.
     unsafe fn strip<T: Real, const PARTS: usize>(
         &self,
         cuts: &Cuts,
@@ -260,25 +261,25 @@ impl SkinnyProduct {
             for at in 0..terms.len() * PARTS {
                 let from =
                     matrix.wrapping_offset((at / PARTS) as isize * term + (at % PARTS) as isize);
-                // SAFETY: the caller's.
+                // SAFETY: the rows and terms are in the matrix, whose elements exist.
                 beside_each_other.push(unsafe { from.read_unaligned() });
             }
             matrix = beside_each_other.as_ptr();
         }
         let beside = PARTS == 1 && (self.vector_strides[1] == 1 || terms.len() == 1);
         let (vectors, pitch) = if beside {
-            // Of a single term the stride is any.
+            // A single term has no meaningful stride.
             let first = terms.start as isize * self.vector_strides[1];
             (self.vector.cast::<T>().wrapping_offset(first), self.vector_strides[0])
         } else {
             packed.clear();
             memory::reserve(packed, self.vectors * PARTS * terms.len() * PARTS)?;
-            // SAFETY: the caller's.
+            // SAFETY: the rows and terms are in the matrix, whose elements exist.
             unsafe { self.pack::<T, PARTS>(cuts.along_terms, terms.clone(), packed) };
             (packed.as_ptr(), (packed.len() / (self.vectors * PARTS)) as isize)
         };
         let count = self.vectors * PARTS;
-        // SAFETY: the caller's.
+        // SAFETY: the rows and terms are in the matrix, whose elements exist.
         unsafe {
             if cuts.along_terms {
                 let (rows, terms) = (rows.len(), terms.len() * PARTS);
@@ -291,9 +292,9 @@ impl SkinnyProduct {
         Ok(())
     }
 
-    /// Packs terms of the vectors, complex ones so that they are multiplied with reals: for rows, as
-    /// a vector that gives the real part and one that gives the imaginary part; for columns, as their
-    /// real parts and their imaginary parts.
+    /// Packs terms of the vectors. A complex vector becomes two real ones: along terms, one that gives the real
+    /// part of the product and one that gives the imaginary part; along rows, its real parts and its imaginary
+    /// parts.
     ///
     /// # Safety
     /// The terms exist.
@@ -309,7 +310,7 @@ impl SkinnyProduct {
                     let [from, step] = self.vector_strides;
                     let at = vector as isize * from + term as isize * step;
                     let at = self.vector.cast::<T>().wrapping_offset(at * PARTS as isize);
-                    // SAFETY: the caller's.
+                    // SAFETY: the vectors have these terms.
                     let of = |k: usize| unsafe { at.wrapping_add(k).read_unaligned() };
                     match (PARTS, along_terms, part) {
                         (1, ..) | (_, false, _) => packed.push(of(part)),
@@ -321,10 +322,10 @@ impl SkinnyProduct {
         }
     }
 
-    /// Puts the results of some rows where they belong.
+    /// Stores the results of some rows.
     ///
     /// # Safety
-    /// The results and sums exist, and nobody else uses the results.
+    /// The results and sums exist, and nothing else accesses the results meanwhile.
     unsafe fn put<T: Real, const PARTS: usize>(
         &self,
         cuts: &Cuts,
@@ -333,7 +334,7 @@ impl SkinnyProduct {
     ) {
         let each = cuts.sums::<PARTS>(rows.len()) / (self.vectors * PARTS);
         for vector in 0..self.vectors {
-            // SAFETY: the caller's.
+            // SAFETY: the sums of these rows and the results exist.
             let sum = |part: usize, at: usize| unsafe {
                 sums.add((vector * PARTS + part) * each + at).read()
             };
@@ -350,7 +351,7 @@ impl SkinnyProduct {
                     }
                 };
                 for (k, part) in parts.into_iter().enumerate().take(PARTS) {
-                    // SAFETY: the caller's.
+                    // SAFETY: the sums of these rows and the results exist.
                     unsafe { to.wrapping_add(k).write_unaligned(part) }
                 }
             }

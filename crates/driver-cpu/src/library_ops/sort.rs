@@ -1,10 +1,10 @@
-//! Sorts.
+//! Sorts of rows, and argsorts.
 //!
-//! Owns [`run`]. An element becomes a *key*, an unsigned integer that stands in its order; keys are
-//! sorted, alone or with the elements' positions. NaN and zeros are put where they belong afterwards,
-//! as keys do not tell in which order they stood. Rows are shared by threads, and so is one alone.
+//! Owns [`run`]. An element is mapped to a *key*, an unsigned integer with the same order; keys are sorted,
+//! alone or together with the elements' positions. NaN and zeros are put in order afterwards, because keys do
+//! not preserve the order in which they stood. Threads share rows, or a single row.
 //!
-//! Not here: how keys are sorted (`radix_sort.rs`).
+//! Not here: the sorting of keys (`radix_sort.rs`).
 
 use super::library_launch::LibraryLaunch;
 use super::radix_sort::{self, RadixKey, ShareItems};
@@ -28,7 +28,7 @@ pub fn run(whole: &LibraryLaunch<'_>, positions: bool, executor: &mut Executor<'
     let row = |number: usize, share: ShareItems<'_>| {
         let point = whole.row(number);
         let (to, from) = (whole.dest.walk(&point, last), whole.reads[0].walk(&point, last));
-        // SAFETY: the core promises that accesses name elements that exist.
+        // SAFETY: the contract guarantees that accesses name elements that exist.
         unsafe {
             match dtype {
                 DType::C64 => complex::<u64>(DType::F32, to, from, n, positions),
@@ -67,7 +67,7 @@ unsafe fn real(
 ) -> Result<()> {
     macro_rules! by {
         ($t:ident, $both:ident) => {
-            // SAFETY: the caller's.
+            // SAFETY: the rows have `n` elements of the dtype, as this function requires.
             unsafe {
                 if positions {
                     let with = |key: $t, at| $both::from(key) << 32 | $both::from(at);
@@ -91,21 +91,21 @@ unsafe fn real(
 /// The elements of a row.
 ///
 /// # Safety
-/// It has `n` of this type.
+/// The row has `n` elements of this type, for as long as the iterator.
 unsafe fn read<T: Copy>(row: Walk, n: usize) -> impl ExactSizeIterator<Item = T> {
     (0..n as isize).map(move |k| {
-        // SAFETY: the caller's.
+        // SAFETY: `k` is below `n`, and the row has `n` elements.
         unsafe { row.ptr.wrapping_offset(row.step * k).cast::<T>().read_unaligned() }
     })
 }
 
-/// The elements of a row, side by side.
+/// The elements of a row, contiguous.
 ///
 /// # Safety
-/// It has `n` of this type.
+/// The row has `n` elements of this type.
 unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Result<Vec<T>> {
     let mut all: Vec<T> = memory::with_room(n)?;
-    // SAFETY: the caller's.
+    // SAFETY: the row has `n` elements, and `with_room` has reserved as many.
     unsafe {
         if row.step != size_of::<T>() as isize {
             all.extend(read::<T>(row, n));
@@ -120,9 +120,9 @@ unsafe fn gathered<T: Copy>(row: Walk, n: usize) -> Result<Vec<T>> {
 /// Writes the elements of a row.
 ///
 /// # Safety
-/// It has as many of this type.
+/// The row has as many elements of this type.
 unsafe fn write<T: Copy>(row: Walk, elements: &[T]) {
-    // SAFETY: the caller's.
+    // SAFETY: the row has as many elements as `elements`.
     unsafe {
         if row.step == size_of::<T>() as isize {
             return std::ptr::copy_nonoverlapping(
@@ -135,10 +135,10 @@ unsafe fn write<T: Copy>(row: Walk, elements: &[T]) {
     }
 }
 
-/// The same of elements that are made one after the other.
+/// Writes elements to a row as an iterator yields them.
 ///
 /// # Safety
-/// As of [`write()`].
+/// As for [`write()`].
 unsafe fn write_each<T: Copy>(row: Walk, elements: impl Iterator<Item = T>) {
     let side_by_side = row.step == size_of::<T>() as isize;
     for (k, element) in elements.enumerate() {
@@ -146,7 +146,7 @@ unsafe fn write_each<T: Copy>(row: Walk, elements: impl Iterator<Item = T>) {
             true => row.ptr.cast::<T>().wrapping_add(k),
             false => row.ptr.wrapping_offset(k as isize * row.step).cast(),
         };
-        // SAFETY: the caller's.
+        // SAFETY: the row has as many elements as the iterator.
         unsafe { at.write_unaligned(element) }
     }
 }
@@ -161,18 +161,18 @@ fn widely<R>(run: impl FnOnce() -> R) -> R {
             run()
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: just looked.
+            // SAFETY: the processor's features were just checked.
             return unsafe { with_avx2(run) };
         }
     }
     run()
 }
 
-/// The bits of a dtype's elements, and how they are ordered.
+/// The order of a dtype's elements, in terms of their bits.
 struct SortOrder<T> {
-    /// The bit of the sign; 0 where there is none.
+    /// The sign bit; 0 for unsigned integers.
     sign: T,
-    /// The bits of infinity; 0 of what is no float.
+    /// The bits of infinity; 0 for integers.
     infinity: T,
 }
 
@@ -196,7 +196,7 @@ macro_rules! ordered {
                 self.infinity != 0 && bits & !self.sign > self.infinity
             }
 
-            /// The key of bits: of a float, all of a negative one are flipped.
+            /// The key of an element: the bits of negative floats are all flipped.
             #[inline(always)]
             fn key(&self, bits: $t) -> $t {
                 let negative = self.infinity != 0 && bits & self.sign != 0;
@@ -214,11 +214,12 @@ macro_rules! ordered {
             /// # Safety
             /// As of [`real`].
             unsafe fn elements(&self, from: Walk, n: usize, share: ShareItems<'_>) -> Result<Vec<$t>> {
-                // SAFETY: the caller's.
+                // SAFETY: the row has `n` elements of this type.
                 let mut keys: Vec<$t> = unsafe { gathered(from, n) }?;
                 let mut nans = Vec::new();
                 let float = self.infinity != 0;
-                // Words, as they are as wide as the keys, and no early end.
+                // Flags are words as wide as the keys, and the loop has no early exit, so that it is
+                // vectorised.
                 let seen = |(nan, zero): ($t, $t), bits: &$t| {
                     (nan | self.is_nan(*bits) as $t, zero | (*bits == self.sign) as $t)
                 };
@@ -237,12 +238,12 @@ macro_rules! ordered {
                     .then(|| keys.partition_point(|key| *key < self.key(self.sign)));
                 widely(|| keys.iter_mut().for_each(|key| *key = self.bits(*key)));
                 if let Some(first) = zeros {
-                    // Zeros of both signs stay in the order in which they stood.
-                    // SAFETY: the caller's.
+                    // Zeros of both signs keep their original order.
+                    // SAFETY: the row has `n` elements of this type.
                     let stood = unsafe { read::<$t>(from, n) }.filter(|bits| bits & !self.sign == 0);
                     keys[first..].iter_mut().zip(stood).for_each(|(to, bits)| *to = bits);
                 }
-                // There is room where they were.
+                // The room of the removed NaN is still reserved.
                 keys.extend(nans);
                 Ok(keys)
             }
@@ -258,7 +259,7 @@ macro_rules! ordered {
                 with: impl Fn($t, u32) -> K,
                 share: ShareItems<'_>,
             ) -> Result<Vec<K>> {
-                // SAFETY: the caller's.
+                // SAFETY: the row has `n` elements of this type.
                 let row = unsafe { read::<$t>(from, n) };
                 let key = |bits: $t| match bits {
                     _ if self.is_nan(bits) => $t::MAX,
@@ -276,11 +277,11 @@ macro_rules! ordered {
 }
 ordered!(u8 u16 u32 u64);
 
-/// Complex numbers, whose parts have this dtype and half of the word: by their real parts, then by
-/// their imaginary ones, those with a NaN behind the others.
+/// Sorts complex numbers by their real parts, then by their imaginary parts; numbers with a NaN come last. A
+/// part has this dtype and half the bits of the word.
 ///
 /// # Safety
-/// As of [`real`].
+/// As for [`real`].
 unsafe fn complex<W: ComplexWord>(
     part: DType,
     to: Walk,
@@ -288,19 +289,19 @@ unsafe fn complex<W: ComplexWord>(
     n: usize,
     positions: bool,
 ) -> Result<()> {
-    // SAFETY: the caller's.
+    // SAFETY: the rows have `n` elements, as this function requires.
     let row: Vec<W> = unsafe { gathered(from, n) }?;
     let mut places = memory::collected(n, 0..n as u32)?;
-    // Nothing but NaN is behind infinity.
+    // Only NaN is ordered after infinity.
     let nan = |x: u64| order(part, x, W::INFINITY).is_gt();
-    // Equal ones stay in their order; a sort that keeps it by itself takes memory of its own.
+    // Ties are broken by position: a stable sort would allocate memory of its own.
     places.sort_unstable_by(|a, b| {
         let stood = a.cmp(b);
         let ([a, c], [b, d]) = (row[*a as usize].parts(), row[*b as usize].parts());
         let classes = (nan(a), nan(c)).cmp(&(nan(b), nan(d)));
         classes.then_with(|| order(part, a, b)).then_with(|| order(part, c, d)).then(stood)
     });
-    // SAFETY: the caller's.
+    // SAFETY: the rows have `n` elements, as this function requires.
     unsafe {
         match positions {
             true => write(to, &places),

@@ -1,21 +1,21 @@
-//! Sorting unsigned integers of 32 and 64 bits by vectors, where the processor has AVX-512.
+//! Vectorised quicksort of unsigned integers of 32 and 64 bits, for processors with AVX-512.
 //!
-//! Owns [`VectorSort`]. It is quicksort: keys are parted by a *pivot*, a vector at a time, until they fit into a
-//! *square* of 16 vectors. A square lies in registers, and is sorted by networks, which compare the same places
-//! whatever the keys are. The method is that of Intel's x86-simd-sort, which NumPy
-//! uses. Invariant: what comes out are the keys in their order; pivots that part badly cost time and no more
-//! than `sort_unstable` does.
+//! Owns [`VectorSort`]. Keys are partitioned by a *pivot*, a vector at a time, until they fit into a *square*
+//! of 16 vectors. A square lies in registers and is sorted by sorting networks, whose comparisons do not depend
+//! on the keys. The method is that of Intel's x86-simd-sort, which NumPy uses. Invariant: the output has the
+//! same keys, in order; bad pivots cost no more time than `sort_unstable`.
 //!
-//! Not here: when keys are sorted so (`radix_sort.rs`).
+//! Not here: when this sort is used (`radix_sort.rs`).
 
-/// Keys that may be sorted by vectors.
+/// Types of keys that may be sorted by vectors.
 pub trait VectorSort: Sized {
-    /// Whether the processor can.
+    /// Whether the processor supports it.
     fn is_possible() -> bool {
         false
     }
 
-    /// Sorts keys, with a place for each in `spare`; false where the processor cannot, and nothing was done.
+    /// Sorts keys, with as many spare places; returns false, and does nothing, where the processor does not
+    /// support it.
     fn sort(_keys: &mut [Self], _spare: &mut [Self]) -> bool {
         false
     }
@@ -42,23 +42,23 @@ mod x86 {
     /// The processor has AVX-512, and memory that is named exists.
     trait KeyVector: Copy {
         type Key: Copy + Ord;
-        /// How many there are.
+        /// The number of lanes.
         const COUNT: usize;
-        /// All the same.
+        /// The key in all lanes.
         unsafe fn all(key: Self::Key) -> Self;
-        /// The first `count` keys at an address, and behind them the greatest of all.
+        /// Loads the first `count` keys, and the greatest key in the lanes after them.
         unsafe fn load(from: *const Self::Key, count: usize) -> Self;
-        /// Puts the first `count` keys to an address.
+        /// Stores the first `count` keys.
         unsafe fn store(self, to: *mut Self::Key, count: usize);
         unsafe fn min(self, other: Self) -> Self;
         unsafe fn max(self, other: Self) -> Self;
-        /// Those of one vector, but in the lanes of the mask those of another.
+        /// The lanes of `other` where the mask is set, and of this vector elsewhere.
         unsafe fn or_in(self, mask: u16, other: Self) -> Self;
-        /// Of lane `l`, what is in lane `l ^ by`.
+        /// Permutes lanes: lane `l` gets the key of lane `l ^ by`.
         unsafe fn crossed(self, by: usize) -> Self;
-        /// In which lanes there is less than in another one.
+        /// The mask of lanes whose key is less than in `other`.
         unsafe fn below(self, other: Self) -> u16;
-        /// The keys in the lanes of a mask, moved together.
+        /// The keys in the lanes of the mask, compressed to the front.
         unsafe fn packed(self, mask: u16) -> Self;
     }
 
@@ -75,48 +75,48 @@ mod x86 {
                 const COUNT: usize = $count;
                 #[inline(always)]
                 unsafe fn all(key: $key) -> $lanes {
-                    // SAFETY: the caller's.
+                    // SAFETY: the processor has AVX-512, as all methods of the trait require.
                     $lanes(unsafe { $set(key as $signed) })
                 }
                 #[inline(always)]
                 unsafe fn load(from: *const $key, count: usize) -> $lanes {
-                    // SAFETY: the caller's; lanes that are not in the mask are not read.
+                    // SAFETY: `count` keys exist, and lanes outside the mask are not read.
                     $lanes(unsafe { $load($set(-1), first(count) as $mask, from.cast()) })
                 }
                 #[inline(always)]
                 unsafe fn store(self, to: *mut $key, count: usize) {
-                    // SAFETY: the caller's; lanes that are not in the mask are not written.
+                    // SAFETY: `count` places exist, and lanes outside the mask are not written.
                     unsafe { $store(to.cast(), first(count) as $mask, self.0) }
                 }
                 #[inline(always)]
                 unsafe fn min(self, other: $lanes) -> $lanes {
-                    // SAFETY: the caller's.
+                    // SAFETY: the processor has AVX-512, as all methods of the trait require.
                     $lanes(unsafe { $min(self.0, other.0) })
                 }
                 #[inline(always)]
                 unsafe fn max(self, other: $lanes) -> $lanes {
-                    // SAFETY: the caller's.
+                    // SAFETY: the processor has AVX-512, as all methods of the trait require.
                     $lanes(unsafe { $max(self.0, other.0) })
                 }
                 #[inline(always)]
                 unsafe fn or_in(self, mask: u16, other: $lanes) -> $lanes {
-                    // SAFETY: the caller's.
+                    // SAFETY: the processor has AVX-512, as all methods of the trait require.
                     $lanes(unsafe { $blend(mask as $mask, self.0, other.0) })
                 }
                 #[inline(always)]
                 unsafe fn crossed(self, by: usize) -> $lanes {
                     let lanes: [$key; $count] = from_fn(|l| (l ^ by) as $key);
-                    // SAFETY: the caller's; an array of the vector's size is read.
+                    // SAFETY: the processor has AVX-512, and `lanes` has the size of a vector.
                     $lanes(unsafe { $permute(_mm512_loadu_si512(lanes.as_ptr().cast()), self.0) })
                 }
                 #[inline(always)]
                 unsafe fn below(self, other: $lanes) -> u16 {
-                    // SAFETY: the caller's.
+                    // SAFETY: the processor has AVX-512, as all methods of the trait require.
                     u16::from(unsafe { $less(self.0, other.0) })
                 }
                 #[inline(always)]
                 unsafe fn packed(self, mask: u16) -> $lanes {
-                    // SAFETY: the caller's.
+                    // SAFETY: the processor has AVX-512, as all methods of the trait require.
                     $lanes(unsafe { $compress(mask as $mask, self.0) })
                 }
             }
@@ -138,7 +138,7 @@ mod x86 {
                     }
                     let able = Self::is_possible() && spare.len() >= keys.len();
                     if able {
-                        // SAFETY: just looked.
+                        // SAFETY: `is_possible` has found the instructions, and `spare` is as long as `keys`.
                         unsafe { with_avx512(keys, spare) }
                     }
                     able
@@ -155,7 +155,7 @@ mod x86 {
             _mm512_permutexvar_epi64 _mm512_cmplt_epu64_mask _mm512_maskz_compress_epi64;
     }
 
-    /// The vectors of a square: half of the processor's.
+    /// The vectors of a square: half of the processor's registers.
     const ROWS: usize = 16;
 
     /// The mask of the first lanes.
@@ -164,16 +164,16 @@ mod x86 {
         if count >= 16 { u16::MAX } else { (1 << count) - 1 }
     }
 
-    /// The lanes whose number has a bit.
+    /// The lanes whose number has this bit.
     #[inline(always)]
     fn lanes_with(bit: usize) -> u16 {
         (0..16).filter(|lane| lane & bit != 0).fold(0, |mask, lane| mask | 1 << lane)
     }
 
-    /// Keys that wait, with how often they may still be parted.
+    /// Partitions that wait, with the number of times that each may still be partitioned.
     type Waiting<'a, K> = SmallVec<[(&'a mut [K], u32); 32]>;
 
-    /// Sorts keys, parting them so often at most; `N` is how many lanes there are.
+    /// Sorts keys with at most `parts` levels of partitioning; `N` is the number of lanes.
     ///
     /// # Safety
     /// The processor has AVX-512; `spare` is as long as `keys`.
@@ -183,10 +183,10 @@ mod x86 {
         spare: &mut [L::Key],
         mut parts: u32,
     ) {
-        // Those that are fewer are sorted first.
+        // The smaller partition is sorted first, which bounds the stack.
         let mut waiting = Waiting::new();
         loop {
-            // SAFETY: the caller's.
+            // SAFETY: the processor has AVX-512, as all methods of the trait require.
             unsafe {
                 if keys.len() <= ROWS * N {
                     square::<L, N>(keys);
@@ -203,7 +203,7 @@ mod x86 {
                         waiting.push((many, parts));
                         keys = few;
                     } else {
-                        // The pivot is the least key: those that equal it are in their place.
+                        // The pivot is the least key: keys that equal it are in place.
                         let equal = part::<L, true>(keys, spare, pivot);
                         keys = &mut keys[equal..];
                     }
@@ -217,7 +217,7 @@ mod x86 {
         }
     }
 
-    /// A key that about half of the others are below: the median of three medians of three.
+    /// A key near the median: the median of three medians of three.
     fn pivot<K: Copy + Ord>(keys: &[K]) -> K {
         let median = |a: K, b: K, c: K| a.min(b).max(a.max(b).min(c));
         let of = |k: usize| keys[(2 * k + 1) * keys.len() / 18];
@@ -225,10 +225,10 @@ mod x86 {
         median(three(0), three(1), three(2))
     }
 
-    /// Moves keys below a pivot, or up to it where `EQUAL`, before the others, and tells how many they are.
+    /// Partitions: moves keys below the pivot (with `EQUAL`, up to it) to the front, and returns their number.
     ///
     /// # Safety
-    /// As of [`sort`].
+    /// As for [`sort`].
     #[inline(always)]
     unsafe fn part<L: KeyVector, const EQUAL: bool>(
         keys: &mut [L::Key],
@@ -237,8 +237,8 @@ mod x86 {
     ) -> usize {
         let n = keys.len();
         let (keys, spare) = (keys.as_mut_ptr(), spare.as_mut_ptr());
-        // SAFETY: the caller's. Vectors are put to where all keys have been read, and behind no end: as many keys
-        // as were read are before the end of what is written, to either memory.
+        // SAFETY: a vector is stored only where all keys have been read, and never beyond an end: the keys read so
+        // far reach at least as far as the stored vectors, in both buffers. The processor has AVX-512.
         unsafe {
             let pivot = L::all(pivot);
             let is_low = |x: L| if EQUAL { !pivot.below(x) } else { x.below(pivot) };
@@ -263,15 +263,15 @@ mod x86 {
         }
     }
 
-    /// Sorts keys that fit into a square. Numbers go down its columns, lane by lane.
+    /// Sorts keys that fit into a square. Keys are numbered down its columns, lane by lane.
     ///
     /// # Safety
-    /// As of [`sort`]; there are at most `ROWS * N` keys.
+    /// As for [`sort`]; there are at most `ROWS * N` keys.
     #[inline(always)]
     unsafe fn square<L: KeyVector, const N: usize>(keys: &mut [L::Key]) {
         let (n, keys) = (keys.len(), keys.as_mut_ptr());
         let count = |at: usize| n.saturating_sub(at).min(N);
-        // SAFETY: the caller's; no key is read or written that does not exist.
+        // SAFETY: `count` limits loads and stores to the keys, and the processor has AVX-512.
         unsafe {
             let mut rows: [L; ROWS] = from_fn(|r| L::load(keys.wrapping_add(r * N), count(r * N)));
             columns(&mut rows);
@@ -290,10 +290,10 @@ mod x86 {
         }
     }
 
-    /// Puts the lesser keys of two rows, lane by lane, into the first.
+    /// Compares and exchanges two rows, lane by lane: the lesser keys go to the first.
     #[inline(always)]
     unsafe fn exchange<L: KeyVector>(rows: &mut [L; ROWS], a: usize, b: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: the processor has AVX-512, as all methods of the trait require.
         unsafe { (rows[a], rows[b]) = (rows[a].min(rows[b]), rows[a].max(rows[b])) }
     }
 
@@ -302,7 +302,7 @@ mod x86 {
     unsafe fn columns<L: KeyVector>(rows: &mut [L; ROWS]) {
         macro_rules! exchange {
             ($from:expr; $($a:literal $b:literal,)*) => { $(
-                // SAFETY: the caller's.
+                // SAFETY: the processor has AVX-512, as all methods of the trait require.
                 unsafe { exchange(rows, $from + $a, $from + $b) };
             )* };
         }
@@ -318,12 +318,12 @@ mod x86 {
         2 4, 3 5, 6 8, 7 9, 10 12, 11 13, 1 2, 3 4, 5 6, 7 8, 9 10, 11 12, 13 14, }
     }
 
-    /// Makes one sorted run of the runs that every two halves of `K` columns are: a bitonic merge.
+    /// Merges the sorted runs of every two halves of `K` columns: a bitonic merge.
     #[inline(always)]
     unsafe fn merge<L: KeyVector, const N: usize, const K: usize>(rows: &mut [L; ROWS]) {
-        // SAFETY: the caller's.
+        // SAFETY: the processor has AVX-512, as all methods of the trait require.
         unsafe {
-            // Each key and the one as far from the other end.
+            // Compares each key with its mirror image.
             let upper = lanes_with(K / 2);
             for r in 0..ROWS / 2 {
                 let (a, b) = (rows[r], rows[ROWS - 1 - r]);
@@ -331,7 +331,7 @@ mod x86 {
                 rows[r] = a.min(from_b).or_in(upper, a.max(from_b));
                 rows[ROWS - 1 - r] = b.min(from_a).or_in(upper, b.max(from_a));
             }
-            // Then each key and the one half as far away as before, first in other columns.
+            // Then compares keys at half the distance each time, first in other columns.
             macro_rules! lanes_apart {
                 ($($by:literal)*) => { $(
                     if K > 2 * $by {
@@ -354,7 +354,7 @@ mod x86 {
         }
     }
 
-    /// Makes rows of columns, in each `N` rows.
+    /// Transposes each `N` rows.
     #[inline(always)]
     unsafe fn transpose<L: KeyVector, const N: usize>(rows: &mut [L; ROWS]) {
         macro_rules! squares {
@@ -362,7 +362,7 @@ mod x86 {
                 if N > $by {
                     for r in (0..ROWS).filter(|r| r & $by == 0) {
                         let (a, b) = (rows[r], rows[r + $by]);
-                        // SAFETY: the caller's.
+                        // SAFETY: the processor has AVX-512, as all methods of the trait require.
                         unsafe {
                             rows[r] = a.or_in(lanes_with($by), b.crossed($by));
                             rows[r + $by] = a.crossed($by).or_in(lanes_with($by), b);

@@ -1,9 +1,9 @@
-//! Complex numbers: the operations that NumPy computes from their parts alone.
+//! Complex numbers: the operations that act on the real and imaginary parts.
 //!
-//! Owns [`Complex`], [`operation`], [`of_parts`], [`combine`] and [`cast`]. A product is
-//! `(ac − bd) + (ad + bc)i`, each step rounded, as NumPy's.
+//! Owns [`Complex`], [`operation`], [`of_parts`], [`combine`] and [`cast`]. A product is `(ac − bd) + (ad +
+//! bc)i`, each step rounded, as NumPy computes it.
 //!
-//! Not here: division, absolute values and functions, which the IR does not have for them.
+//! Not here: division, absolute values and functions, which the IR does not have for complex numbers.
 
 use super::row_fn::{RowFn, RowFnMaker};
 use super::row_loops::{Unary, best, binary};
@@ -31,7 +31,7 @@ impl<T: Copy + 'static> Stored for Complex<T> {
     }
 }
 
-/// A float of which complex numbers consist.
+/// The type of the parts of a complex number.
 trait ComplexPart:
     Element
     + PartialEq
@@ -70,7 +70,7 @@ fn on<T: ComplexPart>(op: Op, scalars: [bool; 3]) -> Option<RowFn> {
     })
 }
 
-/// Complex numbers of rows of parts, or `None` for parts that no complex number has.
+/// Makes complex numbers of rows of parts; `None` for a dtype that is not a part of one.
 pub fn of_parts(part: DType, scalars: [bool; 3]) -> Option<RowFn> {
     match part {
         DType::F32 => Some(binary(|re: f32, im: f32| Complex { re, im }, scalars)),
@@ -89,7 +89,7 @@ fn product<T: ComplexPart>(x: Complex<T>, y: Complex<T>) -> Complex<T> {
     Complex { re: x.re * y.re - x.im * y.im, im: x.re * y.im + x.im * y.re }
 }
 
-/// Gives one of the operations that reduce complex numbers.
+/// Calls the maker with an operation that reduces complex numbers.
 pub fn combine<M: RowFnMaker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
     Some(match (op, dtype) {
         (Op::Add, DType::C64) => maker.make(sum::<f32>),
@@ -100,7 +100,7 @@ pub fn combine<M: RowFnMaker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> 
     })
 }
 
-/// A cast from or to complex numbers: what is real has no imaginary part, and gets none.
+/// A cast from or to complex numbers: real numbers have the imaginary part 0.
 pub fn cast(from: DType, to: DType) -> Option<RowFn> {
     Some(match from {
         DType::C64 => from_complex::<f32>(to),

@@ -1,8 +1,9 @@
-//! Sums of products for thin matrix products: rows of a matrix times a few vectors.
+//! Matrix times vector (gemv): the dot products of skinny matrix products, rows of a matrix times a few
+//! vectors.
 //!
-//! Owns [`Strip`] and its two loops: [`Strip::dots`] where a row's elements lie side by side,
-//! [`Strip::columns`] where a column's do. Products and sums are rounded separately, in an order that
-//! depends on extents alone, so that every processor gives the same bits.
+//! Owns [`Strip`] and its two loops: [`Strip::dots`] for row-major matrices, [`Strip::columns`] for
+//! column-major ones. Products and sums are rounded separately, in an order that depends on extents alone, so
+//! that every processor gives the same bits.
 //!
 //! Not here: how a product is cut into strips (`library_ops/skinny_product.rs`).
 
@@ -11,8 +12,8 @@ use std::array::from_fn;
 
 /// Some rows and terms of a matrix, and as many terms of `count` vectors.
 ///
-/// Elements of the matrix lie side by side along terms for [`Strip::dots`], along rows for
-/// [`Strip::columns`]; those of a vector always do. Nothing need be aligned.
+/// The matrix is contiguous along terms for [`Strip::dots`] and along rows for [`Strip::columns`]; vectors are
+/// always contiguous. Nothing need be aligned.
 pub struct Strip<T> {
     /// How many rows.
     pub rows: usize,
@@ -32,13 +33,13 @@ pub struct Strip<T> {
     pub sums: *mut T,
 }
 
-/// Columns that are added up at once: so often are sums not read and written.
+/// Columns that are added at once, so that sums are read and written less often.
 const COLUMNS: usize = 16;
 /// The most running sums of a row.
 const LANES: usize = 32;
-/// Bytes that the nearest cache keeps until they are wanted.
+/// Bytes that stay in the nearest cache until they are used again.
 const NEAR: usize = 16 << 10;
-/// Bytes by which rows are fetched ahead that are longer than that.
+/// The prefetch distance for rows longer than that, in bytes.
 const AHEAD: isize = 1 << 10;
 
 /// A method of strips, compiled for the processor at hand.
@@ -47,21 +48,21 @@ macro_rules! on_this_processor {
         $(#[$doc])*
         ///
         /// # Safety
-        /// All elements exist, and nobody else uses the sums.
+        /// All elements exist, and nothing else reads or writes the sums meanwhile.
         pub unsafe fn $name(&self) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f")]
                 unsafe fn with_avx512<T: Real>(strip: &Strip<T>) {
-                    // SAFETY: as for this function.
+                    // SAFETY: the strip's elements exist, and the processor has these instructions.
                     unsafe { strip.$inner::<T::Avx512>() }
                 }
                 #[target_feature(enable = "avx2")]
                 unsafe fn with_avx2<T: Real>(strip: &Strip<T>) {
-                    // SAFETY: as for this function.
+                    // SAFETY: the strip's elements exist, and the processor has these instructions.
                     unsafe { strip.$inner::<T::Avx2>() }
                 }
-                // SAFETY: the processor has what was asked for; the rest is the caller's.
+                // SAFETY: the processor has these instructions, as was checked; the strip's elements exist.
                 unsafe {
                     if is_x86_feature_detected!("avx512f") {
                         return with_avx512(self);
@@ -71,7 +72,7 @@ macro_rules! on_this_processor {
                     }
                 }
             }
-            // SAFETY: the caller's.
+            // SAFETY: rows and vectors are in the strip, whose elements exist.
             unsafe { self.$inner::<[T; 16]>() }
         }
     };
@@ -91,7 +92,7 @@ impl<T: Real> Strip<T> {
     #[inline(always)]
     unsafe fn dots_here<W: Vector<Real = T>>(&self) {
         let mut vector = 0;
-        // SAFETY: the caller's; groups of vectors and rows stay inside the strip.
+        // SAFETY: groups of vectors and rows stay inside the strip, whose elements exist.
         unsafe {
             while vector < self.count {
                 vector += match self.count - vector {
@@ -102,15 +103,15 @@ impl<T: Real> Strip<T> {
         }
     }
 
-    /// All rows times `V` vectors, `R` rows at a time; gives `V`.
+    /// All rows times `V` vectors, `R` rows at a time; returns `V`.
     #[inline(always)]
     unsafe fn dots_of<W: Vector<Real = T>, const R: usize, const V: usize>(
         &self,
         vector: usize,
     ) -> usize {
-        // SAFETY: the caller's.
+        // SAFETY: rows and vectors are in the strip, whose elements exist.
         unsafe {
-            // Rows that are shorter than the running sums would be all remainder.
+            // A row shorter than the accumulators would be all remainder.
             match self.terms {
                 0..4 => self.dots_in::<T, T, R, V>(vector),
                 4..64 => self.dots_in::<[T; 4], [T; 4], R, V>(vector),
@@ -120,7 +121,8 @@ impl<T: Real> Strip<T> {
         V
     }
 
-    /// The same, with running sums in one vector a row, and in another one for a row that is left over.
+    /// All rows times `V` vectors, with one vector `W` of accumulators for each row, and `Alone` for rows left
+    /// over.
     #[inline(always)]
     unsafe fn dots_in<W, Alone, const R: usize, const V: usize>(&self, vector: usize)
     where
@@ -128,7 +130,7 @@ impl<T: Real> Strip<T> {
         Alone: Vector<Real = T>,
     {
         let together = self.rows - self.rows % R;
-        // SAFETY: the caller's.
+        // SAFETY: rows and vectors are in the strip, whose elements exist.
         unsafe {
             for row in (0..together).step_by(R) {
                 self.put(row, vector, self.dot::<W, R, V>(row, vector));
@@ -139,7 +141,7 @@ impl<T: Real> Strip<T> {
         }
     }
 
-    /// `R` rows times `V` vectors, with running sums in one vector for each.
+    /// `R` rows times `V` vectors, with one vector of accumulators for each pair.
     #[inline(always)]
     unsafe fn dot<W: Vector<Real = T>, const R: usize, const V: usize>(
         &self,
@@ -150,11 +152,12 @@ impl<T: Real> Strip<T> {
         let of = |v: usize| self.vectors.wrapping_offset((vector + v) as isize * self.pitch);
         let (rows, vectors): ([_; R], [_; V]) = (from_fn(row), from_fn(of));
         let whole = self.terms - self.terms % W::COUNT;
-        // The same place of the next rows, if these are not so long that it were forgotten until then.
+        // Prefetches the same place of the next rows, unless rows are so long that it would be evicted before
+        // its use.
         let next = (R as isize * self.stride).unsigned_abs() * size_of::<T>();
         let ahead =
             if next <= NEAR { R as isize * self.stride } else { AHEAD / size_of::<T>() as isize };
-        // SAFETY: the caller's; no term is named that does not exist.
+        // SAFETY: rows and vectors have `terms` terms, and the last ones are loaded partly.
         unsafe {
             let mut sums = [[W::all(T::default()); V]; R];
             for k in (0..whole).step_by(W::COUNT) {
@@ -177,7 +180,7 @@ impl<T: Real> Strip<T> {
                     }
                 }
             }
-            // Only now do they lie in memory.
+            // The accumulators go to memory only here.
             let mut lanes = [[[T::default(); LANES]; V]; R];
             for r in 0..R {
                 for v in 0..V {
@@ -197,7 +200,7 @@ impl<T: Real> Strip<T> {
     ) {
         for (r, sums) in sums.into_iter().enumerate() {
             for (v, sum) in sums.into_iter().enumerate() {
-                // SAFETY: the caller's.
+                // SAFETY: rows and vectors are in the strip, whose elements exist.
                 unsafe { self.sums.add((vector + v) * self.rows + row + r).write(sum) }
             }
         }
@@ -206,7 +209,7 @@ impl<T: Real> Strip<T> {
     /// By vectors of 16 numbers.
     #[inline(always)]
     unsafe fn columns_here<W: Vector<Real = T>>(&self) {
-        // SAFETY: the caller's; groups of columns stay inside the strip.
+        // SAFETY: groups of columns stay inside the strip, whose elements exist.
         unsafe {
             std::slice::from_raw_parts_mut(self.sums, self.count * self.rows).fill(T::default());
             let together = self.terms - self.terms % COLUMNS;
@@ -228,7 +231,7 @@ impl<T: Real> Strip<T> {
         for vector in 0..self.count {
             let of = self.vectors.wrapping_offset(vector as isize * self.pitch);
             let sums = self.sums.wrapping_add(vector * self.rows);
-            // SAFETY: the caller's; no row or column is named that does not exist.
+            // SAFETY: rows and columns are in the strip, and the last rows are loaded partly.
             unsafe {
                 let x: [T; C] = from_fn(|c| of.add(column + c).read_unaligned());
                 for row in (0..whole).step_by(W::COUNT) {
@@ -252,21 +255,21 @@ impl<T: Real> Strip<T> {
     }
 }
 
-/// Asks for the cache lines of a vector, which need not exist. Processors find out by themselves
-/// what comes next in a row, and begin anew with each row.
+/// Prefetches the cache lines of a vector, which need not exist. Processors predict the accesses along a row,
+/// and start anew with each row.
 #[inline(always)]
 fn soon<W: Vector>(elements: *const W::Real) {
     #[cfg(target_arch = "x86_64")]
     for line in (0..W::COUNT * size_of::<W::Real>()).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: fetching ahead reads nothing, wherever it points.
+        // SAFETY: a prefetch of any address has no effect but on caches.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.cast::<i8>().wrapping_add(line)) }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = elements;
 }
 
-/// The sum of running sums: halves are added until one is left.
+/// The sum of the accumulators: halves are added until one is left.
 #[inline(always)]
 fn folded<T: Real>(sums: &mut [T]) -> T {
     let mut half = sums.len() / 2;

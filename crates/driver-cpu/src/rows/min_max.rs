@@ -1,8 +1,8 @@
-//! The greatest and the least floats of rows: the step of a reduction that has a loop of its own.
+//! Minimum and maximum of rows of floats, which have a loop of their own.
 //!
-//! Owns [`extremes`]. Where no operand is NaN, the greater of two floats is one instruction of the processor; so a
-//! chunk is gone through by it, and again the longer way where there was a NaN. Invariant: results are those
-//! of the canonical tree, which of two zeros is taken too.
+//! Owns [`extremes`]. Without NaN, the greater of two floats is one instruction of the processor. So a chunk is
+//! reduced by that instruction, and reduced again by the general loop if it contained a NaN. Invariant: results
+//! are those of the canonical tree, including the sign of zeros.
 //!
 //! Not here: other reductions (`tree_reduce.rs`).
 
@@ -13,7 +13,7 @@ use super::simd::{Real, Vector};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op_eval::element::Stored;
 
-/// The step that takes the greatest float of each chunk, or the least.
+/// The function that takes the maximum of each chunk, or the minimum.
 pub fn extremes<A: Real + Stored + PartialOrd, const GREATEST: bool>() -> RowFn {
     #[cfg(target_arch = "x86_64")]
     {
@@ -23,7 +23,7 @@ pub fn extremes<A: Real + Stored + PartialOrd, const GREATEST: bool>() -> RowFn 
             args: [*const u8; 3],
             n: usize,
         ) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller has checked that the processor has these instructions; rows are as `RowFn` requires.
             unsafe { chunks::<A, A::Avx512, GREATEST>(dst, args, n) }
         }
         #[target_feature(enable = "avx2")]
@@ -32,7 +32,7 @@ pub fn extremes<A: Real + Stored + PartialOrd, const GREATEST: bool>() -> RowFn 
             args: [*const u8; 3],
             n: usize,
         ) {
-            // SAFETY: as for this function.
+            // SAFETY: the caller has checked that the processor has these instructions; rows are as `RowFn` requires.
             unsafe { chunks::<A, A::Avx2, GREATEST>(dst, args, n) }
         }
         if is_x86_feature_detected!("avx512f") {
@@ -45,10 +45,10 @@ pub fn extremes<A: Real + Stored + PartialOrd, const GREATEST: bool>() -> RowFn 
     chunks::<A, [A; REDUCE_LANES], GREATEST>
 }
 
-/// Goes through the chunks by vectors of as many floats as the tree has lanes.
+/// Reduces the chunks by vectors of as many floats as the tree has lanes.
 ///
 /// # Safety
-/// As of [`RowFn`], with an element of `dst` for each chunk; the processor has such vectors.
+/// As for [`RowFn`], with an element of `dst` for each chunk; the processor has such vectors.
 #[inline(always)]
 unsafe fn chunks<A, W, const GREATEST: bool>(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize)
 where
@@ -66,11 +66,11 @@ where
         let mut all = [[A::default(); REDUCE_LANES]; TOGETHER];
         let mut nans = [0; TOGETHER];
         for (k, (lanes, nans)) in all.iter_mut().zip(&mut nans).enumerate() {
-            // SAFETY: the caller's; the chunk is whole.
+            // SAFETY: the row has this whole chunk, and the processor has such vectors.
             unsafe { *nans = lanes_of::<A, W, GREATEST>(chunk(c + k), REDUCE_CHUNK, lanes) }
         }
         for (k, (lanes, nans)) in all.iter().zip(nans).enumerate() {
-            // SAFETY: as above.
+            // SAFETY: the row has this whole chunk, and `dst` has an element for it.
             unsafe {
                 put(
                     dst,
@@ -86,7 +86,7 @@ where
     for c in together..n.div_ceil(REDUCE_CHUNK) {
         let n = REDUCE_CHUNK.min(n - c * REDUCE_CHUNK);
         let rest = n % REDUCE_LANES;
-        // SAFETY: the caller's; no element is named that does not exist.
+        // SAFETY: only the `n` elements of this chunk are read, and `dst` has an element for it.
         unsafe {
             if n < REDUCE_LANES {
                 put(dst, c, reduced(whole, chunk(c).cast(), n));
@@ -108,11 +108,11 @@ where
     }
 }
 
-/// Combines the first elements of a chunk, as many as there are lanes or a multiple of it, into the lanes; 0 where none of
-/// them is NaN.
+/// Combines the first `n` elements of a chunk into the lanes; `n` is a positive multiple of the number of
+/// lanes. Returns 0 if none of them is NaN.
 ///
 /// # Safety
-/// The chunk has so many; the processor has such vectors.
+/// The chunk has `n` elements; the processor has such vectors.
 #[inline(always)]
 unsafe fn lanes_of<A, W, const GREATEST: bool>(
     chunk: *const A,
@@ -123,7 +123,7 @@ where
     A: Real,
     W: Vector<Real = A>,
 {
-    // SAFETY: the caller's.
+    // SAFETY: the chunk has `n` elements, and the processor has such vectors.
     unsafe {
         let mut lanes = W::load(chunk);
         let mut nans = lanes.nans();

@@ -1,13 +1,14 @@
-//! Scalar operations on whole rows of elements in host memory, as vector code.
+//! Row kernels: scalar operations on whole rows of elements in host memory, as vector code.
 //!
 //! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`reduce_chunks`], [`short_rows`].
 //! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
-//! closures; which instructions the processor has changes nothing but time.
+//! closures; the instructions that the processor offers change only the time.
 //!
-//! [`RowFn`] stands in `row_fn.rs`, the loops in `row_loops.rs`, functions of what combines two elements in `reducing.rs`,
-//! steps of reductions in `tree_reduce.rs` and `min_max.rs`, with the tree of one row in `reduction_tree.rs`, what moves elements
-//! without computing in `moves.rs`, complex numbers in `complex_rows.rs`, running results in `scan_rows.rs`, sums of thin
-//! products in `gemv.rs`, by the vectors of `simd.rs`.
+//! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
+//! operation that combines two elements; `tree_reduce.rs` and `min_max.rs` have the steps of reductions, with
+//! the canonical tree of one row in `reduction_tree.rs`. `moves.rs` moves elements without computing,
+//! `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix scans, and `gemv.rs` the dot products of skinny
+//! matrix products, by the SIMD vectors of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
@@ -48,7 +49,7 @@ pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<R
         Op::Cast if complex(from) || complex(to) => complex_rows::cast(from, to),
         Op::Cast => cast(from, to, OnRows(scalars)),
         Op::Bitcast => {
-            // A bool is 0 or 1 and nothing else, so other bits cannot become one.
+            // A bool is 0 or 1, so other bits cannot become a bool.
             let possible = from.size() == to.size() && (to != DType::Bool || from == to);
             possible.then(|| moves::same_bits(from.size()))
         }
@@ -65,18 +66,19 @@ pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<R
     }
 }
 
-/// The operation that combines each element of the results with the operand's, the result being
-/// the left one: for those that reduce (`Op::reduces`).
+/// The operation that combines each element of the results with the operand's, for operations that reduce
+/// (`Op::reduces`); the result is its left operand.
 pub fn accumulate(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, Accumulating)
 }
 
-/// The same with the elements of three operands, from the first to the last.
+/// Combines the elements of three operands into the results, from the first to the last; otherwise like
+/// [`accumulate`].
 pub fn accumulate_three(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, AccumulatingThree)
 }
 
-/// Makes functions on rows, with scalar operands where it says so.
+/// Makes functions on rows, with the scalar operands that are marked.
 struct OnRows([bool; 3]);
 
 impl Visitor for OnRows {

@@ -1,6 +1,7 @@
 //! Functions on rows for the operations that reduce.
 //!
-//! Owns [`reducing`]: whatever a [`RowFnMaker`] makes of what combines two elements. Not here: the makers.
+//! Owns [`reducing`]: it calls a [`RowFnMaker`] with the closure that combines two elements. Not here: the
+//! makers.
 
 use super::complex_rows;
 use super::row_fn::RowFnMaker;
@@ -8,7 +9,7 @@ use gpupy_core::op_eval::element::Element;
 use gpupy_core::op_eval::table::{Combiner, combine};
 use gpupy_core::{DType, Op};
 
-/// What the maker makes of an operation, if it reduces elements of the dtype.
+/// Calls the maker with an operation, if it reduces elements of the dtype.
 pub fn reducing<M: RowFnMaker>(op: Op, dtype: DType, maker: M) -> Option<M::Out> {
     match dtype {
         _ if !op.reduces(dtype) => None,

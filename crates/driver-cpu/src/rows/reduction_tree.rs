@@ -1,20 +1,21 @@
-//! The canonical tree, over the elements of one row.
+//! The canonical reduction tree over the elements of one row.
 //!
-//! Owns [`folded`], [`reduced`] and [`TOGETHER`]. Invariant: elements are combined in the order that the IR says
+//! Owns [`folded`], [`reduced`] and [`TOGETHER`]. Invariant: elements are combined in the order of the IR
 //! (`ir::Form::Reduce`), so results have its bits.
 //!
-//! Not here: how many rows there are (`tree_reduce.rs`, `min_max.rs`).
+//! Not here: loops over many rows (`tree_reduce.rs`, `min_max.rs`).
 
 use super::row_loops::get;
 use gpupy_core::ir::REDUCE_LANES;
 use gpupy_core::op_eval::element::Stored;
 
-/// Chunks whose lanes are combined one chunk after another, once there are those of all: beside the sums of their elements
-/// the compiler makes the last steps of the tree one number at a time. A sum of float32 in a cache takes 0.04 ns an element
-/// so, and 0.11 where each chunk is ended at once (AVX2 code on an Intel Xeon).
+/// Chunks that are accumulated first and whose lanes are combined afterwards, one chunk after another: next to
+/// the accumulation, the compiler would generate scalar code for the last levels of the tree. A sum of float32
+/// in a cache takes 0.04 ns an element this way, and 0.11 if each chunk is finished at once (AVX2 code on an
+/// Intel Xeon).
 pub const TOGETHER: usize = 16;
 
-/// The last steps of the canonical tree.
+/// The last levels of the canonical tree.
 #[inline(always)]
 pub fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LANES]) -> A {
     for half in [8, 4, 2, 1] {
@@ -31,7 +32,7 @@ pub fn folded<A: Stored>(f: impl Fn(A, A) -> A + Copy, mut lanes: [A; REDUCE_LAN
 /// The row has that many.
 #[inline(always)]
 pub unsafe fn reduced<A: Stored>(f: impl Fn(A, A) -> A + Copy, row: *const u8, n: usize) -> A {
-    // SAFETY: no element is named that does not exist.
+    // SAFETY: indices are below `n`, and the row has `n` elements.
     unsafe {
         if n < REDUCE_LANES {
             let mut lanes = [get::<A>(row, 0); REDUCE_LANES];

@@ -1,8 +1,8 @@
 //! Loops over rows, compiled once for any processor and once for AVX2.
 //!
-//! Owns the loops and [`best`]. Elements are read and written unaligned, which costs aligned rows
-//! nothing. Invariant: within one pass an element is read before its place is written, so results
-//! may take an operand's row.
+//! Owns the loops and [`best`]. Elements are read and written unaligned, which costs nothing for aligned rows.
+//! Invariant: within one pass an element is read before its place is written, so results may overwrite an
+//! operand's row.
 //!
 //! Not here: which operation a loop is for (`mod.rs`), the steps of reductions (`tree_reduce.rs`).
 
@@ -22,10 +22,10 @@ pub trait RowLoop {
 pub fn best<L: RowLoop>() -> RowFn {
     #[cfg(target_arch = "x86_64")]
     {
-        // Wider vectors gain nothing: rows come from memory, and shorter loops end sooner.
+        // Wider vectors gain nothing, because rows come from memory, and shorter loops end sooner.
         #[target_feature(enable = "avx,avx2,bmi1,bmi2,fma,f16c,lzcnt,popcnt")]
         unsafe fn with_avx2<L: RowLoop>(dst: *mut u8, args: [*const u8; 3], n: usize) {
-            // SAFETY: as for this function.
+            // SAFETY: `best` has checked the processor's features; rows are as `RowFn` requires.
             unsafe { L::run(dst, args, n) }
         }
         let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
@@ -44,7 +44,7 @@ pub fn best<L: RowLoop>() -> RowFn {
 /// The row has that element.
 #[inline(always)]
 pub unsafe fn get<A: Stored>(row: *const u8, i: usize) -> A {
-    // SAFETY: the caller's.
+    // SAFETY: the row has element `i`.
     A::load(unsafe { row.cast::<A::Raw>().add(i).read_unaligned() })
 }
 
@@ -54,7 +54,7 @@ pub unsafe fn get<A: Stored>(row: *const u8, i: usize) -> A {
 /// The row has that element.
 #[inline(always)]
 pub unsafe fn put<A: Stored>(row: *mut u8, i: usize, value: A) {
-    // SAFETY: the caller's.
+    // SAFETY: the row has element `i`.
     unsafe { row.cast::<A::Raw>().add(i).write_unaligned(value.store()) }
 }
 
@@ -64,7 +64,7 @@ pub struct Unary<A, R, F>(PhantomData<(A, R, F)>);
 impl<A: Stored, R: Stored, F: Fn(A) -> R + Copy + 'static> RowLoop for Unary<A, R, F> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: the rows have `n` elements; whoever named `F` has one.
+        // SAFETY: the rows have `n` elements; a value of `F` was passed to the maker, so `F` may be conjured.
         unsafe {
             let f = conjured::<F>();
             for i in 0..n {
@@ -86,7 +86,7 @@ where
 {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, b, _]: [*const u8; 3], n: usize) {
-        // SAFETY: the rows have `n` elements, at least 1; whoever named `F` has one.
+        // SAFETY: the rows have `n` elements, at least 1; a value of `F` was passed to `binary`.
         unsafe {
             let f = conjured::<F>();
             let (first_a, first_b) = (get(a, 0), get(b, 0));
@@ -99,7 +99,7 @@ where
     }
 }
 
-/// The loop of a binary operation, with its scalar operands.
+/// The loop of a binary operation with these scalar operands.
 pub fn binary<A, B, R, F>(_: F, scalars: [bool; 3]) -> RowFn
 where
     A: Stored,
@@ -116,8 +116,8 @@ where
 
 /// A word of bits.
 pub trait Word: Copy + 'static {
-    /// `a` where the condition holds, otherwise `b`: by bits, because compilers make a choice
-    /// between elements one between addresses, which is no vector code.
+    /// `a` where the condition holds, otherwise `b`. It selects bits, because compilers turn a choice between
+    /// elements into one between addresses, which is not vectorised.
     fn choose(condition: bool, a: Self, b: Self) -> Self;
 }
 
@@ -155,7 +155,7 @@ impl<W: Word, const SC: bool, const SA: bool, const SB: bool> RowLoop for Select
     }
 }
 
-/// The loop of a selection between words of a size, with its scalar operands.
+/// The loop of a select on words of a size, with these scalar operands.
 pub fn select<W: Word>(scalars: [bool; 3]) -> RowFn {
     match scalars {
         [false, false, false] => best::<Select<W, false, false, false>>(),
@@ -175,7 +175,7 @@ pub struct Accumulate<A, F>(PhantomData<(A, F)>);
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for Accumulate<A, F> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: the rows have `n` elements; whoever named `F` has one.
+        // SAFETY: the rows have `n` elements; a value of `F` was passed to the maker, so `F` may be conjured.
         unsafe {
             let f = conjured::<F>();
             for i in 0..n {
@@ -191,7 +191,7 @@ pub struct AccumulateThree<A, F>(PhantomData<(A, F)>);
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for AccumulateThree<A, F> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, b, c]: [*const u8; 3], n: usize) {
-        // SAFETY: the rows have `n` elements; whoever named `F` has one.
+        // SAFETY: the rows have `n` elements; a value of `F` was passed to the maker, so `F` may be conjured.
         unsafe {
             let f = conjured::<F>();
             for i in 0..n {

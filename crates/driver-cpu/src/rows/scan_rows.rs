@@ -1,9 +1,9 @@
-//! Running results, and rows that are multiplied and added up.
+//! Prefix scans of rows, and rows that are multiplied and accumulated.
 //!
-//! Owns [`scan`] and [`multiply`]. Invariant: a running result has exactly the bits that `op_eval` gives,
-//! from left to right.
+//! Owns [`scan`] and [`multiply`]. Invariant: a scan has exactly the bits that `op_eval` gives from left to
+//! right.
 //!
-//! Not here: where the rows are (`library_ops`).
+//! Not here: the addresses of the rows (`library_ops`).
 
 use super::reducing::reducing;
 use super::row_fn::{RowFn, RowFnMaker};
@@ -14,18 +14,17 @@ use gpupy_core::{DType, Op};
 use gpupy_jit::Walk;
 use std::marker::PhantomData;
 
-/// Rows that are scanned side by side: each element waits for the one before it, so one row alone is
-/// slow.
+/// Rows that are scanned interleaved: each element waits for the one before it, so one row alone is slow.
 pub const SIDE: usize = 8;
 
-/// Running results of rows of `n` elements: of each the results' and the elements' walk, and its
-/// start. Unused places are those of a row that is scanned anyway.
+/// Prefix scans of rows of `n` elements. Each row has the walk of its results, the walk of its elements, and
+/// its start value.
 ///
 /// # Safety
-/// The rows have so many elements.
+/// The rows have `n` elements.
 pub type ScanFn = unsafe fn(&[(Walk, Walk, *const u8)], usize);
 
-/// The running results by an operation, or `None` where it does not scan the dtype.
+/// The scan by an operation, or `None` where it does not scan the dtype.
 pub fn scan(op: Op, dtype: DType) -> Option<ScanFn> {
     reducing(op, dtype, Scanning)
 }
@@ -41,12 +40,12 @@ impl RowFnMaker for Scanning {
 }
 
 /// # Safety
-/// As of [`ScanFn`]; somebody has an `F`.
+/// As for [`ScanFn`]; a value of `F` exists.
 unsafe fn scanned<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(
     rows: &[(Walk, Walk, *const u8)],
     n: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the rows have `n` elements, as `ScanFn` requires.
     unsafe {
         let f = conjured::<F>();
         if let Ok(rows) = <&[(Walk, Walk, *const u8); SIDE]>::try_from(rows) {
@@ -66,7 +65,7 @@ unsafe fn side_by_side<A: Stored, const N: usize>(
     rows: &[(Walk, Walk, *const u8); N],
     n: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the rows have `n` elements, as `ScanFn` requires.
     unsafe {
         let mut now = rows.map(|(_, _, start)| A::load(start.cast::<A::Raw>().read_unaligned()));
         let mut to = rows.map(|(to, ..)| to.ptr);
@@ -83,11 +82,11 @@ unsafe fn side_by_side<A: Stored, const N: usize>(
     }
 }
 
-/// Rows that [`multiply`] takes at a time.
+/// The rows that [`multiply`] takes at a time.
 pub const TOGETHER: usize = 4;
 
-/// Adds to the results: the first operand's 4 elements, each times a row of the second's, where 4
-/// rows follow each other.
+/// Accumulates into the results: each of the 4 elements of the first operand times a row of the second, whose 4
+/// rows are contiguous.
 pub fn multiply(dtype: DType) -> RowFn {
     match dtype {
         DType::Bool => best::<Multiply<Logical>>(),
@@ -98,7 +97,7 @@ pub fn multiply(dtype: DType) -> RowFn {
     }
 }
 
-/// What can be multiplied and added, whatever the order.
+/// Numbers whose sums of products do not depend on the order.
 trait Ring: Copy {
     fn add_product(self, x: Self, y: Self) -> Self;
 }

@@ -1,17 +1,16 @@
-//! Vectors: floats on which the processor computes at once.
+//! SIMD vectors of floats.
 //!
-//! Owns [`Real`] and [`Vector`]. Loops over arrays of floats become vector code by themselves where there is one
-//! running sum; of several at once the compiler makes shuffles, which take longer than the sums. So they are said
-//! here. A float is a vector of one, and an array of vectors is a vector, so that a vector of 16 floats is
-//! one for every processor. Invariant: bits do not depend on the processor; products and sums are rounded
-//! separately.
+//! Owns [`Real`] and [`Vector`]. Compilers vectorise loops over arrays of floats with one accumulator. With
+//! several, they generate shuffles that take longer than the sums, so vectors are explicit here. A float is a
+//! vector of one, and an array of vectors is a vector, so every processor has a vector of 16 floats. Invariant:
+//! bits do not depend on the processor; products and sums are rounded separately.
 //!
-//! Not here: what is computed with them (`gemv.rs`, `min_max.rs`).
+//! Not here: the computations with them (`gemv.rs`, `min_max.rs`).
 
 use std::array::from_fn;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// A float of the processor.
+/// A float type of the processor.
 pub trait Real:
     Copy
     + Default
@@ -23,65 +22,64 @@ pub trait Real:
     + Vector<Real = Self>
     + 'static
 {
-    /// 16 of them where the processor has AVX-512.
+    /// A vector of 16 on processors with AVX-512.
     #[cfg(target_arch = "x86_64")]
     type Avx512: Vector<Real = Self>;
-    /// 16 of them where it has AVX2.
+    /// A vector of 16 on processors with AVX2.
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vector<Real = Self>;
 }
 
 /// Some floats side by side.
 pub trait Vector: Copy {
-    /// What it consists of.
+    /// The type of its floats.
     type Real: Real;
-    /// How many.
+    /// The number of floats.
     const COUNT: usize;
 
-    /// All the same.
+    /// A vector with the value in all lanes.
     ///
     /// # Safety
     /// The processor has such vectors.
     unsafe fn all(value: Self::Real) -> Self;
 
-    /// Those at an address, which need not be aligned.
+    /// Loads a vector; the address need not be aligned.
     ///
     /// # Safety
-    /// They exist, and the processor has such vectors.
+    /// The floats exist, and the processor has such vectors.
     unsafe fn load(from: *const Self::Real) -> Self;
 
-    /// The first `count` of those at an address, and zeros behind them.
+    /// Loads the first `count` floats, and zeros after them.
     ///
     /// # Safety
-    /// So many exist, and the processor has such vectors.
+    /// `count` floats exist, and the processor has such vectors.
     unsafe fn load_first(from: *const Self::Real, count: usize) -> Self;
 
-    /// Puts them to an address, which need not be aligned.
+    /// Stores the vector; the address need not be aligned.
     ///
     /// # Safety
     /// There is room, and the processor has such vectors.
     unsafe fn store(self, to: *mut Self::Real);
 
-    /// Puts the first `count` to an address.
+    /// Stores the first `count` floats.
     ///
     /// # Safety
-    /// There is room for so many, and the processor has such vectors.
+    /// There is room for `count` floats, and the processor has such vectors.
     unsafe fn store_first(self, to: *mut Self::Real, count: usize);
 
-    /// This one and the products of two others.
+    /// This vector plus the products of two others, each step rounded.
     ///
     /// # Safety
     /// The processor has such vectors.
     unsafe fn and_product(self, a: Self, b: Self) -> Self;
 
-    /// Of each two floats this one's where it is greater, or else less, and otherwise the other's, as where one
-    /// is NaN.
+    /// Lane by lane the greater float, or the lesser; if either is NaN, the float of `other`.
     ///
     /// # Safety
     /// The processor has such vectors.
     unsafe fn or_beyond<const GREATEST: bool>(self, other: Self) -> Self;
 
-    /// What is 0 where none is NaN.
+    /// Returns 0 if no lane is NaN.
     ///
     /// # Safety
     /// The processor has such vectors.
@@ -106,23 +104,23 @@ macro_rules! reals {
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> $t {
-                // SAFETY: the caller's.
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                 unsafe { from.read_unaligned() }
             }
             #[inline(always)]
             unsafe fn load_first(from: *const $t, count: usize) -> $t {
-                // SAFETY: the caller's.
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                 if count > 0 { unsafe { from.read_unaligned() } } else { 0.0 }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
-                // SAFETY: the caller's.
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                 unsafe { to.write_unaligned(self) }
             }
             #[inline(always)]
             unsafe fn store_first(self, to: *mut $t, count: usize) {
                 if count > 0 {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { to.write_unaligned(self) }
                 }
             }
@@ -152,26 +150,26 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
     const COUNT: usize = N * W::COUNT;
     #[inline(always)]
     unsafe fn all(value: W::Real) -> [W; N] {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe { [W::all(value); N] }
     }
     #[inline(always)]
     unsafe fn load(from: *const W::Real) -> [W; N] {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         from_fn(|k| unsafe { W::load(from.add(k * W::COUNT)) })
     }
     #[inline(always)]
     unsafe fn load_first(from: *const W::Real, count: usize) -> [W; N] {
         from_fn(|k| {
             let before = k * W::COUNT;
-            // SAFETY: the caller's.
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
             unsafe { W::load_first(from.wrapping_add(before), count.saturating_sub(before)) }
         })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut W::Real) {
         for (k, vector) in self.into_iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
             unsafe { vector.store(to.add(k * W::COUNT)) }
         }
     }
@@ -179,23 +177,23 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
     unsafe fn store_first(self, to: *mut W::Real, count: usize) {
         for (k, vector) in self.into_iter().enumerate() {
             let before = k * W::COUNT;
-            // SAFETY: the caller's.
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
             unsafe { vector.store_first(to.wrapping_add(before), count.saturating_sub(before)) }
         }
     }
     #[inline(always)]
     unsafe fn and_product(self, a: [W; N], b: [W; N]) -> [W; N] {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         from_fn(|k| unsafe { self[k].and_product(a[k], b[k]) })
     }
     #[inline(always)]
     unsafe fn or_beyond<const GREATEST: bool>(self, other: [W; N]) -> [W; N] {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         from_fn(|k| unsafe { self[k].or_beyond::<GREATEST>(other[k]) })
     }
     #[inline(always)]
     unsafe fn nans(self) -> u32 {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         self.into_iter().fold(0, |nans, vector| nans | unsafe { vector.nans() })
     }
 }
@@ -214,42 +212,42 @@ mod x86 {
                 const COUNT: usize = $count;
                 #[inline(always)]
                 unsafe fn all(value: $t) -> $vector {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { $all(value) }
                 }
                 #[inline(always)]
                 unsafe fn load(from: *const $t) -> $vector {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { $load(from) }
                 }
                 #[inline(always)]
                 unsafe fn load_first(from: *const $t, count: usize) -> $vector {
-                    // SAFETY: the caller's; lanes outside the mask are not read.
+                    // SAFETY: `count` floats exist, and lanes outside the mask are not read.
                     unsafe { $load_first($first(count), from) }
                 }
                 #[inline(always)]
                 unsafe fn store(self, to: *mut $t) {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { $store(to, self) }
                 }
                 #[inline(always)]
                 unsafe fn store_first(self, to: *mut $t, count: usize) {
-                    // SAFETY: the caller's; lanes outside the mask are not written.
+                    // SAFETY: there is room for `count` floats, and lanes outside the mask are not written.
                     unsafe { $store_first(to, $first(count), self) }
                 }
                 #[inline(always)]
                 unsafe fn and_product(self, a: $vector, b: $vector) -> $vector {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { $add(self, $mul(a, b)) }
                 }
                 #[inline(always)]
                 unsafe fn or_beyond<const GREATEST: bool>(self, other: $vector) -> $vector {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { if GREATEST { $max(self, other) } else { $min(self, other) } }
                 }
                 #[inline(always)]
                 unsafe fn nans(self) -> u32 {
-                    // SAFETY: the caller's.
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { $nans(self) }
                 }
             }
@@ -270,31 +268,31 @@ mod x86 {
             _mm256_max_pd _mm256_min_pd nans_256_pd;
     }
 
-    /// What is 0 where none is NaN.
+    /// Returns 0 if no lane is NaN, for a vector of float32 of AVX-512.
     #[inline(always)]
     unsafe fn nans_512_ps(x: __m512) -> u32 {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         u32::from(unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x) })
     }
 
-    /// The same.
+    /// Returns 0 if no lane is NaN, for a vector of float64 of AVX-512.
     #[inline(always)]
     unsafe fn nans_512_pd(x: __m512d) -> u32 {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         u32::from(unsafe { _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(x, x) })
     }
 
-    /// The same.
+    /// Returns 0 if no lane is NaN, for a vector of float32 of AVX2.
     #[inline(always)]
     unsafe fn nans_256_ps(x: __m256) -> u32 {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) as u32 }
     }
 
-    /// The same.
+    /// Returns 0 if no lane is NaN, for a vector of float64 of AVX2.
     #[inline(always)]
     unsafe fn nans_256_pd(x: __m256d) -> u32 {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)) as u32 }
     }
 
@@ -310,20 +308,20 @@ mod x86 {
         if count < 8 { (1 << count) - 1 } else { __mmask8::MAX }
     }
 
-    /// As AVX2 wants it, for numbers of 32 bits.
+    /// The mask of the first lanes of 32 bits, in the form of AVX2.
     #[inline(always)]
     unsafe fn first_words(count: usize) -> __m256i {
-        // SAFETY: the caller has AVX2.
+        // SAFETY: callers have checked that the processor has AVX2.
         unsafe {
             let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             _mm256_cmpgt_epi32(_mm256_set1_epi32(count.min(8) as i32), lanes)
         }
     }
 
-    /// The same for numbers of 64 bits.
+    /// The mask of the first lanes of 64 bits, in the form of AVX2.
     #[inline(always)]
     unsafe fn first_longs(count: usize) -> __m256i {
-        // SAFETY: the caller has AVX2.
+        // SAFETY: callers have checked that the processor has AVX2.
         unsafe {
             let lanes = _mm256_setr_epi64x(0, 1, 2, 3);
             _mm256_cmpgt_epi64(_mm256_set1_epi64x(count.min(4) as i64), lanes)
@@ -332,13 +330,13 @@ mod x86 {
 
     #[inline(always)]
     unsafe fn maskz_loadu_ps(mask: __m256i, from: *const f32) -> __m256 {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe { _mm256_maskload_ps(from, mask) }
     }
 
     #[inline(always)]
     unsafe fn maskz_loadu_pd(mask: __m256i, from: *const f64) -> __m256d {
-        // SAFETY: the caller's.
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe { _mm256_maskload_pd(from, mask) }
     }
 }

@@ -1,10 +1,10 @@
-//! The steps of a reduction: each 256 elements of a row become one, as the canonical tree says.
+//! Tree reduction: each 256 elements of a row become one, by the canonical tree.
 //!
-//! Owns [`reduce_chunks`]. Where the order of a combination changes no bits, of integers and bools, it is
-//! whichever is fastest.
+//! Owns [`reduce_chunks`]. Where the order of combination does not change bits (integers and bools), it is the
+//! fastest one.
 //!
-//! Not here: combinations of rows, element by element (`row_loops.rs`), the least and greatest floats (`min_max.rs`), the
-//! tree of one row (`reduction_tree.rs`).
+//! Not here: combining rows element by element (`row_loops.rs`), minimum and maximum of floats (`min_max.rs`),
+//! the tree of one row (`reduction_tree.rs`).
 
 use super::min_max::extremes;
 use super::reducing::reducing;
@@ -17,14 +17,14 @@ use gpupy_core::op_eval::element::Stored;
 use gpupy_core::{DType, Op};
 use std::marker::PhantomData;
 
-/// One step of a reduction by the canonical tree (`ir::Form::Reduce`): the operand's elements, 256
-/// at a time, become one result each; the last may be of fewer.
+/// One level of a reduction by the canonical tree (`ir::Form::Reduce`): each 256 elements of the operand become
+/// one result; the last chunk may be shorter.
 pub fn reduce_chunks(op: Op, dtype: DType) -> Option<RowFn> {
     if !op.reduces(dtype) {
         return None;
     }
     Some(match (op, dtype) {
-        // Of bytes that are 0 or not, the greatest tells whether any is not, the least whether all.
+        // The maximum of bools is "any", the minimum is "all".
         (Op::Max | Op::Or, DType::Bool) => best::<Truths<true>>(),
         (Op::Min | Op::And, DType::Bool) => best::<Truths<false>>(),
         (Op::Max, DType::F32) => extremes::<f32, true>(),
@@ -36,8 +36,8 @@ pub fn reduce_chunks(op: Op, dtype: DType) -> Option<RowFn> {
     })
 }
 
-/// The reduction of rows of so many elements that follow each other, where there is a loop for that
-/// many: the operand's elements become one result for each row, and `n` counts rows.
+/// Reduces contiguous rows of `extent` elements to one result each, where there is a loop for that length; `n`
+/// counts rows.
 pub fn short_rows(op: Op, dtype: DType, extent: usize) -> Option<RowFn> {
     match extent {
         _ if !op.reduces(dtype) => None,
@@ -48,12 +48,12 @@ pub fn short_rows(op: Op, dtype: DType, extent: usize) -> Option<RowFn> {
     }
 }
 
-/// Fills a row with that to which any float may be added without changing a bit: -0.
+/// Fills a row with -0.0, the neutral element of float addition: adding to it changes no bit.
 ///
 /// # Safety
 /// `to` has room for `n` elements of a float dtype, and is aligned for them.
 pub unsafe fn nothing_added(to: *mut u8, dtype: DType, n: usize) {
-    // SAFETY: as promised.
+    // SAFETY: `to` has room for `n` elements and is aligned for them.
     unsafe {
         match dtype {
             DType::F32 => std::slice::from_raw_parts_mut(to.cast(), n).fill(-0.0_f32),
@@ -72,13 +72,14 @@ impl<const N: usize> RowFnMaker for ShortRows<N> {
     }
 }
 
-/// Rows of `N` elements, each of which is a lane.
+/// Reduces rows of `N` elements, each element a lane.
 struct Short<A, F, const N: usize>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static, const N: usize> RowLoop for Short<A, F, N> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: there are `n` rows, and a result for each; whoever named `F` has one.
+        // SAFETY: there are `n` rows and a result for each; a value of `F` was passed to `make`, so `F` may be
+        // conjured.
         unsafe {
             let f = conjured::<F>();
             for row in 0..n {
@@ -96,7 +97,7 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static, const N: usize> RowLoop for S
     }
 }
 
-/// Makes steps that follow the canonical tree.
+/// Makes functions that follow the canonical tree.
 struct ByLanes;
 
 impl RowFnMaker for ByLanes {
@@ -106,7 +107,7 @@ impl RowFnMaker for ByLanes {
     }
 }
 
-/// Makes steps of what may be combined in any order.
+/// Makes functions that may combine in any order.
 struct InAnyOrder;
 
 impl RowFnMaker for InAnyOrder {
@@ -116,10 +117,10 @@ impl RowFnMaker for InAnyOrder {
     }
 }
 
-/// Gives the first element and the count of each chunk, and puts what comes of it.
+/// Calls `f` with the first element and the length of each chunk, and stores its result.
 ///
 /// # Safety
-/// As of [`RowFn`], with an element of `dst` for each chunk.
+/// As for [`RowFn`], with an element of `dst` for each chunk.
 #[inline(always)]
 unsafe fn by_chunk<A: Stored>(
     dst: *mut u8,
@@ -129,18 +130,18 @@ unsafe fn by_chunk<A: Stored>(
 ) {
     for (c, first) in (0..n).step_by(REDUCE_CHUNK).enumerate() {
         let chunk = a.wrapping_add(first * size_of::<A::Raw>());
-        // SAFETY: the caller's.
+        // SAFETY: the row has this chunk, and `dst` has an element for it.
         unsafe { put(dst, c, f(chunk, REDUCE_CHUNK.min(n - first))) }
     }
 }
 
-/// A step whose order is free.
+/// Combines in any order.
 struct AnyOrder<A, F>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for AnyOrder<A, F> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: chunks have their elements; whoever named `F` has one.
+        // SAFETY: `by_chunk` passes chunks of the row; a value of `F` was passed to `make`, so `F` may be conjured.
         unsafe {
             let f = conjured::<F>();
             by_chunk(dst, a, n, |chunk, n| {
@@ -150,13 +151,13 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for AnyOrder<A, F> {
     }
 }
 
-/// A step over bools: whether any of them holds, or whether all do.
+/// Reduces bools: whether any is true, or all are.
 struct Truths<const ANY: bool>;
 
 impl<const ANY: bool> RowLoop for Truths<ANY> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: chunks have their elements.
+        // SAFETY: `by_chunk` passes chunks of the row.
         unsafe {
             by_chunk(dst, a, n, |chunk, n| {
                 let bytes = std::slice::from_raw_parts(chunk, n);
@@ -167,13 +168,13 @@ impl<const ANY: bool> RowLoop for Truths<ANY> {
     }
 }
 
-/// A step of a reduction: `dst[c]` combines the elements of `a` from `256 c` on.
+/// Reduces by the canonical tree: `dst[c]` combines the elements of `a` from `256 c` on.
 struct TreeReduce<A, F>(PhantomData<(A, F)>);
 
 impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for TreeReduce<A, F> {
     #[inline(always)]
     unsafe fn run(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: `a` has `n` elements and `dst` one for each chunk; whoever named `F` has one.
+        // SAFETY: `a` has `n` elements and `dst` one for each chunk; a value of `F` was passed to `make`.
         unsafe {
             let f = conjured::<F>();
             let chunk = |c: usize| a.cast::<A::Raw>().add(c * REDUCE_CHUNK).cast::<u8>();
@@ -192,16 +193,17 @@ impl<A: Stored, F: Fn(A, A) -> A + Copy + 'static> RowLoop for TreeReduce<A, F> 
     }
 }
 
-/// The lanes of two whole chunks, side by side: each waits for its last operation, so one alone is slow.
+/// The lanes of two whole chunks, interleaved: each operation waits for the one before it in its chunk, so one
+/// chunk alone is slow.
 ///
 /// # Safety
-/// Each chunk has its elements.
+/// Both chunks have 256 elements.
 #[inline(always)]
 unsafe fn lanes_of<A: Stored>(
     f: impl Fn(A, A) -> A + Copy,
     chunks: [*const u8; 2],
 ) -> [[A; REDUCE_LANES]; 2] {
-    // SAFETY: no element is named that does not exist.
+    // SAFETY: indices are below the length of a chunk.
     unsafe {
         let mut all =
             chunks.map(|chunk| std::array::from_fn::<A, REDUCE_LANES, _>(|l| get(chunk, l)));

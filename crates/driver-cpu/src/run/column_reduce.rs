@@ -1,8 +1,9 @@
-//! Reductions across rows: each row takes the part of one element of the canonical tree.
+//! Column reduction: rows are combined element by element, so each row takes the part of one element of the
+//! canonical tree.
 //!
-//! Owns [`LaneRows`]. Rows of the input space that are combined into the same lane of the tree are 16 apart. Where they
-//! lie in memory they are taken three at a time, so that a lane's row is read and written less often.
-//! Rows go into all reductions before the next ones are read.
+//! Owns [`LaneRows`]. Input rows that are combined into the same lane of the tree are 16 apart. Rows that are
+//! inputs in place are taken three at a time, so that a lane's row is read and written less often. Each row
+//! goes into all reductions before the next rows are read.
 //!
 //! Not here: reductions along rows (`launch_items.rs`), the loops over rows (`rows`).
 
@@ -14,13 +15,14 @@ use crate::traversal::iteration_space::Point;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use smallvec::SmallVec;
 
-/// The lanes of a reduction: a row of elements each.
+/// The lanes of a reduction, each a row of elements.
 struct LaneRows<'a> {
     reduction: &'a RowReduction,
     first: *mut u8,
     /// Elements of a row.
     n: usize,
-    /// Where the rows of its elements lie that are taken as they are: the first, and how far it is to the next.
+    /// The first row of its operand and the distance to the next in bytes, where the operand is an input in
+    /// place.
     lying: Option<(*const u8, isize)>,
 }
 
@@ -29,13 +31,13 @@ impl LaneRows<'_> {
         self.first.wrapping_add(l * self.n * self.reduction.size)
     }
 
-    /// Combines a row into its lane, or makes it the lane.
+    /// Combines a row into its lane; the first row of a lane is copied.
     ///
     /// # Safety
-    /// The row and the lane exist.
+    /// `row` has `n` elements, and the lanes have their memory.
     unsafe fn take(&self, k: usize, row: *const u8) {
         let to = self.lane(k % REDUCE_LANES);
-        // SAFETY: the caller's.
+        // SAFETY: `row` has `n` elements, and the lane is a row of `n` elements that does not overlap it.
         unsafe {
             if k < REDUCE_LANES {
                 std::ptr::copy_nonoverlapping(row, to, self.n * self.reduction.size);
@@ -45,15 +47,15 @@ impl LaneRows<'_> {
         }
     }
 
-    /// Combines rows that are 16 apart into their lane, of those that are less than `count`.
+    /// Combines up to three rows, 16 apart from `k` on and below `count`, into their lane.
     ///
     /// # Safety
-    /// The rows and the lane exist; `k` is the number of a row that is no lane's first.
+    /// Rows below `count` and the lane exist; `k` is not the first row of a lane.
     unsafe fn take_three(&self, k: usize, count: usize) {
         let Some((first, step)) = self.lying else { return };
         let row = |k: usize| first.wrapping_offset(step * k as isize);
         let [a, b, c] = [k, k + REDUCE_LANES, k + 2 * REDUCE_LANES];
-        // SAFETY: the caller's.
+        // SAFETY: rows below `count` exist, and no other row is named.
         unsafe {
             if c < count {
                 let rows = [row(a), row(b), row(c)];
@@ -69,15 +71,15 @@ impl LaneRows<'_> {
         }
     }
 
-    /// Combines the lanes of `count` rows into the first.
+    /// Combines the lanes of `count` rows into the first lane.
     ///
     /// # Safety
-    /// The lanes exist, as many as there are of that many rows.
+    /// As many lanes hold rows as `count` rows fill.
     unsafe fn fold(&self, count: usize) {
         for half in [8, 4, 2, 1] {
             for l in 0..half.min(count.saturating_sub(half)) {
                 let other = self.lane(l + half).cast_const();
-                // SAFETY: the caller's.
+                // SAFETY: only lanes below `count` are named, and these hold rows.
                 unsafe { (self.reduction.accumulate)(self.lane(l), [other; 3], self.n) }
             }
         }
@@ -85,10 +87,10 @@ impl LaneRows<'_> {
 }
 
 impl LaunchItems<'_> {
-    /// Reduces across the axis into the rows of results.
+    /// Reduces columns into the rows of results.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it are of the space of the results.
+    /// The point and the `n - 1` points after it are in the output space.
     pub unsafe fn column_reduce(
         &self,
         frame: &mut RowFrame<'_>,
@@ -110,7 +112,7 @@ impl LaunchItems<'_> {
                 LaneRows { reduction, first: *first, n, lying }
             })
             .collect();
-        // SAFETY: rows are of the space; there is room for 16 rows, or as many as there are.
+        // SAFETY: rows up to `count` are in the input space; scratch memory has room for 16 lanes, or for `count`.
         unsafe {
             if all.iter().all(|lanes| lanes.lying.is_some()) {
                 combine_lying(&all, count);
@@ -127,8 +129,7 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// Where the row of a point lies and how far it is to the next one, if what is reduced is a leaf
-    /// whose rows are taken as they are.
+    /// The row of a point and the distance to the next one, if the operand is an input in place.
     fn lying_rows(
         &self,
         reducing: &ReducePlan,
@@ -141,7 +142,7 @@ impl LaunchItems<'_> {
     }
 }
 
-/// Combines `count` rows, at least 1, into as many lanes as they need, of each reduction.
+/// Combines `count` rows, at least 1, into the lanes of each reduction.
 ///
 /// # Safety
 /// The rows and lanes exist.
@@ -149,14 +150,14 @@ unsafe fn combine_lying(all: &[LaneRows<'_>], count: usize) {
     for l in 0..REDUCE_LANES.min(count) {
         for lanes in all {
             let Some((first, step)) = lanes.lying else { continue };
-            // SAFETY: the caller's.
+            // SAFETY: `l` is below `count`, so the row exists.
             unsafe { lanes.take(l, first.wrapping_offset(step * l as isize)) }
         }
     }
     for done in (REDUCE_LANES..count).step_by(3 * REDUCE_LANES) {
         for k in done..count.min(done + REDUCE_LANES) {
             for lanes in all {
-                // SAFETY: the caller's; rows beyond the last one are left out.
+                // SAFETY: `take_three` leaves out rows from `count` on, and the others exist.
                 unsafe { lanes.take_three(k, count) }
             }
         }

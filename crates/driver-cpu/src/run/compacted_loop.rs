@@ -1,7 +1,7 @@
-//! Running the iterations of a loop by machine code, a short row at a time: it ends when no element of the row is left.
+//! Runs a compiled loop on a row, with stream compaction: it ends when no element of the row is active.
 //!
-//! Owns [`ActiveElements`], the elements that are still in the loop. Once a quarter of them has left, the others move together, so
-//! that elements which have done with it cost nothing; behind it each lies where it lay before.
+//! Owns [`ActiveElements`]. When a quarter of the active elements has left the loop, the others are compacted,
+//! so that elements outside the loop cost nothing. After the loop, every element is back in its place.
 //!
 //! Not here: the code (`compile/unrolled_loop.rs`).
 
@@ -10,7 +10,7 @@ use crate::run::row_frame::RowFrame;
 use gpupy_jit::{Row, Walk};
 use smallvec::SmallVec;
 
-/// Fewer elements than that are one or two vectors, whatever they are.
+/// Fewer elements are one or two vectors, so compaction would not help.
 const FEWEST: usize = 16;
 
 impl RowFrame<'_> {
@@ -19,7 +19,7 @@ impl RowFrame<'_> {
     /// # Safety
     /// As for [`RowFrame::run`].
     pub unsafe fn run_compiled_loop(&self, turns: &CompiledLoop, n: usize) {
-        // SAFETY: the slot is of an int32.
+        // SAFETY: the slot of the count holds an int32.
         let count = unsafe { self.slot(turns.count).cast::<i32>().read_unaligned() };
         for first in (0..n).step_by(TOGETHER) {
             // SAFETY: the row has these elements.
@@ -47,7 +47,7 @@ impl RowFrame<'_> {
         let mut accesses: SmallVec<[Walk; 16]> = own.iter().copied().chain(known).collect();
         let mut dests: SmallVec<[Walk; 16]> = rows(|one| one.changing[0]).collect();
         dests.push(open);
-        // Where the next iterations write, since their elements lie where the last ones wrote.
+        // The rows that the next iterations write: results alternate between two rows.
         let mut other: SmallVec<[Walk; 16]> = rows(|one| one.changing[1]).collect();
         let mut left = ActiveElements { count: n, positions: None };
         let mut iterations = count.max(0);
@@ -59,7 +59,7 @@ impl RowFrame<'_> {
             let (accesses_at, dests_at) = (accesses.as_ptr(), dests.as_ptr());
             let params = std::ptr::null();
             let row = Row { n: left.count, accesses: accesses_at, dests: dests_at, params };
-            // SAFETY: all rows have these elements; what is read is not written.
+            // SAFETY: all rows have `count` elements, and no row is both read and written.
             unsafe { kernel.run(&row) };
             iterations -= done;
             for k in 0..carried {
@@ -67,7 +67,7 @@ impl RowFrame<'_> {
                 std::mem::swap(&mut dests[k], &mut other[k]);
             }
             has_run = true;
-            // SAFETY: the code has written so many bools.
+            // SAFETY: the kernel has written a bool for each active element.
             let open = unsafe { std::slice::from_raw_parts(open.ptr, left.count) };
             let still: usize = open.iter().map(|open| usize::from(*open)).sum();
             if still == 0 {
@@ -78,12 +78,12 @@ impl RowFrame<'_> {
                 known.extend(turns.known.iter().enumerate().filter_map(|(k, known)| {
                     known.left.map(|slot| (carried + k, row_of(self.slot(slot), first, known.size)))
                 }));
-                // SAFETY: rows have these elements, and those of `own` and of what is known are not written elsewhere.
+                // SAFETY: rows have these elements, and the rows of `own` and of invariants are written only here.
                 unsafe { left.move_together(open, &mut accesses, &own, &known) };
             }
         }
         if has_run {
-            // SAFETY: as above.
+            // SAFETY: `accesses` holds the active elements, and `own` has room for all elements of the row.
             unsafe { left.give_back(&accesses, &own) };
         }
     }
@@ -93,19 +93,20 @@ fn row_of(slot: *mut u8, first: usize, size: usize) -> Walk {
     Walk { ptr: slot.wrapping_add(first * size), step: size as isize }
 }
 
-/// The elements that are still in a loop: how many, and where each lay in the row, once that is elsewhere.
+/// The elements that are still in a loop, and, after a compaction, the position of each in the original row.
 struct ActiveElements {
     count: usize,
     positions: Option<Box<[u16; TOGETHER]>>,
 }
 
 impl ActiveElements {
-    /// Moves the open elements of the carried values' rows, the first of `accesses`, and of what is known together; those
-    /// that have left get to their places in `own`. A row of what is known has its number among the accesses.
+    /// Compacts the active elements of carried values (the first of `accesses`) and of loop invariants.
+    /// Elements that have left the loop are copied to their places in `own`. `known` pairs the index of an
+    /// invariant's access with its compacted row.
     ///
     /// # Safety
-    /// The rows have `count` elements, `own` those at their positions; no two overlap, but that what is known may have
-    /// been moved before.
+    /// The rows have `count` elements, and `own` has elements at their positions. Rows do not overlap, except
+    /// that an invariant may already lie in its compacted row.
     unsafe fn move_together(
         &mut self,
         open: &[u8],
@@ -116,7 +117,7 @@ impl ActiveElements {
         let (mut stay, mut leave) = ([0u16; TOGETHER], [0u16; TOGETHER]);
         let (mut staying, mut leaving) = (0, 0);
         for (at, open) in (0..).zip(open) {
-            // Without a branch, as nothing foretells it.
+            // Branch-free, because the branch would be unpredictable.
             stay[staying] = at;
             leave[leaving] = at;
             staying += usize::from(*open);
@@ -126,15 +127,15 @@ impl ActiveElements {
         let positions = self.positions.as_deref();
         let place = |at: u16| positions.map_or(at, |positions| positions[at as usize]);
         for (from, own) in accesses.iter().zip(own) {
-            // SAFETY: the caller's.
+            // SAFETY: both rows have elements at these places, as the function requires.
             unsafe { copied(*from, *own, leave.iter().map(|at| (*at, place(*at)))) };
         }
         for from in &accesses[..own.len()] {
-            // SAFETY: an element moves to where none is that has not moved.
+            // SAFETY: elements move towards the front in order, so none is overwritten before it has moved.
             unsafe { copied(*from, *from, stay.iter().copied().zip(0..)) };
         }
         for (number, to) in known {
-            // SAFETY: as above.
+            // SAFETY: `accesses` holds the active elements, and `own` has room for all elements of the row.
             unsafe { copied(accesses[*number], *to, stay.iter().copied().zip(0..)) };
             accesses[*number] = *to;
         }
@@ -146,7 +147,7 @@ impl ActiveElements {
         self.count = staying;
     }
 
-    /// Copies the elements that are there to their places.
+    /// Copies the active elements back to their places.
     ///
     /// # Safety
     /// As for [`ActiveElements::move_together`].
@@ -155,12 +156,12 @@ impl ActiveElements {
             match &self.positions {
                 None => {
                     let bytes = self.count * own.step.unsigned_abs();
-                    // SAFETY: both rows have these elements, and are two.
+                    // SAFETY: both rows have `count` elements, and they are different rows.
                     unsafe { from.ptr.copy_to_nonoverlapping(own.ptr, bytes) }
                 }
                 Some(positions) => {
                     let places = positions[..self.count].iter().copied();
-                    // SAFETY: the caller's.
+                    // SAFETY: both rows have elements at these places, as the function requires.
                     unsafe { copied(*from, *own, (0..).zip(places)) }
                 }
             }
@@ -168,12 +169,12 @@ impl ActiveElements {
     }
 }
 
-/// Copies elements from places of one row to places of another, one after the other.
+/// Copies elements from places of one row to places of another, in order.
 ///
 /// # Safety
 /// The rows have elements at these places.
 unsafe fn copied(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>) {
-    // SAFETY: the caller's.
+    // SAFETY: both rows have elements at these places, as the function requires.
     unsafe {
         match from.step {
             1 => copied_as::<u8>(from, to, places),
@@ -190,7 +191,7 @@ unsafe fn copied(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>)
 unsafe fn copied_as<T: Copy>(from: Walk, to: Walk, places: impl Iterator<Item = (u16, u16)>) {
     let (from, to) = (from.ptr.cast::<T>(), to.ptr.cast::<T>());
     for (at, place) in places {
-        // SAFETY: the caller's.
+        // SAFETY: both rows have elements at these places, as the function requires.
         unsafe {
             let element = from.wrapping_add(at as usize).read_unaligned();
             to.wrapping_add(place as usize).write_unaligned(element);

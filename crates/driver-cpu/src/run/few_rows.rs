@@ -1,7 +1,7 @@
-//! Launches of few rows: what small work mostly is. The rows take less time than finding a route for them
-//! would, so here there is none: they go along the last axis.
+//! The single-row fast path, also for a few rows: most small work is such a launch. Its rows take less time
+//! than the choice of a loop order would, so they simply go along the last axis.
 //!
-//! Owns [`run`]. Invariant: it computes what the longer way would, with the same machine code or plan.
+//! Owns [`run`]. Invariant: it computes what the general path would, with the same machine code or plan.
 //!
 //! Not here: every other launch (`eval.rs`).
 
@@ -19,14 +19,14 @@ use gpupy_core::driver::{Access, Launch};
 use gpupy_jit::{Row, Walk};
 use smallvec::SmallVec;
 
-/// The most leaves and destinations together: those of one operation.
+/// The most inputs and destinations together: those of one operation.
 const MOST: usize = 4;
-/// The most rows. Of more, which axis they go along counts.
+/// The most rows: for more, the choice of the axis matters.
 const ROWS: usize = 64;
-/// The most rows of at least so many elements.
+/// The most rows, where each has at least so many elements.
 const LONG_ROWS: (usize, usize) = (256, 16);
 
-/// A leaf or a destination.
+/// The strides of an input or a destination.
 #[derive(Clone, Copy)]
 struct RowStrides<'a> {
     /// Elements from a point to the next along each axis.
@@ -35,14 +35,14 @@ struct RowStrides<'a> {
     size: isize,
 }
 
-/// A line that stays where it is.
+/// An access with stride 0 everywhere.
 const NOWHERE: RowStrides<'static> = RowStrides { strides: &[], size: 0 };
 
-/// Runs a launch of a map over few rows, which has run so often that there is machine code for it, if there ever is.
-/// False when it is not like that, or has so many points that threads should share them; then nothing was done.
+/// Runs a map over few rows whose specialisation is final. Returns false, and does nothing, for any other
+/// launch, and for one with so many points that threads should share it.
 ///
 /// # Errors
-/// - `Invalid`: a block of the launch is none.
+/// - `Invalid`: the launch names a block that does not exist.
 pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
     let leaves = &known.leaves;
     let ([outer @ .., n], None, false) = (launch.shape, &leaves.reduce, leaves.gathers) else {
@@ -85,14 +85,14 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
         return Ok(false);
     }
     let count = leaves.all.len();
-    // A single row goes nowhere.
+    // A single row needs no strides between rows.
     let lines = if outer.is_empty() { [NOWHERE; MOST] } else { lines(leaves, launch) };
     if let Some(kernel) = kernel {
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
             let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
             let row = Row { n: *n, accesses, dests, params: launch.params.as_ptr() };
-            // SAFETY: the core promises that accesses name elements that exist, and that no point
+            // SAFETY: the contract guarantees that accesses name elements that exist, and that no point
             // reads what another writes; the code was written for these strides.
             unsafe { kernel.run(&row) };
         });
@@ -100,7 +100,8 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     }
     if let Some((f, lines, mut walks)) = operation(plan, &lines, &walks, count, launch.params) {
         each_row(outer, &lines, &mut walks, |[dst, a, b, c]| {
-            // SAFETY: as above, of an operation on rows; a row is no longer than the plan's.
+            // SAFETY: accesses name elements that exist, as the contract guarantees, and a row is at most the
+            // plan's tile.
             unsafe { f(dst.ptr, [a, b, c].map(|walk| walk.ptr.cast_const()), *n) };
         });
         return Ok(true);
@@ -112,14 +113,14 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
             frame.leaves.copy_from_slice(&walks[..count]);
             frame.dests.copy_from_slice(&walks[count..count + dests]);
             frame.moved(&[]);
-            // SAFETY: as above, of a plan.
+            // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most the plan's tile.
             unsafe { frame.run(&plan.steps, *n) };
         });
         Ok(true)
     })
 }
 
-/// The leaves and then the destinations of a launch that has few.
+/// The strides of the inputs, then of the destinations of a launch that has few.
 fn lines<'a>(leaves: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; MOST] {
     let of_leaves = leaves.all.iter().map(|leaf| (&launch.accesses[leaf.access], leaf.size));
     let dests = launch.dests.iter().map(|dest| &dest.access).zip(leaves.dests.iter().copied());
@@ -130,7 +131,7 @@ fn lines<'a>(leaves: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>;
     lines
 }
 
-/// Calls with the walks at each row, the last of the outer axes first; none of their extents is 0.
+/// Calls `run` with the walks at each row; the last of the outer axes varies fastest. No extent is 0.
 #[inline(always)]
 fn each_row(
     outer: &[usize],
@@ -177,8 +178,8 @@ fn each_row(
     }
 }
 
-/// The operation of a plan that is just one, on rows where they lie, and where its result and then its operands
-/// are: what most small work is.
+/// The operation of a plan that consists of one operation on rows in place, with the strides and walks of its
+/// result and operands: most small work is of this kind.
 #[inline(always)]
 fn operation<'a>(
     plan: &RowPlan,

@@ -1,7 +1,7 @@
-//! Sums along long rows: machine code adds what it computes to the lanes of the tree.
+//! Sums along long rows: machine code adds the operand to the lanes of the tree as it computes it.
 //!
-//! Only whole chunks are summed so; what is left of a row goes the way of other reductions (`launch_items.rs`). Where a
-//! program has other reductions besides, machine code stores their elements meanwhile.
+//! Only whole chunks are summed this way; the rest of a row is reduced like any other (`launch_items.rs`).
+//! Machine code stores the operands of other reductions of the program meanwhile.
 //!
 //! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`kernel_cache.rs`).
 
@@ -15,22 +15,21 @@ use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_jit::{Kernel, Row};
 use smallvec::SmallVec;
 
-/// How a reduction's results come of what machine code has left.
+/// The state in which machine code leaves a reduction.
 #[derive(Clone, Copy)]
 enum Unreduced {
-    /// The lanes of each chunk are combined.
+    /// The lanes of each chunk, which this function combines.
     Lanes(RowFn),
-    /// The elements of each chunk are.
+    /// The elements of each chunk.
     Elements,
 }
 
 impl LaunchItems<'_> {
-    /// Reduces whole chunks of a row into as many results of each reduction, by code that adds to lanes and loops
-    /// that combine the lanes of each chunk.
+    /// Reduces whole chunks of a row to one result each, for every reduction: machine code adds to lanes, then
+    /// row loops combine the lanes of each chunk.
     ///
     /// # Safety
-    /// The chunks from the point on are of the input space, and there is room for the results, behind so many
-    /// others.
+    /// The chunks from the point on are in the input space, and `results` has room for as many results.
     pub unsafe fn add_up(
         &self,
         frame: &mut RowFrame<'_>,
@@ -42,7 +41,7 @@ impl LaunchItems<'_> {
         let last = self.shape.len() - 1;
         let left: SmallVec<[Unreduced; 2]> = reducing.all.iter().map(left).collect();
         let stores = left.iter().any(|left| matches!(left, Unreduced::Elements));
-        // Of sums alone only lanes lie in the room of a tile.
+        // A tile holds only lanes where all reductions are sums.
         let together = self.tile() / if stores { REDUCE_CHUNK } else { REDUCE_LANES };
         let mut point = Point::from(point);
         for first in (0..chunks).step_by(together) {
@@ -50,7 +49,7 @@ impl LaunchItems<'_> {
             walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], &point, last);
             for ((reduction, left), which) in reducing.all.iter().zip(&left).zip(0..) {
                 if let (Unreduced::Lanes(_), Some(lanes)) = (left, buffers.added.row(which)) {
-                    // SAFETY: the row holds a tile, so the lanes of that many chunks.
+                    // SAFETY: the row holds a tile, and `together` chunks have no more lanes than that.
                     unsafe { rows::nothing_added(lanes, reduction.dtype, count * REDUCE_LANES) }
                 }
             }
@@ -60,7 +59,8 @@ impl LaunchItems<'_> {
                 dests: buffers.added.walks.as_ptr(),
                 params: self.params.as_ptr(),
             };
-            // SAFETY: as above; of what is stored, the row holds that many chunks; the rest is the caller's.
+            // SAFETY: rows hold a tile, so the lanes or elements of `count` chunks; the chunks are in the input
+            // space.
             unsafe { kernel.run(&row) }
             for ((reduction, left), which) in reducing.all.iter().zip(&left).zip(0..) {
                 let out = buffers.results[which].wrapping_add(first * reduction.size);
@@ -69,7 +69,7 @@ impl LaunchItems<'_> {
                     (None, Some(leaf)) => frame.leaves[leaf].ptr.cast_const(),
                     (None, None) => continue,
                 };
-                // SAFETY: as above.
+                // SAFETY: `from` holds the lanes or elements of `count` chunks, and `out` has room for their results.
                 unsafe {
                     match left {
                         Unreduced::Lanes(fold) => fold(out, [from; 3], count),
@@ -84,7 +84,7 @@ impl LaunchItems<'_> {
     }
 }
 
-/// What machine code that adds to lanes leaves of a reduction.
+/// The state in which machine code that adds to lanes leaves a reduction.
 fn left(reduction: &RowReduction) -> Unreduced {
     let fold = rows::short_rows(reduction.op, reduction.dtype, REDUCE_LANES);
     match fold.filter(|_| reduction.adds()) {

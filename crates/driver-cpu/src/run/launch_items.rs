@@ -1,10 +1,10 @@
-//! Work: what happens to each item of a launch.
+//! The items of a launch, and the computation of each.
 //!
-//! Owns [`LaunchItems`]. Of a map, an item is a row. Of a reduction it is a row of results: rows of the
-//! input space become it either along the reduced axis, chunk by chunk (`lane_sums.rs`, where they are long), or
-//! across it (`column_reduce.rs`). Both ways give the same bits.
+//! Owns [`LaunchItems`]. An item of a map is a row. An item of a reduction is a row of results, which input
+//! rows are reduced to: either along the reduced axis (row reduction), chunk by chunk (`lane_sums.rs` for long
+//! sums), or across it (column reduction, `column_reduce.rs`). Both give the same bits.
 //!
-//! Not here: which way is taken (`axis_choice.rs`), which items a thread takes (`compacted_loop.rs`).
+//! Not here: the choice between both (`axis_choice.rs`), the scheduling of items (`chunk_scheduler.rs`).
 
 use crate::compile::row_plan::{ReducePlan, RowPlan, RowReduction};
 use crate::rows;
@@ -24,50 +24,51 @@ thread_local! {
     static SCRATCH: RefCell<ThreadScratch> = RefCell::default();
 }
 
-/// Results of a reduction in one item, where its axis goes on in the results.
+/// Results of one item, where rows of results go along the reduced axis.
 const BATCH: usize = 64;
-/// Bytes of the rows that are combined across.
+/// Bytes of the rows that a column reduction combines.
 const ACROSS: usize = 64 << 10;
 /// Picoseconds for a byte of memory, roughly.
 const PER_BYTE: u64 = 25;
-/// Elements of a row for machine code, which needs no scratch rows.
+/// Elements of a row for machine code, which uses no scratch rows.
 pub const COMPILED: usize = 8192;
-/// The most elements of a row in which elements lie apart: what lies beside them is still in the
-/// cache when the next rows want it.
+/// The most elements of a row with large strides: the neighbours of its elements are still in the cache when
+/// the next rows read them.
 pub const APART: usize = 512;
-/// The least that machine code computes of a row for a reduction, which reads it in the nearest cache.
+/// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
+/// nearest cache.
 const COMPUTED: usize = 1024;
 
 /// The items of one launch.
 pub struct LaunchItems<'a> {
     pub plan: &'a RowPlan,
-    /// Machine code for a map, or for what comes before a reduction, in place of its steps.
+    /// Machine code that replaces the steps of a map, or the steps before a reduction.
     pub kernel: Option<&'a Kernel>,
-    /// Machine code for sums along rows of several chunks, which adds to the lanes of the tree.
+    /// Machine code for sums along rows of several chunks; it adds to the lanes of the tree.
     pub lanes: Option<&'a Kernel>,
-    /// Of the input space, after folding.
+    /// The input space, after axis coalescing.
     pub shape: &'a [usize],
-    /// Of a reduction.
+    /// `Some` for a reduction.
     pub reduce_order: Option<ReduceOrder>,
-    /// How many leaves belong to the input space of a reduction.
+    /// The number of inputs that belong to the input space of a reduction.
     pub before: usize,
     /// The space of the results.
     pub rows: IterationSpace,
     pub leaves: &'a [StridedAccess<'a>],
-    /// ProgramInputs of a map that are spread over scratch rows.
+    /// Inputs of a map that are expanded into scratch rows.
     pub expanded: &'a [ShortRowCopy<'a>],
-    /// Destinations of a map that are parted from scratch rows.
+    /// Destinations of a map that are scattered from scratch rows.
     pub scattered: &'a [ShortRowCopy<'a>],
     pub dests: &'a [StridedAccess<'a>],
     pub operands: &'a [(*mut u8, usize)],
     pub params: &'a [u64],
 }
 
-// SAFETY: items write different elements, and what they read nobody writes; the core leaves all of
-// it alone until the evaluation returns.
+// SAFETY: different items write different elements and read none that is written; the core does not touch
+// any of them until the evaluation returns.
 unsafe impl Sync for LaunchItems<'_> {}
 
-/// The most points of an item along an axis of the space of the results.
+/// The most points of an item along an axis of the output space.
 pub fn longest(
     plan: &RowPlan,
     compiled: bool,
@@ -81,13 +82,13 @@ pub fn longest(
             plan.tile.min(ACROSS / (lanes_of(shape) * sizes)).max(1)
         }
         (Some(ReduceOrder::Rows), _) if axis + 1 == shape.len() => BATCH,
-        // What comes after a reduction has scratch rows.
+        // The epilogue of a reduction uses scratch rows.
         (None, _) if compiled => COMPILED,
         _ => plan.tile,
     }
 }
 
-/// Lends this thread's memory for rows.
+/// Runs a closure with this thread's scratch memory.
 pub fn with_scratch<T>(run: impl FnOnce(&mut ThreadScratch) -> T) -> T {
     SCRATCH.with_borrow_mut(run)
 }
@@ -121,7 +122,7 @@ impl LaunchItems<'_> {
                 SmallVec::from_elem(None, self.expanded.len());
             for item in items {
                 let n = self.rows.item(item, &mut point);
-                // SAFETY: the core promises that accesses name elements that exist, and `IterationSpace` that
+                // SAFETY: the contract guarantees that accesses name elements that exist, and `IterationSpace` yields
                 // the item's points do; their strides are those of the plan.
                 unsafe {
                     let mut reduced: &[*mut u8] = &[];
@@ -146,7 +147,7 @@ impl LaunchItems<'_> {
         cost(self.plan, self.kernel.is_some())
     }
 
-    /// Runs some items of a map by machine code.
+    /// Runs items of a map by machine code.
     fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
         let nowhere = Walk { ptr: std::ptr::null_mut(), step: 0 };
         let mut leaves: SmallVec<[Walk; 8]> = SmallVec::from_elem(nowhere, self.leaves.len());
@@ -157,7 +158,7 @@ impl LaunchItems<'_> {
             let n = self.rows.item(item, &mut point);
             walk(&mut leaves, self.leaves, &point, self.rows.axis);
             walk(&mut dests, self.dests, &point, self.rows.axis);
-            // SAFETY: the item's points exist; the caller has room for the rows.
+            // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
             unsafe { self.expand_leaves(&mut leaves, &point, n, beyond, &mut filled) };
             self.compute_aside(&mut dests, beyond);
             let row = Row {
@@ -166,7 +167,7 @@ impl LaunchItems<'_> {
                 dests: dests.as_ptr(),
                 params: self.params.as_ptr(),
             };
-            // SAFETY: the core promises that accesses name elements that exist, and `IterationSpace` that the
+            // SAFETY: the contract guarantees that accesses name elements that exist, and `IterationSpace` yields the
             // item's points do; their strides are those that the code was written for.
             unsafe {
                 kernel.run(&row);
@@ -175,10 +176,10 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// Computes a row of results: of a map, or what comes after the reduction.
+    /// Computes a row of a map's results, or a row of a reduction's epilogue.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it are of the space; the reductions' results are there.
+    /// The point and the `n - 1` points after it are in the output space; the reductions' results are computed.
     unsafe fn results(
         &self,
         frame: &mut RowFrame<'_>,
@@ -191,28 +192,28 @@ impl LaunchItems<'_> {
         walk(&mut frame.leaves[self.before..], &self.leaves[self.before..], point, axis);
         walk(frame.dests, self.dests, point, axis);
         let beyond = frame.beyond;
-        // SAFETY: the caller's; there is room for the rows.
+        // SAFETY: the points are in the space, and `beyond` has room for the copied rows.
         unsafe { self.expand_leaves(frame.leaves, point, n, beyond, filled) };
         self.compute_aside(frame.dests, beyond);
         frame.moved(reduced);
-        // SAFETY: the caller's.
+        // SAFETY: the points are in the space, and `n` is at most a tile.
         unsafe {
             frame.run(&self.plan.steps, n);
             self.scatter(point, n, beyond);
         }
     }
 
-    /// Bytes of all rows over which leaves are spread, or from which destinations are parted.
+    /// Bytes of all scratch rows for expanded inputs and scattered destinations.
     fn copied_bytes(&self) -> usize {
         (self.expanded.len() + self.scattered.len()) * self.expanded_bytes()
     }
 
-    /// The row, behind those of leaves that are spread, from which a destination is parted.
+    /// The scratch row of a scattered destination, after those of the expanded inputs.
     fn scattered_row(&self, k: usize, rows: *mut u8) -> *mut u8 {
         rows.wrapping_add((self.expanded.len() + k) * self.expanded_bytes())
     }
 
-    /// Takes the walks of destinations that are parted to their scratch rows.
+    /// Redirects the walks of scattered destinations to their scratch rows.
     fn compute_aside(&self, dests: &mut [Walk], rows: *mut u8) {
         for (k, scattered) in self.scattered.iter().enumerate() {
             let step = scattered.line.size as isize;
@@ -220,26 +221,26 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// Parts the results of a row to where they belong.
+    /// Scatters the results of a row to their destinations.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it exist, and the scratch rows hold their results.
+    /// The point and the `n - 1` points after it are in the space, and the scratch rows hold their results.
     unsafe fn scatter(&self, point: &[usize], n: usize, rows: *mut u8) {
         for (k, scattered) in self.scattered.iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: the points are in the space, and the scratch row holds their results.
             unsafe { scattered.scatter(self.scattered_row(k, rows), point, n) }
         }
     }
 
-    /// Bytes of a row over which a leaf is spread.
+    /// Bytes of a scratch row for one input or destination.
     fn expanded_bytes(&self) -> usize {
         self.rows.tile * DType::C128.size()
     }
 
-    /// Spreads leaves over scratch rows, and takes their walks there.
+    /// Expands inputs into scratch rows, and redirects their walks.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it exist; there is room for the rows.
+    /// The point and the `n - 1` points after it are in the space; `rows` has room for the scratch rows.
     unsafe fn expand_leaves(
         &self,
         leaves: &mut [Walk],
@@ -250,12 +251,12 @@ impl LaunchItems<'_> {
     ) {
         for ((k, expanded), filled) in self.expanded.iter().enumerate().zip(filled) {
             let row = rows.wrapping_add(k * self.expanded_bytes());
-            // SAFETY: the caller's.
+            // SAFETY: the points are in the space, and the scratch row has room for them.
             leaves[expanded.which] = unsafe { expanded.expand(row, point, n, filled) };
         }
     }
 
-    /// How large the rows of reductions are.
+    /// The sizes of the scratch rows of reductions.
     fn sizes(&self) -> RowSizes {
         let is_compiled = self.kernel.is_some() || self.lanes.is_some();
         let lanes = match self.reduce_order {
@@ -268,15 +269,15 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// The most elements of a row that is computed at once for a reduction.
+    /// The most elements of an input row that are computed at once.
     pub fn tile(&self) -> usize {
         if self.kernel.is_some() { self.plan.tile.max(COMPUTED) } else { self.plan.tile }
     }
 
-    /// Runs the steps before the reductions on a row of the input space.
+    /// Computes the operands of the reductions on a row of the input space.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it along the axis are of the input space.
+    /// The point and the `n - 1` points after it along the axis are in the input space.
     pub unsafe fn input(
         &self,
         frame: &mut RowFrame<'_>,
@@ -293,15 +294,15 @@ impl LaunchItems<'_> {
                 dests: buffers.stored.walks.as_ptr(),
                 params: self.params.as_ptr(),
             };
-            // SAFETY: the caller's; the rows beyond the plan's hold a tile.
+            // SAFETY: the points are in the input space, and scratch rows hold a tile.
             return unsafe { kernel.run(&row) };
         }
         frame.moved(&buffers.results);
-        // SAFETY: the caller's.
+        // SAFETY: the points are in the input space, and `n` is at most a tile.
         unsafe { frame.run(&reducing.steps, n) }
     }
 
-    /// The row of what a reduction combines, after the steps before.
+    /// The row of a reduction's operand, after the steps that compute it.
     pub fn value(
         &self,
         frame: &RowFrame<'_>,
@@ -316,10 +317,10 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// Reduces along the axis into the rows of results.
+    /// Row reduction: reduces along the last axis into the rows of results.
     ///
     /// # Safety
-    /// The point and the `n - 1` after it are of the space of the results.
+    /// The point and the `n - 1` points after it are in the output space.
     unsafe fn row_reduce(
         &self,
         frame: &mut RowFrame<'_>,
@@ -336,7 +337,7 @@ impl LaunchItems<'_> {
             if let Some(kernel) = self.lanes {
                 let chunks = (until - from) / REDUCE_CHUNK;
                 input[last] = from;
-                // SAFETY: the chunks are of the space; there is room for a result of each.
+                // SAFETY: the chunks are in the input space, and the results' rows have room for one of each.
                 unsafe { self.add_up(frame, (reducing, buffers), kernel, &input, chunks) };
                 from += chunks * REDUCE_CHUNK;
             }
@@ -344,7 +345,8 @@ impl LaunchItems<'_> {
                 let m = self.tile().min(until - piece);
                 input[last] = piece;
                 let done = (piece - start) / REDUCE_CHUNK;
-                // SAFETY: pieces of rows are of the space; there is room for a result of each chunk.
+                // SAFETY: the pieces of rows are in the input space, and the results' rows have room for one of
+                // each chunk.
                 unsafe {
                     self.input(frame, (reducing, buffers), &input, last, m);
                     for (which, reduction) in reducing.all.iter().enumerate() {
@@ -356,12 +358,12 @@ impl LaunchItems<'_> {
             }
             return;
         }
-        // Every row is one chunk; rows that follow each other everywhere are one long row.
+        // Every row is one chunk. Rows that are contiguous for every input are treated as one long row.
         let together = if self.follow(extent) { (self.tile() / extent).max(1) } else { 1 };
         for first in (0..n).step_by(together) {
             let m = together.min(n - first);
             input[self.rows.axis] = point[self.rows.axis] + first;
-            // SAFETY: rows are of the space; there is room for a result of each.
+            // SAFETY: rows are in the input space, and the results' rows have room for one of each.
             unsafe {
                 self.input(frame, (reducing, buffers), &input, last, m * extent);
                 for (which, reduction) in reducing.all.iter().enumerate() {
@@ -373,23 +375,23 @@ impl LaunchItems<'_> {
         }
     }
 
-    /// Whether all leaves of the input space go on from the end of a row to the next.
+    /// Whether rows are contiguous for all inputs of the input space.
     fn follow(&self, extent: usize) -> bool {
         let (axis, last) = (self.rows.axis, self.shape.len() - 1);
         follow(self.leaves[..self.before].iter(), axis, last, extent)
     }
 }
 
-/// Picoseconds for a point of a plan, roughly: machine code computes faster, and memory stays as it is.
+/// The estimated picoseconds for a point of a plan: machine code computes faster, memory traffic stays.
 pub fn cost(plan: &RowPlan, compiled: bool) -> u64 {
     PER_BYTE * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
 }
 
-/// Reduces `m` rows of `extent` elements that follow each other to one result each; where there are often several,
-/// by a loop for rows that short, if there is one.
+/// Reduces `m` contiguous rows of `extent` elements to one result each. With `several`, a loop for rows of just
+/// this length is used if there is one.
 ///
 /// # Safety
-/// The rows exist, and room for the results.
+/// The rows exist, and `out` has room for the results.
 unsafe fn reduce_rows(
     reduction: &RowReduction,
     (out, row): (*mut u8, *const u8),
@@ -399,7 +401,7 @@ unsafe fn reduce_rows(
 ) {
     let size = reduction.size;
     let short = rows::short_rows(reduction.op, reduction.dtype, extent).filter(|_| several);
-    // SAFETY: the caller's.
+    // SAFETY: the rows exist, and `out` has room for `m` results.
     unsafe {
         if let Some(short) = short {
             return short(out, [row; 3], m);
@@ -410,12 +412,12 @@ unsafe fn reduce_rows(
     }
 }
 
-/// The lanes of the tree that there are along the last axis of a shape.
+/// The number of lanes that the tree has along the last axis of a shape.
 fn lanes_of(shape: &[usize]) -> usize {
     REDUCE_LANES.min(shape[shape.len() - 1])
 }
 
-/// Takes walks to a point.
+/// Moves walks to a point.
 pub fn walk(walks: &mut [Walk], lines: &[StridedAccess<'_>], point: &[usize], axis: usize) {
     for (walk, line) in walks.iter_mut().zip(lines) {
         *walk = line.walk(point, axis);

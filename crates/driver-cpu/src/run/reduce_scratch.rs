@@ -1,23 +1,23 @@
-//! Rooms: where the rows of reductions lie, behind the scratch memory of a plan.
+//! The layout of the scratch rows of reductions, after the scratch memory of a plan.
 //!
-//! Owns [`ReduceScratch`]. First come the rows that machine code computes, each value once, then the results of each
-//! reduction. Invariant: no two rows overlap that are in use at once.
+//! Owns [`ReduceScratch`]. First come the rows that machine code computes, each operand once, then the results
+//! of each reduction. Invariant: rows that are in use at once do not overlap.
 //!
-//! Not here: what happens to the rows (`launch_items.rs`, `column_reduce.rs`, `lane_sums.rs`).
+//! Not here: the computation (`launch_items.rs`, `column_reduce.rs`, `lane_sums.rs`).
 
 use crate::compile::row_plan::{ReducePlan, RowReduction};
 use gpupy_jit::Walk;
 use smallvec::SmallVec;
 
-/// Rows are apart from each other by whole lines of a cache.
+/// Rows start at multiples of a cache line.
 const LINE: usize = 64;
 
-/// How large the rows of a launch are.
+/// The sizes of the scratch rows of a launch.
 #[derive(Clone, Copy)]
 pub struct RowSizes {
-    /// The most elements that machine code computes at once; 0 where there is none.
+    /// The most elements that machine code computes at once; 0 without machine code.
     pub computed: usize,
-    /// The most elements in which the results of a reduction are gathered.
+    /// The most results of a reduction that are collected in a row.
     pub results: usize,
 }
 
@@ -26,7 +26,7 @@ impl RowSizes {
         (self.results * reduction.size).next_multiple_of(LINE)
     }
 
-    /// Bytes of the rows that machine code computes; where it adds to lanes, it may compute a value twice.
+    /// Bytes of the rows that machine code computes. Code that adds to lanes may compute a value twice.
     fn of_computed(self, reducing: &ReducePlan) -> usize {
         let all = reducing.computed(true).into_iter();
         all.map(|value| (self.computed * value.size).next_multiple_of(LINE)).sum()
@@ -41,24 +41,24 @@ impl RowSizes {
 
 /// The rows that machine code computes.
 pub struct ComputedRows {
-    /// Where they lie, as destinations of the code.
+    /// Their addresses, as destinations of the code.
     pub walks: SmallVec<[Walk; 2]>,
-    /// Of each reduction, the number of its row; `None` where its elements are a leaf's.
+    /// The row of each reduction's operand; `None` where the operand is an input in place.
     pub of: SmallVec<[Option<usize>; 2]>,
 }
 
-/// Where the rows lie.
+/// The addresses of the scratch rows.
 pub struct ReduceScratch {
-    /// Of each reduction, its results.
+    /// The results of each reduction.
     pub results: SmallVec<[*mut u8; 2]>,
-    /// Of machine code that stores elements.
+    /// Rows for machine code that stores elements.
     pub stored: ComputedRows,
-    /// Of machine code that adds what it can to the lanes of sums.
+    /// Rows for machine code that adds to the lanes of sums where it can.
     pub added: ComputedRows,
 }
 
 impl ReduceScratch {
-    /// ReduceScratch in this memory, which has as many bytes as the sizes say.
+    /// Lays the rows out in memory of as many bytes as the sizes need.
     pub fn new(reducing: &ReducePlan, sizes: RowSizes, base: *mut u8) -> ReduceScratch {
         let mut at = base.wrapping_add(sizes.of_computed(reducing));
         let results = reducing.all.iter().map(|reduction| {
@@ -91,7 +91,7 @@ impl ComputedRows {
         ComputedRows { walks, of: reducing.all.iter().map(number).collect() }
     }
 
-    /// The row of a reduction whose elements are not a leaf's.
+    /// The row of a reduction's operand, unless that is an input in place.
     pub fn row(&self, which: usize) -> Option<*mut u8> {
         Some(self.walks[self.of[which]?].ptr)
     }

@@ -1,10 +1,9 @@
-//! Running: the steps of a plan on one row of elements.
+//! Runs the steps of a plan on one row of elements.
 //!
-//! Owns [`RowFrame`]: where the slots of a plan lie for the row at hand. Invariant: nothing is read or
-//! written but the elements of the row, scratch memory of this thread, and operands by clamped
-//! numbers.
+//! Owns [`RowFrame`]: the addresses of a plan's slots for the current row. Invariant: it reads and writes only
+//! the elements of the row, scratch memory of this thread, and operands at clamped indices.
 //!
-//! Not here: which rows there are (`iteration_space.rs`), reductions (`coalesce.rs`).
+//! Not here: the iteration over rows (`iteration_space.rs`), reductions (`launch_items.rs`).
 
 use crate::compile::row_plan::{
     MaskedLoop, PredicatedBranch, RowPlan, RowStep, SlotIndex, SlotPlace,
@@ -13,10 +12,10 @@ use crate::rows;
 use gpupy_core::{Result, memory};
 use gpupy_jit::Walk;
 
-/// What a thread keeps for its rows, from launch to launch.
+/// Buffers that a thread keeps for its rows, from launch to launch.
 #[derive(Default)]
 pub struct ThreadScratch {
-    /// Lines of a cache, so that rows are aligned.
+    /// Whole cache lines, so that rows are aligned.
     lines: Vec<CacheLine>,
     slots: Vec<*mut u8>,
     pub leaves: Vec<Walk>,
@@ -28,10 +27,10 @@ pub struct ThreadScratch {
 struct CacheLine(#[allow(dead_code)] [u8; 64]);
 
 impl ThreadScratch {
-    /// So many bytes, which hold some values.
+    /// At least `count` bytes of initialised memory.
     ///
     /// # Errors
-    /// - `OutOfMemory`: there are not so many.
+    /// - `OutOfMemory`: there is no memory.
     pub fn bytes(&mut self, count: usize) -> Result<*mut u8> {
         let lines = count.div_ceil(64);
         if self.lines.len() < lines {
@@ -43,25 +42,25 @@ impl ThreadScratch {
     }
 }
 
-/// A plan about to run on rows.
+/// A plan with the addresses of its slots.
 pub struct RowFrame<'a> {
     pub plan: &'a RowPlan,
     slots: &'a mut [*mut u8],
-    /// Along the row at hand, by the number of the leaf.
+    /// Walks along the current row, by input.
     pub leaves: &'a mut [Walk],
-    /// Along the row at hand, by destination.
+    /// Walks along the current row, by destination.
     pub dests: &'a mut [Walk],
-    /// The operands' elements, and how many there are.
+    /// The first element of each operand, and the number of its elements.
     operands: &'a [(*mut u8, usize)],
-    /// ThreadScratch memory behind the plan's own.
+    /// Scratch memory after the plan's own.
     pub beyond: *mut u8,
 }
 
 impl<'a> RowFrame<'a> {
-    /// A frame in a thread's memory, with some bytes of scratch memory beyond the plan's.
+    /// A frame in a thread's scratch memory, with `beyond` bytes after the plan's own.
     ///
     /// # Errors
-    /// - `OutOfMemory`: the thread has no such memory.
+    /// - `OutOfMemory`: there is no memory.
     pub fn new(
         plan: &'a RowPlan,
         scratch: &'a mut ThreadScratch,
@@ -94,7 +93,7 @@ impl<'a> RowFrame<'a> {
         })
     }
 
-    /// Notes where leaves, destinations and the results of reductions lie for the next row.
+    /// Updates the addresses of inputs, destinations and results of reductions for the next row.
     pub fn moved(&mut self, reduced: &[*mut u8]) {
         for slot in &self.plan.moving {
             self.slots[*slot as usize] = match self.plan.slots[*slot as usize] {
@@ -106,7 +105,7 @@ impl<'a> RowFrame<'a> {
         }
     }
 
-    /// Where a slot lies.
+    /// The address of a slot.
     pub fn slot(&self, slot: SlotIndex) -> *mut u8 {
         self.slots[slot as usize]
     }
@@ -118,7 +117,8 @@ impl<'a> RowFrame<'a> {
     /// `n` is between 1 and the plan's `tile`.
     pub unsafe fn run(&self, steps: &[RowStep], n: usize) {
         for step in steps {
-            // SAFETY: rows of scratch memory hold a tile; the rest is the caller's.
+            // SAFETY: rows of scratch memory hold a tile, so `n` elements; walks name elements that exist, as
+            // this function requires.
             unsafe { self.step(step, n) }
         }
     }
@@ -128,7 +128,7 @@ impl<'a> RowFrame<'a> {
     #[inline(always)]
     unsafe fn step(&self, step: &RowStep, n: usize) {
         let rows_of = |wide: bool| if wide { n } else { 1 };
-        // SAFETY: the caller's.
+        // SAFETY: every slot has `n` elements or is a scalar, and walks name elements that exist, as `run` requires.
         unsafe {
             match step {
                 RowStep::Row { f, dst, args, wide } => {
@@ -171,7 +171,7 @@ impl<'a> RowFrame<'a> {
     unsafe fn run_loop(&self, region: &MaskedLoop, n: usize) {
         // Beyond the highest count no element is in the loop.
         for number in 0..i32::MAX {
-            // SAFETY: the slot is of an int32; the rest is the caller's.
+            // SAFETY: the slot of the iteration's number holds an int32; the steps run under the conditions of `run`.
             unsafe {
                 self.slot(region.iter).cast::<i32>().write_unaligned(number);
                 self.run(&region.test, n);
@@ -185,13 +185,13 @@ impl<'a> RowFrame<'a> {
         }
     }
 
-    /// An iteration of a loop; false where all elements have done with it.
+    /// Runs an iteration of a loop; returns false when all elements have left the loop.
     ///
     /// # Safety
     /// As for [`RowFrame::run`].
     unsafe fn turn(&self, region: &MaskedLoop, n: usize) -> bool {
         for step in &region.body {
-            // SAFETY: the caller's.
+            // SAFETY: the steps run under the conditions of `run`.
             unsafe {
                 match step {
                     RowStep::If(choice) if region.is_left => {
@@ -206,12 +206,12 @@ impl<'a> RowFrame<'a> {
         true
     }
 
-    /// Does the branches that elements take; tells whether one takes the first.
+    /// Runs the branches that some element takes; returns whether one takes the first.
     ///
     /// # Safety
     /// As for [`RowFrame::run`].
     unsafe fn choose(&self, choice: &PredicatedBranch, n: usize) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: the steps run under the conditions of `run`.
         unsafe {
             let is_taken = self.any(choice.taken, n);
             if is_taken {
@@ -224,12 +224,12 @@ impl<'a> RowFrame<'a> {
         }
     }
 
-    /// True when some element of a row of bools, or the only one, is.
+    /// Whether some element of a row of bools, or a scalar bool, is true.
     ///
     /// # Safety
     /// As for [`RowFrame::run`].
     unsafe fn any(&self, (slot, scalar): (SlotIndex, bool), n: usize) -> bool {
-        // SAFETY: the row has that many bytes.
+        // SAFETY: a row of bools has a byte for each of the `n` elements, a scalar has one.
         let row =
             unsafe { std::slice::from_raw_parts(self.slot(slot), if scalar { 1 } else { n }) };
         row.iter().any(|byte| *byte != 0)

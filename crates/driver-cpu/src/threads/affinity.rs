@@ -1,56 +1,55 @@
-//! Places: the processor on which a thread that slept goes on.
+//! CPU affinity of parked workers: the processor on which a sleeping thread wakes up.
 //!
-//! Owns [`ParkedWorker`]. Linux prefers to wake a thread on the processor of whoever wakes it unless it knows
-//! that another one is idle, and in virtual machines it does not: to the guest, a virtual processor
-//! that its host has put to sleep looks as if it were taken away. The caller works along, so a thread
-//! on its processor would begin when the work is done. So each thread is woken on a processor of its
-//! own, and may go elsewhere again as soon as it runs.
+//! Owns [`ParkedWorker`]. Linux prefers to wake a thread on the processor of the thread that wakes it, unless
+//! it knows that another processor is idle. In virtual machines it does not know: to the guest, a virtual
+//! processor that the host has put to sleep looks like one that was taken away. The calling thread computes its
+//! share of the work, so a worker on its processor would begin when the work is done. Therefore each worker is
+//! woken on a processor of its own, and may move as soon as it runs.
 //!
-//! Invariant: a thread that runs may run wherever the process may. Not here: when threads sleep
+//! Invariant: a running thread may run on every processor of the process. Not here: when threads sleep
 //! (`thread_pool.rs`).
 
 #[cfg(target_os = "linux")]
 mod system {
     use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
-    /// Where one thread sleeps.
+    /// A worker that sleeps or is about to.
     pub struct ParkedWorker {
         thread: Pid,
-        /// Among the threads of its pool, of which the caller is number 0.
+        /// Its number in the pool; the caller has number 0.
         number: usize,
-        /// Where the thread may run.
+        /// The processors on which the thread may run.
         allowed: CpuSet,
-        /// The same, rising.
+        /// The processors of `allowed`, in ascending order.
         processors: Vec<usize>,
     }
 
     impl ParkedWorker {
-        /// The calling thread's, which has this number, not 0; nothing where the system does not say where it
-        /// may run.
+        /// The calling thread, whose number is not 0; `None` where the system does not report its affinity.
         pub fn new(number: usize) -> Option<ParkedWorker> {
             let allowed = sched_getaffinity(None).ok()?;
             let processors = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
             Some(ParkedWorker { thread: gettid(), number, allowed, processors })
         }
 
-        /// Lets the thread, which sleeps, wake up so many processors after the caller's as is its number: the
-        /// same one each time, as far as the caller stays. Where there are fewer, the system chooses.
+        /// Makes the sleeping thread wake up on the processor that follows the caller's by its number, so that
+        /// the choice is stable while the caller stays. With fewer processors than threads, the system chooses.
         pub fn pin(&self) {
             if let Some(processor) = after(&self.processors, sched_getcpu(), self.number - 1) {
                 let mut only = CpuSet::new();
                 only.set(processor);
-                // Where the system refuses, the thread wakes up where the system likes.
+                // Where the system refuses, it chooses the processor itself.
                 let _ = sched_setaffinity(Some(self.thread), &only);
             }
         }
 
-        /// Lets the calling thread, whose bed it is, run anywhere again.
+        /// Restores the full affinity mask of the calling thread, which is this worker.
         pub fn unpin(&self) {
             let _ = sched_setaffinity(None, &self.allowed);
         }
     }
 
-    /// The `turn`-th processor after this one, going round, but for itself.
+    /// The `turn`-th other processor after `here`, cyclically.
     fn after(processors: &[usize], here: usize, turn: usize) -> Option<usize> {
         let next = processors.partition_point(|processor| *processor <= here);
         let mut others = processors[next..].iter().chain(&processors[..next]);
@@ -66,7 +65,7 @@ mod system {
             let given = |here| [0, 1, 2, 3].map(|turn| after(&[1, 4, 6], here, turn));
             assert_eq!(given(4), [Some(6), Some(1), None, None]);
             assert_eq!(given(6), [Some(1), Some(4), None, None]);
-            // The caller may run where the threads may not.
+            // The caller's processor need not be among those of the workers.
             assert_eq!(given(9), [Some(1), Some(4), Some(6), None]);
             assert_eq!(after(&[3], 3, 0), None);
         }
@@ -88,7 +87,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    /// Where one thread sleeps: the system knows where to wake it.
+    /// A worker: other systems choose well where to wake it.
     pub struct ParkedWorker;
 
     impl ParkedWorker {

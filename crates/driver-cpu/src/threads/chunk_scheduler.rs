@@ -1,25 +1,25 @@
-//! Turns: which items of a work a thread takes next.
+//! The chunk scheduler: which items a thread takes next, with work stealing.
 //!
-//! Owns [`ChunkScheduler`]. Every thread has a range of items for its own, the same one of every work of so many items, and
-//! takes it from the front, but of every other work from the end: so works that follow each other find in its
-//! processor's cache what the one before has read or written last. Once it is done, it takes from the far ends of
-//! others' ranges, so nobody waits for a thread that wakes up late. Takings become smaller towards the end,
-//! so that all threads end at about the same time. Invariant: every item is taken once.
+//! Owns [`ChunkScheduler`]. Every thread owns a range of the items, the same range in every work of that many
+//! items. It takes chunks from the front, and in every other work from the end: consecutive works then find in
+//! the processor's cache what the one before touched last. A thread with an empty range steals from the far
+//! ends of other ranges, so late workers delay nothing. Chunks become smaller towards the end, so that all
+//! threads finish at about the same time. Invariant: every item is taken once.
 //!
-//! Not here: the threads (`thread_pool.rs`), what is an item (`launch_items.rs`).
+//! Not here: the threads (`thread_pool.rs`), what an item is (`launch_items.rs`).
 
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// A taking is at most this part of the range that is left.
+/// A chunk is at most this fraction of the rest of its range.
 const PART: usize = 8;
 
-/// The items of a work that nobody has taken yet.
+/// The items that are not taken yet.
 pub struct ChunkScheduler {
-    /// By the number of the thread that has them for its own.
+    /// The range of each thread.
     left: SmallVec<[WorkRange; 4]>,
-    /// The fewest items that are taken at once, but for what is left of a range.
+    /// The fewest items of a chunk, except for the rest of a range.
     least: usize,
     /// Threads begin at the ends of their ranges.
     backwards: bool,
@@ -30,14 +30,15 @@ pub struct ChunkScheduler {
 struct WorkRange(Mutex<Range<usize>>);
 
 impl ChunkScheduler {
-    /// All items for so many threads, at least so many of them at a time.
+    /// All items, for `threads` threads, in chunks of at least `least` items.
     pub fn new(items: usize, threads: usize, least: usize, backwards: bool) -> ChunkScheduler {
         let start = |thread: usize| (thread as u128 * items as u128 / threads as u128) as usize;
         let own = |thread: usize| WorkRange(Mutex::new(start(thread)..start(thread + 1)));
         ChunkScheduler { left: (0..threads).map(own).collect(), least: least.max(1), backwards }
     }
 
-    /// Items for a thread: its own ones, or else those of others, the one before it first; `None` when all are taken.
+    /// The next chunk for a thread: of its own range, or stolen from another, the range before its own first;
+    /// `None` when all items are taken.
     pub fn take(&self, thread: usize) -> Option<Range<usize>> {
         let mut others = (0..thread).rev().chain((thread + 1..self.left.len()).rev());
         self.take_from(thread, !self.backwards)

@@ -1,17 +1,17 @@
-//! How many threads evaluate: as many as a driver was opened with, until the process sets another number.
+//! The number of threads: the one that a driver was opened with, until the process sets another.
 //!
-//! Owns [`threads`] and [`set_threads`]. Invariant: a number that is set holds for every driver of this crate in the
-//! process from its next launch on, whether it is open already or not.
+//! Owns [`threads`] and [`set_threads`]. Invariant: a number that is set holds for every driver of this crate
+//! in the process from its next launch on, including drivers that are open already.
 //!
 //! Not here: the threads (`thread_pool.rs`), whether work is worth several (`executor.rs`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the process has set; 0 where it has not.
+/// The number that the process has set; 0 for none.
 static SET: AtomicUsize = AtomicUsize::new(0);
 
-/// How many threads a driver evaluates on where its configuration asks for `wanted`: where that is 0, as many as
-/// the process may use at once, by its affinity and its share of the machine.
+/// The number of threads of a driver whose configuration asks for `wanted`; 0 asks for as many as the process
+/// may use at once, by its affinity and its share of the machine.
 pub fn threads(wanted: u32) -> usize {
     match SET.load(Ordering::Relaxed) {
         0 => asked(wanted),
@@ -24,7 +24,7 @@ pub fn set_threads(count: usize) {
     SET.store(count, Ordering::Relaxed);
 }
 
-/// What a configuration asks for, whatever is set.
+/// The number that a configuration asks for, whatever the process has set.
 pub fn asked(wanted: u32) -> usize {
     match wanted {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -32,7 +32,7 @@ pub fn asked(wanted: u32) -> usize {
     }
 }
 
-/// How many threads evaluate now in a driver that was opened with so many.
+/// The current number of threads of a driver that was opened with `opened`.
 pub fn now(opened: usize) -> usize {
     match SET.load(Ordering::Relaxed) {
         0 => opened,

@@ -1,13 +1,14 @@
-//! Threads: work that several cores share.
+//! The thread pool: workers that wait for work that several cores share.
 //!
-//! Owns [`ThreadPool`]. Whoever calls works along, and waits only for threads that have begun: a thread
-//! that is still waking up when everything is done is not waited for, so sharing small work costs
-//! little more than saying so. (A pool of tasks, such as rayon's, hands the work over and waits.)
-//! Whoever waits looks for a while before it sleeps, because waking up takes longer than small work.
-//! Invariant: no thread touches the work after `run` has returned. In a process that was forked,
-//! where threads do not come along, the caller works alone.
+//! Owns [`ThreadPool`]. The calling thread takes part in the work, and waits only for workers that have begun.
+//! A worker that is still waking up when all is done is not waited for, so sharing small work costs little more
+//! than announcing it. (A task pool, such as rayon's, hands the work over and waits.) A waiting thread spins
+//! for a while before it sleeps, because waking up takes longer than small work. Invariant: no thread touches
+//! the work after `run` has returned. In a forked process, which does not inherit threads, the caller works
+//! alone.
 //!
-//! Not here: which work is shared (`executor.rs`), how it is cut (`chunk_scheduler.rs`), where a thread wakes up (`affinity.rs`).
+//! Not here: which work is shared (`executor.rs`), how it is cut (`chunk_scheduler.rs`), where a thread wakes
+//! up (`affinity.rs`).
 
 use crate::threads::affinity::ParkedWorker;
 use std::any::Any;
@@ -18,15 +19,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a thread looks for work, or for the end of others' work, before it sleeps: the time
+/// How long a thread spins, for work or for the end of the other threads' work, before it sleeps: the time
 /// between two launches of a program that does little else.
 const LOOKING: Duration = Duration::from_micros(50);
-/// How often it looks until it lets others have the core, which takes longer.
+/// How often it polls before it yields the core, which takes longer than a poll.
 const GLANCES: usize = 64;
 
 /// Threads that wait for work.
 pub struct ThreadPool {
-    /// How many were asked for, the caller among them.
+    /// The number of threads that was asked for, the caller included.
     count: usize,
     shared: Arc<PoolShared>,
     threads: Vec<JoinHandle<()>>,
@@ -35,9 +36,9 @@ pub struct ThreadPool {
 
 struct PoolShared {
     state: Mutex<PoolState>,
-    /// The state's `times`, to be looked at without the lock.
+    /// A copy of the state's `times`, readable without the lock.
     times: CachePadded<AtomicU64>,
-    /// The state's `inside`, likewise.
+    /// A copy of the state's `inside`, readable without the lock.
     inside: CachePadded<AtomicUsize>,
     /// There is work, or the pool closes.
     begin: Condvar,
@@ -45,29 +46,29 @@ struct PoolShared {
     done: Condvar,
 }
 
-/// What others look at all the time, in a cache line of its own: each look at one takes it from whoever writes
-/// there.
+/// A value that other threads poll, in a cache line of its own, so that polling does not take a line from a
+/// thread that writes a neighbour.
 #[repr(align(64))]
 struct CachePadded<T>(T);
 
 struct PoolState {
     work: Option<PoolTask>,
-    /// How often there was work.
+    /// The number of times that there was work.
     times: u64,
     /// Threads in the work.
     inside: usize,
     /// Threads that sleep.
     sleeping: usize,
-    /// The caller sleeps until nobody is in the work.
+    /// The caller sleeps until no thread is inside.
     waits: bool,
-    /// Of the threads that sleep.
+    /// The threads that sleep.
     parked: Vec<Arc<ParkedWorker>>,
-    /// What a thread's work threw.
+    /// The panic of a worker.
     thrown: Option<Box<dyn Any + Send>>,
     closing: bool,
 }
 
-/// PoolTask that is shared: a closure of the caller of `run`.
+/// The shared work: a closure of the caller of `run`.
 #[derive(Clone, Copy)]
 struct PoolTask(*const (dyn Fn(usize) + Sync));
 
@@ -97,25 +98,25 @@ impl ThreadPool {
         let start = |number| {
             let shared = shared.clone();
             let builder = std::thread::Builder::new().name("gpupy-cpu".to_string());
-            // With fewer threads it takes longer, and that is all.
+            // With fewer threads the work only takes longer.
             builder.spawn(move || shared.serve(number)).ok()
         };
         let threads = (1..count).filter_map(start).collect();
         ThreadPool { count, shared, threads, process: std::process::id() }
     }
 
-    /// In how many threads it works, where the system gave as many.
+    /// The number of threads it was made for.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// How often there was work.
+    /// The number of times that there was work.
     pub fn worked(&self) -> u64 {
         self.shared.times.0.load(Ordering::Relaxed)
     }
 
-    /// Calls the closure here, and at the same time on as many threads as wake up in time, with the
-    /// number of the thread; the caller's is 0. What it throws on any of them, this throws.
+    /// Calls the closure on this thread and, at the same time, on as many workers as wake up in time, with the
+    /// number of the thread (0 for the caller). A panic on any of them is resumed here.
     pub fn run(&self, work: &(dyn Fn(usize) + Sync)) {
         /// Ends the work, also when the closure panics.
         struct End<'a>(&'a PoolShared);
@@ -134,7 +135,7 @@ impl ThreadPool {
         if self.threads.is_empty() || self.process != std::process::id() {
             return work(0);
         }
-        // SAFETY: only the lifetime changes, and `End` waits for all who call it.
+        // SAFETY: only the lifetime changes, and `End` waits for all threads that may call it.
         let work_for_all: &'static (dyn Fn(usize) + Sync) = unsafe { mem::transmute(work) };
         let mut state = self.shared.state();
         state.work = Some(PoolTask(work_for_all));
@@ -146,7 +147,7 @@ impl ThreadPool {
         let sleeping = state.sleeping > 0;
         drop(state);
         let end = End(&self.shared);
-        // Waking nobody is a call of the system, too.
+        // Waking no thread is still a system call.
         if sleeping {
             self.shared.begin.notify_all();
         }
@@ -166,7 +167,7 @@ impl Drop for ThreadPool {
         self.shared.state().closing = true;
         self.shared.begin.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread catches what its work throws.
+            // Workers catch panics of their work.
             let _ = thread.join();
         }
     }
@@ -177,7 +178,7 @@ impl PoolShared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a thread does all its life.
+    /// The loop of a worker.
     fn serve(&self, number: usize) {
         let mut seen = 0;
         let worker = ParkedWorker::new(number).map(Arc::new);
@@ -200,13 +201,13 @@ impl PoolShared {
             if let Some(work) = work {
                 self.take_part(work, number);
             }
-            // Whoever came too late for this work may be in time for the next.
+            // A worker that came too late for this work may be in time for the next.
             look(|| self.times.0.load(Ordering::Relaxed) != seen);
             state = self.state();
         }
     }
 
-    /// Does a thread's part of the work, in which it is counted as inside.
+    /// Runs the work on a worker, which is counted as inside meanwhile.
     fn take_part(&self, work: PoolTask, number: usize) {
         // SAFETY: `run` waits until this thread is no longer inside.
         let work = unsafe { &*work.0 };
@@ -216,7 +217,7 @@ impl PoolShared {
         state.inside -= 1;
         let wake = state.inside == 0 && state.waits;
         self.inside.0.store(state.inside, Ordering::Relaxed);
-        // Whoever sees it wants the lock.
+        // The caller, which sees the new value, will take the lock.
         drop(state);
         if wake {
             self.done.notify_all();
@@ -240,16 +241,16 @@ impl PoolShared {
     }
 }
 
-/// Looks for something for a while, whether it comes or not.
+/// Polls a condition for a while, until it holds or the time is over.
 fn look(seen: impl Fn() -> bool) {
     let begun = Instant::now();
     while !(0..GLANCES).any(|_| seen_or_pause(&seen)) && begun.elapsed() < LOOKING {
-        // Where cores are few, what is waited for may need this one.
+        // With few cores, the awaited thread may need this one.
         std::thread::yield_now();
     }
 }
 
-/// Whether something is seen; gives way within the core where it is not.
+/// Whether the condition holds; pauses the core where it does not.
 fn seen_or_pause(seen: &impl Fn() -> bool) -> bool {
     let seen = seen();
     if !seen {

@@ -1,13 +1,13 @@
-//! Short rows, taken together: two axes over which most lines go on alike become one.
+//! Axis coalescing for short rows: two axes become one.
 //!
-//! Owns [`Coalesced`], [`coalesced`] and [`ShortRowCopy`]. Rows of a few elements cost more by their number than by
-//! their elements, as where a row is added to each row of a narrow matrix. Where destinations, at
-//! least, go on from the end of a row to the next, the last two axes are walked as one, and the few
-//! leaves that do not go along are spread over scratch rows first. Where it is the leaves that go on
-//! along some axis, as where an image is cut into blocks, results are computed in scratch rows, and
-//! parted to where they belong.
+//! Owns [`Coalesced`], [`coalesced`] and [`ShortRowCopy`]. Rows of few elements cost more by their number than
+//! by their elements, for example where a row is added to each row of a narrow matrix. If at least the
+//! destinations are contiguous from row to row, the last two axes are coalesced, and the few inputs that are
+//! not contiguous are first expanded into scratch rows. If the inputs are contiguous along some axis instead,
+//! as where an image is cut into blocks, results are computed in scratch rows and scattered to their
+//! destinations.
 //!
-//! Not here: which axis rows go along otherwise (`axis_choice.rs`).
+//! Not here: the axis of the rows otherwise (`axis_choice.rs`).
 
 use crate::rows;
 use crate::traversal::axis_choice::TILE;
@@ -16,28 +16,28 @@ use gpupy_core::driver::Access;
 use gpupy_jit::Walk;
 use smallvec::SmallVec;
 
-/// The longest rows that are taken together.
+/// The longest rows that are coalesced.
 const SHORT: usize = 128;
-/// The fewest points for which it pays.
+/// The fewest points for which coalescing pays.
 const ENOUGH: usize = 2000;
-/// Nanoseconds for a piece of a leaf that is spread.
+/// Nanoseconds to copy a piece of an expanded input.
 const PIECE: f64 = 6.0;
 
-/// A launch with its last two axes as one.
+/// A launch with two axes coalesced.
 pub struct Coalesced {
     pub shape: Point,
-    /// The accesses of all leaves, then of all destinations, over that shape.
+    /// The accesses of all inputs, then of all destinations, over that shape.
     pub accesses: Vec<Access>,
-    /// The extent of the last axis before.
+    /// The extent of the last axis before coalescing.
     pub extent: usize,
-    /// The leaves that have to be spread.
+    /// The inputs that must be expanded.
     pub expanded: SmallVec<[usize; 4]>,
-    /// Of destinations that have to be parted, the accesses over the shape before folding, the axis
-    /// that becomes one with the last being the one before it.
+    /// For destinations that must be scattered: their accesses before coalescing, with the coalesced axis
+    /// second to last.
     pub scattered: Vec<Access>,
 }
 
-/// The launch folded, where that costs less than `cost` nanoseconds.
+/// The launch with coalesced axes, if that costs less than `cost` nanoseconds.
 pub fn coalesced(
     shape: &[usize],
     leaves: &[StridedAccess<'_>],
@@ -62,7 +62,7 @@ pub fn coalesced(
     let all = leaves.iter().enumerate();
     let expanded: SmallVec<[usize; 4]> =
         all.filter(|(_, line)| !follows(line)).map(|(leaf, _)| leaf).collect();
-    // Numbers are computed, not copied.
+    // Index values are computed, not copied.
     let possible = dests.iter().all(beside)
         && expanded.iter().all(|leaf| !leaves[*leaf].base.is_null())
         && leaves
@@ -86,7 +86,7 @@ pub fn coalesced(
     };
     let mut accesses: Vec<Access> = leaves.iter().chain(dests).map(merged).collect();
     for leaf in &expanded {
-        // As it goes along its scratch row.
+        // Its stride along the scratch row.
         if let Some(stride) = accesses[*leaf].strides.last_mut() {
             *stride = 1;
         }
@@ -97,21 +97,22 @@ pub fn coalesced(
     Some(Coalesced { shape: coalesced, accesses, extent, expanded, scattered: Vec::new() })
 }
 
-/// The pieces in which a leaf is spread over the scratch rows of a folded launch.
+/// The number of pieces that are copied to expand an input.
 fn pieces(shape: &[usize], leaf: &StridedAccess<'_>) -> usize {
     let [far @ .., outer, extent] = shape else { return 0 };
     let (of_far, strides) = leaf.access.strides.split_at(far.len());
     let far: usize = far.iter().product();
     match (strides[0], of_far.iter().all(|step| *step == 0)) {
-        // A scratch row that repeats everywhere is spread once.
+        // A scratch row that is the same everywhere is expanded once.
         (0, true) => 0,
-        // One that repeats along the folded axis is spread once for each row of it.
+        // One that repeats along the coalesced axis is expanded once for each row of it.
         (0, false) => far * (*outer).min(TILE.div_ceil(*extent)),
         _ => far * outer,
     }
 }
 
-/// The launch folded along an axis over which all leaves go on from the end of a row to the next.
+/// The launch coalesced along an axis over which all inputs are contiguous from row to row; its destinations
+/// are scattered.
 fn scattered(
     shape: &[usize],
     leaves: &[StridedAccess<'_>],
@@ -131,7 +132,7 @@ fn scattered(
         strides: others().map(|k| line.access.strides[k]).chain(end.iter().copied()).collect(),
     };
     let in_row = |line: &StridedAccess<'_>| reordered(line, &[line.access.strides[last]]);
-    // As they go along their scratch rows.
+    // Their stride along the scratch rows.
     let computed = dests.iter().map(|line| reordered(line, &[1]));
     let whole = |line: &StridedAccess<'_>| {
         reordered(line, &[line.access.strides[axis], line.access.strides[last]])
@@ -145,26 +146,26 @@ fn scattered(
     })
 }
 
-/// What a scratch row holds that repeats: of which elements, and how often at least.
+/// The content of a scratch row that repeats: its first element, and the number of elements at least.
 pub type ExpandedRow = Option<(*mut u8, usize)>;
 
-/// A leaf to be spread over scratch rows, or a destination to be parted from them.
+/// An input to be expanded into scratch rows, or a destination to be scattered from them.
 #[derive(Clone, Copy)]
 pub struct ShortRowCopy<'a> {
-    /// The number of the leaf, or of the destination.
+    /// The number of the input or of the destination.
     pub which: usize,
-    /// Over the shape before folding.
+    /// Its access before coalescing.
     pub line: StridedAccess<'a>,
-    /// The extent of the last axis before folding.
+    /// The extent of the last axis before coalescing.
     pub extent: usize,
 }
 
 impl ShortRowCopy<'_> {
-    /// Copies `n` elements from a point of the folded shape on into a row, and gives the walk over
-    /// it. A row that repeats is left as it is, if `before` says that it is there.
+    /// Copies the `n` elements from a point of the coalesced shape on into a row, and returns the walk over the
+    /// row. A row that repeats is not copied again if `before` says that it is there.
     ///
     /// # Safety
-    /// The points exist, and so does the row.
+    /// The points are in the space, and the row has room for `n` elements.
     pub unsafe fn expand(
         &self,
         row: *mut u8,
@@ -175,7 +176,7 @@ impl ShortRowCopy<'_> {
         let (last, size, extent) = (point.len(), self.line.size, self.extent);
         let (start, next_row) = self.start(point);
         let walk = Walk { ptr: row, step: size as isize };
-        // A row that repeats is there already.
+        // A row that repeats may be there already.
         let whole = point[last - 1].is_multiple_of(extent);
         let repeats = next_row == 0 && whole;
         if repeats && before.is_some_and(|(from, len)| from == start.ptr && len >= n) {
@@ -183,28 +184,28 @@ impl ShortRowCopy<'_> {
         }
         self.pieces(point, n, |done, m, at| {
             let to = row.wrapping_add(done * size);
-            // SAFETY: the elements are those of points that exist; the row has room.
+            // SAFETY: the elements belong to points of the space, and the row has room for them.
             unsafe { rows::copy(size, (to, size as isize), (at.cast_const(), start.step), m) };
         });
         *before = repeats.then_some((start.ptr, n));
         walk
     }
 
-    /// Copies `n` elements of a row to where those from a point of the folded shape on belong.
+    /// Copies `n` elements of a row to the destination's elements from a point of the coalesced shape on.
     ///
     /// # Safety
-    /// The points exist, and so does the row.
+    /// The points are in the space, and the row holds `n` elements.
     pub unsafe fn scatter(&self, row: *const u8, point: &[usize], n: usize) {
         let size = self.line.size;
         let (start, _) = self.start(point);
         self.pieces(point, n, |done, m, at| {
             let from = row.wrapping_add(done * size);
-            // SAFETY: as for `fill`.
+            // SAFETY: the elements belong to points of the space, and the row holds them.
             unsafe { rows::copy(size, (at, start.step), (from, size as isize), m) };
         });
     }
 
-    /// The walk from the start of the folded axis on, and the bytes from one row to the next.
+    /// The walk from the start of the coalesced axis on, and the bytes from one row to the next.
     fn start(&self, point: &[usize]) -> (Walk, isize) {
         let last = point.len();
         let mut from = Point::from(point);
@@ -214,8 +215,8 @@ impl ShortRowCopy<'_> {
         (self.line.walk(&from, last), next_row)
     }
 
-    /// The pieces of rows that `n` points from one on are: how many are before it, how many it has,
-    /// and where it lies.
+    /// Calls `piece` for each piece of a row among the `n` points from `point` on, with the number of points
+    /// before it, its length, and its address.
     fn pieces(&self, point: &[usize], n: usize, mut piece: impl FnMut(usize, usize, *mut u8)) {
         let (start, next_row) = self.start(point);
         let number = point[point.len() - 1];

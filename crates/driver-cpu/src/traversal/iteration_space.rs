@@ -1,9 +1,9 @@
-//! Spaces: a launch's points as rows, and where leaves and destinations lie along a row.
+//! The iteration space of a launch as rows, and the strided accesses of inputs and destinations.
 //!
-//! Owns [`IterationSpace`] and [`StridedAccess`]. The points of a space are cut into *items*, each a row of at most a
-//! tile along one axis. Invariant: every point is in exactly one item.
+//! Owns [`IterationSpace`] and [`StridedAccess`]. The points of a space are cut into *items*, each a row of at
+//! most a tile along one axis. Invariant: every point is in exactly one item.
 //!
-//! Not here: what happens to a row (`run`), which axis rows go along (`axis_choice.rs`).
+//! Not here: the computation of a row (`run`), the axis of the rows (`axis_choice.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_jit::Walk;
@@ -12,11 +12,11 @@ use smallvec::SmallVec;
 /// Coordinates of a point.
 pub type Point = SmallVec<[usize; 4]>;
 
-/// A leaf or destination over a space.
+/// The access of an input or destination over a space.
 #[derive(Clone, Copy)]
 pub struct StridedAccess<'a> {
     pub access: &'a Access,
-    /// The start of the block; null for an index value, so that numbers are counted.
+    /// The start of the block; null for an index value, whose address is its number.
     pub base: *mut u8,
     /// Bytes of an element; 1 for an index value.
     pub size: usize,
@@ -43,12 +43,12 @@ pub struct IterationSpace {
     pub axis: usize,
     /// The most elements of a row.
     pub tile: usize,
-    /// How many rows there are, before they are cut.
+    /// The number of rows before they are cut.
     rows: usize,
-    /// IterationSpace are cut in so many pieces.
+    /// The number of pieces of each row.
     pieces: usize,
-    /// Whether all first pieces come before all second ones, so that what lies side by side across
-    /// rows is still in the cache for the next row.
+    /// Whether all first pieces come before all second pieces, so that data shared by neighbouring rows is
+    /// still in the cache for the next row.
     by_piece: bool,
 }
 
@@ -59,12 +59,12 @@ impl IterationSpace {
         IterationSpace { shape: shape.into(), axis, tile, rows, pieces, by_piece }
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.rows * self.pieces
     }
 
-    /// The first point of an item, and how many points it has along the axis.
+    /// Sets `point` to the first point of an item, and returns the number of its points.
     #[inline]
     pub fn item(&self, mut item: usize, point: &mut Point) -> usize {
         let piece;

@@ -1,8 +1,8 @@
-//! The route of a launch: which way its rows go.
+//! The loop order of a launch.
 //!
-//! Owns [`LoopOrder`]. Any route gives the same bits; they differ in time.
+//! Owns [`LoopOrder`]. Every loop order gives the same bits; they differ in time.
 //!
-//! Not here: what an axis costs (`axis_choice.rs`), two axes taken as one (`coalesce.rs`).
+//! Not here: the cost of an axis (`axis_choice.rs`), axis coalescing (`coalesce.rs`).
 
 use crate::compile::inputs::ProgramInputs;
 use crate::compile::plan_compiler::StrideVariant;
@@ -11,22 +11,22 @@ use crate::traversal::coalesce::{Coalesced, coalesced};
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::ir::REDUCE_CHUNK;
 
-/// How the rows of a launch go.
+/// How the rows of a launch go through its points.
 pub struct LoopOrder {
-    /// Of a reduction.
+    /// `Some` for a reduction.
     pub reduce_order: Option<ReduceOrder>,
-    /// The space of the results; of a folded launch, after folding.
+    /// The output space, after coalescing.
     pub space: Point,
-    /// The axis of that space along which rows go.
+    /// The axis of that space that rows go along.
     pub axis: usize,
-    /// Of a map with short rows.
+    /// `Some` for a map with short rows.
     pub coalesced: Option<Coalesced>,
-    /// As if the launch were not in place.
+    /// The strides, with `in_place` still false.
     pub variant: StrideVariant,
 }
 
 impl LoopOrder {
-    /// Chooses the route of a launch.
+    /// Chooses the loop order of a launch.
     pub fn of(
         shape: &[usize],
         known: &ProgramInputs,
