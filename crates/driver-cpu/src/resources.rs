@@ -22,14 +22,14 @@ pub fn limit(wanted: &Resources) -> u32 {
     }
 }
 
-/// What one part needs.
+/// The account of one part.
 pub fn of_part(_: Part) -> Resources {
     let mut need = Resources::default();
     need.0[INSTRUCTIONS] = 1;
     need
 }
 
-/// What a program needs.
+/// The account of a program.
 pub fn of_program(program: &Program) -> Resources {
     let mut need = Resources::default();
     let counted = program.insts.iter().filter(|inst| inst.op != Op::Const);
@@ -37,7 +37,7 @@ pub fn of_program(program: &Program) -> Resources {
     need
 }
 
-/// True for an account within a limit.
+/// Whether an account is within a limit.
 pub fn fit(need: &Resources, limit: u32) -> bool {
     need.0[INSTRUCTIONS] <= limit
 }

@@ -1,9 +1,9 @@
-//! Which reductions go across the rows of their operands.
+//! Column reduction: the reductions that go across the rows of their operands.
 //!
-//! Owns [`ColumnDetour`]. A texel holds four neighbours of a row. A reduction along columns that computed
-//! the chunks of one column side by side would use one of four; it takes a detour over a block in
-//! which neighbours are columns. Invariant: the detour gives the same bits, since it changes where
-//! results stand and not how they are computed.
+//! Owns [`ColumnDetour`]. A texel holds four neighbours of a row. If a reduction along columns computed the
+//! chunks of one column next to each other, it would use one of the four; instead it takes a detour over a
+//! block in which neighbours are columns. Invariant: the detour gives the same bits, because it changes only
+//! the places of results.
 //!
 //! Not here: the draws (`eval.rs`), the shader (`gpupy_codegen::fragment`).
 
@@ -13,22 +13,22 @@ use gpupy_core::ir::{AccessKind, Builder, Form, Program, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use smallvec::smallvec;
 
-/// Fewer columns leave most of a rasteriser idle.
+/// With fewer columns, most of a rasteriser is idle.
 const LEAST_COLUMNS: usize = 64;
 
-/// The way of reductions over blocks of their own.
+/// A reduction through temporary blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDetour {
-    /// Results side by side.
+    /// The number of columns: results next to each other.
     pub columns: usize,
-    /// Results of each column.
+    /// The number of chunks: results of each column.
     pub chunks: usize,
-    /// Where column and chunk stand in each block.
+    /// The access of a result by column and chunk.
     pub across: Access,
 }
 
 impl ColumnDetour {
-    /// The detour of a launch that gains by it.
+    /// The detour of a launch, where it pays.
     pub fn of(launch: &Launch<'_>) -> Option<ColumnDetour> {
         let [columns, points] = launch.shape else { return None };
         let (columns, chunks) = (*columns, points.div_ceil(REDUCE_CHUNK));
@@ -55,7 +55,7 @@ impl ColumnDetour {
     }
 }
 
-/// Copies blocks of these dtypes in another order.
+/// The program that copies blocks of these dtypes with permuted axes.
 pub fn copy(dtypes: &[DType]) -> Program {
     let mut builder = Builder::new(Form::Map, 2);
     let access = builder.access(AccessKind::Affine);

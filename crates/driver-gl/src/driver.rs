@@ -1,6 +1,6 @@
 //! The contract's 14 functions.
 //!
-//! Owns [`Gl`]. Not here: what is done (`open.rs` and its neighbours).
+//! Owns [`Gl`]. Not here: their work (`open.rs` and its neighbours).
 
 use crate::blocks::{Blocks, DTYPES};
 use crate::context::egl::Limits;
@@ -28,8 +28,7 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Gl::default())
 }
 
-/// An OpenGL driver, closed, whose contexts seem to have no integers of 64 bits, and so no float64: for
-/// tests.
+/// A closed OpenGL driver for tests, whose contexts seem to have no integers of 64 bits and no float64.
 pub fn new_short() -> Box<dyn Driver> {
     Box::new(Gl { short: true, ..Gl::default() })
 }
@@ -38,7 +37,7 @@ pub fn new_short() -> Box<dyn Driver> {
 #[derive(Default)]
 struct Gl {
     open: Option<OpenDriver>,
-    /// Whether integers of 64 bits are left unused, for a test.
+    /// Whether integers of 64 bits are hidden, for a test.
     short: bool,
     longs: Longs,
     limits: Resources,
@@ -78,7 +77,7 @@ impl Gl {
     }
 }
 
-/// What a context can do, if its device does it right.
+/// The abilities of a context, assuming that its device computes correctly.
 fn abilities(context: &Limits) -> Abilities {
     let has = |dtype: &DType| context.long || *dtype != DType::F64;
     Abilities {
@@ -129,7 +128,7 @@ impl Driver for Gl {
             false => cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
         });
         self.open = Some(OpenDriver { renderer, thread, context, blocks, kernels, newest: 0 });
-        // What is tried is not the user's, and needs no room in a lowered limit.
+        // The probe's launches are not the user's, and are not subject to lowered limits.
         let found = probe::find_out(self, &capabilities, NAME, &identity);
         let limited = self
             .open()
@@ -237,7 +236,7 @@ mod tests {
     use gpupy_core::driver::{Access, Dest};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 
-    /// A driver that finds its device's division and root wrong.
+    /// A driver that believes its device's division and square root to be wrong.
     fn open_doubting() -> Option<Gl> {
         let mut gl = Gl::default();
         if let Err(error) = gl.init(&Config::default()) {

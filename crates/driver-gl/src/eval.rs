@@ -1,8 +1,8 @@
 //! Turns a launch into draws, and the programs of draws into kernels.
 //!
-//! Owns [`Evaluator`]. Invariants: destinations that are written whole and alike go in one draw, all
-//! others in one each; what a launch needs is compiled before anything of it is drawn, so that a
-//! refusal leaves all blocks as they were.
+//! Owns [`Evaluator`]. Invariants: destinations that are written whole and with equal accesses go in one draw,
+//! all others in one each; all kernels of a launch are compiled before its first draw, so that a refusal leaves
+//! all blocks unchanged.
 //!
 //! Not here: addressing (`gpupy_codegen::fragment`), the draw itself (`gpu.rs`).
 
@@ -19,7 +19,7 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// What evaluating needs of the open driver.
+/// The parts of an open driver that an evaluation uses.
 pub struct Evaluator<'a> {
     /// The context's thread.
     pub thread: &'a GlThread,
@@ -43,7 +43,7 @@ impl Evaluator<'_> {
     /// - `Invalid`: a dead handle.
     /// - `DeviceLost`: the context is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        // A dead handle must not be found when blocks have been laid out anew for it.
+        // Dead handles are reported before any block changes its layout.
         for block in launch.operands.iter().chain(launch.dests.iter().map(|dest| &dest.block)) {
             self.blocks.get(*block)?;
         }
@@ -63,7 +63,7 @@ impl Evaluator<'_> {
             layouts.push(layout);
         }
         let groups = self.groups(launch);
-        // Blocks move before anything is drawn, as two destinations may be one block.
+        // Blocks move before the first draw, because two destinations may be one block.
         for stores in &groups {
             let targets = self.targets(launch, &layouts, stores)?;
             if !targets[0].1.is_padded() {
@@ -90,8 +90,8 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Reduces the columns of an array side by side, into blocks of this driver's own whose rows are
-    /// the columns' chunks, and copies those to where the chunks of a column are neighbours.
+    /// Reduces the columns of an array next to each other, into temporary blocks whose rows are chunks of all
+    /// columns, and copies these to the destinations, where chunks of a column are neighbours.
     fn eval_across(
         &mut self,
         launch: &Launch<'_>,
@@ -116,7 +116,7 @@ impl Evaluator<'_> {
         outcome
     }
 
-    /// Reduces into these blocks, and copies them to the destinations.
+    /// Reduces into temporary blocks, and copies them to the destinations.
     fn eval_over(
         &mut self,
         launch: &Launch<'_>,
@@ -148,7 +148,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Lays blocks out anew whose rows do not suit how the launch walks over them.
+    /// Changes the layout of blocks whose rows do not suit the launch's accesses.
     fn suit(&mut self, launch: &Launch<'_>) -> Result<()> {
         if launch.shape.len() < 2 || launch.program.form != Form::Map {
             return Ok(());
@@ -176,7 +176,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The textures that a draw writes, all of one layout.
+    /// The textures that a draw writes, all with one layout.
     fn targets(
         &mut self,
         launch: &Launch<'_>,
@@ -200,7 +200,7 @@ impl Evaluator<'_> {
         Ok(targets)
     }
 
-    /// A layout for a block that this launch writes first, or `None` for the usual one.
+    /// A layout for a block that has no texture yet, or `None` for the usual one.
     fn choose_layout(
         &self,
         launch: &Launch<'_>,
@@ -218,13 +218,13 @@ impl Evaluator<'_> {
             return None;
         }
         if axes >= 2 && uses_coordinates(launch.program) {
-            // Rows of texels that are rows of the array spare divisions, even if they are padded.
+            // If rows of texels are rows of the array, no division is needed, even if they are padded.
             let rows = self.blocks.rows(len, launch.shape[axes - 1]);
             if rows.is_some() {
                 return rows;
             }
         }
-        // Like an operand that is walked through alike, each fragment reads at its own position.
+        // With the layout of an operand of equal length, each fragment reads at its own position.
         operands.iter().copied().find(|layout| layout.len == len)
     }
 
@@ -271,7 +271,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What makes the kernels of a launch.
+/// Makes the kernels of a launch.
 struct KernelMaker<'a> {
     request: &'a Request<'a>,
     thread: &'a GlThread,
@@ -310,16 +310,16 @@ impl Maker for KernelMaker<'_> {
     }
 }
 
-/// A compiled kernel, as this side knows it.
+/// A compiled kernel, as the caller's side knows it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Its name.
     pub id: KernelId,
-    /// The fragment shader that it was made of.
+    /// The text of its fragment shader.
     pub code: Arc<str>,
 }
 
-/// What the draws of one group of destinations share.
+/// The state that the draws of one group of destinations share.
 struct DrawGroup<'a> {
     launch: &'a Launch<'a>,
     textures: &'a [TextureId],
@@ -366,8 +366,8 @@ impl DrawGroup<'_> {
         }
     }
 
-    /// The points for each place on one axis, or `None` when no axis is left. A reduction keeps its
-    /// last axis.
+    /// One slice of the points for each coordinate of the first axis that has several, or `None` when no such
+    /// axis is left. A reduction keeps its last axis.
     fn slices(&self, points: &DrawPoints) -> Option<Vec<DrawPoints>> {
         let keep = usize::from(self.launch.program.form != Form::Map);
         let axis = points.shape[..points.shape.len() - keep].iter().position(|n| *n > 1)?;
@@ -386,7 +386,7 @@ impl DrawGroup<'_> {
     }
 }
 
-/// True when a program asks where its points are.
+/// Whether a program depends on the coordinates of its points.
 fn uses_coordinates(program: &Program) -> bool {
     program.accesses.contains(&AccessKind::Affine)
         || program.insts.iter().any(|i| i.op == Op::Index)

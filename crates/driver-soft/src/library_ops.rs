@@ -1,8 +1,8 @@
-//! The whole-program forms: scans, sorts and matrix products, row by row.
+//! Library operations: the whole-program forms, which are scans, sorts and matrix products, row by row.
 //!
-//! Owns [`launch`]. Invariant: nothing but the launch's points changes in a destination.
+//! Owns [`launch`]. Invariant: only the launch's points change in a destination.
 //!
-//! Not here: what the forms are (`docs/ir.md`), maps and reductions (`eval.rs`).
+//! Not here: the definition of the forms (`docs/ir.md`), maps and reductions (`eval.rs`).
 
 use crate::blocks::{Blocks, invalid};
 use gpupy_core::driver::{Access, Launch};
@@ -20,7 +20,7 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     let loads: Vec<_> = loads.map(|inst| (inst.args[0] as usize, inst.args[1] as usize)).collect();
     let op = launch.program.insts[loads.len()].op;
     let dtype = launch.program.operands[loads[0].0];
-    // What a row reads of each operand, and what comes of it.
+    // The shape that a row reads of each operand.
     let shapes: Vec<_> =
         (0..loads.len()).map(|which| form.operand_shape(which, launch.shape)).collect();
     for number in 0..rows.iter().product() {
@@ -48,7 +48,7 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The places of `n` points along the last axis of a row, which is number `number` of these rows.
+/// The positions of `n` points along the last axis, for row number `number`.
 fn row(
     access: &Access,
     rows: &[usize],
@@ -80,7 +80,7 @@ fn scanned(combine: &Function, row: &[u64], starts: &[u64]) -> Result<Vec<u64>> 
 
 fn sorted(dtype: DType, row: &[u64], positions: bool) -> Result<Vec<u64>> {
     let mut places = memory::collected(row.len(), 0..row.len())?;
-    // Equal ones stay in their order; a sort that keeps it by itself takes memory of its own.
+    // Ties are broken by position: a stable sort would allocate memory of its own.
     places.sort_unstable_by(|a, b| order(dtype, row[*a], row[*b]).then(a.cmp(b)));
     let given = places.into_iter().map(|at| if positions { at as u64 } else { row[at] });
     memory::collected(row.len(), given)
@@ -88,7 +88,7 @@ fn sorted(dtype: DType, row: &[u64], positions: bool) -> Result<Vec<u64>> {
 
 fn product(dtype: DType, a: &[u64], b: &[u64]) -> Result<u64> {
     let (add, mul) = (combining(Op::Add, dtype)?, combining(Op::Mul, dtype)?);
-    // One sum of all would lose what is too small beside it.
+    // A single running sum would lose terms that are small beside it.
     let chunks = a.chunks(PRODUCT_CHUNK).zip(b.chunks(PRODUCT_CHUNK));
     let sums = chunks.filter_map(|(a, b)| {
         let products = a.iter().zip(b).map(|(a, b)| mul(*a, *b, 0));

@@ -1,11 +1,11 @@
-//! Elements between host memory and blocks.
+//! Transfers of elements between host memory and blocks.
 //!
-//! Owns [`write()`] and [`read()`]. Where host and device share memory, blocks are mapped; elsewhere
-//! bytes go through buffers of wgpu's (up) and of ours (down). Elements that kernels hold in 32 bits
-//! and hosts in fewer change their width on the way. Invariant: what is queued before a transfer sees
-//! the old contents, what is queued later the new.
+//! Owns [`write()`] and [`read()`]. Where host and device share memory, blocks are mapped; elsewhere bytes go
+//! through staging buffers, of wgpu (uploads) or of this driver (downloads). Elements that kernels hold in 32
+//! bits and hosts in fewer are converted on the way. Invariant: commands that were queued before a transfer see
+//! the old contents, later ones the new.
 //!
-//! Not here: who may name which elements (`lib.rs`).
+//! Not here: the check of ranges (`driver.rs`).
 
 use crate::blocks::Block;
 use crate::open_device::Gpu;
@@ -16,15 +16,15 @@ use std::ops::Range;
 
 /// Mapped ranges start at multiples of so many bytes.
 const MAP_ALIGNMENT: u64 = wgpu::MAP_ALIGNMENT;
-/// Bytes that are read at once through a buffer of ours.
+/// Bytes of the staging buffer of reads.
 const STAGING: u64 = 16 << 20;
-/// Elements whose width is changed at once.
+/// Elements that are converted at once.
 const CHUNK: usize = 1024;
 
 /// Copies elements into a block from element `offset` on.
 ///
 /// # Errors
-/// - `OutOfMemory`: no room for the bytes on their way; the block is as it was.
+/// - `OutOfMemory`: no memory for staging; the block is unchanged.
 /// - `DeviceLost`: the device is gone.
 pub fn write(
     gpu: &Gpu,
@@ -48,7 +48,7 @@ pub fn write(
     let mut staging = staging.ok_or_else(|| broken("wgpu gives no room for a write"))?;
     widen(block, data, &mut |at, part| staging.slice(at..at + part.len()).copy_from_slice(part));
     drop(staging);
-    // wgpu makes the copy part of the next submission, whatever that is.
+    // wgpu performs the copy with the next submission.
     block.batch = queue.batch();
     queue.note_write(gpu, size.get())
 }
@@ -71,7 +71,7 @@ fn map_and_write(gpu: &Gpu, block: &Block, bytes: Range<u64>, data: &[u8]) -> Re
 /// Copies elements of a block to host memory, from element `offset` on.
 ///
 /// # Errors
-/// - `OutOfMemory`: no room for the bytes on their way.
+/// - `OutOfMemory`: no memory for staging.
 /// - `DeviceLost`: the device is gone.
 pub fn read(
     gpu: &Gpu,
@@ -117,21 +117,21 @@ fn map_and_read(
     gpu.faults.check("block_read")
 }
 
-/// Maps part of a buffer, once the device is done with what it has been given to do with it.
+/// Maps part of a buffer, after the device has finished its work with it.
 fn map(gpu: &Gpu, buffer: &wgpu::Buffer, mode: wgpu::MapMode, bytes: Range<u64>) -> Result<()> {
-    // What does not map is heard by the faults, and by whoever asks for the mapped range.
+    // A failure to map is reported by the faults, and by the request for the mapped range.
     buffer.map_async(mode, bytes, |_| {});
     wait(gpu)
 }
 
-/// The bytes of a block that some elements take, by their bytes on the host.
+/// The range of bytes of elements in a block, given their bytes on the host.
 fn range(block: &Block, offset: usize, host_bytes: usize) -> Range<u64> {
     let start = (offset * block.stored) as u64;
     let elements = host_bytes / block.spec.dtype.size();
     start..start + (elements * block.stored) as u64
 }
 
-/// Hands on the bytes that a block has for these elements, with the place of each part.
+/// Passes the bytes of elements as the block stores them to `put`, part by part with its offset.
 fn widen(block: &Block, data: &[u8], put: &mut dyn FnMut(usize, &[u8])) {
     let size = block.spec.dtype.size();
     if size == block.stored {
@@ -145,7 +145,7 @@ fn widen(block: &Block, data: &[u8], put: &mut dyn FnMut(usize, &[u8])) {
     }
 }
 
-/// Takes elements from the bytes that a block has for them.
+/// Copies elements from the bytes that a block stores.
 fn narrow(block: &Block, bytes: &[u8], out: &mut [u8]) {
     match block.spec.dtype.size() == block.stored {
         true => out.copy_from_slice(&bytes[..out.len()]),
@@ -153,7 +153,7 @@ fn narrow(block: &Block, bytes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// An error of this driver's own making.
+/// An error of this driver itself.
 fn broken(what: &str) -> Error {
     Error::new(ErrorKind::Invalid, "wgpu").says(what).with("driver", crate::NAME)
 }

@@ -1,10 +1,9 @@
-//! Compiled pipelines on disk, between runs, where the device has them.
+//! The disk cache of compiled pipelines, between runs, for devices that support it.
 //!
 //! Owns [`PipelineStore`]. One file has all pipelines of a device and its driver's version. Invariant: wgpu
-//! gets only bytes that it gave for the same device and version.
+//! only gets bytes that it returned for the same device and version.
 //!
-//! Not here: where and how they lie (`gpupy_codegen::disk`), kernels of this run
-//! (`gpupy_codegen::cache`).
+//! Not here: the files (`gpupy_codegen::disk`), kernels of this run (`gpupy_codegen::cache`).
 
 use crate::open_device::Gpu;
 use gpupy_codegen::disk::Shelf;
@@ -14,12 +13,12 @@ pub struct PipelineStore {
     pipelines: wgpu::PipelineCache,
     shelf: Shelf,
     key: String,
-    /// What came from the disk.
+    /// The bytes that were loaded.
     loaded: Option<Vec<u8>>,
 }
 
 impl PipelineStore {
-    /// The device's pipelines of earlier runs, where pipelines can be kept.
+    /// The device's pipelines of earlier runs, where the device supports it.
     pub fn open(gpu: &Gpu) -> Option<PipelineStore> {
         if !gpu.features.contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
@@ -27,7 +26,7 @@ impl PipelineStore {
         let shelf = Shelf::of(crate::NAME)?;
         let key = format!("pipelines\n{}", gpu.identity());
         let loaded = shelf.take(&key);
-        // SAFETY: the bytes are whole and were given by this device's `get_data`, as their key says;
+        // SAFETY: the bytes are whole and were returned by this device's `get_data`, as their key says;
         // wgpu checks their header again.
         let pipelines = unsafe {
             gpu.device.create_pipeline_cache(&wgpu::PipelineCacheDescriptor {
@@ -40,12 +39,12 @@ impl PipelineStore {
         Some(PipelineStore { pipelines, shelf, key, loaded })
     }
 
-    /// wgpu's cache, for making pipelines.
+    /// wgpu's pipeline cache.
     pub fn pipelines(&self) -> &wgpu::PipelineCache {
         &self.pipelines
     }
 
-    /// Stores the pipelines, if there are others than there were.
+    /// Stores the pipelines, if they have changed.
     pub fn save(&self) {
         match self.pipelines.get_data() {
             Some(data) if self.loaded.as_ref() != Some(&data) => self.shelf.put(&self.key, &data),

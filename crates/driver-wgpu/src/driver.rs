@@ -1,9 +1,9 @@
 //! The contract's 14 functions.
 //!
-//! Owns [`Wgpu`]. Invariants: nothing of wgpu panics through here, and a device on which something did counts as
-//! lost (`faults.rs`); every call hears of what went wrong in it.
+//! Owns [`Wgpu`]. Invariants: a panic of wgpu does not leave this crate, and its device counts as lost
+//! (`faults.rs`); every call reports the errors that occurred in it.
 //!
-//! Not here: what is done (`open.rs` and its neighbours), which device (`open_device.rs`).
+//! Not here: their work (`open.rs` and its neighbours), the choice of the device (`open_device.rs`).
 
 use crate::blocks::Blocks;
 use crate::open::{OpenDriver, shaping};
@@ -27,14 +27,13 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Wgpu::default())
 }
 
-/// A wgpu driver, closed, that takes this device (see [`Config::device`]) where a configuration names
-/// none: for tests of one API after another.
+/// A closed wgpu driver that opens this device (see [`Config::device`]) if the configuration names none: for
+/// tests of one API after another.
 pub fn new_on(device: &str) -> Box<dyn Driver> {
     Box::new(Wgpu { usual: device.to_owned(), ..Wgpu::default() })
 }
 
-/// A wgpu driver, closed, on whose device there seem to be no integers of 64 bits, and so no float64:
-/// for tests.
+/// A closed wgpu driver for tests, on whose device there seem to be no integers of 64 bits and no float64.
 pub fn new_short() -> Box<dyn Driver> {
     Box::new(Wgpu { short: true, ..Wgpu::default() })
 }
@@ -44,7 +43,7 @@ pub fn new_short() -> Box<dyn Driver> {
 struct Wgpu {
     open: Option<OpenDriver>,
     usual: String,
-    /// Whether integers of 64 bits are left unused, for a test.
+    /// Whether integers of 64 bits are hidden, for a test.
     short: bool,
     longs: Longs,
     limits: Resources,
@@ -56,7 +55,7 @@ impl Wgpu {
         self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
-    /// Calls `work` on the open driver; nothing that goes wrong on the device is missed.
+    /// Calls `work` on the open driver, and reports errors of the device.
     fn guard<T>(
         &mut self,
         operation: &'static str,
@@ -85,7 +84,7 @@ impl Wgpu {
         let sizes = Sizes::of(&config, memory_budget::available(hardware), bytes / WIDEST);
         let device = gpu.name.clone();
         let identity = gpu.identity();
-        // What is tried is not the user's, and needs no room in a lowered limit.
+        // The probe's launches are not the user's, and are not subject to lowered limits.
         self.open = Some(OpenDriver::new(gpu, shaping, Blocks::new(u64::MAX, sizes.largest))?);
         let mut known = Capabilities {
             device,
@@ -139,7 +138,7 @@ impl Driver for Wgpu {
 
     fn cleanup(&mut self) {
         if let Some(mut open) = self.open.take() {
-            // Whatever goes wrong here is the last thing that does.
+            // Errors while closing are ignored.
             let _ = faults::caught(|| {
                 let _ = open.queue.finish(&open.gpu);
                 open.compiler.save();
@@ -165,7 +164,7 @@ impl Driver for Wgpu {
 
     fn block_free(&mut self, block: BlockId) {
         let high = self.longs.remove(block).map(|long| long.high);
-        // A lost device has no blocks; freeing one twice is passed over.
+        // A lost device has no blocks; freeing one twice is ignored.
         let _ = self.guard("block_free", |open| {
             [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
             Ok(())
@@ -256,7 +255,7 @@ mod tests {
         };
         wgpu.eval_ir(&launch).unwrap();
         wgpu.open().unwrap().gpu.device.destroy();
-        // The first call may come before anybody has told of it.
+        // The first call may come before wgpu reports the loss.
         let _ = wgpu.block_read(block, 0, &mut [0; 400]);
         let lost = |error: Error| assert_eq!(error.kind(), ErrorKind::DeviceLost, "{error}");
         lost(wgpu.block_read(block, 0, &mut [0; 400]).unwrap_err());

@@ -1,8 +1,7 @@
 //! Turns a launch into dispatches, and the programs of dispatches into kernels.
 //!
-//! Owns [`Evaluator`]. Invariants: destinations in blocks of their own go in one dispatch; what a
-//! launch needs is compiled before anything of it is recorded, so that a refusal leaves all blocks as
-//! they were.
+//! Owns [`Evaluator`]. Invariants: destinations in different blocks go in one dispatch; all kernels of a launch
+//! are compiled before its first command is recorded, so that a refusal leaves all blocks unchanged.
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), recording (`queue.rs`).
 
@@ -15,7 +14,7 @@ use gpupy_codegen::compute::{self, Declined, Plan, Planned, Request};
 use gpupy_core::driver::{Access, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// What evaluating needs of the open driver.
+/// The parts of an open driver that an evaluation uses.
 pub struct Evaluator<'a> {
     /// The device.
     pub gpu: &'a Gpu,
@@ -25,18 +24,18 @@ pub struct Evaluator<'a> {
     pub blocks: &'a mut Blocks,
     /// The compiled kernels.
     pub kernels: &'a mut Kernels<Plan, Kernel>,
-    /// What compiles more.
+    /// The compiler of kernels.
     pub compiler: &'a mut Compiler,
-    /// What shapes kernels.
+    /// The target of kernels.
     pub shaping: &'a compute::Device,
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a launch; may return before the device is done.
+    /// Evaluates a launch; may return before the device has finished.
     ///
     /// # Errors
-    /// - `Refused`: the compiler does not take a kernel. Nothing has been recorded.
-    /// - `OutOfMemory`: no room for what belongs to a dispatch.
+    /// - `Refused`: the compiler rejects a kernel. Nothing was recorded.
+    /// - `OutOfMemory`: no memory for the objects of a dispatch.
     /// - `Invalid`: a dead handle.
     /// - `DeviceLost`: the device is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
@@ -98,7 +97,7 @@ impl Evaluator<'_> {
     ) -> Result<()> {
         let dests = stores.iter().map(|store| launch.dests[*store as usize].block);
         let ids: Vec<_> = launch.operands.iter().copied().chain(dests).collect();
-        // A batch begins when the one before is full, so all of these are of one.
+        // Room is made first, so that all blocks of the dispatch are used in one batch.
         self.queue.make_room(self.gpu, planned.words.len())?;
         let batch = self.queue.batch();
         for id in &ids {
@@ -121,7 +120,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What makes the kernels of a launch.
+/// Makes the kernels of a launch.
 struct KernelMaker<'a> {
     request: &'a Request<'a>,
     gpu: &'a Gpu,
@@ -150,11 +149,11 @@ impl Maker for KernelMaker<'_> {
         self.compiler.compile(self.gpu, &source, blocks)
     }
 
-    /// wgpu keeps it until the device is done with it.
+    /// wgpu keeps the kernel until the device has finished with it.
     fn retire(&mut self, _: Kernel) {}
 }
 
-/// The destinations of each dispatch: no two in one block, which may be bound for writing once.
+/// The destinations of each dispatch: no two in one block, because a buffer may be bound for writing only once.
 fn groups(launch: &Launch<'_>) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for (store, dest) in launch.dests.iter().enumerate() {

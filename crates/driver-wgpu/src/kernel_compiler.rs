@@ -1,8 +1,8 @@
 //! Compiles kernels, each with the layout of its bindings.
 //!
-//! Owns [`Compiler`] and [`Kernel`]. Invariant: a refused kernel lies in a file that the error names.
+//! Owns [`Compiler`] and [`Kernel`]. Invariant: a refused kernel is saved to a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy_codegen::cache`).
+//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy_codegen::cache`).
 
 use crate::disk_cache;
 use crate::open_device::Gpu;
@@ -18,23 +18,24 @@ use std::sync::Arc;
 pub struct Kernel {
     /// The pipeline.
     pub pipeline: wgpu::ComputePipeline,
-    /// What it is bound to.
+    /// The layout of its bindings.
     pub layout: wgpu::BindGroupLayout,
     /// Its text.
     pub code: Arc<str>,
 }
 
-/// What kernels are compiled with.
+/// The compiler of kernels.
 pub struct Compiler {
     /// Layouts by the number of operands and of destinations.
     layouts: FxHashMap<(usize, usize), (wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
     cache: Option<disk_cache::PipelineStore>,
-    /// What shapes the kernels. Where their text has no guards, they reach the device as SPIR-V of ours.
+    /// The target of kernels. Kernels without guards in their text reach the device as SPIR-V that this driver
+    /// makes.
     shaping: compute::Device,
 }
 
 impl Compiler {
-    /// A compiler for a device whose kernels are shaped like this.
+    /// A compiler for a device, with this target.
     pub fn new(gpu: &Gpu, shaping: compute::Device) -> Compiler {
         Compiler {
             layouts: FxHashMap::default(),
@@ -43,10 +44,10 @@ impl Compiler {
         }
     }
 
-    /// Compiles a kernel of so many operands and destinations.
+    /// Compiles a kernel with these numbers of operands and destinations.
     ///
     /// # Errors
-    /// - `Refused`: naga or the device's compiler does not take it.
+    /// - `Refused`: naga or the device's compiler rejects it.
     /// - `DeviceLost`: the device is gone.
     pub fn compile(
         &mut self,
@@ -62,7 +63,7 @@ impl Compiler {
             module: &module,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Kernels write what they read.
+                // Kernels write workgroup memory before they read it.
                 zero_initialize_workgroup_memory: false,
                 ..wgpu::PipelineCompilationOptions::default()
             },
@@ -75,7 +76,7 @@ impl Compiler {
         Ok(Kernel { pipeline, layout, code: source.into() })
     }
 
-    /// Keeps what was compiled for the next run.
+    /// Saves compiled pipelines for the next run.
     pub fn save(&self) {
         if let Some(cache) = &self.cache {
             cache.save();
@@ -89,7 +90,7 @@ impl Compiler {
                 source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(source)),
             };
             let unchecked = wgpu::ShaderRuntimeChecks::unchecked();
-            // SAFETY: the core promises that accesses stay inside their blocks, gathers clamp their
+            // SAFETY: the contract guarantees that accesses stay inside their blocks; gathers clamp their
             // index, loops run a counted number of times, and divisions are kept from 0.
             let module = unsafe { gpu.device.create_shader_module_trusted(text, unchecked) };
             return Ok(module);
@@ -104,11 +105,11 @@ impl Compiler {
             spirv: Some(Cow::Owned(words)),
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
-        // SAFETY: naga has validated the module that it translated; and as above.
+        // SAFETY: naga has validated the module; accesses stay inside their blocks by contract.
         Ok(unsafe { gpu.device.create_shader_module_passthrough(binary) })
     }
 
-    /// Binding 0 has the launch's numbers; then follow operands and destinations.
+    /// The layouts: binding 0 has the kernel arguments, then follow operands and destinations.
     fn layout(
         &mut self,
         gpu: &Gpu,
@@ -148,14 +149,13 @@ impl Compiler {
     }
 }
 
-/// True where kernels reach the device as SPIR-V of ours, which says that arithmetic is to be done as
-/// it is written.
+/// Whether kernels reach the device as SPIR-V that this driver makes, with the demand that arithmetic is exact.
 pub fn is_exact(gpu: &Gpu) -> bool {
     gpu.info.backend == wgpu::Backend::Vulkan
         && gpu.features.contains(wgpu::Features::PASSTHROUGH_SHADERS)
 }
 
-/// The error of a refused kernel, which it saves for people to look at.
+/// The error of a refused kernel, which is saved for people to look at.
 fn refused(gpu: &Gpu, reason: &str, source: &str) -> Error {
     let mut hasher = rustc_hash::FxHasher::default();
     source.hash(&mut hasher);

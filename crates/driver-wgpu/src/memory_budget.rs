@@ -1,7 +1,7 @@
-//! How much memory blocks may take together, when nobody says.
+//! The memory budget of blocks, where the configuration does not set one.
 //!
-//! Owns [`available`]. wgpu does not tell how much memory a device has, but refuses allocations
-//! beyond most of it; only a device that is the CPU needs a limit of ours.
+//! Owns [`available`]. wgpu does not report the memory of a device, but refuses allocations beyond most of it;
+//! only a device that is the CPU needs a limit here.
 //!
 //! Not here: the account itself (`blocks.rs`).
 
@@ -11,7 +11,7 @@ pub fn available(hardware: bool) -> u64 {
     machine.map_or(u64::MAX, |bytes| bytes / 2)
 }
 
-/// The machine's memory, where it tells.
+/// The machine's memory, if the system reports it.
 fn machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

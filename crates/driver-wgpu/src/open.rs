@@ -1,7 +1,7 @@
-//! What an open driver has.
+//! The state of an open driver.
 //!
-//! Owns [`OpenDriver`], and what shapes a device's kernels ([`shaping`]). Not here: transfers (`block_transfer.rs`), evaluation
-//! (`eval.rs`).
+//! Owns [`OpenDriver`], and the target of a device's kernels ([`shaping`]). Not here: transfers
+//! (`block_transfer.rs`), evaluation (`eval.rs`).
 
 use crate::block_transfer;
 use crate::blocks::Blocks;
@@ -14,15 +14,15 @@ use gpupy_codegen::compute::{self, Language, Plan};
 use gpupy_core::Result;
 use gpupy_core::driver::{BlockId, BlockSpec};
 
-/// What an open driver has. The device goes last, as others hold parts of it.
+/// The state of an open driver. The device is dropped last, because other fields hold parts of it.
 pub struct OpenDriver {
-    /// All work goes through it.
+    /// The queue of all commands.
     pub queue: Queue,
     /// The blocks.
     pub blocks: Blocks,
-    /// The kernels that there are.
+    /// The compiled kernels.
     kernels: Kernels<Plan, Kernel>,
-    /// What compiles more.
+    /// The compiler of kernels.
     pub compiler: Compiler,
     shaping: compute::Device,
     /// The device.
@@ -30,10 +30,10 @@ pub struct OpenDriver {
 }
 
 impl OpenDriver {
-    /// Everything on an open device, with no kernels yet.
+    /// The state of a new driver, without kernels.
     ///
     /// # Errors
-    /// - `OutOfMemory`: no room for the numbers of launches.
+    /// - `OutOfMemory`: no memory for kernel arguments.
     pub fn new(gpu: Gpu, shaping: compute::Device, blocks: Blocks) -> Result<OpenDriver> {
         let (queue, compiler) = (Queue::new(&gpu)?, Compiler::new(&gpu, shaping));
         Ok(OpenDriver { queue, blocks, kernels: Kernels::default(), compiler, shaping, gpu })
@@ -68,7 +68,7 @@ impl OpenDriver {
         block_transfer::write(&self.gpu, &mut self.queue, self.blocks.get_mut(block)?, offset, data)
     }
 
-    /// What evaluates launches.
+    /// The evaluator of launches.
     pub fn evaluator(&mut self) -> Evaluator<'_> {
         Evaluator {
             gpu: &self.gpu,
@@ -81,7 +81,7 @@ impl OpenDriver {
     }
 }
 
-/// What shapes the kernels of a device.
+/// The target of a device's kernels.
 pub fn shaping(gpu: &Gpu) -> compute::Device {
     let group = gpu.limits.max_compute_invocations_per_workgroup;
     compute::Device {

@@ -1,13 +1,12 @@
-//! Which devices there are, and opening one.
+//! The available devices, and opening one.
 //!
-//! Owns [`Gpu`] and [`Adapters`]. Open devices share what looking for devices made, which takes longer than to open
-//! one; it goes with the last of them, and a process that was forked looks by itself. Devices of Vulkan, Metal and
-//! Direct3D come first, ranked by kind;
-//! those of OpenGL last, and they are only looked for when there is no other or somebody asks for
-//! one: looking opens a context, which costs 50 ms on Mesa. Invariant: the order, and so each device's
-//! number, is the same whether OpenGL's have been looked for or not.
+//! Owns [`Gpu`] and [`Adapters`]. Open devices share the list of adapters, because listing takes longer than
+//! opening; the list is dropped with the last device, and a forked process makes its own. Devices of Vulkan,
+//! Metal and Direct3D come first, ranked by kind. Those of OpenGL come last, and are only listed if there are
+//! no others or the configuration names one: listing them opens a context, which costs 50 ms on Mesa.
+//! Invariant: the order, and so each device's number, does not depend on whether OpenGL's devices are listed.
 //!
-//! Not here: what a device's arithmetic is like (`gpupy_codegen::probe`).
+//! Not here: the properties of a device's arithmetic (`gpupy_codegen::probe`).
 
 use crate::faults::{Faults, caught, one_line};
 use crate::instance;
@@ -21,64 +20,64 @@ pub struct Gpu {
     pub device: wgpu::Device,
     /// Its queue.
     pub queue: wgpu::Queue,
-    /// What is known of its make.
+    /// The adapter's report.
     pub info: wgpu::AdapterInfo,
-    /// Its name, as it stands in the list of devices.
+    /// Its name in the list of devices.
     pub name: String,
-    /// What it has, of what we can use.
+    /// The enabled features.
     pub features: wgpu::Features,
-    /// How much it has.
+    /// Its limits.
     pub limits: wgpu::Limits,
-    /// What went wrong on it.
+    /// The errors that it reported.
     pub faults: Faults,
-    /// Keeps what others share; last, as the device is made of it.
+    /// Keeps the shared list of adapters alive; last, because the device is made from it.
     _found: Arc<AdapterList>,
 }
 
-/// What we can use of what a device may have.
+/// The features that this driver uses where a device has them.
 const USEFUL: wgpu::Features = wgpu::Features::SHADER_F64
     .union(wgpu::Features::SHADER_INT64)
     .union(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS)
     .union(wgpu::Features::PIPELINE_CACHE)
     .union(wgpu::Features::PASSTHROUGH_SHADERS);
 
-/// Fewer buffers in one kernel would not take an operation of three operands.
+/// With fewer buffers in a kernel, an operation of three operands would not fit.
 const LEAST_BUFFERS: u32 = 5;
 
 impl Gpu {
-    /// The device and its driver's version, for what is kept on disk.
+    /// The device and its driver's version, as a key of the disk cache.
     pub fn identity(&self) -> String {
         let info = &self.info;
         format!("{}\n{}\n{}", self.name, info.driver, info.driver_info)
     }
 
-    /// True for a device that is not the CPU.
+    /// Whether it is not the CPU.
     pub fn is_hardware(&self) -> bool {
         self.info.device_type != wgpu::DeviceType::Cpu
     }
 }
 
-/// The devices that there are, best first.
+/// The available devices, best first.
 pub struct Adapters {
     shared: Arc<AdapterList>,
-    /// Those of OpenGL, each of which is a context, for one device alone.
+    /// Those of OpenGL. Each is a context, for one device alone.
     own: AdapterList,
     /// The names of all.
     pub names: Vec<String>,
 }
 
-/// Devices of some APIs.
+/// The adapters of some APIs.
 #[derive(Default)]
 struct AdapterList {
     adapters: Vec<wgpu::Adapter>,
     names: Vec<String>,
 }
 
-/// The devices that open ones were chosen from, but for OpenGL's, and the process that looked for them.
+/// The adapters that open devices were chosen from, except OpenGL's, and the process that listed them.
 static SHARED: Mutex<(u32, Weak<AdapterList>)> = Mutex::new((0, Weak::new()));
 
 impl AdapterList {
-    /// Those of all APIs but OpenGL.
+    /// The adapters of all APIs except OpenGL.
     fn shared() -> Arc<AdapterList> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let here = std::process::id();
@@ -101,7 +100,7 @@ impl AdapterList {
         if !wgpu::Instance::enabled_backend_features().intersects(backends) {
             return;
         }
-        // A library that is there in part makes wgpu panic here and there; then it has no device.
+        // A library that is only partly installed makes wgpu panic; then it has no devices.
         let found = caught(|| {
             let instance = instance(backends)?;
             Some(pollster::block_on(instance.enumerate_adapters(backends)))
@@ -120,7 +119,7 @@ impl AdapterList {
 }
 
 impl Adapters {
-    /// Looks for devices, among which should be one that the configuration means.
+    /// Lists devices; OpenGL's only if no other is selected by the configuration.
     pub fn new(config: &Config) -> Adapters {
         let (shared, mut own) = (AdapterList::shared(), AdapterList::default());
         if shared.names.is_empty() || config.choose(&shared.names).is_err() {
@@ -130,10 +129,10 @@ impl Adapters {
         Adapters { shared, own, names }
     }
 
-    /// Opens the device that a configuration means.
+    /// Opens the device that a configuration selects.
     ///
     /// # Errors
-    /// - `Unavailable`: there is no device, or none that is meant, or it does not open.
+    /// - `Unavailable`: there is no device, none is selected, or it does not open.
     pub fn open(&self, config: &Config) -> Result<Gpu> {
         let unavailable = || Error::new(ErrorKind::Unavailable, "init").with("driver", crate::NAME);
         let chosen = config.choose(&self.names)?;
@@ -150,7 +149,7 @@ impl Adapters {
         let name = &self.names[position];
         let offered = adapter.features();
         let mut features = USEFUL & offered;
-        // On a card of its own memory, blocks that the host can map lie in the host's.
+        // On a card with its own memory, blocks that the host can map would lie in host memory.
         let info = adapter.get_info();
         if !shares_memory(info.device_type) {
             features.remove(wgpu::Features::MAPPABLE_PRIMARY_BUFFERS);

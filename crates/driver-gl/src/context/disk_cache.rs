@@ -1,16 +1,16 @@
-//! Compiled programs on disk, between runs.
+//! The disk cache of compiled programs, between runs.
 //!
-//! Owns [`ProgramKey`]. Short programs lie there, too: the first text that Mesa compiles in a process makes it set
-//! up all functions of GLSL, which takes 10 ms. Invariant: a program that lies there and that the device does
-//! not take is compiled anew.
+//! Owns [`ProgramKey`]. Short programs are cached, too: the first text that Mesa compiles in a process makes it
+//! set up all functions of GLSL, which takes 10 ms. Invariant: a cached program that the device rejects is
+//! compiled again.
 //!
-//! Not here: where and how they lie (`gpupy_codegen::disk`), kernels of this run.
+//! Not here: the files (`gpupy_codegen::disk`), kernels of this run.
 
 use crate::context::egl::Limits;
 use glow::HasContext;
 use gpupy_codegen::disk::Shelf;
 
-/// What a compiled program depends on.
+/// The key of a compiled program: everything that it depends on.
 pub struct ProgramKey {
     text: String,
 }
@@ -23,7 +23,7 @@ impl ProgramKey {
     }
 }
 
-/// Puts a stored program in place; false when there is none that the device takes.
+/// Loads a cached program; false when there is none that the device accepts.
 ///
 /// # Safety
 /// The context is current, and the program is its own and not linked.
@@ -40,8 +40,8 @@ pub unsafe fn load(
     };
     let format = u32::from_le_bytes(*format);
     let binary = glow::ProgramBinary { buffer: binary.to_vec(), format };
-    // SAFETY: promised by the caller; a binary that the device does not know leaves an error,
-    // which is taken, and an unlinked program.
+    // SAFETY: the context is current and owns the program; a binary that the device rejects leaves an error,
+    // which `get_error` clears, and an unlinked program.
     unsafe {
         gl.program_binary(program, &binary);
         gl.get_error();
@@ -54,7 +54,7 @@ pub unsafe fn load(
 /// # Safety
 /// The context is current, and the program is its own and linked.
 pub unsafe fn store(gl: &glow::Context, program: glow::Program, shelf: &Shelf, key: &ProgramKey) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the context is current, and the program is its own and linked.
     let Some(binary) = (unsafe { gl.get_program_binary(program) }) else { return };
     let content = [&binary.format.to_le_bytes()[..], &binary.buffer].concat();
     shelf.put(&key.text, &content);

@@ -1,8 +1,8 @@
 //! Compiles shaders into kernels.
 //!
-//! Owns [`Kernel`]. Invariant: a refused shader lies in a file that the error names.
+//! Owns [`Kernel`]. Invariant: a refused shader is saved to a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), which kernels exist (`gpupy-codegen/src/kernels/cache.rs`).
+//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy-codegen/src/kernels/cache.rs`).
 
 use crate::context::disk_cache;
 use crate::context::egl::GlContext;
@@ -17,19 +17,19 @@ use gpupy_core::{Error, ErrorKind, Result};
 pub struct Kernel {
     /// OpenGL's name.
     pub program: glow::Program,
-    /// Where the launch's numbers go, if it takes any.
+    /// The location of the kernel arguments, if there are any.
     pub words: Option<glow::UniformLocation>,
 }
 
-/// Compiles a fragment shader; `samplers` are named in the order of their texture units.
+/// Compiles a fragment shader; `samplers` are in the order of their texture units.
 ///
 /// # Errors
-/// - `Refused`: the compiler does not take it.
+/// - `Refused`: the compiler rejects it.
 pub fn compile(context: &GlContext, source: &str, samplers: &[String]) -> Result<Kernel> {
     let gl = &context.gl;
     let vertex = fragment::vertex_source(context.limits.glsl);
     let key = disk_cache::ProgramKey::new(&context.limits, &vertex, source);
-    // Without binaries there is nothing to keep, so there is no place for it.
+    // Without program binaries nothing can be cached.
     let place = Shelf::of(NAME).filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
@@ -64,7 +64,7 @@ pub(crate) unsafe fn build(
     fragment: &str,
     retrievable: bool,
 ) -> std::result::Result<(), String> {
-    // SAFETY: promised by the caller; shaders are made and deleted here.
+    // SAFETY: the context is current and owns the program; shaders are made and deleted here.
     unsafe {
         if retrievable {
             gl.program_binary_retrievable_hint(program, true);
@@ -76,7 +76,7 @@ pub(crate) unsafe fn build(
             let compiled = gl.get_shader_compile_status(shader);
             let log = gl.get_shader_info_log(shader);
             gl.attach_shader(program, shader);
-            // It lives as long as the program that it is attached to.
+            // A shader lives as long as the program that it is attached to.
             gl.delete_shader(shader);
             if !compiled {
                 return Err(log);
@@ -90,11 +90,11 @@ pub(crate) unsafe fn build(
     }
 }
 
-/// The error of a refused shader, which it saves for people to look at.
+/// The error of a refused shader, which is saved for people to look at.
 fn refused(context: &GlContext, log: &str, source: &str) -> Error {
     let name = format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), short_hash(source));
     let path = std::env::temp_dir().join(name);
-    // One complaint brings many others with it.
+    // The first message usually causes the others.
     let first = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     let error = Error::new(ErrorKind::Refused, "eval_ir")
         .with("driver", NAME)

@@ -1,11 +1,11 @@
-//! How much memory blocks may take together, when nobody says.
+//! The memory budget of blocks, where the configuration does not set one.
 //!
 //! Owns [`available`]. Not here: the account itself (`blocks.rs`).
 
 use crate::context::egl::Limits;
 
-/// Bytes for all blocks: three quarters of the device's memory where it tells, and half of the
-/// machine's for a device that is the CPU.
+/// Bytes for all blocks: three quarters of the device's memory if it reports it, and half of the machine's
+/// memory for a device that is the CPU.
 pub fn available(limits: &Limits) -> u64 {
     match limits.memory {
         Some(bytes) => bytes / 4 * 3,
@@ -14,7 +14,7 @@ pub fn available(limits: &Limits) -> u64 {
     }
 }
 
-/// The machine's memory, where it tells.
+/// The machine's memory, if the system reports it.
 fn machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

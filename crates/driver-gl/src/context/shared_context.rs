@@ -1,10 +1,10 @@
-//! A renderer's context, with which a context of ours shares its objects.
+//! A context that shares its objects with a renderer's.
 //!
-//! Owns [`Renderer`], the context of EGL's that was current in the thread that opened the driver, and [`SharedContext`], a
-//! context that shares its textures and buffers. Invariants: a renderer's context and display are never destroyed here;
-//! nothing but fences is made in it, and only where it is current.
+//! Owns [`Renderer`], the EGL context that was current in the thread that opened the driver, and
+//! [`SharedContext`], a context that shares its textures and buffers. Invariants: a renderer's context and
+//! display are never destroyed here; only fences are made in it, and only where it is current.
 //!
-//! Not here: contexts that share with none (`egl.rs`), what is lent (`gpu.rs`).
+//! Not here: contexts that share with none (`egl.rs`), lending (`gpu.rs`).
 
 use crate::errors::NAME;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -24,7 +24,7 @@ const MINOR: i32 = 0x30fb;
 const PROFILE: i32 = 0x30fd;
 const CORE: i32 = 1;
 
-/// Functions of EGL, and of OpenGL's fences, as every version of them has them.
+/// Functions of EGL, and of OpenGL's fences, with the signatures of every version.
 struct EglFunctions {
     current_context: unsafe extern "system" fn() -> Handle,
     current_display: unsafe extern "system" fn() -> Handle,
@@ -45,7 +45,7 @@ struct EglFunctions {
 
 static FUNCTIONS: OnceLock<std::result::Result<EglFunctions, String>> = OnceLock::new();
 
-/// A function's address as the function that it is.
+/// Turns an address into a function pointer.
 ///
 /// # Safety
 /// The address is null, or that of a function of this type.
@@ -53,7 +53,7 @@ unsafe fn function<T: Copy>(address: *const c_void, name: &CStr) -> std::result:
     if address.is_null() || size_of::<T>() != size_of::<*const c_void>() {
         return Err(format!("there is no {}", name.to_string_lossy()));
     }
-    // SAFETY: not null, and as large as a pointer; the caller promises its type.
+    // SAFETY: the address is not null, `T` is as large as a pointer, and the caller guarantees its type.
     Ok(unsafe { std::mem::transmute_copy(&address) })
 }
 
@@ -64,13 +64,13 @@ impl EglFunctions {
 
     fn load() -> std::result::Result<EglFunctions, String> {
         let names = ["libEGL.so.1", "libEGL.so", "libEGL.dll"];
-        // SAFETY: these are libraries of the system's, made to be loaded.
+        // SAFETY: these are libraries of the system, made to be loaded.
         let opened = names.iter().find_map(|name| unsafe { Library::new(name) }.ok());
         let library = opened.ok_or("there is no libEGL")?;
-        // It stays as long as the process: contexts outlive this.
+        // The library stays loaded until the process ends: contexts outlive this value.
         let library = Box::leak(Box::new(library));
         let own = |name: &CStr| {
-            // SAFETY: whatever has this name is only looked at as an address here.
+            // SAFETY: the symbol is only read as an address here.
             let symbol = unsafe { library.get::<*const c_void>(name.to_bytes_with_nul()) };
             symbol.map_or(std::ptr::null(), |symbol| *symbol)
         };
@@ -109,7 +109,7 @@ impl EglFunctions {
 #[derive(Clone, Copy, Debug)]
 pub struct Fence(usize);
 
-/// A context of a renderer's.
+/// The context of a renderer.
 #[derive(Clone, Copy)]
 pub struct Renderer {
     functions: &'static EglFunctions,
@@ -126,11 +126,11 @@ impl Renderer {
     /// The context that is current in this thread.
     ///
     /// # Errors
-    /// - `Unavailable`: none of OpenGL's and EGL's is.
+    /// - `Unavailable`: no OpenGL context of EGL is current.
     pub fn current() -> Result<Renderer> {
         let functions = EglFunctions::get().map_err(refused)?;
         let mut renderer = Renderer { functions, display: 0, context: 0, config: 0 };
-        // SAFETY: these only ask EGL; handles are its own, and the places are of ours.
+        // SAFETY: these are queries; handles come from EGL, and results go to local variables.
         let kind = unsafe {
             renderer.context = (functions.current_context)() as usize;
             renderer.display = (functions.current_display)() as usize;
@@ -157,19 +157,19 @@ impl Renderer {
 
     /// Whether the context is current in this thread.
     pub fn is_current(&self) -> bool {
-        // SAFETY: this only asks EGL.
+        // SAFETY: this is a query.
         unsafe { (self.functions.current_context)() as usize == self.context }
     }
 
-    /// Makes a fence behind all commands of the context that is current in this thread, which is this one or shares
-    /// with it, and hands them to the device.
+    /// Makes a fence after all commands of the context that is current in this thread, which is this one or
+    /// shares with it, and flushes them.
     pub fn fence(&self) -> Fence {
         const SYNC_GPU_COMMANDS_COMPLETE: u32 = 0x9117;
-        // SAFETY: a context of OpenGL 3.3 or newer is current, as the caller promises, and has fences.
+        // SAFETY: a context of OpenGL 3.3 or newer is current, as callers guarantee, and has fences.
         unsafe {
             let fence = (self.functions.fence)(SYNC_GPU_COMMANDS_COMPLETE, 0);
             match fence.is_null() {
-                // Without room for a fence all is done now.
+                // Without memory for a fence, all work is finished now.
                 true => (self.functions.finish)(),
                 false => (self.functions.flush)(),
             }
@@ -177,12 +177,13 @@ impl Renderer {
         }
     }
 
-    /// Lets the later commands of the context that is current in this thread wait for a fence, which is used up.
+    /// Makes later commands of the context that is current in this thread wait for a fence, which is consumed.
     pub fn wait(&self, fence: Fence) {
         if fence.0 == 0 {
             return;
         }
-        // SAFETY: as of `fence`; the fence is of a context that shares its objects, and is deleted once.
+        // SAFETY: a context is current, as for `fence`; the fence belongs to a context that shares its objects,
+        // and is deleted once.
         unsafe {
             (self.functions.wait)(fence.0 as Handle, 0, u64::MAX);
             (self.functions.delete)(fence.0 as Handle);
@@ -190,18 +191,18 @@ impl Renderer {
     }
 }
 
-/// A context of ours that shares its objects with a renderer's; current in the thread that opened it until it is
-/// dropped there.
+/// A context of this driver that shares its objects with a renderer's; current in the thread that opened it
+/// until it is dropped there.
 pub struct SharedContext {
     renderer: Renderer,
     context: Handle,
 }
 
 impl SharedContext {
-    /// Opens a context of one of these versions, the first that there is.
+    /// Opens a context of the first of these versions that is available.
     ///
     /// # Errors
-    /// What EGL says of the last.
+    /// The error that EGL reports for the last version.
     pub fn open(
         renderer: Renderer,
         versions: &[(u8, u8)],
@@ -227,7 +228,7 @@ impl SharedContext {
                     continue;
                 }
                 let joined = SharedContext { renderer, context: made };
-                // Without surfaces it is never what a window shows.
+                // Without surfaces it never appears in a window.
                 match (functions.make_current)(display, null_mut(), null_mut(), made) {
                     0 => break,
                     _ => return Ok(joined),
@@ -237,9 +238,9 @@ impl SharedContext {
         }
     }
 
-    /// A function of OpenGL.
+    /// The address of a function of OpenGL.
     pub fn address(&self, name: &CStr) -> *const c_void {
-        // SAFETY: it is a name, and what is found is only an address here.
+        // SAFETY: the name is a C string, and the result is only used as an address here.
         unsafe { (self.renderer.functions.address)(name.as_ptr()) }
     }
 }
@@ -248,7 +249,8 @@ impl Drop for SharedContext {
     fn drop(&mut self) {
         let functions = self.renderer.functions;
         let display = self.renderer.display as Handle;
-        // SAFETY: the context is ours. Where the renderer has terminated its display, both are refused, and the context
+        // SAFETY: the context is this driver's. Where the renderer has terminated its display, both calls are
+        // refused, and the context
         // is gone with it.
         unsafe {
             (functions.make_current)(display, null_mut(), null_mut(), null_mut());

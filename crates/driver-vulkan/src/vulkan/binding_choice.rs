@@ -1,11 +1,12 @@
-//! Whether blocks are bound to kernels or reached by their addresses, where a device can do both.
+//! Whether blocks are bound to kernels by descriptors or reached by their addresses, where a device supports
+//! both.
 //!
-//! Owns [`BindingCosts`]: both are tried, with a launch over much memory and many small ones, and the faster one
-//! is taken. Mesa's lavapipe reads memory behind addresses a lane at a time, five times slower; hardware
-//! may well spare itself the binding. Invariant: blocks that cannot be bound are reached by address, whatever
-//! is faster.
+//! Owns [`BindingCosts`]: both are measured, with one launch over much memory and many small ones, and the
+//! faster one is used. Mesa's lavapipe reads memory behind addresses one lane at a time, five times slower;
+//! hardware may save the cost of binding. Invariant: blocks that cannot be bound are reached by address,
+//! whichever is faster.
 //!
-//! Not here: what can be bound (`open_device.rs`, `eval.rs`).
+//! Not here: the limits of bindings (`open_device.rs`, `eval.rs`).
 
 use super::open::OpenDriver;
 use crate::NAME;
@@ -17,7 +18,7 @@ use gpupy_core::{DType, Result};
 use std::borrow::Cow;
 use std::time::Instant;
 
-/// Counted up when what is tried changes.
+/// Incremented when the measurement changes.
 const EDITION: u32 = 1;
 
 /// Elements of the large launch, and of each small one.
@@ -27,23 +28,23 @@ const SMALL: usize = 256;
 /// Small launches.
 const MANY: usize = 64;
 
-/// Tries of each way, of which the fastest counts.
+/// Repetitions of each, of which the fastest counts.
 const TRIES: usize = 5;
 
-/// Nanoseconds that the same work takes.
+/// Nanoseconds of the same work in both ways.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BindingCosts {
-    /// With blocks that are bound.
+    /// With bound blocks.
     pub bound: f64,
-    /// With their addresses.
+    /// With addresses.
     pub addressed: f64,
 }
 
 impl BindingCosts {
-    /// What was found for a device before, or is found now.
+    /// The costs on a device, from an earlier run's cache or measured now.
     ///
     /// # Errors
-    /// - `OutOfMemory`, `DeviceLost`, `Refused`: it does not work here at all.
+    /// - `OutOfMemory`, `DeviceLost`, `Refused`: the device does not work at all.
     pub fn find_out(open: &mut OpenDriver) -> Result<BindingCosts> {
         let key = format!("ways {EDITION}\n{}", open.gpu.traits.identity);
         remember(
@@ -55,13 +56,13 @@ impl BindingCosts {
         )
     }
 
-    /// Tries both, in turns.
+    /// Measures both, alternately.
     fn of(open: &mut OpenDriver) -> Result<BindingCosts> {
         let program = program();
         let spec = BlockSpec::new(DType::F32, LARGE);
         let blocks = [open.alloc(spec)?, open.alloc(spec)?];
         let mut binding_costs = BindingCosts { bound: f64::MAX, addressed: f64::MAX };
-        // The first try of each compiles.
+        // The first repetition of each compiles.
         for attempt in 0..=TRIES {
             for (binds, least) in
                 [(true, &mut binding_costs.bound), (false, &mut binding_costs.addressed)]
@@ -101,7 +102,7 @@ impl BindingCosts {
         self.bound <= self.addressed
     }
 
-    /// For people to read: what, and the answer.
+    /// The finding in words: its name, and the answer.
     pub fn named(self) -> (Cow<'static, str>, String) {
         let (way, other, ratio) = match self.binds() {
             true => ("bound", "by address", self.addressed / self.bound),
@@ -121,7 +122,7 @@ impl BindingCosts {
     }
 }
 
-/// A sum with a scalar.
+/// A program that adds a scalar.
 fn program() -> Program {
     let mut b = Builder::new(Form::Map, 1);
     let (all, x) = (b.access(AccessKind::Contiguous), b.operand(DType::F32));

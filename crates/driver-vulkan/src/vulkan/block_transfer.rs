@@ -1,9 +1,9 @@
-//! Elements between host memory and blocks.
+//! Transfers of elements between host memory and blocks.
 //!
-//! Owns the reads and writes of [`OpenDriver`]. A block that the host can reach is copied to and from once
-//! the device is done with what concerns it; all others go through a mapped buffer and a copy in the
-//! queue, and so does a small write into a block that the device still works on, which then waits for
-//! nothing. Invariant: what was queued before a write sees the old contents.
+//! Owns the reads and writes of [`OpenDriver`]. A block that the host can reach is copied directly, once the
+//! device has finished the commands that affect it. All other blocks go through a mapped staging buffer and a
+//! copy in the queue. So does a small write into a block that the device still uses, because it then waits for
+//! nothing. Invariant: commands that were queued before a write see the old contents.
 //!
 //! Not here: waiting (`queue.rs`), widths of elements (`gpupy_codegen::compute`).
 
@@ -18,23 +18,23 @@ use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// Bytes up to which a write into a block that is in use is queued.
+/// The largest write, in bytes, that is queued while its block is in use.
 const QUEUED_WRITE: usize = 1 << 20;
 
-/// Bytes of the largest buffer that a transfer goes through.
+/// Bytes of the largest staging buffer.
 const LARGEST_STAGE: usize = 16 << 20;
 
 impl OpenDriver {
     /// Copies elements of a block to the host.
     ///
     /// # Errors
-    /// - `OutOfMemory`: no room for a buffer to go through.
+    /// - `OutOfMemory`: no memory for a staging buffer.
     /// - `DeviceLost`: the device is gone.
     pub fn read(&mut self, id: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
         let Block { spec, stored, touched, ref buffer, .. } = *self.blocks.get(id)?;
         if let Some(base) = buffer.mapped() {
             self.queue.wait(touched.changed)?;
-            // SAFETY: the range lies inside the block, which is mapped, and the device is done with it.
+            // SAFETY: the range lies inside the block, which is mapped, and the device has finished with it.
             unsafe { fetch(base.add(offset * stored), stored, spec.dtype, out) };
             return self.queue.collect(&mut self.memory);
         }
@@ -50,7 +50,7 @@ impl OpenDriver {
             let copied = self.copy(id, Touch::Read, range, &stage);
             let waited = copied.and_then(|()| self.queue.wait_for_all());
             if let (Ok(()), Some(base)) = (&waited, stage.mapped()) {
-                // SAFETY: the buffer is mapped and as large as the chunk, and the device is done.
+                // SAFETY: the buffer is mapped and as large as the chunk, and the device has finished.
                 unsafe { fetch(base, stored, spec.dtype, out) };
             }
             self.queue.retire(Retired::Buffer(stage));
@@ -62,14 +62,14 @@ impl OpenDriver {
     /// Copies elements of the host into a block.
     ///
     /// # Errors
-    /// As `read`.
+    /// As for `read`.
     pub fn write(&mut self, id: BlockId, offset: usize, data: &[u8]) -> Result<()> {
         let Block { spec, stored, touched, ref buffer, .. } = *self.blocks.get(id)?;
         if let Some(base) = buffer.mapped() {
             let idle = self.queue.is_done(touched.used)?;
             if idle || data.len() > QUEUED_WRITE {
                 self.queue.wait(touched.used)?;
-                // SAFETY: the range lies inside the block, which is mapped, and the device is done
+                // SAFETY: the range lies inside the block, which is mapped, and the device has finished
                 // with it.
                 unsafe { put(base.add(offset * stored), stored, spec.dtype, data) };
                 return Ok(());
@@ -82,7 +82,7 @@ impl OpenDriver {
             at += data.len() / size;
             let stage = self.stage(range.len(), Purpose::Upload)?;
             if let Some(base) = stage.mapped() {
-                // SAFETY: the buffer is mapped, as large as the chunk, and nobody else's.
+                // SAFETY: the buffer is mapped, as large as the chunk, and was just created.
                 unsafe { put(base, stored, spec.dtype, data) };
             }
             let copied = self.copy(id, Touch::Write, range, &stage);
@@ -93,7 +93,7 @@ impl OpenDriver {
         self.queue.collect(&mut self.memory)
     }
 
-    /// A mapped buffer to go through.
+    /// A mapped staging buffer.
     fn stage(&mut self, bytes: usize, purpose: Purpose) -> Result<DeviceBuffer> {
         self.buffer(bytes as u64, purpose).and_then(|buffer| match buffer.mapped() {
             Some(_) => Ok(buffer),
@@ -128,7 +128,7 @@ impl OpenDriver {
         };
         let hazard = self.queue.is_hazard(block.touched, touch);
         self.queue.record(hazard, size, |device, commands| {
-            // SAFETY: both ranges lie inside their buffers, which live until the device is done.
+            // SAFETY: both ranges lie inside their buffers, which live until the device has finished.
             unsafe { device.cmd_copy_buffer(commands, from, to, &region) };
         })?;
         self.queue.note(&mut block.touched, touch);
@@ -137,10 +137,10 @@ impl OpenDriver {
 }
 
 /// # Safety
-/// As many elements as `out` has lie at `base`, and nobody writes them.
+/// As many elements as `out` has lie at `base`, and nothing writes them meanwhile.
 unsafe fn fetch(base: NonNull<u8>, stored: usize, dtype: DType, out: &mut [u8]) {
     let bytes = out.len() / dtype.size() * stored;
-    // SAFETY: promised by the caller.
+    // SAFETY: `base` has as many elements as `out`.
     let elements = unsafe { std::slice::from_raw_parts(base.as_ptr(), bytes) };
     match stored == dtype.size() {
         true => out.copy_from_slice(elements),
@@ -149,10 +149,10 @@ unsafe fn fetch(base: NonNull<u8>, stored: usize, dtype: DType, out: &mut [u8]) 
 }
 
 /// # Safety
-/// There is room for as many elements as `data` has at `base`, and nobody else uses it.
+/// There is room for as many elements as `data` has at `base`, and nothing else accesses it meanwhile.
 unsafe fn put(base: NonNull<u8>, stored: usize, dtype: DType, data: &[u8]) {
     let bytes = data.len() / dtype.size() * stored;
-    // SAFETY: promised by the caller.
+    // SAFETY: `base` has room for as many elements as `data` has.
     let elements = unsafe { std::slice::from_raw_parts_mut(base.as_ptr(), bytes) };
     match stored == dtype.size() {
         true => elements.copy_from_slice(data),
@@ -169,8 +169,8 @@ mod tests {
     use gpupy_core::driver::{Access, BlockSpec, Config, Dest, Launch};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 
-    /// A device that is used as if its memory were its own and had no narrow elements; `None` (with the
-    /// reason printed) where there is no device.
+    /// A device that is used as if it did not share memory and had no narrow elements; `None` (with the reason
+    /// printed) where there is no device.
     fn open_apart() -> Option<OpenDriver> {
         let opened = VulkanInstance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn elements_come_back_from_memory_that_the_host_cannot_reach() {
         let Some(mut open) = open_apart() else { return };
-        // More than one stage has room for.
+        // More than one staging buffer holds.
         let len = LARGEST_STAGE / 4 + 1000;
         let data: Vec<u8> = (0..len as u32).flat_map(u32::to_ne_bytes).collect();
         let block = open.alloc(BlockSpec::new(DType::U32, len)).unwrap();

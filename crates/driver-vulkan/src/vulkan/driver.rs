@@ -1,9 +1,8 @@
 //! The contract's 14 functions.
 //!
-//! Owns [`Vulkan`]. Invariants: nothing is opened before `init`; once the device is lost, nothing is open
-//! any more.
+//! Owns [`Vulkan`]. Invariants: nothing is opened before `init`; after the device is lost, nothing stays open.
 //!
-//! Not here: what is done (`open.rs` and its neighbours).
+//! Not here: their work (`open.rs` and its neighbours).
 
 use super::binding_choice::BindingCosts;
 use super::gpu::instance::VulkanInstance;
@@ -29,7 +28,7 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Vulkan::default())
 }
 
-/// A Vulkan driver, closed, for a test.
+/// A closed Vulkan driver for a test.
 pub fn new_trial(trial: Trial) -> Box<dyn Driver> {
     Box::new(Vulkan { trial, ..Vulkan::default() })
 }
@@ -49,7 +48,7 @@ impl Vulkan {
         self.open.as_mut().ok_or_else(|| contract::is_closed(NAME))
     }
 
-    /// Does something with the open device, which is closed if it turns out to be lost.
+    /// Runs a closure on the open driver, and closes it if the device turns out to be lost.
     fn with<T>(&mut self, work: impl FnOnce(&mut OpenDriver) -> Result<T>) -> Result<T> {
         let outcome = work(self.open()?);
         if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::DeviceLost) {
@@ -58,7 +57,7 @@ impl Vulkan {
         outcome
     }
 
-    /// Opens a device; what is found out about it is tried now, or was on an earlier day.
+    /// Opens a device; its findings are probed now, or come from an earlier run's cache.
     fn start(&mut self, config: &Config) -> Result<Capabilities> {
         let instance = VulkanInstance::shared(self.trial.watched)?;
         let devices = instance.devices()?;
@@ -70,7 +69,7 @@ impl Vulkan {
         self.limits = resources::limits(buffers, &config.resources);
         self.abilities = traits.kernels.abilities();
         self.longs = Longs::new(traits.kernels.split());
-        // What is tried is not the user's, and needs no room in a lowered limit.
+        // The probe's launches are not the user's, and are not subject to lowered limits.
         let import_alignment = gpu.import.as_ref().map_or(0, |import| import.alignment);
         let open = self.open.insert(OpenDriver::new(gpu, u64::MAX, sizes.largest)?);
         let found = self.trial.binding_costs;

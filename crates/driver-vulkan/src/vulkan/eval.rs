@@ -1,7 +1,7 @@
 //! Turns a launch into dispatches, and their programs into kernels.
 //!
-//! Owns the evaluation of [`OpenDriver`]. Invariant: what a launch needs is compiled before anything of it is
-//! recorded, so that a refusal leaves all blocks as they were.
+//! Owns the evaluation of [`OpenDriver`]. Invariant: all kernels of a launch are compiled before its first
+//! command is recorded, so that a refusal leaves all blocks unchanged.
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
@@ -16,10 +16,10 @@ use gpupy_core::driver::{BlockId, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
 impl OpenDriver {
-    /// Evaluates a launch; may return before the device is done.
+    /// Evaluates a launch; may return before the device has finished.
     ///
     /// # Errors
-    /// - `Refused`: the compiler does not take a shader.
+    /// - `Refused`: the compiler rejects a shader.
     /// - `Unsupported`: there is no kernel for the launch.
     /// - `Invalid`: a dead handle.
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
@@ -77,13 +77,13 @@ impl OpenDriver {
         self.kernels.provide(&mut maker, launch, planned, evaluated)
     }
 
-    /// Whether so many blocks, the largest of so many bytes, are bound to a kernel.
+    /// Whether `blocks` blocks, the largest of `largest` bytes, are bound to a kernel by descriptors.
     fn binds(&self, blocks: usize, largest: u64) -> bool {
         let can = |bound: &BindingLimits| blocks < bound.buffers as usize && largest <= bound.block;
         self.binds && self.gpu.traits.bound.as_ref().is_some_and(can)
     }
 
-    /// Records a dispatch, and notes which blocks it touches.
+    /// Records a dispatch, and notes its uses of blocks.
     fn dispatch(
         &mut self,
         launch: &Launch<'_>,
@@ -139,7 +139,7 @@ impl OpenDriver {
     }
 }
 
-/// How a launch is done, with its blocks bound or by their addresses.
+/// Plans a launch, with its blocks bound by descriptors or reached by their addresses.
 fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> {
     let device = compute::Device { addresses: !binds, ..traits.kernels };
     let none = |reason: String| {
@@ -157,7 +157,7 @@ fn plan(traits: &Traits, request: &Request<'_>, binds: bool) -> Result<Planned> 
     }
 }
 
-/// What makes the kernels of a launch.
+/// Makes the kernels of a launch.
 struct KernelMaker<'a> {
     request: &'a Request<'a>,
     traits: &'a Traits,
@@ -192,11 +192,11 @@ impl Maker for KernelMaker<'_> {
     }
 }
 
-/// Binds buffers to a kernel: each with its binding, the bytes before what is bound, and its bytes.
+/// Binds buffers to a kernel by push descriptors: binding, buffer, offset and size in bytes.
 ///
 /// # Safety
-/// The commands are being recorded, the layout has these bindings, and the buffers live until the device
-/// is done.
+/// The commands are being recorded, the layout has these bindings, and the buffers live until the device has
+/// finished.
 unsafe fn bind(
     gpu: &Gpu,
     commands: vk::CommandBuffer,
@@ -223,11 +223,12 @@ unsafe fn bind(
         })
         .collect();
     let point = vk::PipelineBindPoint::COMPUTE;
-    // SAFETY: promised by the caller; layouts with bindings exist only where the extension does.
+    // SAFETY: the commands are being recorded, the layout has these bindings, and layouts with bindings exist
+    // only where the extension does.
     unsafe { push.cmd_push_descriptor_set(commands, point, layout, 0, &writes) };
 }
 
-/// The blocks that a launch touches, and how.
+/// The blocks that a launch touches, and whether it reads or writes them.
 fn touches<'a>(launch: &'a Launch<'_>) -> impl Iterator<Item = (BlockId, Touch)> + use<'a> {
     let operands = launch.operands.iter().map(|block| (*block, Touch::Read));
     operands.chain(launch.dests.iter().map(|dest| (dest.block, Touch::Write)))

@@ -1,7 +1,7 @@
-//! What an open driver has.
+//! The state of an open driver.
 //!
-//! Owns [`OpenDriver`]. Invariants: when it is dropped, the device has finished and everything is given
-//! back; a failed allocation is tried again once all that is retired is back.
+//! Owns [`OpenDriver`]. Invariants: when it is dropped, the device has finished and all objects are freed; a
+//! failed allocation is tried again after all retired objects are freed.
 //!
 //! Not here: transfers (`block_transfer.rs`), evaluation (`eval.rs`).
 
@@ -21,15 +21,15 @@ use std::sync::Arc;
 
 /// A device with its memory, queue, blocks and kernels.
 pub struct OpenDriver {
-    /// The kernels that there are.
+    /// The compiled kernels.
     pub kernels: Kernels<Plan, Kernel>,
-    /// What compiles more.
+    /// The compiler of kernels.
     pub compiler: Compiler,
     /// The blocks.
     pub blocks: Blocks,
-    /// Numbers of launches that are too many to be pushed.
+    /// Kernel arguments that are too long for push constants.
     pub arguments: ArgumentBuffer,
-    /// Whether blocks are bound to kernels where they can be, rather than reached by address.
+    /// Whether blocks are bound to kernels where possible, rather than reached by address.
     pub binds: bool,
     /// The queue.
     pub queue: Queue,
@@ -40,7 +40,8 @@ pub struct OpenDriver {
 }
 
 impl OpenDriver {
-    /// Everything on an open device; blocks together may take so many bytes, each so many elements.
+    /// The state of a new driver; all blocks together may take `limit` bytes, and each may have `longest`
+    /// elements.
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
@@ -75,7 +76,7 @@ impl OpenDriver {
         let bytes = spec.len as u64 * stored as u64;
         let buffer = match spec.memory {
             None => self.buffer(bytes, Purpose::Block)?,
-            // Where elements are widened, the host's are others.
+            // Widened elements differ from the host's.
             Some(_) if stored != spec.dtype.size() => {
                 return Err(host_import::not_imported("the device widens its elements"));
             }
@@ -84,8 +85,8 @@ impl OpenDriver {
         Ok(self.blocks.add(spec, stored, buffer))
     }
 
-    /// Frees a block; its memory comes back when the device is done with it, for which this waits where the
-    /// memory is the host's.
+    /// Frees a block; its memory comes back when the device has finished with it. If the memory is the host's,
+    /// this waits.
     pub fn free(&mut self, id: BlockId) {
         let Some(block) = self.blocks.remove(id) else { return };
         if block.buffer.is_imported() {
@@ -102,7 +103,7 @@ impl OpenDriver {
     /// A buffer.
     ///
     /// # Errors
-    /// - `OutOfMemory`: there is no room, even with all that is retired.
+    /// - `OutOfMemory`: there is no memory, even after all retired objects are freed.
     /// - `DeviceLost`: the device is gone.
     pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<DeviceBuffer> {
         match self.memory.buffer(bytes, purpose) {

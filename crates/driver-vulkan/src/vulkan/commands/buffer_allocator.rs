@@ -1,10 +1,10 @@
-//! Buffers in sub-allocated memory.
+//! Buffers in sub-allocated device memory.
 //!
-//! Owns [`BufferAllocator`] and [`DeviceBuffer`]. Invariants: every buffer has an address and is aligned as kernels
-//! want it; buffers for the host are mapped as long as they live.
+//! Owns [`BufferAllocator`] and [`DeviceBuffer`]. Invariants: every buffer has an address and the alignment
+//! that kernels need; buffers for the host stay mapped as long as they live.
 //!
-//! Not here: buffers over the host's memory (`host_import.rs`), which buffers are blocks (`blocks.rs`), when a
-//! buffer may be given back (`queue.rs`).
+//! Not here: buffers over host memory (`host_import.rs`), the buffers of blocks (`blocks.rs`), when a buffer
+//! may be freed (`queue.rs`).
 
 use crate::NAME;
 use crate::vulkan::gpu::errors::failed;
@@ -20,10 +20,10 @@ use gpupy_core::{Error, ErrorKind, Result};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes of memory that the device is asked for at once, at first and later: on it, and on the host.
+/// Bytes of the device allocations, the first and the largest: in device memory, and in host memory.
 const PIECES: [(u64, u64); 2] = [(32 << 20, 256 << 20), (8 << 20, 64 << 20)];
 
-/// What a buffer is for.
+/// The use of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A block: on the device, mapped where its memory is the host's.
@@ -39,25 +39,25 @@ pub enum Purpose {
 pub struct DeviceBuffer {
     /// Its handle.
     pub handle: vk::Buffer,
-    /// Where kernels find it.
+    /// Its address in kernels.
     pub address: u64,
-    /// Where it lies.
+    /// Its memory.
     pub(super) backing: Backing,
 }
 
 /// The memory behind a buffer.
 #[derive(Debug)]
 pub(super) enum Backing {
-    /// A part of the device's own, which the host may reach only slowly.
+    /// A part of the device's memory that the host reaches slowly or not at all.
     Slow(Allocation),
-    /// A part that the host reaches as fast as its own.
+    /// A part that the host reaches as fast as its own memory.
     Mapped(Allocation),
-    /// The host's (`host_import.rs`).
+    /// Host memory (`host_import.rs`).
     Imported(vk::DeviceMemory, HostMemory),
 }
 
 impl DeviceBuffer {
-    /// The bytes, where the host reaches them as fast as its own.
+    /// The mapped bytes, where the host reaches them as fast as its own memory.
     pub fn mapped(&self) -> Option<NonNull<u8>> {
         match &self.backing {
             Backing::Slow(_) => None,
@@ -66,7 +66,7 @@ impl DeviceBuffer {
         }
     }
 
-    /// True where its memory is the host's, to which it has to be given back at once.
+    /// Whether its memory is the host's, which must be released at once.
     pub fn is_imported(&self) -> bool {
         matches!(self.backing, Backing::Imported(..))
     }
@@ -74,16 +74,16 @@ impl DeviceBuffer {
 
 /// The device's memory.
 pub struct BufferAllocator {
-    // First, as it gives memory back to the device.
+    // Dropped first, because it returns memory to the device.
     allocator: Allocator,
     pub(super) gpu: Arc<Gpu>,
 }
 
 impl BufferAllocator {
-    /// The memory of an open device.
+    /// The allocator of an open device.
     ///
     /// # Errors
-    /// - `Unavailable`: the device does not tell what it has.
+    /// - `Unavailable`: the device does not report its memory.
     pub fn new(gpu: Arc<Gpu>) -> Result<BufferAllocator> {
         let [(device, device_most), (host, host_most)] = PIECES;
         let allocator = Allocator::new(&AllocatorCreateDesc {
@@ -102,10 +102,10 @@ impl BufferAllocator {
         Ok(BufferAllocator { allocator, gpu })
     }
 
-    /// A buffer of at least so many bytes; what it holds is undefined.
+    /// A buffer of at least `bytes` bytes, with undefined contents.
     ///
     /// # Errors
-    /// - `OutOfMemory`: there is no room now.
+    /// - `OutOfMemory`: there is no memory now.
     /// - `DeviceLost`: the device is gone.
     pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<DeviceBuffer> {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC
@@ -119,12 +119,12 @@ impl BufferAllocator {
         let handle = unsafe { self.gpu.raw.create_buffer(&create, None) }
             .map_err(|result| failed("block_alloc", "vkCreateBuffer", result))?;
         self.back(handle, purpose).inspect_err(|_| {
-            // SAFETY: nobody else knows the buffer.
+            // SAFETY: the buffer was just created and is used nowhere else.
             unsafe { self.gpu.raw.destroy_buffer(handle, None) };
         })
     }
 
-    /// Puts memory behind a new buffer.
+    /// Binds memory to a new buffer.
     fn back(&mut self, handle: vk::Buffer, purpose: Purpose) -> Result<DeviceBuffer> {
         // SAFETY: the buffer is one of this device's.
         let mut requirements = unsafe { self.gpu.raw.get_buffer_memory_requirements(handle) };
@@ -142,12 +142,12 @@ impl BufferAllocator {
             allocation_scheme: AllocationScheme::GpuAllocatorManaged,
         });
         let allocation = allocation.map_err(|error| no_room(&error, requirements.size))?;
-        // SAFETY: the memory is fresh, large enough and aligned, and was made for addresses.
+        // SAFETY: the memory is new, large enough and aligned, and was allocated with device addresses.
         let bound = unsafe {
             self.gpu.raw.bind_buffer_memory(handle, allocation.memory(), allocation.offset())
         };
         if let Err(result) = bound {
-            // A failure to give back what was just taken has nobody to tell.
+            // A failure to free the new allocation cannot be reported in addition.
             let _ = self.allocator.free(allocation);
             return Err(failed("block_alloc", "vkBindBufferMemory", result));
         }
@@ -161,14 +161,14 @@ impl BufferAllocator {
         Ok(DeviceBuffer { handle, address, backing })
     }
 
-    /// Gives a buffer back that the device does not use any more.
+    /// Frees a buffer that the device does not use any more.
     pub fn free(&mut self, buffer: DeviceBuffer) {
-        // SAFETY: promised by the caller, who gives the buffer up.
+        // SAFETY: the caller owns the buffer and has waited for the device.
         unsafe { self.gpu.raw.destroy_buffer(buffer.handle, None) };
         match buffer.backing {
-            // The allocator knows all that it has given out.
+            // The allocation came from this allocator.
             Backing::Slow(part) | Backing::Mapped(part) => _ = self.allocator.free(part),
-            // SAFETY: as above; nothing else lies in it.
+            // SAFETY: the device does not use the memory any more, and no other buffer lies in it.
             Backing::Imported(memory, _) => unsafe { self.gpu.raw.free_memory(memory, None) },
         }
     }

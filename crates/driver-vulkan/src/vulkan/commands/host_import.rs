@@ -1,10 +1,11 @@
-//! Buffers over host memory of the core, which the device reads where it lies.
+//! Buffers over host memory, which the device reads in place.
 //!
-//! Owns how [`BufferAllocator`] imports. Invariants: only devices whose memory is the host's import; whoever
-//! frees an imported buffer has waited for the device, as the host's memory is its owner's again then.
+//! Owns the import of the [`BufferAllocator`]. Invariants: only devices that share the host's memory import; an
+//! imported buffer is freed only after the device has finished with it, because the host may change the memory
+//! then.
 //!
-//! Not here: whether a device imports (`gpu/external.rs`), buffers in memory of the device's own (`buffer_allocator.rs`), which values
-//! are imported (the engine).
+//! Not here: whether a device imports (`gpu/external.rs`), buffers in the device's own memory
+//! (`buffer_allocator.rs`), which values are imported (the engine).
 
 use super::buffer_allocator::{Backing, BufferAllocator, DeviceBuffer};
 use crate::NAME;
@@ -15,7 +16,8 @@ use gpupy_core::driver::HostMemory;
 use gpupy_core::{Error, ErrorKind, Result};
 
 impl BufferAllocator {
-    /// A buffer over `bytes` of host memory, which is aligned, and the caller's up to the next multiple.
+    /// A buffer over `bytes` of host memory, which is aligned and readable up to the next multiple of the
+    /// alignment.
     ///
     /// # Errors
     /// - `Unsupported`: the device does not import it.
@@ -31,10 +33,11 @@ impl BufferAllocator {
             vk::BufferCreateInfo::default().size(size).usage(USAGE).push_next(&mut external);
         // SAFETY: the device is open, and has the extension.
         let handle = unsafe { gpu.raw.create_buffer(&create, None) }.map_err(declined)?;
-        // SAFETY: as promised by the caller; the buffer is this device's.
+        // SAFETY: the contract guarantees that the memory is readable up to `size`; the buffer is this device's
+        // and not bound.
         let backed = unsafe { back(&gpu.raw, import, handle, memory, size) };
         let imported = backed.inspect_err(|_| {
-            // SAFETY: nobody else knows the buffer.
+            // SAFETY: the buffer was just created and is used nowhere else.
             unsafe { gpu.raw.destroy_buffer(handle, None) };
         })?;
         let info = vk::BufferDeviceAddressInfo::default().buffer(handle);
@@ -44,10 +47,10 @@ impl BufferAllocator {
     }
 }
 
-/// Imports memory and puts it behind a buffer of so many bytes.
+/// Imports memory and binds it to a buffer of `size` bytes.
 ///
 /// # Safety
-/// The buffer is the device's, and not bound; the host has so many bytes there.
+/// The buffer is the device's, and not bound; the host memory has `size` bytes.
 unsafe fn back(
     device: &ash::Device,
     import: &Import,
@@ -57,13 +60,13 @@ unsafe fn back(
 ) -> Result<vk::DeviceMemory> {
     let start = memory.as_ptr().cast();
     let mut known = vk::MemoryHostPointerPropertiesEXT::default();
-    // SAFETY: promised by the caller.
+    // SAFETY: the buffer is the device's; `start` points to host memory.
     let needs = unsafe {
         let ask = import.functions.fp().get_memory_host_pointer_properties_ext;
         ask(device.handle(), KIND, start, &mut known).result().map_err(declined)?;
         device.get_buffer_memory_requirements(handle)
     };
-    // What the host has written the device finds without being told.
+    // The device must see writes of the host without a flush.
     let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
     let allowed = needs.memory_type_bits & known.memory_type_bits;
     let kind = import
@@ -84,7 +87,7 @@ unsafe fn back(
         .memory_type_index(kind as u32)
         .push_next(&mut source)
         .push_next(&mut flags);
-    // SAFETY: promised by the caller; what is made here is given back where it cannot be bound.
+    // SAFETY: the host memory has `size` bytes, and the buffer is not bound; memory that cannot be bound is freed.
     unsafe {
         let imported = device.allocate_memory(&allocate, None).map_err(declined)?;
         device.bind_buffer_memory(handle, imported, 0).map_err(|result| {
@@ -95,7 +98,7 @@ unsafe fn back(
     }
 }
 
-/// The error of an import; whatever the device lacks, a copy may do.
+/// The error of an import. Except for a lost device, the engine can copy the memory instead.
 fn declined(result: vk::Result) -> Error {
     match result {
         vk::Result::ERROR_DEVICE_LOST => failed("block_alloc", "import", result),

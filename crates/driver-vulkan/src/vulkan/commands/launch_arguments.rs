@@ -1,33 +1,33 @@
-//! Numbers of launches that are too many to be pushed.
+//! Kernel arguments (offsets, strides, scalars) that are too long for push constants.
 //!
-//! Owns [`ArgumentBuffer`]: a mapped buffer that is filled from its start to its end, then retired for a new
-//! one. Invariant: what a launch was given nobody overwrites while the device may read it.
+//! Owns [`ArgumentBuffer`]: a mapped buffer that is filled from its start to its end, then retired and
+//! replaced. Invariant: the arguments of a launch are not overwritten while the device may read them.
 //!
-//! Not here: what the numbers are (`compute::Planned`).
+//! Not here: the arguments themselves (`compute::Planned`).
 
 use super::buffer_allocator::{BufferAllocator, DeviceBuffer, Purpose};
 use super::queue::{Queue, Retired};
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// Bytes of a buffer; those of one launch are a few hundred.
+/// Bytes of a buffer; the arguments of one launch take a few hundred.
 const BYTES: usize = 1 << 18;
 
-/// Every device binds what lies at multiples of so many bytes.
+/// Every device can bind offsets that are multiples of this.
 const ALIGNMENT: usize = 256;
 
-/// Where a launch's numbers are.
+/// The place of a launch's arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgumentPlace {
     /// The buffer.
     pub handle: vk::Buffer,
     /// Bytes from its start.
     pub offset: u64,
-    /// Where kernels find them by address.
+    /// Their address in kernels.
     pub address: u64,
 }
 
-/// Where the next launch's numbers go.
+/// The buffer for the next launch's arguments.
 #[derive(Debug, Default)]
 pub struct ArgumentBuffer {
     buffer: Option<DeviceBuffer>,
@@ -36,10 +36,10 @@ pub struct ArgumentBuffer {
 }
 
 impl ArgumentBuffer {
-    /// Puts bytes where the device finds them, at the place that is given back.
+    /// Copies bytes to the buffer, and returns their place.
     ///
     /// # Errors
-    /// - `OutOfMemory`: no room for another buffer.
+    /// - `OutOfMemory`: no memory for another buffer.
     pub fn put(
         &mut self,
         bytes: &[u8],
@@ -61,14 +61,14 @@ impl ArgumentBuffer {
                 .with("driver", crate::NAME));
         };
         let at = self.used;
-        // SAFETY: the buffer is mapped, and the device was given nothing of it from `used` on.
+        // SAFETY: the buffer is mapped and has room, and no launch reads it from `used` on.
         unsafe { base.add(at).as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         self.used = (at + bytes.len()).next_multiple_of(ALIGNMENT);
         let offset = at as u64;
         Ok(ArgumentPlace { handle, offset, address: address + offset })
     }
 
-    /// Gives the buffer back, once the device is done.
+    /// Frees the buffer, after the device has finished.
     pub fn close(&mut self, memory: &mut BufferAllocator) {
         if let Some(buffer) = self.buffer.take() {
             memory.free(buffer);

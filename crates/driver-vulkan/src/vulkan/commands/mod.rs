@@ -1,11 +1,13 @@
-//! Commands for a device, and the memory that they are about.
+//! Commands for a device, and the memory that they use.
 //!
-//! A [`DeviceBuffer`](buffer_allocator::DeviceBuffer) lies in the device's [`BufferAllocator`](buffer_allocator::BufferAllocator), or over the host's (`host_import.rs`); a
-//! [`Block`](blocks::Block) of the contract has one. The [`Queue`](queue::Queue) is given all commands, keeps apart
-//! what must be, and gives back what is [`Retired`](queue::Retired). [`ArgumentBuffer`](launch_arguments::ArgumentBuffer) are those of
-//! launches that are too many to be pushed.
+//! A [`DeviceBuffer`](buffer_allocator::DeviceBuffer) lies in the memory of the
+//! [`BufferAllocator`](buffer_allocator::BufferAllocator), or over host memory (`host_import.rs`); a
+//! [`Block`](blocks::Block) of the contract has one. The [`Queue`](queue::Queue) receives all commands, puts
+//! barriers between dependent ones, and frees [`Retired`](queue::Retired) objects. An
+//! [`ArgumentBuffer`](launch_arguments::ArgumentBuffer) holds kernel arguments that are too long for push
+//! constants.
 //!
-//! Imports `gpu`. Not here: what the commands are (`eval.rs`, `block_transfer.rs`), pipelines (`shaders`).
+//! Imports `gpu`. Not here: the commands themselves (`eval.rs`, `block_transfer.rs`), pipelines (`shaders`).
 
 pub mod blocks;
 pub mod buffer_allocator;

@@ -1,10 +1,10 @@
 //! Vulkan's loader, an instance, and the devices that it lists.
 //!
-//! Owns [`VulkanInstance`] and [`FoundDevice`]. The library is opened at run time. Invariants: all open devices of a process
-//! share an instance, as making one takes longer than all else of opening a device; dropping it with the last of
-//! them gives all back, to the library itself; a process that was forked makes its own.
+//! Owns [`VulkanInstance`] and [`FoundDevice`]. The library is opened at run time. Invariants: all open devices
+//! of a process share an instance, because creating one takes longer than the rest of opening a device; when
+//! the last device drops it, the library is unloaded too; a forked process creates its own.
 //!
-//! Not here: which device is taken and what it can do (`open_device.rs`), messages of the validation layers
+//! Not here: the choice of a device and its features (`open_device.rs`), messages of the validation layers
 //! (`validation.rs`).
 
 use super::errors::unavailable;
@@ -34,8 +34,8 @@ pub struct FoundDevice {
     pub kind: vk::PhysicalDeviceType,
 }
 
-/// The instances that open devices share: the process that made them, and without and with the validation
-/// layers.
+/// The instances that open devices share, without and with the validation layers, and the process that made
+/// them.
 static SHARED: Mutex<(u32, [Weak<VulkanInstance>; 2])> =
     Mutex::new((0, [const { Weak::new() }; 2]));
 
@@ -43,7 +43,7 @@ impl VulkanInstance {
     /// The instance of this process; with `watched`, one whose calls the validation layers check.
     ///
     /// # Errors
-    /// - `Unavailable`: no Vulkan here, or an old one; the message says what to install.
+    /// - `Unavailable`: no Vulkan here, or an old version; the message says what to install.
     pub fn shared(watched: bool) -> Result<Arc<VulkanInstance>> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let (process, instances) = &mut *shared;
@@ -83,7 +83,7 @@ impl VulkanInstance {
         if watched {
             create = create.push_next(&mut messages);
         }
-        // SAFETY: all that is pointed to lives until the call returns.
+        // SAFETY: all pointers are valid until the call returns.
         let raw = unsafe { entry.create_instance(&create, None) }.map_err(|result| {
             unavailable("no instance can be made").with("vkCreateInstance", result)
         })?;
@@ -124,7 +124,7 @@ impl VulkanInstance {
 impl Drop for VulkanInstance {
     fn drop(&mut self) {
         self.watch = None;
-        // SAFETY: nothing made of the instance is left; devices hold it.
+        // SAFETY: devices hold the instance in an `Arc`, so none is left.
         unsafe { self.raw.destroy_instance(None) };
     }
 }

@@ -1,12 +1,12 @@
-//! Opening: Vulkan's loader, an instance, and a device with what it can do.
+//! Opening: Vulkan's loader, an instance, and a device with its limits and features.
 //!
-//! An [`VulkanInstance`](instance::VulkanInstance) lists the devices that it has [`FoundDevice`](instance::FoundDevice), and may be watched
-//! by the validation layers (`validation.rs`). A [`Gpu`](open_device::Gpu) is an open device with its
-//! [`Traits`](open_device::Traits); an [`Import`](external::Import) is there where it reads host memory. `errors.rs` says
-//! what went wrong.
+//! A [`VulkanInstance`](instance::VulkanInstance) lists the [`FoundDevice`](instance::FoundDevice)s, and its
+//! calls may be checked by the validation layers (`validation.rs`). A [`Gpu`](open_device::Gpu) is an open
+//! device with its [`Traits`](open_device::Traits), and with an [`Import`](external::Import) if it reads host
+//! memory. `errors.rs` has the errors.
 //!
-//! Imports no other folder. Not here: shaders (`shaders`), memory and the queue (`commands`), what an open driver has
-//! besides (`open.rs`).
+//! Imports no other folder. Not here: shaders (`shaders`), memory and the queue (`commands`), the state of an
+//! open driver (`open.rs`).
 
 pub mod errors;
 pub mod external;

@@ -1,10 +1,9 @@
-//! An open device: what it can do, and its one queue.
+//! An open device: its limits and features, and its one queue.
 //!
-//! Owns [`Gpu`] and [`Traits`]. Invariants: only features that the device offers are switched on, and
-//! whatever is not switched on nobody uses; the device is closed when the last that was made of it is
-//! gone.
+//! Owns [`Gpu`] and [`Traits`]. Invariants: only features that the device offers are enabled, and only enabled
+//! features are used; the device is closed when the last object that was made from it is gone.
 //!
-//! Not here: memory, work (`commands`), the import of host memory (`external.rs`).
+//! Not here: memory and commands (`commands`), the import of host memory (`external.rs`).
 
 use super::errors::unavailable;
 use super::external::{self, Import};
@@ -23,57 +22,58 @@ use std::sync::Arc;
 pub struct Gpu {
     /// Its functions.
     pub raw: ash::Device,
-    /// Binds blocks to kernels, where the device has it.
+    /// The push descriptor extension, if the device has it.
     pub push_descriptor: Option<push_descriptor::Device>,
-    /// Imports host memory, where the device does.
+    /// The import of host memory, if the device has it.
     pub import: Option<Import>,
     /// The queue for all work.
     pub queue: vk::Queue,
     /// The family of the queue.
     pub family: u32,
-    /// What the device can do.
+    /// Its limits and features.
     pub traits: Traits,
-    /// The handle that it was opened from.
+    /// The handle of its physical device.
     pub handle: vk::PhysicalDevice,
     /// Last, because the device is made of it.
     pub instance: Arc<VulkanInstance>,
 }
 
-/// What a device can do, as far as we use it.
+/// The limits and features of a device that this driver uses.
 #[derive(Clone, Debug)]
 pub struct Traits {
     /// Its name.
     pub name: String,
     /// False for the CPU.
     pub hardware: bool,
-    /// True where the device's memory is the host's, so that blocks are mapped.
+    /// Whether the device's memory is the host's, so that blocks are mapped.
     pub shared_memory: bool,
     /// Bytes of the largest allocation.
     pub largest: u64,
     /// Bytes of the memory for blocks.
     pub memory: u64,
-    /// The device and all that compiles for it, as text: what is found for one holds for its equals.
+    /// The device and everything that compiles for it, as text: findings hold for every device with an equal
+    /// text.
     pub identity: String,
-    /// What shapes kernels that reach blocks by addresses; the others differ in nothing else.
+    /// The target of kernels that reach blocks by addresses; bound kernels differ in nothing else.
     pub kernels: compute::Device,
-    /// What can be bound to kernels; nothing where the device has no descriptors that are pushed.
+    /// The limits of bindings; `None` for a device without push descriptors.
     pub bound: Option<BindingLimits>,
-    /// Modes of float arithmetic that kernels ask for.
+    /// The float controls that kernels ask for.
     pub floats: FloatModes,
 }
 
-/// What can be bound to a kernel.
+/// The limits of the bindings of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct BindingLimits {
-    /// Buffers, with that of the launch's numbers.
+    /// Buffers, including the one of the kernel arguments.
     pub buffers: u32,
     /// Bytes of a block.
     pub block: u64,
-    /// Bytes of the launch's numbers.
+    /// Bytes of the kernel arguments.
     pub numbers: u32,
 }
 
-/// Modes of float arithmetic that a device can be asked for, by size: 16, 32, 64 bits.
+/// Float controls that a device offers, by size: 16, 32, 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FloatModes {
     /// Subnormal numbers are kept.
@@ -85,10 +85,10 @@ pub struct FloatModes {
 }
 
 impl Gpu {
-    /// Opens the best device that a configuration means.
+    /// Opens the best device that a configuration selects.
     ///
     /// # Errors
-    /// - `Unavailable`: none is meant, or it lacks what we need.
+    /// - `Unavailable`: none is selected, or it lacks a required feature.
     pub fn open(
         instance: Arc<VulkanInstance>,
         devices: &[FoundDevice],
@@ -150,7 +150,7 @@ impl Gpu {
         let create =
             vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
         let create = create.enabled_extension_names(&extensions);
-        // SAFETY: the features are the device's, and all that is pointed to lives.
+        // SAFETY: the features are the device's, and all pointers are valid until the call returns.
         let raw =
             unsafe { instance.raw.create_device(handle, &create, None) }.map_err(|result| {
                 unavailable("the device cannot be opened")
@@ -167,14 +167,14 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: what was made of the device holds it, and so is gone.
+        // SAFETY: all objects that were made from the device hold it in an `Arc`, so they are gone.
         unsafe { self.raw.destroy_device(None) };
     }
 }
 
 impl Traits {
-    /// Has kernels be written in WGSL, which naga compiles, instead of GLSL for shaderc. WGSL reaches no memory by
-    /// its address, and has no elements of 8 or 16 bits.
+    /// Makes kernels be written in WGSL, which naga compiles, instead of GLSL for shaderc. WGSL has no device
+    /// addresses, and no elements of 8 or 16 bits.
     pub fn write_wgsl(&mut self) {
         self.kernels = compute::Device {
             language: Language::Wgsl,
@@ -185,7 +185,7 @@ impl Traits {
         };
     }
 
-    /// What compiles the kernels.
+    /// The compiler of the kernels.
     pub fn compiler(&self) -> &'static str {
         match self.kernels.language {
             Language::Glsl => "shaderc",
@@ -193,13 +193,13 @@ impl Traits {
         }
     }
 
-    /// How many blocks a kernel reaches, and the bytes of the largest.
+    /// The number of blocks that a kernel can reach, and the bytes of the largest.
     ///
     /// # Errors
     /// - `Unavailable`: it reaches none.
     pub fn reach(&self) -> Result<(u32, u64)> {
         match (self.kernels.language, self.bound) {
-            // By address, any number of them.
+            // Any number of blocks can be reached by address.
             (Language::Glsl, _) => Ok((u32::MAX, self.largest)),
             (Language::Wgsl, Some(bound)) => {
                 Ok((bound.buffers.saturating_sub(1), bound.block.min(self.largest)))
@@ -293,7 +293,7 @@ impl Traits {
     }
 }
 
-/// The best of the devices that are meant.
+/// The best of the devices that are selected.
 fn choose<'a>(devices: &'a [FoundDevice], config: &Config) -> Result<&'a FoundDevice> {
     let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
     let meant = config.choose(&names)?;
@@ -306,12 +306,12 @@ fn choose<'a>(devices: &'a [FoundDevice], config: &Config) -> Result<&'a FoundDe
     })
 }
 
-/// What can be bound to kernels of a device, if it has descriptors that are pushed.
+/// The limits of bindings of a device, if it has push descriptors.
 fn bound(instance: &VulkanInstance, handle: vk::PhysicalDevice) -> Option<BindingLimits> {
     let mut pushed = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut pushed);
-    // SAFETY: plain queries; the chain's struct is filled by a device that has the extension, and
-    // passed over by others.
+    // SAFETY: these are queries; the chain's struct is filled by a device that has the extension, and
+    // ignored by others.
     let offered = unsafe {
         instance.raw.get_physical_device_properties2(handle, &mut properties);
         instance.raw.enumerate_device_extension_properties(handle)

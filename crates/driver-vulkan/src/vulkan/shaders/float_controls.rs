@@ -1,18 +1,17 @@
-//! Modes of float arithmetic, put into compiled shaders.
+//! Float controls (`SPV_KHR_float_controls`): modes of float arithmetic, added to compiled shaders.
 //!
-//! Owns [`with_modes`]. GLSL and WGSL have no words for them, so they are added to the compiler's output: the
-//! capabilities behind its own, with the extension that SPIR-V before 1.4 asks for, and the modes behind its entry
-//! point. Invariant: only modes for sizes that
-//! the shader declares are added.
+//! Owns [`with_modes`]. GLSL and WGSL cannot express them, so they are added to the compiler's output:
+//! capabilities after its own, with the extension that SPIR-V before 1.4 requires, and execution modes after
+//! its entry point. Invariant: only modes for float sizes that the shader declares are added.
 //!
-//! Not here: which modes a device offers (`open_device.rs`), the compiler (`kernel_compiler.rs`).
+//! Not here: the modes that a device offers (`open_device.rs`), the compiler (`kernel_compiler.rs`).
 
 use crate::vulkan::gpu::open_device::FloatModes;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
-/// The version from which on modes are no extension.
+/// The first version in which the modes need no extension.
 const MODES_SINCE: u32 = 0x0001_0400;
 
 const OP_EXTENSION: u32 = 10;
@@ -29,7 +28,7 @@ const ROUNDS_TO_EVEN: (u32, u32) = (4467, 4462);
 /// The sizes of floats, in bits, as [`FloatModes`] has them.
 const SIZES: [u32; 3] = [16, 32, 64];
 
-/// A shader of one entry point that asks for the modes; what is no shader is given back as it is.
+/// Adds the modes to a shader with one entry point; other words are returned unchanged.
 pub fn with_modes(words: &[u32], modes: &FloatModes) -> Vec<u32> {
     let (mut capabilities_end, mut modes_end, mut entry) = (HEADER, HEADER, None);
     let mut sizes = Vec::new();
@@ -72,7 +71,7 @@ pub fn with_modes(words: &[u32], modes: &FloatModes) -> Vec<u32> {
     [before, &capabilities, between, &executions, after].concat()
 }
 
-/// The instruction that declares an extension, whose name fills whole words and ends in zeros.
+/// The instruction that declares an extension. Its name fills whole words and ends in zeros.
 fn extension(name: &[u8]) -> Vec<u32> {
     let name =
         name.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));

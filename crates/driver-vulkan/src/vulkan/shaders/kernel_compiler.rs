@@ -1,11 +1,11 @@
-//! Kernels: shaders compiled into pipelines, in this run and between runs.
+//! Kernels: shaders compiled into pipelines, with a disk cache between runs.
 //!
-//! Owns [`Compiler`] and [`Kernel`]. On disk lie a shader's SPIR-V and what the device made of it.
-//! Invariants: pipelines to which as many blocks are bound have one layout; a pipeline lives until it is
-//! retired or the driver closed.
+//! Owns [`Compiler`] and [`Kernel`]. The disk cache has a shader's SPIR-V and the device's pipeline cache.
+//! Invariants: pipelines with equally many bound blocks share a layout; a pipeline lives until it is retired or
+//! the driver is closed.
 //!
-//! Not here: the compiler (`to_spirv.rs`), which kernel a launch gets (`eval.rs` and
-//! `gpupy_codegen::cache`), the folder on disk (`gpupy_codegen::disk`).
+//! Not here: compilation to SPIR-V (`to_spirv.rs`), the choice of a launch's kernel (`eval.rs` and
+//! `gpupy_codegen::cache`), the files on disk (`gpupy_codegen::disk`).
 
 use super::to_spirv::{self, refused};
 use crate::vulkan::gpu::errors::failed;
@@ -19,33 +19,33 @@ use std::sync::Arc;
 /// A compiled kernel.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// What is dispatched.
+    /// The pipeline that is dispatched.
     pub pipeline: vk::Pipeline,
-    /// What it is given.
+    /// The layout of its arguments.
     pub layout: vk::PipelineLayout,
-    /// What it was compiled from.
+    /// The text that it was compiled from.
     pub code: Arc<str>,
 }
 
-/// What compiles an open device's kernels, and has their pipelines.
+/// The compiler of an open device's kernels, which owns their pipelines.
 pub struct Compiler {
-    /// The layouts of kernels, by the blocks that are bound to them.
+    /// The layouts of kernels, by the number of blocks that are bound.
     layouts: FxHashMap<usize, KernelLayout>,
     pipelines: Vec<vk::Pipeline>,
     shelf: Option<Shelf>,
     gpu: Arc<Gpu>,
 }
 
-/// What kernels are given.
+/// The layout of kernels' arguments.
 #[derive(Clone, Copy, Default)]
 struct KernelLayout {
-    /// The set of blocks, null where none is bound.
+    /// The descriptor set of blocks; null where none is bound.
     set: vk::DescriptorSetLayout,
-    /// The set, and push constants.
+    /// The set together with push constants.
     pipeline: vk::PipelineLayout,
 }
 
-/// What lies on disk of a kernel.
+/// The disk cache's entry for a kernel.
 struct StoredKernel {
     spirv: Vec<u32>,
     /// The contents of a pipeline cache.
@@ -63,7 +63,7 @@ impl Compiler {
         }
     }
 
-    /// The layout of kernels to which so many blocks are bound; 0 where blocks are reached by address.
+    /// The layout of kernels with `blocks` bound blocks; 0 where blocks are reached by address.
     fn layout(&mut self, blocks: usize) -> Result<vk::PipelineLayout> {
         if let Some(known) = self.layouts.get(&blocks) {
             return Ok(known.pipeline);
@@ -86,7 +86,7 @@ impl Compiler {
             .stage_flags(stage)
             .size(self.gpu.traits.kernels.push_bytes)];
         let mut made = KernelLayout::default();
-        // SAFETY: what is bound and pushed is within the device's limits, and sets are pushed only
+        // SAFETY: bindings and push constants are within the device's limits, and sets are pushed only
         // where the device has the extension.
         let result = unsafe {
             let mut sets = Vec::new();
@@ -103,7 +103,7 @@ impl Compiler {
             })
         };
         if let Err(result) = result {
-            // SAFETY: nobody else knows it; null is passed over.
+            // SAFETY: the set was just created and is used nowhere else; null is ignored.
             unsafe { device.destroy_descriptor_set_layout(made.set, None) };
             return Err(failed("eval_ir", "vkCreatePipelineLayout", result));
         }
@@ -111,10 +111,10 @@ impl Compiler {
         Ok(made.pipeline)
     }
 
-    /// Compiles a shader to which so many blocks are bound, or takes it from the disk.
+    /// Compiles a shader with `blocks` bound blocks, or loads it from the disk cache.
     ///
     /// # Errors
-    /// - `Refused`: a compiler does not take it.
+    /// - `Refused`: a compiler rejects it.
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
     pub fn compile(&mut self, source: &str, blocks: usize) -> Result<Kernel> {
         let layout = self.layout(blocks)?;
@@ -144,12 +144,12 @@ impl Compiler {
         Ok(Kernel { pipeline, layout, code: source.into() })
     }
 
-    /// Forgets a kernel, whose pipeline is then the caller's to retire.
+    /// Forgets a kernel; the caller retires its pipeline.
     pub fn forget(&mut self, kernel: &Kernel) {
         self.pipelines.retain(|pipeline| *pipeline != kernel.pipeline);
     }
 
-    /// Makes a pipeline; with `keep`, gives what the device has made of it.
+    /// Creates a pipeline; with `keep`, also returns the contents of the device's pipeline cache.
     fn pipeline(
         &self,
         stored: &StoredKernel,
@@ -159,8 +159,8 @@ impl Compiler {
         let device = &self.gpu.raw;
         let create = vk::ShaderModuleCreateInfo::default().code(&stored.spirv);
         let cache = vk::PipelineCacheCreateInfo::default().initial_data(&stored.compiled);
-        // SAFETY: the code is the compiler's, found on disk whole; a device checks the contents of a
-        // cache itself. What is made here is destroyed here, but for the pipeline.
+        // SAFETY: the code comes from the compiler or whole from the disk; a device checks the contents of a
+        // cache itself. All objects that are made here are destroyed here, except the pipeline.
         unsafe {
             let module = device.create_shader_module(&create, None)?;
             let cache = device.create_pipeline_cache(&cache, None);
@@ -183,7 +183,7 @@ impl Compiler {
 
 impl Drop for Compiler {
     fn drop(&mut self) {
-        // SAFETY: the queue has been closed, so the device is done with all of them.
+        // SAFETY: the queue has been closed, so the device has finished with all of them.
         unsafe {
             for pipeline in &self.pipelines {
                 self.gpu.raw.destroy_pipeline(*pipeline, None);

@@ -1,9 +1,9 @@
-//! Texts of kernels to SPIR-V, in this process.
+//! Compiles the text of kernels to SPIR-V, in this process.
 //!
-//! Owns [`compile`]. GLSL is shaderc's, where that is linked, and WGSL naga's. Invariant: a refused shader lies in
-//! a file that the error names.
+//! Owns [`compile`]. shaderc, where it is linked, compiles GLSL; naga compiles WGSL. Invariant: a refused
+//! shader is saved to a file that the error names.
 //!
-//! Not here: which of the two a device's kernels are (`gpu/open_device.rs`), pipelines (`kernel_compiler.rs`).
+//! Not here: the language of a device's kernels (`gpu/open_device.rs`), pipelines (`kernel_compiler.rs`).
 
 use super::float_controls;
 use crate::NAME;
@@ -16,10 +16,10 @@ use gpupy_core::{Error, ErrorKind, Result};
 /// The name of shaders in shaderc's messages.
 const FILE: &str = "kernel";
 
-/// Compiles a compute shader, and adds the device's modes of float arithmetic.
+/// Compiles a compute shader, and adds the device's float controls.
 ///
 /// # Errors
-/// - `Refused`: the compiler does not take it.
+/// - `Refused`: the compiler rejects it.
 pub fn compile(source: &str, traits: &Traits) -> Result<Vec<u32>> {
     let words = match traits.kernels.language {
         Language::Glsl => glsl(source),
@@ -32,28 +32,28 @@ pub fn compile(source: &str, traits: &Traits) -> Result<Vec<u32>> {
 #[cfg(feature = "shaderc")]
 fn glsl(source: &str) -> std::result::Result<Vec<u32>, String> {
     use std::sync::OnceLock;
-    /// shaderc, once something has to be compiled. Its start takes a tenth of a second, so it stays for all
-    /// drivers of the process.
+    /// shaderc, loaded at the first compilation. Its start takes a tenth of a second, so all drivers of the
+    /// process share it.
     static COMPILER: OnceLock<std::result::Result<shaderc::Compiler, String>> = OnceLock::new();
     let compiler = COMPILER.get_or_init(|| shaderc::Compiler::new().map_err(|e| e.to_string()));
     let compiler = compiler.as_ref().map_err(String::clone)?;
     let mut options = shaderc::CompileOptions::new().map_err(|e| e.to_string())?;
     let version = shaderc::EnvVersion::Vulkan1_2 as u32;
     options.set_target_env(shaderc::TargetEnv::Vulkan, version);
-    // Devices optimise again; and what is optimised here loses operations that are to be kept.
+    // Devices optimise themselves, and shaderc's optimiser removes operations that must be kept.
     options.set_optimization_level(shaderc::OptimizationLevel::Zero);
     let kind = shaderc::ShaderKind::Compute;
     let artifact = compiler.compile_into_spirv(source, kind, FILE, "main", Some(&options));
     artifact.map(|artifact| artifact.as_binary().to_vec()).map_err(|e| e.to_string())
 }
 
-/// No kernel is GLSL in a build without shaderc.
+/// A build without shaderc has no kernels in GLSL.
 #[cfg(not(feature = "shaderc"))]
 fn glsl(_: &str) -> std::result::Result<Vec<u32>, String> {
     Err("this build has no compiler of GLSL".to_owned())
 }
 
-/// The error of a refused shader, which it saves for people to look at.
+/// The error of a refused shader, which is saved for people to look at.
 pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
     let suffix = match traits.kernels.language {
         Language::Glsl => "comp",
@@ -61,7 +61,7 @@ pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
     };
     let name = format!("gpupy-refused-{}-{:08x}.{suffix}", std::process::id(), short_hash(source));
     let path = std::env::temp_dir().join(name);
-    // One complaint brings many others with it.
+    // The first message usually causes the others.
     let first = reason.lines().find(|line| line.starts_with(FILE)).or(reason.lines().next());
     let error = Error::new(ErrorKind::Refused, "eval_ir")
         .with("driver", NAME)
@@ -81,7 +81,7 @@ mod tests {
     use crate::vulkan::gpu::open_device::Gpu;
     use gpupy_core::driver::Config;
 
-    /// What a device of this machine can do; `None` (with the reason printed) where there is none.
+    /// The traits of a device of this machine; `None` (with the reason printed) where there is none.
     fn traits() -> Option<Traits> {
         let opened = VulkanInstance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
