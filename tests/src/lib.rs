@@ -1,4 +1,4 @@
-//! The conformance suite: does a driver keep the contract?
+//! The conformance suite: it tests whether a driver keeps the contract.
 //!
 //! Owns [`run`] and [`check`]. A driver's author writes one test:
 //!
@@ -7,10 +7,9 @@
 //! gpupy_conformance::check(new);
 //! ```
 //!
-//! Invariants: nothing here names a driver; what differs between drivers is a capability, an
-//! `Absent` method or an `Unsupported` form, and becomes a counted skip with its reason. Expected
-//! values come from an interpreter of this crate's own (`oracle.rs`, `arithmetic.rs`), never from
-//! the code under test.
+//! Invariants: nothing here names a driver; a difference between drivers is a capability, an `Absent` method or
+//! an `Unsupported` form, and becomes a counted skip with its reason. Expected values come from an interpreter
+//! of this crate (`oracle.rs`, `arithmetic.rs`), never from the code under test.
 //!
 //! Not here: the contract itself (`gpupy_core::driver`).
 
@@ -89,7 +88,7 @@ pub fn check_with(
     assert_passes(make, Options { expected, ..Options::default() });
 }
 
-/// Like [`check`], for the cases that are wanted: told by the names of their group and their own.
+/// Like [`check`], for some cases: `wanted` is called with the names of their group and their own.
 ///
 /// # Panics
 /// When one of them fails, or the driver does not start.
@@ -126,11 +125,11 @@ pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'st
     }
 }
 
-/// Runs so many random programs of arrays on a driver, one after another in one context. After each
-/// program, which leaves nothing on the device, `after` is told how many there were and the counts.
+/// Runs random programs of arrays on a driver, one after another in one context. After each program, which
+/// leaves nothing on the device, `after` is called with the number of programs and the counters.
 ///
 /// # Errors
-/// What went wrong, in words: a wrong result, or what a program has left behind.
+/// A description of the failure: a wrong result, or something that a program has left behind.
 pub fn stress(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     programs: u64,

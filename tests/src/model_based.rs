@@ -1,8 +1,9 @@
-//! A user of arrays who does random things, and keeps a model beside every array.
+//! Model-based tests: a simulated user performs random operations on arrays, and keeps a model beside every
+//! array.
 //!
-//! Owns [`ModelBasedUser`]. Invariant: whatever is read equals the model, to the bit.
+//! Owns [`ModelBasedUser`]. Invariant: every read equals the model, to the bit.
 //!
-//! Not here: on which drivers and with what limits (`cases/arrays.rs`, `cases/faults/`).
+//! Not here: the drivers and limits (`cases/arrays.rs`, `cases/faults/`).
 
 use crate::expect::compare::{accepts, may_flush};
 use crate::expect::model::{self, Model};
@@ -16,7 +17,7 @@ use gpupy_engine::{Arg, Array, Context, Outside};
 
 const DTYPES: [DType; 3] = [DType::F32, DType::I32, DType::Bool];
 
-/// An array and what it should be.
+/// An array and its model.
 #[derive(Clone)]
 struct Pair {
     array: Array,
@@ -31,9 +32,9 @@ pub struct ModelBasedUser<'a> {
     rng: Rng,
     flushes: bool,
     reduces: bool,
-    /// How often something that fails is tried again.
+    /// The number of attempts for an operation that fails.
     tries: usize,
-    /// Errors with which it goes on, where it was told any.
+    /// Errors that are ignored, if there are any.
     forgiven: Option<Vec<ErrorKind>>,
     pairs: Vec<Pair>,
     log: Vec<String>,
@@ -52,8 +53,8 @@ fn failure(error: Error) -> Stop {
 }
 
 impl<'a> ModelBasedUser<'a> {
-    /// A user of this context, who tries again so often what fails. Evaluations pause, as those of a front end do
-    /// that looks after signals.
+    /// A user of this context that tries a failing operation up to `tries` times. Evaluations pause, like those
+    /// of a front end that handles signals.
     pub fn new(context: &'a Context, seed: u64, tries: usize) -> Outcome<ModelBasedUser<'a>> {
         context.set_interrupt(go_on);
         let caps = context.driver().map_err(failure)?.1;
@@ -62,7 +63,7 @@ impl<'a> ModelBasedUser<'a> {
         Ok(ModelBasedUser { context, rng, flushes, reduces, tries, forgiven, pairs, log })
     }
 
-    /// Reads that fail so, and no others, are left out.
+    /// Reads that fail with one of these kinds are skipped.
     pub fn forgive(&mut self, kinds: Vec<ErrorKind>) {
         self.forgiven = Some(kinds);
     }
@@ -266,7 +267,7 @@ impl<'a> ModelBasedUser<'a> {
             return Ok(());
         }
         let Some(reduced) = model.reduce(op, axis) else { return Ok(()) };
-        // What happens on the way must not be flushed either; products soon are.
+        // Intermediate results must not be flushed either, and products soon are.
         let products = self.flushes && op == Op::Mul && model.dtype == DType::F32;
         if products || (self.flushes && reduced.elements().into_iter().any(may_flush)) {
             return Ok(());
@@ -298,13 +299,13 @@ impl<'a> ModelBasedUser<'a> {
         Ok(())
     }
 
-    /// Goes on with another driver; arrays keep their values.
+    /// Changes to another driver; arrays keep their values.
     fn change_driver(&mut self) -> Outcome {
         let names = self.context.driver_names();
         let name = names[self.rng.below(names.len())];
         self.note(format!("use {name}"));
         match self.context.use_driver(name) {
-            // What does not start is not chosen.
+            // A driver that does not start is not chosen.
             Err(error) if error.kind() == ErrorKind::Unavailable && self.forgiven.is_some() => {
                 Ok(())
             }
@@ -312,7 +313,7 @@ impl<'a> ModelBasedUser<'a> {
         }
     }
 
-    /// Tries something again as long as it fails and may; gives nothing when it is forgiven.
+    /// Repeats an operation while it fails and attempts are left; returns `None` when the error is ignored.
     fn insist<T>(&mut self, what: impl Fn(&Context) -> Result<T>) -> Outcome<Option<T>> {
         for _ in 0..self.tries {
             match what(self.context) {
@@ -402,8 +403,8 @@ impl<'a> ModelBasedUser<'a> {
         let all = numbers.elements().into_iter().map(Scalar::as_i32);
         let inside = all.clone().all(|i| i >= -(n as i32) && i < n as i32);
         let outside = match self.rng.below(3) {
-            // To know that all are inside, an index that is pending may have to be evaluated, which
-            // would fail here, where nothing tries again.
+            // To check that all indices are inside, a pending index may have to be evaluated, which would
+            // fail here, where nothing is repeated.
             0 if inside && is_given => Outside::Refuse,
             1 => Outside::Clip,
             _ => Outside::Wrap,

@@ -1,4 +1,4 @@
-//! Devices that compute carelessly: what they do not report is caught, and what they report is met.
+//! Inexact devices: deviations that they do not report are detected, and reported ones are handled.
 //!
 //! Owns [`InexactDevice`], the reference driver whose results are changed as such devices change them.
 
@@ -11,7 +11,7 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use gpupy_engine::{Arg, Array, Context, Registry, Settings};
 
-/// One way to be careless with float32.
+/// One deviation in float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Habit {
     /// Quotients are two numbers off.
@@ -29,7 +29,7 @@ enum Habit {
 }
 
 impl Habit {
-    /// What the device makes of a right float32 result.
+    /// The device's version of a correct float32 result.
     fn spoil(self, op: Op, x: f32) -> f32 {
         match self {
             Habit::Division if op == Op::Div && x.is_normal() => f32::from_bits(x.to_bits() ^ 2),

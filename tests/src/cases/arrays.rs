@@ -1,10 +1,10 @@
-//! Random programs of arrays through the core: operations, views, writes and reads on the driver
-//! under test, compared with a model that computes at once.
+//! Random programs of arrays through the core: operations, views, writes and reads on the driver under test,
+//! compared with a model that computes eagerly.
 //!
-//! Owns [`live`]. What the core asks of the driver is watched on the way.
+//! Owns [`live`]. The core's calls of the driver are monitored.
 //!
-//! Not here: what such a program does (`model_based.rs`), the same with lowered limits
-//! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults/`).
+//! Not here: the programs (`model_based.rs`), the same with lowered limits (`partitioning.rs`, `memory.rs`),
+//! drivers that fail (`faults/`).
 
 use super::Suite;
 use crate::drivers::contract_monitor::ContractMonitor;
@@ -39,8 +39,8 @@ pub fn run(suite: &mut Suite<'_>) {
     }
 }
 
-/// A driver that lacks a third of its operations, with a whole one as the host driver: nothing is
-/// missing, although nothing may fall back.
+/// A driver that lacks a third of its operations, with a complete one as the host driver: nothing is missing,
+/// although nothing may fall back to another driver.
 fn beside_host(one: Constructor, other: Constructor, seed: u64) -> Outcome {
     let registry = Registry::new()
         .register("one", move || LackingDriver::boxed(ContractMonitor::boxed(one()), seed))
@@ -75,7 +75,7 @@ pub fn live(
     }
 }
 
-/// The core on the driver under test, watched, without any other.
+/// The core on the driver under test, monitored, without any other driver.
 pub fn context(make: Constructor, settings: Settings) -> Context {
     let registry = Registry::new().register("one", move || ContractMonitor::boxed(make()));
     Context::new(registry, Settings { driver: "one".into(), driver_fallback: false, ..settings })

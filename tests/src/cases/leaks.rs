@@ -1,9 +1,9 @@
-//! Many random programs of arrays, one after another in one context: nothing of them stays behind.
+//! Many random programs of arrays, one after another in one context: they leave nothing behind.
 //!
-//! Owns [`live`]. Invariant: after a program that has dropped its arrays, no block holds anything and
-//! no recorded operation lives; what is kept for reuse can be given back.
+//! Owns [`live`]. Invariant: after a program that has dropped its arrays, no block holds a value and no
+//! recorded operation is alive; memory that is kept for reuse can be released.
 //!
-//! Not here: what such a program does (`model_based.rs`).
+//! Not here: the programs (`model_based.rs`).
 
 use super::Suite;
 use crate::drivers::contract_monitor::ContractMonitor;

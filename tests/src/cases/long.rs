@@ -1,5 +1,5 @@
-//! Lengths beyond what a device's loops may be: products, scans, reductions and regions that a kernel
-//! with one loop over all of a row would do wrong where the device ends it.
+//! Lengths beyond the limits of a device's loops: products, scans, reductions and regions that a kernel with
+//! one loop over a whole row would compute wrongly where the device ends the loop.
 //!
 //! Invariant: few results of many elements each, so that the group takes little time.
 //!
@@ -88,8 +88,8 @@ fn small_beside_large(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// Counts of loops in each other. What goes beyond the steps of a point may be refused, and what is
-/// taken has to be right.
+/// Counts of nested loops. A driver may refuse counts beyond the steps of a point, but must compute those that
+/// it accepts correctly.
 const LOOPS: [(&str, &[i32]); 6] = [
     ("a loop of as many iterations as there may be", &[LOOP_STEPS as i32 - 1]),
     ("loops in each other of as many iterations as there may be", &[89, 90]),
@@ -106,7 +106,7 @@ fn loops(device: &mut Device, counts: &[i32], form: Form) -> Outcome {
         if !device.caps.has(FormKind::Reduce) {
             return crate::reporting::outcome::skip("no reduce form");
         }
-        // The oracle interprets, and takes its time.
+        // The oracle is an interpreter, and slow.
         if counts.iter().map(|count| i64::from(*count)).product::<i64>() > 1 << 14 {
             return Ok(());
         }

@@ -1,5 +1,5 @@
-//! Expressions beyond the driver's own limits are cut into pieces; lowered limits hold, and
-//! everything still works under them.
+//! Expressions beyond the driver's limits are cut into pieces; lowered limits are kept, and everything still
+//! works under them.
 //!
 //! Not here: a small memory (`memory.rs`).
 
@@ -127,7 +127,7 @@ fn many_scalars(context: &Context) -> Outcome {
     compare(context, &sum, &want)
 }
 
-/// What several share is computed once or again, but is the same.
+/// A shared value is computed once or again, but is the same.
 fn many_results(context: &Context) -> Outcome {
     let (mut x, mut want) = given(3)?;
     let (mut arrays, mut wanted) = (Vec::new(), Vec::new());

@@ -71,7 +71,7 @@ pub fn random_run(device: &Device, seed: u64, operations: usize) -> Run {
             continue;
         }
         let cast = row.rule == Rule::Cast;
-        // What a cast of a float out of range gives is another group's.
+        // Casts of floats out of range belong to another group.
         if cast && given[0] == DType::F32 && to != DType::Bool {
             continue;
         }

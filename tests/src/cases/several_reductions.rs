@@ -1,8 +1,8 @@
-//! Several reductions in one program: each has the bits that it has by itself.
+//! Several reductions in one program: each has the bits that it has alone.
 //!
-//! Runs where the capabilities say so. Expected values are the suite's interpreter's, and besides, what the driver
-//! gives for each reduction as a program of its own: so dtypes are tried that the interpreter does not know, and
-//! launches that are too long for it.
+//! Runs if the capabilities support it. Expected values come from the suite's interpreter and, besides, from
+//! the driver itself with each reduction as a program of its own. So dtypes that the interpreter lacks are
+//! tested too, and launches that are too long for it.
 //!
 //! Not here: single reductions (`reductions.rs`).
 

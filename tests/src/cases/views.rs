@@ -12,7 +12,7 @@ use gpupy_core::{DType, Scalar};
 
 pub const GROUP: &str = "views";
 
-/// What is read, over which shape, by which offset and strides.
+/// A view: the operand, the shape, the offset and the strides.
 type View = (&'static str, &'static [usize], i64, &'static [i64]);
 
 const VIEWS: [View; 19] = [

@@ -1,8 +1,8 @@
-//! A driver that watches the core: does it keep its half of the contract?
+//! The contract monitor: a driver that checks the core's half of the contract.
 //!
-//! Owns [`ContractMonitor`], which stands between the core and the driver under test. What the core
-//! promises ("who checks what" in the contract) is checked before the driver sees it, and a broken
-//! promise is an `Invalid` error, which nothing in the core may hide.
+//! Owns [`ContractMonitor`], which stands between the core and the driver under test. The core's promises ("who
+//! checks what" in the contract) are checked before the driver sees a call. A broken promise is an `Invalid`
+//! error, which the core may not hide.
 //!
 //! Not here: whether results are right (`model_based.rs`).
 
@@ -17,7 +17,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// The driver under test, watched.
+/// The driver under test, monitored.
 pub struct ContractMonitor {
     inner: Box<dyn Driver>,
     caps: Option<Capabilities>,
@@ -79,7 +79,7 @@ impl ContractMonitor {
         promise(reduces <= most, || format!("{reduces} reductions of at most {most}"))
     }
 
-    /// Memory is brought to drivers that take it, and aligned; what a destination names lies alone.
+    /// Memory is only brought to drivers that accept it, and aligned; destinations do not overlap other pieces.
     fn memory(&self, launch: &Launch<'_>, caps: &Capabilities) -> Result<()> {
         let (memory, program) = (launch.memory, launch.program);
         promise(memory.is_empty() || caps.memory_launches, || "it brings memory".into())?;
@@ -284,7 +284,7 @@ impl Driver for ContractMonitor {
     }
 
     fn block_free(&mut self, block: BlockId) {
-        // There is no way to say it here, so the block is kept, and the memory limit tells.
+        // This function cannot report an error, so the block is kept, and the memory limit reports it.
         if self.live.remove(&block).is_some() {
             self.inner.block_free(block);
         }

@@ -1,8 +1,8 @@
-//! An open driver, its blocks, and host memory beside them.
+//! An open driver, its blocks, and guarded host memory.
 //!
-//! Owns [`Device`]. Invariant: host memory on both sides of what is read is guarded.
+//! Owns [`Device`]. Invariant: host memory on both sides of a read is guarded.
 //!
-//! Not here: launches that are checked (`launch.rs`).
+//! Not here: launches with comparisons (`launch.rs`).
 
 use crate::reporting::outcome::{Outcome, ensure, fail, fine, skip};
 use gpupy_core::driver::{BlockId, BlockSpec, Capabilities, Check, Config, Driver, Method};
@@ -16,7 +16,7 @@ pub struct Device {
     pub caps: Capabilities,
 }
 
-/// What host memory holds before something is read into it.
+/// The contents of host memory before a read.
 const GUARD_BYTE: u8 = 0xa5;
 
 /// Guard bytes on each side of host memory; odd, so that it is not aligned for any dtype.
@@ -76,7 +76,7 @@ impl Device {
         offset: usize,
         len: usize,
     ) -> Outcome<Vec<Scalar>> {
-        // What the driver does not fill in must not look like data.
+        // Elements that the driver does not write must not look like data.
         let mut bytes = vec![GUARD_BYTE; MARGIN + len * dtype.size() + MARGIN];
         let (before, rest) = bytes.split_at_mut(MARGIN);
         let (out, after) = rest.split_at_mut(len * dtype.size());
@@ -92,7 +92,7 @@ impl Device {
         self.write(block, 0, data).map(|()| block)
     }
 
-    /// What the driver says of a program; skips where it lacks something in it.
+    /// The driver's answer about a program; skips the case where it lacks support.
     pub fn check_ir(&mut self, program: &Program) -> Outcome<Check> {
         program.verify().or_else(|error| fail(format!("the suite's own program: {error}")))?;
         self.driver.check_ir(program).or_else(|error| match error.kind() {

@@ -1,9 +1,8 @@
-//! A driver without some operations: the one under test, as far as it says.
+//! A driver without some operations: the driver under test, which denies them.
 //!
-//! Owns [`LackingDriver`]. A launch of what it says it lacks is `Invalid`, which nothing in the core may
-//! hide.
+//! Owns [`LackingDriver`]. A launch of an operation that it denies is `Invalid`, which the core may not hide.
 //!
-//! Not here: who does these operations instead (`cases/arrays.rs`).
+//! Not here: the driver that takes over these operations (`cases/arrays.rs`).
 
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,

@@ -1,10 +1,10 @@
-//! Launches on an open driver, compared with what they should give.
+//! Launches on an open driver, compared with the expected results.
 //!
-//! Invariants: every block that a launch needs is freed afterwards, whatever happens. Guarded are
-//! the operands, the elements of destinations that the launch does not name, and blocks that were
-//! allocated before and after each destination.
+//! Invariants: every block of a launch is freed afterwards, whatever happens. Guarded are the operands, the
+//! elements of destinations that the launch does not name, and blocks that were allocated before and after each
+//! destination.
 //!
-//! Not here: what should come out (`oracle.rs`).
+//! Not here: the expected results (`oracle.rs`).
 
 use crate::drivers::device::Device;
 use crate::expect::compare::{Mismatches, accepts, same};
@@ -23,7 +23,7 @@ pub const FEWER_REDUCTIONS: &str = "fewer reductions at a time";
 /// Elements of the blocks that are allocated before and after each destination.
 const NEIGHBOUR: usize = 8;
 
-/// A block and what it should hold.
+/// A block and its expected contents.
 struct Held {
     block: BlockId,
     dtype: DType,
@@ -146,7 +146,7 @@ impl Device {
         self.unchanged(&blocks.neighbours, "a neighbour of a destination")
     }
 
-    /// Compares what a launch wrote with what it writes on host memory.
+    /// Compares a launch's results with those of the same launch on host memory.
     fn compare_brought(&mut self, run: &Run, blocks: &Blocks) -> Outcome {
         let now = |dest: &Held| self.read(dest.block, dest.dtype, 0, dest.data.len());
         let wanted: Vec<_> = blocks.dests.iter().map(now).collect::<Outcome<_>>()?;

@@ -1,9 +1,9 @@
-//! Launches on host memory that they bring, in the place of blocks.
+//! Launches on host memory that they bring, instead of blocks.
 //!
-//! Owns [`LaunchMemory`]: elements of a launch in host memory. Invariants: it is aligned for their dtype and no more;
-//! what lies before and behind is guarded.
+//! Owns [`LaunchMemory`]: elements of a launch in host memory. Invariants: it is aligned for their dtype and no
+//! more; the memory before and after it is guarded.
 //!
-//! Not here: the same launches on blocks (`launch.rs`).
+//! Not here: launches on blocks (`launch.rs`).
 
 use crate::drivers::device::{Device, from_bytes, to_bytes};
 use crate::expect::compare::{accepts, same};
@@ -13,7 +13,7 @@ use gpupy_core::driver::{BlockId, HostBlock, HostMemory};
 use gpupy_core::{DType, Scalar};
 use std::ptr::NonNull;
 
-/// What lies beside the elements.
+/// The contents of the guards.
 const GUARD_BYTE: u8 = 0xa5;
 /// The largest alignment, and at least so many bytes of guards before the elements and behind them.
 const WORD: usize = 16;
@@ -64,8 +64,8 @@ pub fn need_memory_launches(device: &Device) -> Outcome {
 }
 
 impl Device {
-    /// Runs a launch that succeeded on blocks on host memory that holds what they held, where the driver takes
-    /// that: it writes the same bits, but those of which NaN it is.
+    /// Repeats a launch that succeeded on blocks on host memory with equal contents, if the driver supports
+    /// that: it writes the same bits, except for the bits of NaN.
     pub fn check_brought(
         &mut self,
         run: &Run,

@@ -1,8 +1,8 @@
-//! A driver that tells every call and its answer.
+//! A logging driver: it logs every call and its answer.
 //!
-//! Owns [`LoggingDriver`], which stands before the driver under test when a case is repeated.
+//! Owns [`LoggingDriver`], which wraps the driver under test when a case is repeated.
 //!
-//! Not here: what cases compare (`compare.rs`).
+//! Not here: the comparisons of cases (`compare.rs`).
 
 use crate::reporting::describe::{elements, numbers};
 use crate::reporting::trace::trace;
@@ -16,12 +16,12 @@ use gpupy_core::{DType, Result};
 use std::collections::HashMap;
 use std::fmt::Debug;
 
-/// The driver under test, narrated.
+/// The driver under test, with a log.
 pub struct LoggingDriver {
     inner: Box<dyn Driver>,
-    /// Every block that there ever was, as reads of dead ones are told as well.
+    /// Every block that there ever was, because reads of dead ones are logged as well.
     specs: HashMap<BlockId, BlockSpec>,
-    /// The program that was told last, which need not be told again.
+    /// The program that was logged last, which is not logged again.
     last: Option<Fingerprint>,
 }
 
@@ -70,7 +70,7 @@ impl Driver for LoggingDriver {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        // Asked for every operation of every program: telling it would hide everything else.
+        // This is called for every operation of every program, so it is not logged.
         self.inner.get_method(op, dtype)
     }
 

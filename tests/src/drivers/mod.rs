@@ -1,11 +1,11 @@
-//! Drivers, as a case uses them.
+//! The drivers of a case.
 //!
-//! A [`Device`](device::Device) is an open driver with its blocks; `launch.rs` compares what it gives, and `launch_memory.rs` what it
-//! gives on host memory. Other drivers stand
-//! before the one under test: one that tells every call (`logging_driver.rs`), one that lacks operations (`lacking_driver.rs`), one that
-//! watches the engine (`contract_monitor.rs`).
+//! A [`Device`](device::Device) is an open driver with its blocks; `launch.rs` compares its results, and
+//! `launch_memory.rs` its results on host memory. Other drivers wrap the one under test: one that logs every
+//! call (`logging_driver.rs`), one that lacks operations (`lacking_driver.rs`), one that monitors the core
+//! (`contract_monitor.rs`).
 //!
-//! Imports `tell` and `expect`. Not here: the cases (`cases`).
+//! Imports `reporting` and `expect`. Not here: the cases (`cases`).
 
 pub mod contract_monitor;
 pub mod device;

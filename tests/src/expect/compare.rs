@@ -1,9 +1,9 @@
-//! When a value counts as the expected one, and how a mismatch is told.
+//! Comparison with expected values, and the text of a mismatch.
 //!
-//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same
-//! bits count, except that every NaN is any other.
+//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only equal bits are
+//! accepted, except that all NaN are equal.
 //!
-//! Not here: where expected values come from (`oracle.rs`).
+//! Not here: the expected values (`oracle.rs`).
 
 use crate::reporting::describe::show;
 use crate::reporting::outcome::{Outcome, fail};
@@ -34,7 +34,7 @@ fn is_nan(x: Scalar) -> bool {
     x.bits & (sign - 1) > infinity
 }
 
-/// Compares what was moved, not computed: every bit counts.
+/// Compares moved elements, bit for bit.
 pub fn same(got: &[Scalar], wanted: &[Scalar], what: &str) -> Outcome {
     if got.len() != wanted.len() {
         return fail(format!("{what}: {} elements, not {}", got.len(), wanted.len()));

@@ -1,9 +1,8 @@
-//! Elements and launches in words.
+//! Elements and launches as text.
 //!
-//! Owns [`show`], [`elements`] and [`numbers`]. Invariant: an element is always shown with its
-//! bits.
+//! Owns [`show`], [`elements`] and [`numbers`]. Invariant: an element is always shown with its bits.
 //!
-//! Not here: when words are needed (`compare.rs`, `logging_driver.rs`).
+//! Not here: the users of the text (`compare.rs`, `logging_driver.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Program;

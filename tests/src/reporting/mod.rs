@@ -1,8 +1,8 @@
-//! What a case tells.
+//! The results of cases, and their trace.
 //!
-//! An [`Outcome`](outcome::Outcome) is how a case ends; a [`Report`](report::Report) has all of them; a *story* is what a
-//! case tells of itself while it runs (`trace.rs`), with elements and launches in words (`describe.rs`);
-//! `table.rs` shows a report to people.
+//! An [`Outcome`](outcome::Outcome) is the end of a case; a [`Report`](report::Report) has all of them. A trace
+//! is the output of a case while it runs (`trace.rs`), with elements and launches as text (`describe.rs`).
+//! `table.rs` prints a report for people.
 //!
 //! Imports nothing else of this crate.
 

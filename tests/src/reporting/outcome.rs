@@ -1,9 +1,9 @@
-//! How a case says what it found.
+//! The outcome of a case.
 //!
-//! Owns [`Outcome`]: a case goes on with `?` and stops at the first thing that is wrong, or that
-//! the driver does not claim to do.
+//! Owns [`Outcome`]: a case continues with `?` and stops at the first wrong result, or at the first thing that
+//! the driver does not claim to support.
 //!
-//! Not here: what becomes of it (`suite.rs`).
+//! Not here: the evaluation of outcomes (`suite.rs`).
 
 use gpupy_core::{Error, ErrorKind};
 use std::fmt::Debug;
@@ -34,12 +34,12 @@ pub fn ensure(holds: bool, said: impl FnOnce() -> String) -> Outcome {
     if holds { Ok(()) } else { fail(said()) }
 }
 
-/// What a driver answered, which must not be an error; `what` was asked.
+/// A driver's answer, which must not be an error; `what` describes the call.
 pub fn fine<T>(answer: Result<T, Error>, what: &str) -> Outcome<T> {
     answer.or_else(|error| fail(format!("{what}: {error}")))
 }
 
-/// Fails unless a driver answered with an error of this kind; `what` was asked.
+/// Fails unless a driver answered with an error of this kind; `what` describes the call.
 pub fn refused<T: Debug>(answer: Result<T, Error>, kind: ErrorKind, what: &str) -> Outcome {
     match answer {
         Err(error) if error.kind() == kind => Ok(()),

@@ -1,9 +1,9 @@
-//! What the suite found.
+//! The report of the suite.
 //!
-//! Owns [`Report`], [`Case`] and [`Verdict`]. Invariant: every case that ran is there once, in the
-//! order in which it ran.
+//! Owns [`Report`], [`Case`] and [`Verdict`]. Invariant: every case that ran is there once, in the order of
+//! running.
 //!
-//! Not here: the table for people (`table.rs`), how a mismatch is worded (`compare.rs`).
+//! Not here: the table for people (`table.rs`), the text of a mismatch (`compare.rs`).
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Case {
     pub name: String,
     /// How it ended.
     pub verdict: Verdict,
-    /// What went wrong, or why it was skipped or expected to fail; empty when it passed.
+    /// The failure, or the reason of a skip or an expected failure; empty when it passed.
     pub reason: String,
     /// How long it took.
     pub time: Duration,

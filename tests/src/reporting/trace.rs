@@ -1,7 +1,7 @@
-//! What a case tells of itself while it runs, where someone asked for it.
+//! The trace of a case while it runs, if it was requested.
 //!
-//! Owns [`trace`]. It prints at once, so that what was told stays to be read when a driver takes the
-//! process down; and it holds for the process, since a case may use several threads.
+//! Owns [`trace`]. It prints at once, so that the output survives a driver that takes the process down. It is
+//! global to the process, because a case may use several threads.
 //!
 //! Not here: the calls of a driver (`logging_driver.rs`).
 
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static TELLING: AtomicBool = AtomicBool::new(false);
 
-/// From here on everything is told, or nothing.
+/// Switches the trace on or off.
 pub fn set(telling: bool) {
     TELLING.store(telling, Ordering::Relaxed);
 }
 
-/// Prints a line, where someone asked for it.
+/// Prints a line, if the trace is on.
 pub fn trace(line: impl FnOnce() -> String) {
     if TELLING.load(Ordering::Relaxed) {
-        // Where nobody reads any more, nothing is told.
+        // A closed output is ignored.
         let _ = writeln!(std::io::stdout(), "{}", line());
     }
 }

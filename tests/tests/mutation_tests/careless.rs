@@ -1,4 +1,5 @@
-//! A good driver made careless: it takes its caller's mistakes, threads or errors in the wrong way.
+//! Mutations of a good driver's error handling: it treats its caller's mistakes, threads or errors in the wrong
+//! way.
 
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, HostBlock, Launch, Method,
@@ -19,9 +20,9 @@ pub enum Careless {
     ReusesNumbers,
     /// A range outside a block panics.
     Panics,
-    /// Of a range outside a block, what lies inside is taken.
+    /// For a range outside a block, the part inside is used.
     Clips,
-    /// What lies inside is taken, and then the range is refused.
+    /// The part inside is used, and then the range is refused.
     ClipsAndRefuses,
     /// An empty range may lie anywhere.
     TakesEmpty,
@@ -39,7 +40,7 @@ pub enum Careless {
     PastTheEnd,
     /// A write reaches the element after it.
     WritesOnwards,
-    /// What a launch brings is taken for blocks with these handles.
+    /// Memory that a launch brings is mistaken for blocks with these handles.
     TakesPositionsForHandles,
     /// A second `init` opens the device anew.
     OpensTwice,
@@ -47,7 +48,7 @@ pub enum Careless {
     StaysOpen,
     /// It works only on the thread that opened it.
     BoundToThread,
-    /// What is not supported panics.
+    /// An unsupported operation panics.
     PanicsAtUnsupported,
 }
 
@@ -121,7 +122,7 @@ impl Driven {
         if answer.is_ok() && self.is(Careless::PastTheEnd) {
             let HostBlock { memory, len } = memory[dests[0].block.0 as usize];
             let bytes = len * launch.program.dests[0].size();
-            // SAFETY: the suite has guards behind it.
+            // SAFETY: the suite has guard bytes after the memory.
             unsafe { memory.as_ptr().add(bytes).write(1) };
         }
         self.answer(answer)

@@ -1,4 +1,5 @@
-//! The suite catches a driver that breaks the contract: a good one is spoiled in one way at a time.
+//! Mutation tests: the suite catches a driver that breaks the contract. A good driver is changed in one way at
+//! a time.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! A good driver spoiled: it computes, moves, counts or answers wrongly in one way.
+//! Mutations of a good driver's results: it computes, moves, counts or answers wrongly in one way.
 
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch,
@@ -53,11 +53,11 @@ pub enum Spoil {
     Panic,
     /// The device has another name each time.
     Fickle,
-    /// What evaluations write has one NaN only.
+    /// Evaluations write only one NaN.
     QuietNan,
-    /// What evaluations write has no negative zero.
+    /// Evaluations write no negative zero.
     PositiveZero,
-    /// What evaluations write has no subnormal number, although the capabilities say nothing of it.
+    /// Evaluations write no subnormal numbers, although the capabilities do not say so.
     Flushes,
 }
 

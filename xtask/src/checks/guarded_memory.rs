@@ -1,10 +1,10 @@
-//! The Python tests on a module whose accesses to memory are checked (`sanitize python`).
+//! The Python tests on a module whose memory accesses are checked (`sanitize python`).
 //!
 //! Owns the checked build and its rounds. The module is built with the feature `guard`: nothing is pooled or
-//! reused, and a round may put every buffer between pages that may not be touched, at the end of its own or at
-//! their start, so that a wrong access is a signal also in machine code of ours. Rust code goes through the
-//! address sanitizer as well, where the toolchain brings its runtime. Invariants: what is built lies apart from
-//! other builds, and the module of `.venv/` stays as it is. Not here: the core's own tests (`sanitize`).
+//! reused, and a round may put every buffer between guard pages, at the end of its pages or at their start, so
+//! that a wrong access is a signal, even in our machine code. Rust code is also checked by the address
+//! sanitizer, if the toolchain has its runtime. Invariants: the build is apart from other builds, and the
+//! module of `.venv/` is not changed. Not here: the core's own tests (`sanitize`).
 
 use std::cell::OnceCell;
 use std::fs;
@@ -36,14 +36,14 @@ const TESTS: [&str; 11] = [
     "differential",
 ];
 
-/// Where buffers lie in their pages; without pages, the sanitizer alone looks at both of their ends.
+/// The position of buffers in their pages; without guard pages, only the sanitizer checks both of their ends.
 const ROUNDS: [&str; 3] = ["end", "start", "off"];
 
 /// The package, its compiled part, and where Python finds them.
 const PACKAGE: &str = "crates/gpupy-py/python/gpupy";
 const FOLDER: &str = "target/sanitize/python";
 
-/// The build of the checked module, then the tests on it in as many rounds as there are places for buffers.
+/// The build of the checked module, then the tests on it, one round for each position of buffers.
 pub fn steps() -> Vec<SuiteStep<'static>> {
     const BUILD: &str = "Python module (checked)";
     let runtime = Rc::new(OnceCell::new());
@@ -61,7 +61,7 @@ pub fn steps() -> Vec<SuiteStep<'static>> {
     steps
 }
 
-/// Builds the module, and gives the sanitizer's runtime if there is one.
+/// Builds the module, and returns the sanitizer's runtime if there is one.
 fn build() -> Result<Option<PathBuf>> {
     develop::prepare()?;
     let runtime = runtime()?;
@@ -69,7 +69,7 @@ fn build() -> Result<Option<PathBuf>> {
     let mut build = cargo();
     build.args(["build", "--release", "--locked", "--target", TARGET]);
     build.args(["--target-dir", "target/sanitize", "-p", "gpupy-py", "--features", "guard"]);
-    // The flag wants a nightly compiler, or one that is told to do as one.
+    // The flag needs a nightly compiler, or one that pretends to be.
     build.env("RUSTFLAGS", flags).env("RUSTC_BOOTSTRAP", "1");
     start(build.env("PYO3_PYTHON", workspace::python()))?;
     package()?;
@@ -89,15 +89,15 @@ fn runtime() -> Result<Option<PathBuf>> {
         return Ok(None);
     };
     let folder = workspace::root().join("target/sanitize");
-    // Under the name of another compiler's runtime, it would take itself for that one.
+    // Under its usual name, the loader would take it for another compiler's runtime.
     let (copy, library) = (folder.join("asan.a"), folder.join("rust_asan.so"));
     fs::create_dir_all(&folder).map_err(|error| Failure::file("make", &folder, &error))?;
     fs::copy(&archive, &copy).map_err(|error| Failure::file("copy", &archive, &error))?;
-    // What starts it before all else is for programs, and no library may hold it.
+    // Its early initialisation is for programs, and may not be in a library.
     start(command("ar").arg("d").arg(&copy).arg("asan_preinit.cpp.o"))?;
     let mut link = command("cc");
     link.args(["-shared", "-o"]).arg(&library).arg("-Wl,--whole-archive").arg(&copy);
-    // Of other modules' C++ it has to find the functions that it stands before.
+    // It must find the C++ functions of other modules that it intercepts.
     link.args(["-Wl,--no-whole-archive", "-Wl,--no-as-needed", "-lstdc++"]);
     start(link.args(["-lpthread", "-ldl", "-lm", "-lrt"]))?;
     Ok(Some(library))
@@ -133,12 +133,12 @@ fn round(side: &str, runtime: Option<&Path>) -> Result<()> {
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", quick_tests::DRIVERS]);
     tests.args(TESTS.map(|file| folder.join(file)).iter().filter(|path| path.exists()));
     tests.env("PYTHONPATH", workspace::root().join(FOLDER)).env("GPUPY_GUARD", side);
-    // The interpreter's own pools would hide who frees what; the same programs in every round.
+    // The interpreter's own pools would hide wrong frees. The programs are the same in every round.
     tests.env("PYTHONMALLOC", "malloc").env("PYTHONFAULTHANDLER", "1").env("CI", "true");
     tests.env("GPUPY_DIFFERENTIAL", "1000");
     if let Some(runtime) = runtime {
-        // Python itself frees little at its end. A size that no allocator serves is an error to us, no abort.
-        // Pytest takes what is written to standard error, so reports go to files.
+        // Python frees little at its end. A size that no allocator serves is an error for us, not an abort.
+        // Pytest captures standard error, so reports go to files.
         let options = "detect_leaks=0:allocator_may_return_null=1:log_path=target/sanitize/report";
         tests.env("LD_PRELOAD", runtime).env("ASAN_OPTIONS", options);
     }

@@ -1,9 +1,9 @@
-//! The command `lint`: all that is checked without running the product, which is imported only to compare the stubs
-//! with it.
+//! The command `lint`: all checks that do not run the product, which is imported only to compare the stubs with
+//! it.
 //!
-//! Owns the list of checks. Invariant: each check runs even when an earlier one failed, so that one run shows
-//! all there is to mend. Not here: the tools' versions (`tools`), types (`types`), other targets (`targets`), the tests
-//! (`all_tests`).
+//! Owns the list of checks. Invariant: a check runs even when an earlier one failed, so that one run shows
+//! everything to fix. Not here: the tools' versions (`tools`), types (`types`), other targets (`targets`), the
+//! tests (`all_tests`).
 
 use crate::checks::{targets, types};
 use crate::machine::failure::{Failure, Result};
@@ -52,7 +52,7 @@ fn clippy() -> Result<()> {
 
 fn documentation() -> Result<()> {
     let mut doc = cargo();
-    // Private items too: a module's page links to what it owns.
+    // Private items too, because a module's page links to them.
     doc.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
     doc.args(features::of_workspace());
     start(doc.env("RUSTDOCFLAGS", "-D warnings"))
@@ -67,12 +67,12 @@ fn ruff(fix: bool) -> Result<()> {
     checked.and(formatted)
 }
 
-/// What is right though it looks wrong is in `_typos.toml`, with the reason.
+/// Exceptions are in `_typos.toml`, with their reasons.
 fn spelling() -> Result<()> {
     start(&mut command(tools::typos()?))
 }
 
-/// What may come into the build is in `deny.toml`. Known flaws of crates are not asked for: new ones would fail a
+/// The rules for dependencies are in `deny.toml`. Known vulnerabilities are not checked: new ones would fail a
 /// run without a change of ours.
 fn dependencies() -> Result<()> {
     let mut deny = command(tools::cargo_deny()?);

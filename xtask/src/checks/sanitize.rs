@@ -1,8 +1,8 @@
 //! The command `sanitize`: the core's unsafe code under address sanitizer and Miri, and Python's tests on a
 //! module whose accesses are checked.
 //!
-//! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
-//! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
+//! Owns the list of checks. Invariants: a missing part of the nightly toolchain is reported with the command
+//! that installs it, and is no failure; the builds are apart from other builds. Not here: the other tests
 //! (`all_tests`), how the module is checked and for which target (`guarded_memory`).
 
 use std::process::Command;
@@ -12,8 +12,8 @@ use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{command, run as start, succeeds};
 use crate::machine::steps::{self, SuiteStep};
 
-/// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
-/// memory, and arrays that are computed, moved and read.
+/// Tests of the core for Miri, which is a thousand times slower: the C table, host memory, and arrays that are
+/// computed, moved and read.
 const FOR_MIRI: [&[&str]; 3] = [
     &["--test", "plugin"],
     &["--lib", "--", "host::", "pool::", "value::", "plugin::"],
@@ -43,7 +43,7 @@ fn core() -> Vec<SuiteStep<'static>> {
 }
 
 fn nightly() -> Command {
-    // The `cargo` that started us is of another toolchain, and would not take `+nightly`.
+    // The `cargo` that started this program belongs to another toolchain, and does not accept `+nightly`.
     let mut cargo = command("rustup");
     cargo.args(["run", "nightly", "cargo"]).env_remove("RUSTC").env_remove("RUSTDOC");
     cargo
@@ -101,7 +101,7 @@ fn miri(words: &[&str]) -> Result<()> {
         "-p",
         "gpupy-engine",
     ]);
-    // Settings are read from the environment.
+    // The tests read settings from the environment.
     start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
 }
 

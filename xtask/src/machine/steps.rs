@@ -1,9 +1,9 @@
-//! The steps of a command: how far it is, what each of them took, and how each ended.
+//! The steps of a command, with progress, times and results.
 //!
-//! Owns [`SuiteStep`] and [`run`], which counts the steps, times them and prints the table at the end. Invariants: a
-//! step runs even when an earlier one failed, so that one run shows all there is to mend, unless it needs what
-//! the failed one makes; then it is left out with that reason, and the command fails as it does anyway.
-//! Not here: what the steps do, and what they start (`process`).
+//! Owns [`SuiteStep`] and [`run`], which counts the steps, times them and prints the table at the end.
+//! Invariants: a step runs even when an earlier one failed, so that one run shows everything to fix. Only a
+//! step that needs the output of a failed one is skipped, with that reason; the command fails then anyway. Not
+//! here: the work of the steps (`process`).
 
 use std::time::{Duration, Instant};
 
@@ -22,21 +22,21 @@ impl<'a> SuiteStep<'a> {
         Self { title: title.into(), needs: None, does: Box::new(does) }
     }
 
-    /// The same, left out where the step of this title failed.
+    /// Makes the step depend on another: it is skipped if the step of this title failed.
     pub fn after(self, title: &'a str) -> Self {
         Self { needs: Some(title), ..self }
     }
 }
 
-/// What became of a step.
+/// The result of a step.
 struct Ended {
     title: String,
     took: Duration,
-    /// The reason, where it did not pass.
+    /// The reason, if it did not pass.
     failure: Option<String>,
 }
 
-/// Runs all steps and prints what became of them; fails if one did, and names those.
+/// Runs all steps and prints their results; fails if one failed, and names the failed ones.
 pub fn run(steps: Vec<SuiteStep<'_>>) -> Result<()> {
     let count = steps.len();
     let mut ended: Vec<Ended> = Vec::with_capacity(count);

@@ -1,8 +1,9 @@
 //! The command `test`: every test of the project.
 //!
 //! Owns the order of the parts and the list of drivers that the suite runs on. Invariants: all parts use the
-//! release profile, so that they share what is built; a driver that does not start here is left out with its reason,
-//! never silently. Not here: the tests themselves, the choices among them (`quick_tests`, `versions`), other libraries (`libraries`).
+//! release profile, so that they share builds; a driver that does not start here is skipped with its reason,
+//! never silently. Not here: the tests themselves, subsets (`quick_tests`, `versions`), other libraries
+//! (`libraries`).
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ for d in gpupy.drivers():
 /// The parts, in the order in which they run.
 const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
 
-/// A suite of tests of which the user has a checkout; it runs only when it is named.
+/// A suite of tests from a checkout of the user's; it runs only when it is named.
 struct Suite {
     name: &'static str,
     title: &'static str,
@@ -82,7 +83,7 @@ pub fn parts(names: &[String]) -> Vec<SuiteStep<'static>> {
         steps.push(SuiteStep::new("Rust tests", rust));
     }
     if wanted("conformance") {
-        // Each driver's own tests, of the first part, run the suite on it.
+        // Each driver's own tests, in the first part, run the suite on it.
         let drivers = SuiteStep::new("conformance on the drivers that start", conformance);
         steps.extend((!all).then_some(drivers.after(MODULE)));
         steps.push(SuiteStep::new("conformance on a plug-in", || conformance_on(&plugin()?)));
@@ -155,7 +156,7 @@ fn driver(line: &str) -> Option<(&str, bool, &str)> {
 fn python() -> Result<()> {
     let plugin = plugin()?;
     let mut tests = command(workspace::python());
-    // A process for each processor; one that has nothing left takes over from another.
+    // A process for each processor; an idle one steals tests from another.
     tests.args(["-m", "pytest", "-n", "auto", "--dist", "worksteal"]);
     start(tests.env("GPUPY_TEST_PLUGIN", plugin))
 }
@@ -168,7 +169,7 @@ fn numpy_on(interpreter: &str) -> Result<()> {
     numpy(&python, &[])
 }
 
-/// Runs the tests of a suite, of which the user has a checkout.
+/// Runs the tests of a suite from a checkout of the user's.
 fn checkout(suite: &Suite, arguments: &[String]) -> Result<()> {
     let [option, folder] = arguments else {
         return Err(without_folder(suite));

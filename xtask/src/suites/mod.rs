@@ -1,7 +1,7 @@
 //! The suites of tests.
 //!
-//! `all_tests.rs` is the command; its parts stand in `suite_parts.rs`, the choice for the time between two edits in `quick_tests.rs`,
-//! other Pythons and NumPys in `versions.rs`, other libraries in `libraries.rs`.
+//! `all_tests.rs` has the command, `suite_parts.rs` its parts, `quick_tests.rs` the subset for the time between
+//! two edits, `versions.rs` other versions of Python and NumPy, `libraries.rs` other libraries.
 //!
 //! Imports `machine` and `develop.rs`.
 

@@ -1,9 +1,9 @@
-//! The part `quick` of the command `test`: something of every part, for the time between two edits.
+//! The part `quick` of the command `test`: a subset of every part, for the time between two edits.
 //!
-//! Owns the choice: of Rust the unit tests, of the conformance suite the drivers that need no GPU, of the Python
-//! tests [`TESTS`], of NumPy's own tests [`NUMPYS`]. Invariants: it takes less than three minutes on two processors,
-//! beside what has to be built; what it runs is also in the whole. Not here: all tests (`all_tests`), the same choice on
-//! other Pythons (`versions`).
+//! Owns the choice: the unit tests of Rust, the conformance suite on the drivers that need no GPU, the Python
+//! tests [`TESTS`], and of NumPy's own tests [`NUMPYS`]. Invariants: it takes less than three minutes on two
+//! processors, without builds; all of it is also part of the full run. Not here: all tests (`all_tests`), the
+//! same choice on other Pythons (`versions`).
 
 use std::path::Path;
 use std::process::Command;
@@ -13,10 +13,10 @@ use crate::machine::steps::SuiteStep;
 use crate::machine::{features, process, workspace};
 use crate::suites::suite_parts::{self, MODULE};
 
-/// Python tests by the words of their names: drivers of GPUs take long, above all where a processor plays one.
+/// The Python tests by words of their names: GPU drivers take long, above all where a processor emulates one.
 pub const DRIVERS: &str = "not gl- and not vulkan- and not wgpu-";
 
-/// Of the Python tests those that neither wait nor start processes, and programs of users.
+/// Python tests that neither wait nor start processes, and users' programs.
 const TESTS: [&str; 27] = [
     "test_calls_as_numpys.py",
     "test_creation.py",
@@ -79,7 +79,7 @@ pub fn steps() -> Vec<SuiteStep<'static>> {
 
 fn rust() -> crate::machine::failure::Result<()> {
     let mut tests = process::cargo();
-    // The module has no tests of Rust, and links none. `benches/Cargo.toml` says why this builds nothing twice.
+    // The module has no Rust tests. `benches/Cargo.toml` explains why this builds nothing twice.
     tests.args(["test", "--release", "--workspace", "--exclude", "gpupy-py"]);
     tests.args(["--lib", "--quiet", "--no-fail-fast"]);
     start(tests.args(features::of_all_but_module()))

@@ -107,7 +107,7 @@ fn wrong_dtypes(device: &mut Device) -> Outcome {
     })
 }
 
-/// Freed blocks, closed devices and other drivers make no number free again.
+/// Handles of freed blocks, closed devices and other drivers are never reused.
 fn no_number_twice(device: &mut Device, make: &dyn Fn() -> Box<dyn Driver>) -> Outcome {
     let mut seen = HashSet::new();
     let mut take = |device: &mut Device| -> Outcome<Vec<BlockId>> {

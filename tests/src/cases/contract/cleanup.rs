@@ -67,7 +67,7 @@ fn stay_dead(device: &mut Device) -> Outcome {
     })
 }
 
-/// A driver that nobody closes is closed when it is dropped, here on a thread that never used it.
+/// A driver that is not closed explicitly is closed when it is dropped, here on a thread that never used it.
 fn dropped(make: &(dyn Fn() -> Box<dyn Driver> + Send + Sync)) -> Outcome {
     for _ in 0..3 {
         let mut device = fine(Device::open(make, &Config::default()), "a driver to drop")?;

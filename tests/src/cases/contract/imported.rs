@@ -1,7 +1,7 @@
-//! Blocks over host memory, which a driver that imports it reads where it lies.
+//! Blocks over host memory, which a driver that imports it reads in place.
 //!
-//! Invariant: a block over imported memory holds what lies there; after `block_free`, nobody reads it any
-//! more.
+//! Invariant: a block over imported memory shows the memory's contents; after `block_free`, the driver does not
+//! read it any more.
 //!
 //! Not here: the names and groups of these cases (`block_alloc.rs`).
 

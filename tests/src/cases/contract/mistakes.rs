@@ -1,8 +1,8 @@
-//! Mistakes of a caller: the driver answers, works on, and harms nobody.
+//! Mistakes of a caller: the driver reports an error, works on, and changes no other block.
 //!
 //! Owns [`undisturbed`] and [`dead_handles`].
 //!
-//! Not here: which mistake each function answers (its own file).
+//! Not here: the mistakes of each function (its own file).
 
 use super::{Suite, numbers, works};
 use crate::drivers::device::Device;
@@ -31,7 +31,7 @@ pub fn undisturbed(device: &mut Device, mistake: impl FnOnce(&mut Device) -> Out
 /// A handle that is not live, and what must stay open meanwhile.
 type Dead = (BlockId, Option<Device>);
 
-/// What it is, and how to come by it.
+/// Its description, and a function that produces it.
 type Way = (&'static str, fn(&mut Device, &Constructor) -> Outcome<Dead>);
 
 /// Ways to come by a handle that is not live.

@@ -1,7 +1,7 @@
-//! The 14 functions of the contract, one file and one group each: what each promises apart from
-//! what programs compute.
+//! The 14 functions of the contract, one file and one group each: their promises apart from the results of
+//! programs.
 //!
-//! Not here: what programs compute (the levels beside this folder).
+//! Not here: the results of programs (the levels beside this folder).
 
 pub mod block_alloc;
 pub mod block_free;

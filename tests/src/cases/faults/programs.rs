@@ -1,7 +1,7 @@
-//! What the user does while drivers fail.
+//! The programs of the user while drivers fail.
 //!
-//! Owns [`PROGRAMS`]. Each is about one way in which the core brings values to a device, keeps them
-//! there or takes them away; sizes are small, as every call of every run is made to fail.
+//! Owns [`PROGRAMS`]. Each is about one way in which the core uploads values, keeps them on a device or evicts
+//! them; sizes are small, because every call of every run is made to fail.
 //!
 //! Not here: the comparison with models (`user.rs`).
 

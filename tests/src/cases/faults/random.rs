@@ -1,9 +1,9 @@
-//! A driver that fails at random: nothing is lost, and a second try works.
+//! A driver that fails at random: nothing is lost, and a second attempt works.
 //!
-//! Owns [`Fickle`], the driver under test with faults put in between. Failures are of the kinds that
-//! the contract has, and leave blocks as it demands.
+//! Owns [`Fickle`], the driver under test with injected faults. Failures are of the contract's kinds, and leave
+//! blocks as it demands.
 //!
-//! Not here: what a user does meanwhile (`model_based.rs`).
+//! Not here: the actions of the user (`model_based.rs`).
 
 use super::GROUP;
 use crate::expect::samples::Rng;
@@ -55,7 +55,7 @@ pub fn run(suite: &mut Suite<'_>) {
             });
             let (make, good) = (suite.constructor(), suite.constructor());
             suite.apart(GROUP, &format!("{name}, and a good driver, seed {seed}"), || {
-                // Nobody tries again: the other driver does what the first one cannot.
+                // Without further attempts, the other driver must take over.
                 let registry = Registry::new()
                     .register("faulty", move || Fickle::boxed(make(), fault, seed))
                     .register("good", move || good());

@@ -1,6 +1,7 @@
-//! Devices on which a launch of full size finds no room: values are cut smaller, and nobody helps.
+//! Devices on which a launch of full size finds no room: values are cut into smaller tiles, and no other driver
+//! takes over.
 //!
-//! Not here: lack of room that goes away (`every.rs`).
+//! Not here: lack of memory that goes away (`every.rs`).
 
 use super::GROUP;
 use super::every::Ground;

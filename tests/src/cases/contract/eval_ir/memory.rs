@@ -1,6 +1,7 @@
-//! Launches on host memory that they bring: what is named how, and what cannot be.
+//! Launches on host memory that they bring: the names of pieces, and invalid ones.
 //!
-//! Not here: that each launch of the suite gives the same bits so (`check_brought` in `drivers/launch_memory.rs`).
+//! Not here: each launch of the suite, which gives the same bits on memory (`check_brought` in
+//! `drivers/launch_memory.rs`).
 
 use super::super::mistakes::undisturbed;
 use super::super::{Suite, doubling, numbers};
@@ -57,7 +58,7 @@ fn eval(
     fine(answer, "eval_ir on host memory").map(drop)
 }
 
-/// Memory and blocks in turns, with other numbers each time: neither is taken for the other.
+/// Memory and blocks alternately, with other numbers each time: neither is mistaken for the other.
 fn between_blocks(device: &mut Device) -> Outcome {
     need_memory_launches(device)?;
     undisturbed(device, |device| {

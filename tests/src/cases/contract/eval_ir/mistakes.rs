@@ -1,4 +1,4 @@
-//! Launches that cannot be: what they leave behind.
+//! Invalid launches, and their (missing) effects.
 
 use super::super::mistakes::{dead_handles, undisturbed};
 use super::super::{Suite, check_ir, doubling, numbers};
@@ -65,7 +65,7 @@ fn dead_second_dest(device: &mut Device, block: BlockId) -> Outcome {
     same(&now, &data, "the first destination")
 }
 
-/// The same launch, into every second element of a block.
+/// Changes a launch to write into every second element of a block.
 fn into_part(run: Run) -> Run {
     let shape = run.out_shape();
     let (points, mut place) = (shape.iter().product::<usize>(), contiguous(&shape));
