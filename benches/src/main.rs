@@ -1,7 +1,7 @@
-//! Prints what the core takes to record one operation and to plan many, without Python.
+//! Prints the time of recording one operation in the core and of planning many, without Python.
 //!
-//! Owns nothing. Invariant: while recording is timed no driver is open, so nothing is evaluated, and what is dropped was
-//! only recorded. Not here: everything that Python can time (`python -m gpupy bench`).
+//! Owns nothing. Invariant: while recording is timed no driver is open, so nothing is evaluated, and dropped
+//! arrays were only recorded. Not here: everything that Python can time (`python -m gpupy bench`).
 
 use std::time::Instant;
 
@@ -61,7 +61,8 @@ fn planned_before(operations: usize) -> Result<f64> {
     Ok(times[CHAINS / 2])
 }
 
-/// The seconds of a flush of a chain of so many operations on few elements, which are mostly those of planning it: the
+/// The seconds of a flush of a chain of so many operations on few elements, which are mostly those of planning
+/// it: the
 /// least of several. Nothing is known of it before.
 fn planned(operations: usize) -> Result<f64> {
     let settings = Settings { flush_depth: u32::MAX, plans: false, ..Settings::default() };

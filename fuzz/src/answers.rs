@@ -1,8 +1,7 @@
-//! Plug-ins that answer nonsense: whatever their tables and answers are, the host gives an error or
-//! goes on.
+//! Plug-ins with nonsensical answers: whatever their tables and answers are, the host returns an error or
+//! continues.
 //!
-//! An input is what is wrong with the table, which way the host takes, then the answers in the order
-//! in which they are asked for.
+//! An input is the damage to the table, the path of the host, then the answers in the order of the calls.
 
 use crate::bytes::Bytes;
 use crate::{Reached, memory_form, programs, table};
@@ -92,7 +91,7 @@ fn every_function(table: Table) -> Result<Reached, Error> {
     Ok(Reached::value((ways, fits, check.fits, found.dtypes.len())))
 }
 
-/// Lets arrays be computed by such a driver.
+/// Computes arrays by such a driver.
 fn arrays(table: Table, way: u8) -> Result<Reached, Error> {
     let registry = Registry::new().register("strange", move || Box::new(imported(table)));
     let settings = Settings { block_bytes: u64::from(way) * 4, ..Settings::default() };
@@ -105,7 +104,7 @@ fn arrays(table: Table, way: u8) -> Result<Reached, Error> {
     let sum = context.reduce(Op::Add, &c, &[1], false)?;
     let outcomes =
         [&sum, &less].map(|array| context.read(array).and_then(|read| Ok(read.to_vec()?.len())));
-    // Whatever went wrong, what was there before is there still.
+    // Whatever went wrong, older arrays are intact.
     let kept = context.read(&a)?.to_vec()?;
     assert!(kept == numbers);
     let [summed, compared] = outcomes;

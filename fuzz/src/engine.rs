@@ -1,10 +1,9 @@
-//! A small fuzzer: mutates inputs, keeps those that reach something new, and remembers the one that
-//! is running.
+//! A small fuzzer: it mutates inputs, keeps those that reach something new, and stores the one that is running.
 //!
-//! Owns [`Plan`] and [`run`]. Invariants: the same plan runs the same inputs; the input that runs is
-//! in its file before it runs, so it is there also when the process is gone.
+//! Owns [`Plan`] and [`run`]. Invariants: the same plan runs the same inputs; an input is in its file before it
+//! runs, so it is there even if the process dies.
 //!
-//! Not here: what is tried (`lib.rs`, [`Target`]).
+//! Not here: the targets (`lib.rs`, [`Target`]).
 
 use crate::{Reached, Target};
 use gpupy_core::DType;
@@ -16,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a fuzzer goes on, and from where.
+/// The limits of a run, and its seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The most inputs.
@@ -27,12 +26,12 @@ pub struct Plan {
     pub time: Duration,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Inputs that were tried, the last one included.
     pub runs: u64,
-    /// Different things that they came to.
+    /// The number of different outcomes.
     pub reached: usize,
     /// True when the last one panicked; it is in the file.
     pub failed: bool,

@@ -1,7 +1,7 @@
-//! The other side of the table: the functions that a library in Rust exports, called by a host that
-//! gives numbers and structs of any kind.
+//! The other side of the table: the exported functions of a library in Rust, called by a host that passes
+//! arbitrary numbers and structs.
 //!
-//! Owns `Calm`, a driver that does nothing and finds everything right.
+//! Owns `Calm`, a driver that does nothing and accepts everything.
 
 use crate::bytes::Bytes;
 use gpupy_core::driver::{
@@ -19,7 +19,7 @@ use std::ptr;
 
 static TABLE: Table = table::<Calm>();
 
-/// Calls the exported functions with what bytes say, and with a launch. Gives the results.
+/// Calls the exported functions with the numbers of `bytes` and with a launch. Returns the results.
 pub fn call(launch: &RawLaunch, bytes: &mut Bytes) -> Vec<i32> {
     let (Some(init), Some(cleanup)) = (TABLE.init, TABLE.cleanup) else { return Vec::new() };
     let (mut state, mut error) = (ptr::null_mut(), RawError::cleared());

@@ -1,6 +1,6 @@
-//! What has to go well with programs that were read: with all of them, and with those that verify.
+//! The properties of programs that were read: those of all programs, and those of verified ones.
 //!
-//! Owns [`read`] and the stages behind it: text, shaders, evaluation.
+//! Owns [`read`] and the stages after it: text, shaders, evaluation.
 
 use crate::Reached;
 use gpupy_codegen::fragment::{self, DrawRequest, DrawTarget, TextureLayout, Version};
@@ -52,7 +52,7 @@ pub fn stages(program: &Program) {
     }
 }
 
-/// Whether shaders can do everything that the program does, as a driver has to know.
+/// Whether shaders support every operation of the program, as a driver must know.
 fn is_spelled(program: &Program) -> bool {
     const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
     let drawn = matches!(program.form, Form::Map | Form::Reduce { .. })

@@ -1,8 +1,8 @@
-//! The command: runs targets, and says how to run an input again.
+//! The command: runs targets, and prints how to repeat an input.
 //!
-//! Exit codes: 0 when no input panicked, 1 when one did, 2 for a wrong word.
+//! Exit codes: 0 when no input panicked, 1 when one did, 2 for a wrong argument.
 //!
-//! Not here: what is tried (the library).
+//! Not here: the targets (the library).
 
 use gpupy_fuzz::engine::{self, Plan};
 use gpupy_fuzz::{TARGETS, Target, target};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Where the input is that runs.
+/// The folder with the input that is running.
 const FOLDER: &str = "out/fuzz";
 
-/// What the words ask for.
+/// The arguments.
 struct Wanted {
     targets: Vec<&'static Target>,
     plan: Plan,

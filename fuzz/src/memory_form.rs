@@ -1,5 +1,5 @@
-//! Programs and launches as a C caller gives them: flat arrays of integers, which may be wrong, with
-//! counts that are right. (Whether memory is there cannot be checked.)
+//! Programs and launches as a C caller passes them: flat arrays of integers, which may be wrong, with counts
+//! that are right. (Whether memory exists cannot be checked.)
 //!
 //! An input is the numbers of [`Flat`] in the order of its fields, each list after its length.
 
@@ -77,7 +77,7 @@ impl Flat {
             4 => raw.insts = raw.insts.wrapping_byte_add(1),
             5 => raw.operands = ptr::null(),
             6 => raw.extra = raw.extra.wrapping_byte_add(2),
-            // Lists that are refused before they are looked at.
+            // Lists that are refused before they are read.
             7 => raw.inst_count = u32::MAX,
             8 => raw.dest_count = (1 << 24) + 1,
             _ => {}
@@ -159,7 +159,7 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     let dest_offsets = bytes.list(dests, signed);
     let dest_strides = bytes.list(dests * rank, signed);
     let dest_whole = bytes.list(dests, Bytes::u8);
-    // Mostly there is none; nobody looks at what lies there.
+    // Mostly there is none, and its contents are never read.
     let brought = bytes.below(4);
     let memory = bytes.list(brought, |bytes| ptr::without_provenance_mut(bytes.u64() as usize));
     let memory_lens = bytes.list(brought, Bytes::u64);
@@ -188,7 +188,7 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
         5 => launch.dest_whole = ptr::null(),
         6 => (launch.memory_count, launch.memory) = (1, ptr::null()),
         7 => launch.memory_lens = launch.memory_lens.wrapping_byte_add(1),
-        // A list that is refused before it is looked at.
+        // A list that is refused before it is read.
         8 => launch.memory_count = u32::MAX,
         _ => {}
     }
@@ -211,7 +211,7 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     }
 }
 
-/// What is read of a launch that is given to C.
+/// The launch that is read back after it was passed to C.
 fn given_again(launch: &Launch<'_>) -> String {
     // SAFETY: the form is a whole one, of the launch.
     let told = with_launch(launch, |raw| unsafe {

@@ -1,6 +1,6 @@
-//! Files of recorded functions: what is read can be called, and what is damaged is an error.
+//! Files of recorded functions: a file that is read can be called, and a damaged one is an error.
 //!
-//! An input is the head of a file, which is JSON; elements stand behind it as in the seeds.
+//! An input is the head of a file, which is JSON; the elements after it are those of the seeds.
 
 use crate::Reached;
 use gpupy_engine::registry::Registry;

@@ -1,9 +1,9 @@
-//! A driver's table whose functions answer what bytes say.
+//! A driver's table whose functions answer with the numbers of the input.
 //!
-//! Owns [`answer_with`] and [`TABLE`]. Invariants: every pointer that comes back is right, as nobody
-//! can check those; everything else may be anything.
+//! Owns [`answer_with`] and [`TABLE`]. Invariants: every returned pointer is valid, because the host cannot
+//! check those; everything else is arbitrary.
 //!
-//! Not here: who asks (`answers.rs`).
+//! Not here: the calls (`answers.rs`).
 
 use crate::bytes::Bytes;
 use crate::memory_form::Flat;
@@ -15,10 +15,10 @@ use gpupy_core::plugin::driver_table::{
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 
-/// What the functions answer, and what they have given pointers to.
+/// The source of the answers, and the memory that returned pointers refer to.
 struct Script {
     bytes: Bytes,
-    /// How often results were told.
+    /// The number of results so far.
     told: u32,
     /// The program of each lowered operation, and the C form that the host was given.
     lowered: Option<Box<(Flat, RawProgram)>>,
@@ -40,7 +40,7 @@ pub fn answer_with(mut bytes: Bytes) {
     SCRIPT.set(Script { bytes, told: 0, lowered });
 }
 
-/// How often functions that can fail were called since.
+/// The number of calls of functions that can fail, since then.
 pub fn calls() -> u32 {
     script(|script| script.told)
 }
@@ -127,7 +127,7 @@ unsafe extern "C" fn init(
         found.forms = number(bytes);
         found.flushes_subnormals = number(bytes);
         found.host_memory = number(bytes);
-        // What makes sense first, so that most drivers open.
+        // Sensible values first, so that most drivers open.
         found.max_dests = number(bytes) ^ 1;
         found.max_block_len = bytes.u64() ^ 256;
         found.dtype_count = u32::from(bytes.u8()) ^ 4;

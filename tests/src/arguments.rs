@@ -1,9 +1,9 @@
-//! The words of the command line.
+//! The arguments of the command line.
 //!
-//! Owns [`Command`] and the text of `--help`. Invariant: every word is understood or refused; none
-//! is passed over.
+//! Owns [`Command`] and the text of `--help`. Invariant: every argument is understood or refused; none is
+//! ignored.
 //!
-//! Not here: what is done with them (`main.rs`).
+//! Not here: running the command (`main.rs`).
 
 use gpupy_engine::Constructor;
 use gpupy_engine::plugin;
@@ -11,7 +11,7 @@ use gpupy_engine::registry::Registry;
 use lexopt::prelude::*;
 use std::path::PathBuf;
 
-/// What the command is asked to do.
+/// The requested action.
 pub enum Command {
     /// Print the help.
     Help,
@@ -21,18 +21,18 @@ pub enum Command {
     Run(Wanted),
 }
 
-/// What to run, and how.
+/// The cases to run, and options.
 #[derive(Default)]
 pub struct Wanted {
-    /// The drivers, by name; all that there are when none is named.
+    /// The drivers, by name; all drivers when none is named.
     pub drivers: Vec<(String, Constructor)>,
     /// The groups; all of them when none is named.
     pub groups: Vec<String>,
     /// The one case that is run, with everything about it.
     pub repeat: Option<String>,
-    /// How often it is run.
+    /// The number of runs of that case.
     pub times: usize,
-    /// Where the report goes as well.
+    /// A file for the report in JSON.
     pub json: Option<PathBuf>,
 }
 
@@ -62,7 +62,7 @@ start here.",
 }
 
 impl Command {
-    /// Understands the words after the command's name, or says which one is wrong.
+    /// Parses the arguments, or says which one is wrong.
     pub fn parse(
         words: impl IntoIterator<Item = std::ffi::OsString>,
         registry: &Registry,

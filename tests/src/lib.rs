@@ -1,4 +1,4 @@
-//! The conformance suite: does a driver keep the contract?
+//! The conformance suite: it tests whether a driver keeps the contract.
 //!
 //! Owns [`run`] and [`check`]. A driver's author writes one test:
 //!
@@ -7,30 +7,29 @@
 //! gpupy_conformance::check(new);
 //! ```
 //!
-//! Invariants: nothing here names a driver; what differs between drivers is a capability, an
-//! `Absent` method or an `Unsupported` form, and becomes a counted skip with its reason. Expected
-//! values come from an interpreter of this crate's own (`oracle.rs`, `arithmetic.rs`), never from
-//! the code under test.
+//! Invariants: nothing here names a driver; a difference between drivers is a capability, an `Absent` method or
+//! an `Unsupported` form, and becomes a counted skip with its reason. Expected values come from an interpreter
+//! of this crate (`oracle.rs`, `arithmetic.rs`), never from the code under test.
 //!
 //! Not here: the contract itself (`gpupy_core::driver`).
 
 mod cases;
 mod data;
-mod drive;
+mod drivers;
 mod expect;
+mod model_based;
+mod reporting;
 mod suite;
-mod tell;
-mod world;
 
+pub use reporting::report::{Case, Report, Verdict};
 pub use suite::{Options, Wanted};
-pub use tell::report::{Case, Report, Verdict};
 
 use gpupy_core::Error;
 use gpupy_core::driver::{Config, Driver};
 use gpupy_engine::{Constructor, Settings, Stats};
+use reporting::outcome::Stop;
 use std::cell::RefCell;
 use std::sync::Arc;
-use tell::outcome::Stop;
 
 /// The names of the groups of cases: the functions of the contract, then the levels.
 pub fn groups() -> impl Iterator<Item = &'static str> {
@@ -58,9 +57,9 @@ pub fn run(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     options: Options<'_>,
 ) -> Result<Report, Error> {
-    tell::story::set(options.tell);
+    reporting::trace::set(options.tell);
     let make: Constructor = match options.tell {
-        true => Arc::new(move || drive::narrate::Narrated::boxed(make())),
+        true => Arc::new(move || drivers::logging_driver::LoggingDriver::boxed(make())),
         false => Arc::new(make),
     };
     let mut suite = suite::Suite::new(make, options);
@@ -89,7 +88,7 @@ pub fn check_with(
     assert_passes(make, Options { expected, ..Options::default() });
 }
 
-/// Like [`check`], for the cases that are wanted: told by the names of their group and their own.
+/// Like [`check`], for some cases: `wanted` is called with the names of their group and their own.
 ///
 /// # Panics
 /// When one of them fails, or the driver does not start.
@@ -126,11 +125,11 @@ pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'st
     }
 }
 
-/// Runs so many random programs of arrays on a driver, one after another in one context. After each
-/// program, which leaves nothing on the device, `after` is told how many there were and the counts.
+/// Runs random programs of arrays on a driver, one after another in one context. After each program, which
+/// leaves nothing on the device, `after` is called with the number of programs and the counters.
 ///
 /// # Errors
-/// What went wrong, in words: a wrong result, or what a program has left behind.
+/// A description of the failure: a wrong result, or something that a program has left behind.
 pub fn stress(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     programs: u64,

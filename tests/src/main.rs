@@ -1,9 +1,9 @@
-//! The command: runs the suite on our drivers and prints a table.
+//! The command: runs the suite on gpupy's drivers and prints a table.
 //!
-//! Exit codes: 0 when every case passed, 1 when one failed, 2 for a wrong word, 3 when a driver
-//! cannot start here.
+//! Exit codes: 0 when every case passed, 1 when one failed, 2 for a wrong argument, 3 when a driver cannot
+//! start here.
 //!
-//! Not here: the words (`arguments.rs`), the cases (the library, which names no driver).
+//! Not here: the arguments (`arguments.rs`), the cases (the library, which names no driver).
 
 mod arguments;
 
@@ -105,7 +105,7 @@ fn run_on(new: Constructor, wanted: &Wanted) -> Result<Report, Error> {
     report
 }
 
-/// Prints a line; where nobody reads it, as behind `head`, that is not an error.
+/// Prints a line; a closed pipe, as with `head`, is not an error.
 fn say(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }

@@ -6,18 +6,18 @@
 //!
 //! Not here: the cases (`cases/`), launches and comparisons (`device.rs`).
 
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, Stop, fine, guarded};
-use crate::tell::report::{Case, Report, Verdict};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, Stop, fine, guarded};
+use crate::reporting::report::{Case, Report, Verdict};
 use gpupy_core::Error;
 use gpupy_core::driver::Config;
 use gpupy_engine::Constructor;
 use std::time::Instant;
 
-/// Tells by group and name whether a case is wanted.
+/// Decides by group and name whether a case is wanted.
 pub type Wanted<'a> = dyn Fn(&str, &str) -> bool + 'a;
 
-/// What to run, and who hears of it.
+/// The cases to run, and the receiver of results.
 #[derive(Default)]
 pub struct Options<'a> {
     /// Tells by group and name which cases run; without it, all.
@@ -27,7 +27,7 @@ pub struct Options<'a> {
     pub expected: &'a [(&'a str, &'a str)],
     /// Whether cases tell everything that they do, on standard output.
     pub tell: bool,
-    /// Hears of each case when it has ended.
+    /// Called with each case when it has ended.
     pub heard: Option<&'a mut dyn FnMut(&Case)>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Suite<'a> {
         self.report.notes.push(line);
     }
 
-    /// What makes the driver under test.
+    /// The constructor of the driver under test.
     pub fn constructor(&self) -> Constructor {
         self.make.clone()
     }
@@ -159,7 +159,7 @@ fn open(
     fine(Device::open(make, config), "the driver does not open again")
 }
 
-/// What an outcome is worth, and the reason.
+/// The verdict on an outcome, and the reason.
 fn judge(outcome: Outcome, expected: Option<&str>) -> (Verdict, String) {
     match (outcome, expected) {
         (Ok(()), None) => (Verdict::Passed, String::new()),

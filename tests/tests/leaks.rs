@@ -12,17 +12,17 @@ struct Counting;
 
 static IN_USE: AtomicIsize = AtomicIsize::new(0);
 
-// SAFETY: everything is the system allocator's; counting touches no memory of its callers.
+// SAFETY: every call is passed to the system allocator; counting touches no memory of its callers.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         IN_USE.fetch_add(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
+        // SAFETY: the caller keeps the contract of `alloc`, which is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         IN_USE.fetch_sub(layout.size() as isize, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
+        // SAFETY: the caller keeps the contract of `dealloc`, which is passed on.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -33,7 +33,7 @@ static ALLOCATOR: Counting = Counting;
 /// Tables and pools have grown to their size after so many programs.
 const WARM: u64 = 100;
 
-/// What may be in use beyond that: tables that grow once more, blocks that are kept for reuse.
+/// The bytes that may be in use beyond that: tables that grow once more, blocks that are kept for reuse.
 const SLACK: isize = 256 << 10;
 
 fn stress(programs: u64) {

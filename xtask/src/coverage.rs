@@ -1,14 +1,14 @@
-//! The command `coverage`: the page of which functions are recorded.
+//! The command `coverage`: the page of recorded functions.
 //!
-//! Owns nothing: the program that the tests ask whether the page is fresh writes it. Not here: what the page says
-//! (`crates/gpupy-py/coverage`).
+//! Owns nothing: the page is written by the program that the tests use to check it. Not here: the content of
+//! the page (`crates/gpupy-py/coverage`).
 
 use crate::develop;
 use crate::machine::failure::{self, Result};
 use crate::machine::process::{announce, command, run as start};
 use crate::machine::workspace;
 
-/// What writes the page.
+/// The program that writes the page.
 const WRITE: &str = "crates/gpupy-py/coverage/write.py";
 
 /// Writes the page.

@@ -1,7 +1,7 @@
-//! The command `demo`: the main job, seen.
+//! The command `demo`: the example programs with their pictures and times.
 //!
-//! Owns its command line. The programs and the table are Python's (`examples/demo.py`).
-//! Invariant: a wrong argument is refused before anything is installed or built.
+//! Owns its command line. The programs and the table are in Python (`examples/demo.py`). Invariant: a wrong
+//! argument is refused before anything is installed or built.
 
 use crate::develop;
 use crate::machine::failure::{Failure, Result};
@@ -18,7 +18,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(process::command(workspace::python()).arg("examples/demo.py").args(arguments))
 }
 
-/// Refuses an option that is not in the lists, one without its value, and a number that is none.
+/// Refuses an option that is not in the lists, an option without its value, and a value that is no number.
 pub fn check(arguments: &[String], with_value: &[&str], plain: &[&str]) -> Result<()> {
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {

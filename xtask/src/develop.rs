@@ -1,10 +1,10 @@
 //! The optimised Python module, built into `.venv/`.
 //!
-//! Owns the build by maturin and the stamp that spares it. Invariant: after [`prepare`] the module that
-//! `.venv/bin/python` imports was built from the sources as they are now. The stamp lists every file that goes
-//! into the module with its size and time, and the module's own, so a change of either builds again; what is
-//! rebuilt then is cargo's business. Python sources are imported from where they lie and need no build.
-//! Not here: the environment itself (`venv`), the system's packages (`system`).
+//! Owns the build by maturin and the stamp that avoids it. Invariant: after [`prepare`] the module that
+//! `.venv/bin/python` imports was built from the current sources. The stamp lists every source file of the
+//! module, and the module, with size and time, so a change of any of them starts a build; cargo decides what is
+//! rebuilt. Python sources are imported in place and need no build. Not here: the environment itself (`venv`),
+//! the system's packages (`system`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::time::UNIX_EPOCH;
 use crate::machine::failure::{self, Failure, Result};
 use crate::machine::{features, process, system, venv, workspace};
 
-/// Files and folders of which the compiled module is made.
+/// Files and folders that the module is compiled from.
 const SOURCES: [&str; 4] = ["Cargo.toml", "Cargo.lock", "pyproject.toml", "crates"];
 
 /// Where maturin puts the module, for the Python package beside it to import.
@@ -40,17 +40,17 @@ pub fn prepare() -> Result<()> {
     let mut maturin = process::command(workspace::python());
     maturin.args(["-m", "maturin", "develop", "--release", "--locked"]);
     maturin.args(features::of_module());
-    // Maturin takes the environment from here; one that is active in the caller's shell must not win.
+    // Maturin uses this environment; one that is active in the caller's shell must not take precedence.
     maturin.env("VIRTUAL_ENV", workspace::venv()).env_remove("CONDA_PREFIX");
     process::run(&mut maturin)?;
     if built != sources() {
-        // What changed during the build may not be in the module.
+        // Files that changed during the build may not be in the module.
         return Ok(());
     }
     fs::write(&stamp, state()).map_err(|error| Failure::file("write", &stamp, &error))
 }
 
-/// One line for the features, then one for each file that the module is made of, and for the module.
+/// One line for the features, then one for each source file, and one for the module.
 fn state() -> String {
     let package = fs::read_dir(workspace::root().join(PACKAGE));
     let modules = package.into_iter().flatten().flatten().map(|entry| entry.path());
@@ -63,7 +63,7 @@ fn state() -> String {
     modules.iter().map(|path| description(path)).fold(sources(), |state, line| state + &line)
 }
 
-/// The same without the module.
+/// One line for the features, then one for each source file.
 fn sources() -> String {
     let root = workspace::root();
     let mut files = Vec::new();
@@ -90,7 +90,7 @@ fn list(path: &Path, files: &mut Vec<PathBuf>) {
 /// Whether a change of this file can change the compiled module.
 fn is_source(path: &Path) -> bool {
     let python = ["py", "pyi", "pyc", "so"].iter().any(|e| has_extension(path, e));
-    // The tests of a crate lie in its `tests/`, which no module is built from; tools write into hidden folders.
+    // A crate's `tests/` are not part of the module, and tools write into hidden folders.
     let parts = path.strip_prefix(workspace::root()).unwrap_or(path).components();
     let mut names = parts.map(|part| part.as_os_str().to_string_lossy());
     !python && !names.any(|name| name == "tests" || name.starts_with('.'))

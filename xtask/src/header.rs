@@ -1,7 +1,7 @@
 //! The command `header`: the C header of the driver contract.
 //!
-//! Owns nothing: the test that checks the header can also write it, as other snapshots are written. Not here: what
-//! the header says (`crates/gpupy-core/src/plugin/driver_table.rs`).
+//! Owns nothing: the test that checks the header also writes it, like other snapshots. Not here: the content of
+//! the header (`crates/gpupy-core/src/plugin/driver_table.rs`).
 
 use crate::machine::failure::{self, Result};
 use crate::machine::process::{announce, cargo, run as start};

@@ -17,10 +17,10 @@ mod timing;
 use std::process::ExitCode;
 
 use machine::failure::{Failure, Result};
-use machine::steps::Step;
+use machine::steps::SuiteStep;
 
 /// One command of `cargo xtask`.
-struct Task {
+struct XtaskCommand {
     name: &'static str,
     arguments: &'static str,
     does: &'static str,
@@ -28,62 +28,62 @@ struct Task {
 }
 
 /// Every command, in the order in which the help shows them.
-const COMMANDS: &[Task] = &[
-    Task {
+const COMMANDS: &[XtaskCommand] = &[
+    XtaskCommand {
         name: "demo",
         arguments: "[--driver NAME] [--points N] [--size N] [--sweep]",
         does: "set up, build, and run the shaded sphere and the distance map by NumPy and by gpupy",
         run: demo::run,
     },
-    Task {
+    XtaskCommand {
         name: "test",
         arguments: "[rust] [conformance] [python] [versions] [libraries] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
         does: "set up, build, and run every test, or only the named parts, or `quick`: a choice of each for the time between two edits",
-        run: suites::test::run,
+        run: suites::all_tests::run,
     },
-    Task {
+    XtaskCommand {
         name: "develop",
         arguments: "",
         does: "make .venv/ and build the optimised Python module there",
         run: develop::run,
     },
-    Task {
+    XtaskCommand {
         name: "bench",
         arguments: "[--driver NAME] [--sizes N,…] [--programs WORD,…] [--rounds N] [--quick] [--accelerator | --peers | --simulations | --small] | --functions | --kernels DIR | --scale | --shaders | --second | --record",
         does: "time NumPy beside each driver, or with --peers JAX, numexpr and loops by hand; with --accelerator the ten programs of an article, and shaders by hand too; writes to out/; --small: what a call costs; --functions: compiled functions beside numba's; --scale: Dask's workers with NumPy's chunks and with ours; --shaders: GPU drivers beside shaders by hand; --second: the first run in a second process beside a warm one; --record: keep how many instructions small operations need",
         run: timing::bench::run,
     },
-    Task {
+    XtaskCommand {
         name: "tune",
         arguments: "",
         does: "time both ways around each threshold that chooses between two, on this machine",
         run: timing::tune::run,
     },
-    Task {
+    XtaskCommand {
         name: "lint",
         arguments: "[--fix]",
         does: "check formatting, Python's sources, types and stubs, spelling, dependencies, clippy, documentation links, and that the sources compile for other targets",
         run: checks::lint::run,
     },
-    Task {
+    XtaskCommand {
         name: "header",
         arguments: "",
         does: "write include/gpupy_driver.h afresh from the driver table in Rust",
         run: header::run,
     },
-    Task {
+    XtaskCommand {
         name: "coverage",
         arguments: "",
         does: "write docs/coverage.md afresh: which of NumPy's functions are recorded, tried with the module as it is",
         run: coverage::run,
     },
-    Task {
+    XtaskCommand {
         name: "sanitize",
         arguments: "[core | python]",
         does: "run the core's unsafe code under address sanitizer and Miri, where a nightly Rust has them, and Python's tests on a module between guard pages",
         run: checks::sanitize::run,
     },
-    Task {
+    XtaskCommand {
         name: "ci",
         arguments: "",
         does: "what continuous integration runs: lint, test and a small demo",
@@ -135,12 +135,13 @@ fn continuous_integration(arguments: &[String]) -> Result<()> {
     machine::failure::no_arguments("ci", arguments)?;
     let demo = ["--size", "128", "--points", "20"].map(String::from);
     let mut steps = checks::lint::checks(false);
-    steps.extend(suites::test::parts(&[]));
+    steps.extend(suites::all_tests::parts(&[]));
     steps.push(
-        Step::new("counts of instructions", timing::bench::counts).after(suites::parts::MODULE),
+        SuiteStep::new("counts of instructions", timing::bench::counts)
+            .after(suites::suite_parts::MODULE),
     );
     // The README's first command, small.
-    steps.push(Step::new("demo", move || demo::run(&demo)));
+    steps.push(SuiteStep::new("demo", move || demo::run(&demo)));
     machine::steps::run(steps)
 }
 

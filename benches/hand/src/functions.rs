@@ -77,7 +77,7 @@ fn polynomial<const N: usize>(x: f32, coefficients: &[f32; N]) -> f32 {
 /// A small whole number as an integer; a plain cast would treat what is none of this size.
 #[inline(always)]
 pub fn whole(x: f32) -> i32 {
-    // SAFETY: callers give numbers that they have bounded; what is not finite never gets here from them.
+    // SAFETY: callers pass bounded numbers, which are finite and fit in an integer.
     unsafe { x.to_int_unchecked() }
 }
 

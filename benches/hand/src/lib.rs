@@ -1,14 +1,14 @@
-//! The benchmark's programs as one would write them by hand: one loop each where that is possible, on all cores, in
-//! the widest vectors of the machine.
+//! The benchmark's programs written by hand: one loop each where that is possible, on all cores, in the widest
+//! vectors of the machine.
 //!
-//! Owns the functions that C can call, one a program, with the arithmetic of `gpupy-py/python/gpupy/_bench/programs.py`
-//! and of `examples/accelerator/` in its order:
-//! nothing is contracted or reordered that NumPy would round in between, but for sums, whose order NumPy leaves open.
-//! Exponentials, logarithms and sines are polynomials of our own (`functions.rs`). Threads are rayon's
+//! Owns the functions for C, one for each program, with the arithmetic of
+//! `gpupy-py/python/gpupy/_bench/programs.py` and of `examples/accelerator/` in its order: nothing is
+//! contracted or reordered that NumPy would round in between, except sums, whose order NumPy leaves open.
+//! Exponentials, logarithms and sines are polynomials (`functions.rs`). Threads are rayon's
 //! (`RAYON_NUM_THREADS`).
 //!
-//! Invariants: operands and results lie where the caller says, in C order, and do not overlap; results are overwritten
-//! whole. Not here: who calls this, and checks and times it (`benches/peers/`, `benches/accelerator/`).
+//! Invariants: operands and results are in C order and do not overlap; results are overwritten completely. Not
+//! here: the callers, which check and time these functions (`benches/peers/`, `benches/accelerator/`).
 
 // Coefficients stand as they were published.
 #![allow(clippy::excessive_precision)]
@@ -26,7 +26,7 @@ mod widest;
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
-/// Gives the functions to C: slices come as a pointer, with their length in an argument.
+/// Exports the functions to C: slices are passed as a pointer, with their length in an argument.
 macro_rules! to_c {
     ($(
         $(#[$doc:meta])*
@@ -39,11 +39,12 @@ macro_rules! to_c {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($given: *const f32,)* $($made: *mut f32,)* $($number: usize),*) {
             $(
-                // SAFETY: the caller says that so many elements are there.
+                // SAFETY: the caller guarantees that the pointer leads to this many elements.
                 let $given = unsafe { from_raw_parts($given, $given_length) };
             )*
             $(
-                // SAFETY: as above, and nothing else leads there.
+                // SAFETY: the caller guarantees that the pointer leads to this many elements, which no other
+                // pointer reaches.
                 let $made = unsafe { from_raw_parts_mut($made, $made_length) };
             )*
             $to($($given,)* $($made,)* $($number),*);

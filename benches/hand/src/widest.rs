@@ -3,7 +3,7 @@
 //! Owns the macro [`widest`] and the choice. Invariant: every variant is the same code, compiled for other
 //! instructions; none of them may contract a product and a sum on its own.
 
-/// What the machine has.
+/// The vectors of the machine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Vectors {
     /// 512 bits.
@@ -12,7 +12,7 @@ pub enum Vectors {
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// What every machine of its kind has.
+    /// The baseline of the architecture.
     Plain,
 }
 
@@ -56,7 +56,7 @@ macro_rules! widest {
                 // SAFETY: the machine has these instructions.
                 $crate::widest::Vectors::Avx512 => unsafe { avx512($($arg),*) },
                 #[cfg(target_arch = "x86_64")]
-                // SAFETY: as above.
+                // SAFETY: the machine has these instructions.
                 $crate::widest::Vectors::Avx2 => unsafe { avx2($($arg),*) },
                 $crate::widest::Vectors::Plain => plain($($arg),*),
             }

@@ -1,5 +1,5 @@
-//! What compute shaders by hand do alike in every language: the dispatches of a program, over which
-//! buffers, in how many groups; and the parts of their text that two languages share.
+//! The common part of compute shaders by hand in every language: the dispatches of a program, their buffers and
+//! groups, and the parts of the text that two languages share.
 //!
 //! Owns [`Step`] and [`steps`]. Not here: the rest of the text, and the API (`webgpu.rs`, `vulkan.rs`).
 

@@ -1,5 +1,5 @@
-//! Fragment shaders by hand, as somebody would write them who knows OpenGL: four elements a texel, the
-//! points of the distance map written into the shader, a sum of 256 texels a fragment.
+//! Fragment shaders by hand, in the style of an OpenGL programmer: four elements a texel, the points of the
+//! distance map written into the shader, a sum of 256 texels a fragment.
 //!
 //! Owns the context and its objects. Not here: how gpupy uses OpenGL (`driver-gl`).
 
@@ -48,7 +48,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
     Ok(Box::new(opened()?))
 }
 
-/// The same, for what needs more of it.
+/// Opens a context like [`open`], and returns its own type.
 ///
 /// # Errors
 /// There is none.
@@ -107,7 +107,7 @@ impl ByHand for Gl {
         let size = last.size;
         let mut values = vec![0.0f32; size[0] * size[1] * 4];
         self.use_passes();
-        // SAFETY: as above, for all texels.
+        // SAFETY: the frame of the last draw is bound, and the buffer has room for all texels.
         unsafe { self.read(size, bytemuck::cast_slice_mut(&mut values)) };
         // A sum is one element.
         values.truncate(if size == [1, 1] { 1 } else { values.len() });
@@ -139,7 +139,7 @@ impl Gl {
     pub unsafe fn read(&self, [width, height]: [usize; 2], into: &mut [u8]) {
         let to = glow::PixelPackData::Slice(Some(into));
         let (width, height) = (width as i32, height as i32);
-        // SAFETY: promised by the caller.
+        // SAFETY: a frame is bound, and the caller has room for this many texels.
         unsafe { self.gl.read_pixels(0, 0, width, height, glow::RGBA, glow::FLOAT, to) };
     }
 

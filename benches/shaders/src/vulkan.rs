@@ -42,7 +42,7 @@ pub fn open() -> Outcome<Box<dyn ByHand>> {
     Ok(Box::new(opened()?))
 }
 
-/// The same, for what needs more of it.
+/// Opens a device like [`open`], and returns its own type.
 ///
 /// # Errors
 /// There is none.
@@ -133,7 +133,7 @@ impl Vulkan {
         };
         let result = dispatches(self)?;
         self.copy(self.run, result, first, first.bytes.min(result.bytes));
-        // SAFETY: as above.
+        // SAFETY: the command buffer is being recorded.
         unsafe { self.device.end_command_buffer(self.run)? };
         (self.result, self.first) = (Some(result), Some(first));
         Ok(())

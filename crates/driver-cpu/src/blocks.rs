@@ -1,12 +1,11 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
-//! Owns [`Blocks`]. A block lies in memory that the core gives, or in memory of its own. Most are looked
-//! for soon after they were made, so the newest ones are found without a hash table. Small work brings its
-//! memory with the launch, and has no blocks.
-//! Invariants: live blocks together never exceed the limit; no two blocks of this process ever have
-//! the same handle.
+//! Owns [`Blocks`]. A block lies in memory that the core lends, or in memory of its own. Most blocks are looked
+//! up soon after their allocation, so the newest ones are found without a hash table. Small work brings its
+//! memory with the launch and has no blocks. Invariants: live blocks together never exceed the limit; a handle
+//! is never given out twice in one process.
 //!
-//! Not here: when a block is evicted to make room (the core's cache).
+//! Not here: eviction (the engine's block cache).
 
 use crate::errors::{NAME, invalid};
 use gpupy_core::driver::{BlockId, BlockSpec, HostBlock, HostMemory, Launch};
@@ -17,24 +16,24 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many handles of this process have been taken.
+/// How many handles this process has given out.
 static TAKEN: AtomicU64 = AtomicU64::new(1);
-/// Handles that a driver takes at a time.
+/// Handles that a driver reserves at a time.
 const HANDLES: u64 = 1024;
 /// Places for the newest blocks.
 const NEWEST: usize = 64;
 
-/// What vector code likes rows to be aligned to, in bytes.
+/// The alignment of rows that suits vector code, in bytes.
 const ALIGNMENT: usize = 64;
 
 /// One block: elements in C order.
 pub struct Block {
     pub dtype: DType,
     pub len: usize,
-    memory: Memory,
+    memory: BlockMemory,
 }
 
-enum Memory {
+enum BlockMemory {
     /// The core's, which outlives the block.
     Given(HostMemory),
     Own(NonNull<u8>, Layout),
@@ -42,28 +41,28 @@ enum Memory {
     Guarded(gpupy_core::guard_pages::Guarded),
 }
 
-impl Memory {
-    /// So many bytes, more than none; zeros, so that all elements are some value.
-    fn own(bytes: u64) -> Option<Memory> {
+impl BlockMemory {
+    /// Allocates `bytes` bytes, at least 1. They are zeroed, so that every element has a value.
+    fn own(bytes: u64) -> Option<BlockMemory> {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT).ok()?;
         #[cfg(feature = "guard")]
         if let Some(guarded) = gpupy_core::guard_pages::Guarded::new(layout.size(), 16) {
-            return Some(Memory::Guarded(guarded));
+            return Some(BlockMemory::Guarded(guarded));
         }
         // SAFETY: the layout has at least one byte.
         let address = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Memory::Own(address, layout))
+        Some(BlockMemory::Own(address, layout))
     }
 }
 
-// SAFETY: the memory is the block's own, or the core's for calls that name the block; those come
+// SAFETY: the memory is the block's own, or lent by the core for calls that name the block; these calls come
 // from one thread at a time.
 unsafe impl Send for Block {}
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Memory::Own(address, layout) = self.memory {
-            // SAFETY: it was allocated so, and nobody has its address any more.
+        if let BlockMemory::Own(address, layout) = self.memory {
+            // SAFETY: `own` allocated it with this layout, and the block that is dropped held the only pointer to it.
             unsafe { dealloc(address.as_ptr(), layout) }
         }
     }
@@ -74,10 +73,10 @@ impl Block {
     #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         match self.memory {
-            Memory::Given(memory) => memory.as_ptr(),
-            Memory::Own(address, _) => address.as_ptr(),
+            BlockMemory::Given(memory) => memory.as_ptr(),
+            BlockMemory::Own(address, _) => address.as_ptr(),
             #[cfg(feature = "guard")]
-            Memory::Guarded(ref guarded) => guarded.start().as_ptr(),
+            BlockMemory::Guarded(ref guarded) => guarded.start().as_ptr(),
         }
     }
 
@@ -93,21 +92,21 @@ impl Block {
             let error = invalid("the range is not of the block");
             return Err(error.with("end", end).with("len", self.len));
         }
-        // SAFETY: the range is of the block, whose memory lives; the block is borrowed alone.
+        // SAFETY: the range lies in the block, as checked above; the block owns live memory and is borrowed mutably.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.as_ptr().add(offset * size), bytes) })
     }
 }
 
-/// All live blocks. By default none can be: so it is while the driver is closed.
+/// All live blocks. The default has no room for any: it stands for a closed driver.
 #[derive(Default)]
 pub struct Blocks {
-    /// The newest blocks, each at its handle's place, from the first block on.
+    /// The newest blocks, each in the place of its handle modulo [`NEWEST`].
     newest: Vec<Option<(BlockId, Block)>>,
-    /// Those that had to make place for a newer one.
+    /// Blocks that gave way to a newer one in `newest`.
     older: FxHashMap<BlockId, Block>,
-    /// Handles that nobody else has.
+    /// Handles reserved for this driver.
     handles: Range<u64>,
-    /// The bytes that there is still memory for.
+    /// Bytes that may still be allocated.
     pub room: u64,
     /// The elements of the largest block.
     pub longest: usize,
@@ -128,8 +127,8 @@ impl Blocks {
             return Err(none());
         }
         let memory = match memory {
-            Some(given) => Memory::Given(given),
-            None => memory::granted(bytes as usize, || Memory::own(bytes))?,
+            Some(given) => BlockMemory::Given(given),
+            None => memory::granted(bytes as usize, || BlockMemory::own(bytes))?,
         };
         self.room -= bytes;
         let id = self.handle();
@@ -140,7 +139,7 @@ impl Blocks {
         Ok(id)
     }
 
-    /// A handle that no block of this process has had.
+    /// A fresh handle, unique in this process.
     fn handle(&mut self) -> BlockId {
         let next = self.handles.next().unwrap_or_else(|| {
             self.newest.resize_with(NEWEST, || None);
@@ -168,7 +167,7 @@ impl Blocks {
         block.ok_or_else(none_such)
     }
 
-    /// The elements that a launch names: of a block, or of memory that it brings.
+    /// The elements that a launch names: those of a block, or of memory that the launch brings.
     #[inline]
     pub fn named(&mut self, id: BlockId, launch: &Launch<'_>) -> Result<(*mut u8, usize)> {
         if launch.memory.is_empty() {
@@ -183,13 +182,13 @@ impl Blocks {
     }
 }
 
-/// Where a block stands among the newest.
+/// The place of a block among the newest.
 #[inline]
 fn place(id: BlockId) -> usize {
     id.0 as usize % NEWEST
 }
 
-/// Whether a place is this block's.
+/// Whether this block is in the place.
 fn is(place: &Option<(BlockId, Block)>, id: BlockId) -> bool {
     place.as_ref().is_some_and(|(newest, _)| *newest == id)
 }

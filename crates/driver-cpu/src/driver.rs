@@ -1,16 +1,14 @@
-//! The contract's 14 functions.
+//! Owns [`Cpu`]. A program is compiled to a plan of operations on rows (`compile`), which runs for each row of
+//! the launch (`run`). A map that is evaluated at enough points runs as machine code instead, if `gpupy-jit`
+//! can write it; both give the same bits.
 //!
-//! Owns [`Cpu`]. A program is compiled to a plan of operations on rows (`compile`), which runs
-//! for each row of the launch (`run`). Where a program is a map that is evaluated at enough
-//! points, and `gpupy-jit` writes machine code for it, that runs instead, with the same bits.
-//!
-//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
-//! (`eval.rs`), what operations compute (`rows`).
+//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself (`eval.rs`),
+//! what operations compute (`rows`).
 
 use crate::blocks::Blocks;
 use crate::errors::{NAME, invalid};
 use crate::eval::Evaluator;
-use crate::threads::number;
+use crate::threads::thread_count;
 use crate::{resources, rows};
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
@@ -49,7 +47,7 @@ impl Driver for Cpu {
         if self.evaluator.is_some() {
             return Err(invalid("the driver is open already"));
         }
-        let threads = number::asked(config.threads);
+        let threads = thread_count::asked(config.threads);
         // A limit of 0 means "as much as you can"; one above what we can does not help.
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         self.blocks.room = at_most(config.device_bytes, u64::MAX);
@@ -59,7 +57,7 @@ impl Driver for Cpu {
         self.blocks.longest = (longest as usize).max(REDUCE_CHUNK);
         self.limit = resources::limit(&config.resources);
         self.evaluator = Some(Evaluator::new(self.limit, threads));
-        let threads = number::now(threads);
+        let threads = thread_count::now(threads);
         let plural = if threads == 1 { "" } else { "s" };
         Ok(Capabilities {
             device: format!("the CPU ({threads} thread{plural})"),
@@ -125,7 +123,9 @@ impl Driver for Cpu {
         let scanned = scanned.map(|(inst, op)| (op, inst.dtype));
         let reduced = program.reductions().map(|reduction| (reduction.op, reduction.dtype));
         let mut combined = reduced.chain(scanned);
-        if let Some((op, dtype)) = combined.find(|(op, dtype)| rows::lanes(*op, *dtype).is_none()) {
+        if let Some((op, dtype)) =
+            combined.find(|(op, dtype)| rows::reduce_chunks(*op, *dtype).is_none())
+        {
             return Err(unsupported(op, dtype));
         }
         let resources = resources::of_program(program);

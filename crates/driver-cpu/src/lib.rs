@@ -1,39 +1,39 @@
-//! The CPU driver: whole programs at once, tile by tile in the nearest cache, with vector code on
+//! The CPU driver: it evaluates a whole program at once, tile by tile in the nearest cache, with vector code on
 //! all cores, directly on host memory.
 //!
-//! Owns nothing itself. Its folders, each of which imports only those above it:
+//! It owns nothing itself. Each of its folders imports only those above it:
 //!
 //! ```text
-//! rows       what operations compute, on rows of elements
-//! pieces     boxes of a launch in which computed numbers are affine
-//! compile    programs become plans of operations on rows, and machine code
-//! traversal  the way that rows go through a launch
-//! threads    work that several cores share
-//! run        plans on the rows of maps and reductions
-//! whole      scans, sorts and products
+//! rows        row kernels: what operations compute, on rows of elements
+//! index_split index-set splitting: boxes of a launch in which computed indices are affine
+//! compile     programs become plans of row operations, and machine code
+//! traversal   loop order and axis coalescing: how rows go through a launch
+//! threads     a thread pool whose workers steal chunks of work
+//! run         plans run on the rows of maps and reductions
+//! library_ops scans, sorts and matrix products
 //! ```
 //!
-//! Beside them `errors.rs`, `resources.rs` (what fits in one evaluation) and `blocks.rs` (memory), which they import, and
-//! `eval.rs` (a launch) and `driver.rs` (the contract), which import them.
+//! Beside the folders lie `errors.rs`, `resources.rs` (what fits in one evaluation) and `blocks.rs` (memory),
+//! which the folders import, and `eval.rs` (a launch) and `driver.rs` (the contract), which import the folders.
 //!
-//! Invariants: `check_ir` and `eval_ir` agree; every dtype is
-//! done; results do not depend on threads, vector width or the way of the rows.
+//! Invariants: `check_ir` and `eval_ir` agree; every dtype is supported; results do not depend on the number of
+//! threads, on vector width or on loop order.
 //!
-//! Not here: machine code (`gpupy-jit`), which values are computed where (the core).
+//! Not here: machine code (`gpupy-jit`), the placement of values (the engine).
 
 mod blocks;
 mod compile;
 mod driver;
 mod errors;
 mod eval;
-mod pieces;
+mod index_split;
+mod library_ops;
 mod resources;
 pub mod rows;
 mod run;
 mod threads;
 mod traversal;
-mod whole;
 
 pub use driver::{Cpu, new};
 pub use errors::NAME;
-pub use threads::number::{set_threads, threads};
+pub use threads::thread_count::{set_threads, threads};

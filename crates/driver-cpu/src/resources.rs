@@ -1,10 +1,10 @@
 //! The account of what a program needs: this driver counts instructions.
 //!
-//! Owns the meaning of the slots of `Resources`. The limit bounds what preparing a program takes;
-//! evaluation has none. Invariant: a program's account is exactly the sum of its parts' accounts,
-//! so the upper bound that the core keeps is also the truth.
+//! Owns the meaning of the slots of `Resources`. The limit bounds the time of compiling a program; evaluation
+//! has no limit. Invariant: a program's account is exactly the sum of the accounts of its parts, so the upper
+//! bound that the engine keeps is exact.
 //!
-//! Not here: whether an operation exists at all (`get_method` in `driver.rs`).
+//! Not here: whether an operation is supported at all (`get_method` in `driver.rs`).
 
 use gpupy_core::Op;
 use gpupy_core::driver::{Part, Resources};
@@ -14,7 +14,7 @@ use gpupy_core::ir::Program;
 const INSTRUCTIONS: usize = 0;
 pub const LIMIT: (&str, u32) = ("instructions", 4096);
 
-/// The limit in force where one was asked for.
+/// The limit in force, given the one that the configuration asks for (0 for none).
 pub fn limit(wanted: &Resources) -> u32 {
     match wanted.0[INSTRUCTIONS] {
         0 => LIMIT.1,
@@ -22,14 +22,14 @@ pub fn limit(wanted: &Resources) -> u32 {
     }
 }
 
-/// What one part needs.
+/// The account of one part.
 pub fn of_part(_: Part) -> Resources {
     let mut need = Resources::default();
     need.0[INSTRUCTIONS] = 1;
     need
 }
 
-/// What a program needs.
+/// The account of a program.
 pub fn of_program(program: &Program) -> Resources {
     let mut need = Resources::default();
     let counted = program.insts.iter().filter(|inst| inst.op != Op::Const);
@@ -37,7 +37,7 @@ pub fn of_program(program: &Program) -> Resources {
     need
 }
 
-/// True for an account within a limit.
+/// Whether an account is within a limit.
 pub fn fit(need: &Resources, limit: u32) -> bool {
     need.0[INSTRUCTIONS] <= limit
 }

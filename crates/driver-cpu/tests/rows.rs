@@ -183,8 +183,13 @@ fn every_quotient_of_small_integers_is_exact() {
 fn lanes_follow_the_canonical_tree() {
     for dtype in DTYPES {
         for op in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor] {
-            assert_eq!(op.reduces(dtype), rows::lanes(op, dtype).is_some(), "{op:?} {dtype}");
-            let (Some(row), Some(f)) = (rows::lanes(op, dtype), function(op, dtype, dtype)) else {
+            assert_eq!(
+                op.reduces(dtype),
+                rows::reduce_chunks(op, dtype).is_some(),
+                "{op:?} {dtype}"
+            );
+            let (Some(row), Some(f)) = (rows::reduce_chunks(op, dtype), function(op, dtype, dtype))
+            else {
                 continue;
             };
             let all = samples(dtype, 9).repeat(8);
@@ -238,7 +243,7 @@ fn short_rows_together_have_the_bits_of_each() {
             let size = dtype.size();
             let count = (from.len() / size / extent).min(37);
             let (mut got, mut want) = (vec![0; count * size], vec![0; count * size]);
-            let Some(row) = rows::lanes(op, dtype) else { continue };
+            let Some(row) = rows::reduce_chunks(op, dtype) else { continue };
             // SAFETY: there are so many rows, and room for a result of each.
             unsafe {
                 together(got.as_mut_ptr(), [from.as_ptr(); 3], count);

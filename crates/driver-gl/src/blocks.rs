@@ -1,13 +1,13 @@
-//! Which blocks there are, and which texture holds each.
+//! The live blocks, and the texture of each.
 //!
-//! Owns [`Blocks`] and [`Block`], and which [`DTYPES`] they may have. A block gets its texture at the first write or evaluation, when
-//! more is known about how its elements will be walked. Invariants: the memory of live blocks never
-//! exceeds the limit; a texture belongs to one block or to the pool.
+//! Owns [`Blocks`], [`Block`] and their [`DTYPES`]. A block gets its texture at its first write or evaluation,
+//! when more is known about the accesses to its elements. Invariants: the memory of live blocks never exceeds
+//! the limit; a texture belongs to one block or to the pool.
 //!
 //! Not here: the textures themselves (`textures.rs`, on the context's thread).
 
 use crate::context::gpu::TextureId;
-use crate::context::textures::Shape;
+use crate::context::textures::TextureShape;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use gpupy_codegen::fragment::TextureLayout;
@@ -17,7 +17,7 @@ use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What blocks may hold. Of float64 a context may have none; blocks of 64 bits are two textures.
+/// The dtypes of blocks. A context may lack float64; blocks of 64 bits are two textures.
 pub const DTYPES: [DType; 12] = [
     DType::Bool,
     DType::I8,
@@ -33,7 +33,7 @@ pub const DTYPES: [DType; 12] = [
     DType::F64,
 ];
 
-/// Memory of textures that is kept for blocks that change their layout, beside what the core keeps:
+/// Memory of free textures that is kept for blocks that change their layout, in addition to the engine's pool:
 /// fresh memory costs more than most arithmetic, because its pages are mapped one by one.
 const POOL_BYTES: u64 = 64 << 20;
 
@@ -44,19 +44,19 @@ pub struct Block {
     pub spec: BlockSpec,
     /// Its texture, once it has one.
     pub texture: Option<(TextureId, TextureLayout)>,
-    /// How often its elements have been laid out anew.
+    /// The number of times that its layout has changed.
     moves: u8,
-    /// How often its texture is lent at present, which holds it where it is.
+    /// The number of times that its texture is lent at present. A lent texture cannot move.
     lent: u32,
 }
 
-/// Blocks are laid out anew this often at most, lest two views of one block move it to and fro.
+/// The most changes of a block's layout, so that two views do not move it back and forth.
 const MOST_MOVES: u8 = 2;
 
 /// Smaller blocks are not worth moving.
 const LEAST_TO_MOVE: usize = 1 << 14;
 
-/// How many blocks this process has had: handles are told apart across all drivers of this kind.
+/// The number of blocks that this process has had: a handle is unique across all drivers of this kind.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// All blocks.
@@ -70,18 +70,17 @@ pub struct Blocks {
     /// Elements of the largest block.
     longest: usize,
     /// Free textures, oldest first.
-    pool: Vec<(Shape, TextureId)>,
+    pool: Vec<(TextureShape, TextureId)>,
     pooled: u64,
 }
 
 impl Blocks {
-    /// No blocks yet, in textures of at most so many texels each way.
+    /// No blocks yet; a texture has at most `texture_size` texels each way.
     pub fn new(texture_size: u32) -> Blocks {
         Blocks { limit: u64::MAX, longest: usize::MAX, texture_size, ..Blocks::default() }
     }
 
-    /// Sets the bytes that all blocks may take together, and the elements that one may have, before
-    /// there are any.
+    /// Sets the most bytes of all blocks together and the most elements of one, before there are any.
     ///
     /// # Errors
     /// - `DeviceLost`: the context is gone.
@@ -90,7 +89,7 @@ impl Blocks {
         self.trim(thread)
     }
 
-    /// Names a new block.
+    /// Allocates a block.
     ///
     /// # Errors
     /// - `OutOfMemory`: the limit would be exceeded.
@@ -119,13 +118,13 @@ impl Blocks {
         Ok(BlockId(id))
     }
 
-    /// Forgets a block; its texture goes to the pool.
+    /// Frees a block; its texture goes to the pool.
     pub fn free(&mut self, thread: &GlThread, id: BlockId) {
         let Some(block) = self.blocks.remove(&id.0) else { return };
         self.used -= bytes(block.spec);
         if let Some((texture, layout)) = block.texture {
             self.release(shape_of(block.spec.dtype, layout), texture);
-            // A thread that has ended has taken its textures with it.
+            // A thread that has ended has freed its textures.
             let _ = self.trim(thread);
         }
     }
@@ -143,7 +142,7 @@ impl Blocks {
         })
     }
 
-    /// The block's texture, made now if it has none: as `wanted`, or as suits any walk.
+    /// The block's texture. If it has none, one is created with the `wanted` layout, or with the usual one.
     ///
     /// # Errors
     /// - `Invalid`: there is no such block.
@@ -166,17 +165,17 @@ impl Blocks {
         Ok(texture)
     }
 
-    /// Notes that a block's texture is lent, or comes back.
+    /// Counts that a block's texture is lent (`goes`) or comes back.
     pub fn lend(&mut self, id: BlockId, goes: bool) {
         if let Some(block) = self.blocks.get_mut(&id.0) {
             block.lent = if goes { block.lent + 1 } else { block.lent.saturating_sub(1) };
         }
     }
 
-    /// Gives a block whose contents nobody needs another layout.
+    /// Changes the layout of a block whose contents are not needed.
     ///
     /// # Errors
-    /// As `texture`.
+    /// As for `texture`.
     pub fn relay(
         &mut self,
         thread: &GlThread,
@@ -195,12 +194,12 @@ impl Blocks {
         self.texture(thread, id, Some(wanted))
     }
 
-    /// Moves a block's elements into rows that suit a walk, where the block's own do not and the
-    /// walk shows how long rows should be; afterwards each step of the walk goes along a row or
-    /// from row to row, so that positions need no division.
+    /// Moves a block's elements into rows that suit an access, where its own rows do not and the access shows
+    /// how long rows should be. Afterwards each step of the access goes along a row or from row to row, so that
+    /// positions need no division.
     ///
     /// # Errors
-    /// As `texture`.
+    /// As for `texture`.
     pub fn suit(
         &mut self,
         thread: &GlThread,
@@ -223,11 +222,10 @@ impl Blocks {
         Ok(())
     }
 
-    /// Moves a block's elements into rows without padding, for launches that write across their
-    /// ends.
+    /// Moves a block's elements into rows without padding, for launches that write across the ends of rows.
     ///
     /// # Errors
-    /// As `texture`.
+    /// As for `texture`.
     pub fn unpad(&mut self, thread: &GlThread, id: BlockId) -> Result<(TextureId, TextureLayout)> {
         let wanted = self.square(self.get(id)?.spec.len)?;
         match self.get(id)?.texture {
@@ -254,10 +252,10 @@ impl Blocks {
         Ok((to, wanted))
     }
 
-    /// The layout of blocks about which nothing is known but their length.
+    /// The layout of a block about which only its length is known.
     ///
     /// # Errors
-    /// As `square`.
+    /// As for `square`.
     pub fn usual(&self, len: usize) -> Result<TextureLayout> {
         // Many arrays are square.
         let row = len.isqrt();
@@ -265,10 +263,10 @@ impl Blocks {
         square.filter(|rows| !rows.is_padded()).map_or_else(|| self.square(len), Ok)
     }
 
-    /// The layout of blocks about which nothing is known, and nothing is guessed.
+    /// The layout that assumes nothing about a block.
     ///
     /// # Errors
-    /// - `Invalid`: no texture is large enough, though the capabilities said so.
+    /// - `Invalid`: no texture is large enough, although the capabilities promise one.
     fn square(&self, len: usize) -> Result<TextureLayout> {
         TextureLayout::square(len, self.texture_size).ok_or_else(|| {
             Error::new(ErrorKind::Invalid, "block_alloc")
@@ -290,8 +288,8 @@ impl Blocks {
         TextureLayout::rows(len, row, self.texture_size)
     }
 
-    fn take(&mut self, thread: &GlThread, shape: Shape) -> Result<TextureId> {
-        // The youngest is the likeliest to be in the CPU's cache, where the device is a CPU.
+    fn take(&mut self, thread: &GlThread, shape: TextureShape) -> Result<TextureId> {
+        // The newest is the most likely to be in the cache, where the device is a CPU.
         if let Some(at) = self.pool.iter().rposition(|(s, _)| *s == shape) {
             self.pooled -= shape.bytes();
             return Ok(self.pool.remove(at).1);
@@ -302,7 +300,7 @@ impl Blocks {
         Ok(id)
     }
 
-    fn release(&mut self, shape: Shape, texture: TextureId) {
+    fn release(&mut self, shape: TextureShape, texture: TextureId) {
         self.pool.push((shape, texture));
         self.pooled += shape.bytes();
     }
@@ -326,9 +324,9 @@ impl Blocks {
     }
 }
 
-/// The texture that holds elements of `dtype` so.
-pub fn shape_of(dtype: DType, layout: TextureLayout) -> Shape {
-    Shape { dtype, width: layout.width, height: layout.height, row: layout.row }
+/// The shape of the texture for elements of `dtype` in this layout.
+pub fn shape_of(dtype: DType, layout: TextureLayout) -> TextureShape {
+    TextureShape { dtype, width: layout.width, height: layout.height, row: layout.row }
 }
 
 fn bytes(spec: BlockSpec) -> u64 {

@@ -1,15 +1,15 @@
-//! The contract's 14 functions.
+//! The driver_answers's 14 functions.
 //!
-//! Owns [`Gl`]. Not here: what is done (`open.rs` and its neighbours).
+//! Owns [`Gl`]. Not here: their work (`open.rs` and its neighbours).
 
 use crate::blocks::{Blocks, DTYPES};
 use crate::context::egl::Limits;
-use crate::context::joined::Renderer;
-use crate::context::memory;
+use crate::context::memory_budget;
+use crate::context::shared_context::Renderer;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use crate::eval::Evaluator;
-use crate::open::Open;
+use crate::open::OpenDriver;
 use crate::resources;
 use gpupy_codegen::driver_answers::{self, BlockLimits};
 use gpupy_codegen::kernel_cache::{self, KernelCache};
@@ -28,8 +28,7 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Gl::default())
 }
 
-/// An OpenGL driver, closed, whose contexts seem to have no integers of 64 bits, and so no float64: for
-/// tests.
+/// A closed OpenGL driver for tests, whose contexts seem to have no integers of 64 bits and no float64.
 pub fn new_short() -> Box<dyn Driver> {
     Box::new(Gl { short: true, ..Gl::default() })
 }
@@ -37,16 +36,16 @@ pub fn new_short() -> Box<dyn Driver> {
 /// The OpenGL driver.
 #[derive(Default)]
 struct Gl {
-    open: Option<Open>,
-    /// Whether integers of 64 bits are left unused, for a test.
+    open: Option<OpenDriver>,
+    /// Whether integers of 64 bits are hidden, for a test.
     short: bool,
-    longs: SplitStorage,
+    split_storage: SplitStorage,
     limits: Resources,
     abilities: OperationSupport,
 }
 
 impl Gl {
-    fn open(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut OpenDriver> {
         self.open.as_mut().ok_or_else(|| driver_answers::is_closed(NAME))
     }
 
@@ -58,7 +57,7 @@ impl Gl {
         offset: usize,
         bytes: usize,
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
-        self.longs.range((NAME, operation), block, (offset, bytes), || {
+        self.split_storage.range((NAME, operation), block, (offset, bytes), || {
             let open = self.open.as_ref().ok_or_else(|| driver_answers::is_closed(NAME))?;
             Ok(open.blocks.get(block)?.spec)
         })
@@ -78,7 +77,7 @@ impl Gl {
     }
 }
 
-/// What a context can do, if its device does it right.
+/// The abilities of a context, assuming that its device computes correctly.
 fn abilities(context: &Limits) -> OperationSupport {
     let has = |dtype: &DType| context.long || *dtype != DType::F64;
     OperationSupport {
@@ -102,12 +101,12 @@ impl Driver for Gl {
         // The width of most textures is a power of two.
         let side = 1u64 << context.texture_size.max(1).ilog2();
         let elements = side * u64::from(context.texture_size) * 4;
-        let sizes = BlockLimits::of(config, memory::available(&context), elements);
+        let sizes = BlockLimits::of(config, memory_budget::available(&context), elements);
         let blocks = Blocks::new(context.texture_size);
         let (device, devices) = (context.renderer.clone(), context.devices.clone());
         let identity = format!("{device}\n{}", context.version);
         self.abilities = abilities(&context);
-        self.longs = SplitStorage::new(if context.long {
+        self.split_storage = SplitStorage::new(if context.long {
             EmulationLevel::Blocks
         } else {
             EmulationLevel::Integers
@@ -132,8 +131,8 @@ impl Driver for Gl {
             true => kernel_cache::ELEMENTS_UNTIL_LITERALS,
             false => kernel_cache::ELEMENTS_WHERE_SCALARS_ARE_DEAR,
         });
-        self.open = Some(Open { renderer, thread, context, blocks, kernels, newest: 0 });
-        // What is tried is not the user's, and needs no room in a lowered limit.
+        self.open = Some(OpenDriver { renderer, thread, context, blocks, kernels, newest: 0 });
+        // The probe's launches are not the user's, and are not subject to lowered limits.
         let found = probe::find_out(self, &capabilities, NAME, &identity);
         let limited = self
             .open()
@@ -159,18 +158,19 @@ impl Driver for Gl {
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        let mut longs = std::mem::take(&mut self.longs);
+        let mut split_storage = std::mem::take(&mut self.split_storage);
         let known = self.abilities.dtypes.contains(&spec.dtype);
-        let block = self.open().and_then(|open| match known && longs.split().splits(spec.dtype) {
-            true => longs.alloc(open, spec, Open::alloc, Open::free),
-            false => open.alloc(spec),
-        });
-        self.longs = longs;
+        let block =
+            self.open().and_then(|open| match known && split_storage.split().splits(spec.dtype) {
+                true => split_storage.alloc(open, spec, OpenDriver::alloc, OpenDriver::free),
+                false => open.alloc(spec),
+            });
+        self.split_storage = split_storage;
         block
     }
 
     fn block_free(&mut self, block: BlockId) {
-        let high = self.longs.remove(block).map(|long| long.high);
+        let high = self.split_storage.remove(block).map(|long| long.high);
         if let Ok(open) = self.open() {
             [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
         }
@@ -199,7 +199,7 @@ impl Driver for Gl {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        let (split, need) = (self.longs.split(), resources::of_program);
+        let (split, need) = (self.split_storage.split(), resources::of_program);
         driver_answers::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
@@ -208,7 +208,7 @@ impl Driver for Gl {
             return self.lend(dest.block, lend);
         }
         let draw_buffers = (self.limits.0[resources::DRAW_BUFFERS] as usize).max(1);
-        let halved = self.longs.halved(launch);
+        let halved = self.split_storage.halved(launch);
         let open = self.open()?;
         let mut evaluator = Evaluator {
             thread: &open.thread,
@@ -225,10 +225,10 @@ impl Driver for Gl {
     }
 
     fn resource_get(&self, part: Part) -> Resources {
-        resources::of_part(part, self.longs.split())
+        resources::of_part(part, self.split_storage.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)
@@ -243,7 +243,7 @@ mod tests {
     use gpupy_core::driver::{Access, Dest};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 
-    /// A driver that finds its device's division and root wrong.
+    /// A driver that believes its device's division and square root to be wrong.
     fn open_doubting() -> Option<Gl> {
         let mut gl = Gl::default();
         if let Err(error) = gl.init(&Config::default()) {

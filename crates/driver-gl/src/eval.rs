@@ -1,13 +1,13 @@
 //! Turns a launch into draws, and the programs of draws into kernels.
 //!
-//! Owns [`Evaluator`]. Invariants: destinations that are written whole and alike go in one draw, all
-//! others in one each; what a launch needs is compiled before anything of it is drawn, so that a
-//! refusal leaves all blocks as they were.
+//! Owns [`Evaluator`]. Invariants: destinations that are written whole and with equal accesses go in one draw,
+//! all others in one each; all kernels of a launch are compiled before its first draw, so that a refusal leaves
+//! all blocks unchanged.
 //!
 //! Not here: addressing (`gpupy_codegen::fragment`), the draw itself (`gpu.rs`).
 
-use crate::across;
 use crate::blocks::Blocks;
+use crate::column_reduce;
 use crate::context::gpu::{Draw, KernelId, TextureId};
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
@@ -21,7 +21,7 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// What evaluating needs of the open driver.
+/// The parts of an open driver that an evaluation uses.
 pub struct Evaluator<'a> {
     /// The context's thread.
     pub thread: &'a GlThread,
@@ -45,11 +45,11 @@ impl Evaluator<'_> {
     /// - `Invalid`: a dead handle.
     /// - `DeviceLost`: the context is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        // A dead handle must not be found when blocks have been laid out anew for it.
+        // Dead handles are reported before any block changes its layout.
         for block in launch.operands.iter().chain(launch.dests.iter().map(|dest| &dest.block)) {
             self.blocks.get(*block)?;
         }
-        match across::Detour::of(launch) {
+        match column_reduce::ColumnDetour::of(launch) {
             Some(detour) => self.eval_across(launch, &detour),
             None => self.eval_as_it_is(launch),
         }
@@ -65,13 +65,14 @@ impl Evaluator<'_> {
             layouts.push(layout);
         }
         let groups = self.groups(launch);
-        // Blocks move before anything is drawn, as two destinations may be one block.
+        // Blocks move before the first draw, because two destinations may be one block.
         for stores in &groups {
             let targets = self.targets(launch, &layouts, stores)?;
             if !targets[0].1.is_padded() {
                 continue;
             }
-            let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
+            let part =
+                DrawGroup { launch, textures: &textures, layouts: &layouts, stores, targets };
             if matches!(fragment::plan(&part.request(&part.all())), Err(DrawDeclined::Padded)) {
                 for store in stores {
                     self.blocks.unpad(self.thread, launch.dests[*store as usize].block)?;
@@ -82,7 +83,8 @@ impl Evaluator<'_> {
         let mut draws = Vec::new();
         for stores in &groups {
             let targets = self.targets(launch, &layouts, stores)?;
-            let part = Part { launch, textures: &textures, layouts: &layouts, stores, targets };
+            let part =
+                DrawGroup { launch, textures: &textures, layouts: &layouts, stores, targets };
             self.prepare(&part, &mut draws, &mut evaluated)?;
         }
         evaluated.launches = draws.len() as u32;
@@ -90,9 +92,13 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Reduces the columns of an array side by side, into blocks of this driver's own whose rows are
-    /// the columns' chunks, and copies those to where the chunks of a column are neighbours.
-    fn eval_across(&mut self, launch: &Launch<'_>, detour: &across::Detour) -> Result<Evaluated> {
+    /// Reduces the columns of an array next to each other, into temporary blocks whose rows are chunks of all
+    /// columns, and copies these to the destinations, where chunks of a column are neighbours.
+    fn eval_across(
+        &mut self,
+        launch: &Launch<'_>,
+        detour: &column_reduce::ColumnDetour,
+    ) -> Result<Evaluated> {
         let specs: Vec<BlockSpec> = launch
             .dests
             .iter()
@@ -112,11 +118,11 @@ impl Evaluator<'_> {
         outcome
     }
 
-    /// Reduces into these blocks, and copies them to the destinations.
+    /// Reduces into temporary blocks, and copies them to the destinations.
     fn eval_over(
         &mut self,
         launch: &Launch<'_>,
-        detour: &across::Detour,
+        detour: &column_reduce::ColumnDetour,
         specs: &[BlockSpec],
         blocks: &[(BlockId, Option<TextureLayout>)],
     ) -> Result<Evaluated> {
@@ -127,7 +133,7 @@ impl Evaluator<'_> {
         }
         let mut evaluated = self.eval_as_it_is(&Launch { dests: &dests, ..launch.clone() })?;
         let dtypes: Vec<DType> = specs.iter().map(|spec| spec.dtype).collect();
-        let program = across::copy(&dtypes);
+        let program = column_reduce::copy(&dtypes);
         let copied = self.eval_as_it_is(&Launch {
             program: &program,
             fingerprint: program.fingerprint(),
@@ -144,7 +150,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Lays blocks out anew whose rows do not suit how the launch walks over them.
+    /// Changes the layout of blocks whose rows do not suit the launch's accesses.
     fn suit(&mut self, launch: &Launch<'_>) -> Result<()> {
         if launch.shape.len() < 2 || launch.program.form != Form::Map {
             return Ok(());
@@ -172,7 +178,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The textures that a draw writes, all of one layout.
+    /// The textures that a draw writes, all with one layout.
     fn targets(
         &mut self,
         launch: &Launch<'_>,
@@ -196,7 +202,7 @@ impl Evaluator<'_> {
         Ok(targets)
     }
 
-    /// A layout for a block that this launch writes first, or `None` for the usual one.
+    /// A layout for a block that has no texture yet, or `None` for the usual one.
     fn choose_layout(
         &self,
         launch: &Launch<'_>,
@@ -214,20 +220,20 @@ impl Evaluator<'_> {
             return None;
         }
         if axes >= 2 && uses_coordinates(launch.program) {
-            // Rows of texels that are rows of the array spare divisions, even if they are padded.
+            // If rows of texels are rows of the array, no division is needed, even if they are padded.
             let rows = self.blocks.rows(len, launch.shape[axes - 1]);
             if rows.is_some() {
                 return rows;
             }
         }
-        // Like an operand that is walked through alike, each fragment reads at its own position.
+        // With the layout of an operand of equal length, each fragment reads at its own position.
         operands.iter().copied().find(|layout| layout.len == len)
     }
 
     /// Plans and compiles one draw, or several where one cannot be planned.
     fn prepare(
         &mut self,
-        part: &Part<'_>,
+        part: &DrawGroup<'_>,
         draws: &mut Vec<Draw>,
         evaluated: &mut Evaluated,
     ) -> Result<()> {
@@ -236,7 +242,7 @@ impl Evaluator<'_> {
             let request = part.request(&points);
             match fragment::plan(&request) {
                 Ok(planned) => {
-                    let mut maker = Making {
+                    let mut maker = KernelBuilder {
                         request: &request,
                         thread: self.thread,
                         newest: self.newest,
@@ -267,15 +273,15 @@ impl Evaluator<'_> {
     }
 }
 
-/// What makes the kernels of a launch.
-struct Making<'a> {
+/// Makes the kernels of a launch.
+struct KernelBuilder<'a> {
     request: &'a DrawRequest<'a>,
     thread: &'a GlThread,
     newest: &'a mut KernelId,
     glsl: fragment::Version,
 }
 
-impl KernelMaker for Making<'_> {
+impl KernelMaker for KernelBuilder<'_> {
     type Planned = PlannedDraw;
     type Plan = DrawPlan;
     type Kernel = Compiled;
@@ -306,17 +312,17 @@ impl KernelMaker for Making<'_> {
     }
 }
 
-/// A compiled kernel, as this side knows it.
+/// A compiled kernel, as the caller's side knows it.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Its name.
     pub id: KernelId,
-    /// The fragment shader that it was made of.
+    /// The text of its fragment shader.
     pub code: Arc<str>,
 }
 
-/// What the draws of one group of destinations share.
-struct Part<'a> {
+/// The state that the draws of one group of destinations share.
+struct DrawGroup<'a> {
     launch: &'a Launch<'a>,
     textures: &'a [TextureId],
     layouts: &'a [TextureLayout],
@@ -326,15 +332,15 @@ struct Part<'a> {
 
 /// A part of a launch's points.
 #[derive(Clone)]
-struct Points {
+struct DrawPoints {
     shape: Vec<usize>,
     accesses: Vec<Access>,
     place: Access,
 }
 
-impl Part<'_> {
-    fn all(&self) -> Points {
-        Points {
+impl DrawGroup<'_> {
+    fn all(&self) -> DrawPoints {
+        DrawPoints {
             shape: self.launch.shape.to_vec(),
             accesses: self.launch.accesses.to_vec(),
             place: self.launch.dests[self.stores[0] as usize].access.clone(),
@@ -345,7 +351,7 @@ impl Part<'_> {
         self.stores.iter().all(|store| self.launch.dests[*store as usize].whole)
     }
 
-    fn request<'r>(&'r self, points: &'r Points) -> DrawRequest<'r> {
+    fn request<'r>(&'r self, points: &'r DrawPoints) -> DrawRequest<'r> {
         DrawRequest {
             program: self.launch.program,
             shape: &points.shape,
@@ -362,9 +368,9 @@ impl Part<'_> {
         }
     }
 
-    /// The points for each place on one axis, or `None` when no axis is left. A reduction keeps its
-    /// last axis.
-    fn slices(&self, points: &Points) -> Option<Vec<Points>> {
+    /// One slice of the points for each coordinate of the first axis that has several, or `None` when no such
+    /// axis is left. A reduction keeps its last axis.
+    fn slices(&self, points: &DrawPoints) -> Option<Vec<DrawPoints>> {
         let keep = usize::from(self.launch.program.form != Form::Map);
         let axis = points.shape[..points.shape.len() - keep].iter().position(|n| *n > 1)?;
         let slice = |i: usize| {
@@ -376,13 +382,13 @@ impl Part<'_> {
             let mut shape = points.shape.clone();
             shape[axis] = 1;
             let accesses = points.accesses.iter().map(at).collect();
-            Points { shape, accesses, place: at(&points.place) }
+            DrawPoints { shape, accesses, place: at(&points.place) }
         };
         Some((0..points.shape[axis]).map(slice).collect())
     }
 }
 
-/// True when a program asks where its points are.
+/// Whether a program depends on the coordinates of its points.
 fn uses_coordinates(program: &Program) -> bool {
     program.accesses.contains(&AccessKind::Affine)
         || program.insts.iter().any(|i| i.op == Op::Index)

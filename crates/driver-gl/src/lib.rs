@@ -1,14 +1,15 @@
-//! The OpenGL driver: programs drawn as fragment shaders into textures, without a display.
+//! The OpenGL driver: it draws programs as fragment shaders into textures, without a display.
 //!
-//! Owns nothing itself; the parts, each of which imports only earlier ones: `errors.rs`; `context` has what happens on
-//! the thread that the context lives on. The caller's side knows blocks, layouts and compiled kernels without
-//! asking it: `resources.rs` is about what fits in one evaluation, `blocks.rs` about elements, `across.rs` and
-//! `eval.rs` turn launches into draws, `open.rs` is what an open driver has, `driver.rs` has the contract's functions.
+//! It owns nothing itself. Its parts, each of which imports only earlier ones: `errors.rs`; `context`, the side
+//! of the thread that the OpenGL context lives on; and the caller's side, which knows blocks, layouts and
+//! compiled kernels without asking that thread. There, `resources.rs` has the account of what fits in one
+//! evaluation, `blocks.rs` has blocks, `column_reduce.rs` and `eval.rs` turn launches into draws, `open.rs` has
+//! the state of an open driver, and `driver.rs` the contract's functions.
 //!
 //! Not here: the text of shaders (`gpupy-codegen`).
 
-mod across;
 mod blocks;
+mod column_reduce;
 mod context;
 mod driver;
 mod errors;

@@ -1,12 +1,12 @@
-//! What an open driver has.
+//! The state of an open driver.
 //!
-//! Owns [`Open`], and the transfers of its blocks. Not here: evaluation (`eval.rs`), the context's side of transfers
-//! (`textures.rs`).
+//! Owns [`OpenDriver`], and the transfers of its blocks. Not here: evaluation (`eval.rs`), the context's side of
+//! transfers (`textures.rs`).
 
 use crate::blocks::{Blocks, shape_of};
 use crate::context::egl::Limits;
 use crate::context::gpu::KernelId;
-use crate::context::joined::Renderer;
+use crate::context::shared_context::Renderer;
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
 use crate::eval::Compiled;
@@ -16,28 +16,27 @@ use gpupy_core::driver::{BlockId, BlockSpec, Lend, LendKind, Lent};
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ops::Range;
 
-/// Writes up to this many bytes are copied and queued; longer ones wait for the device to take
-/// them.
+/// Writes of up to this many bytes are copied and queued; longer writes wait until the device has taken them.
 const QUEUED_WRITE: usize = 1 << 16;
 
-/// What an open driver has.
-pub struct Open {
-    /// With whose context ours shares its objects, so that blocks can be lent there.
+/// The state of an open driver.
+pub struct OpenDriver {
+    /// The renderer whose context shares its objects with ours, so that blocks can be lent to it.
     pub renderer: Option<Renderer>,
     /// The context's thread.
     pub thread: GlThread,
-    /// What the context can do.
+    /// The limits of the context.
     pub context: Limits,
     /// The blocks.
     pub blocks: Blocks,
-    /// The kernels that there are.
+    /// The compiled kernels.
     pub kernels: KernelCache<DrawPlan, Compiled>,
     /// The name of the kernel that was compiled last.
     pub newest: KernelId,
 }
 
-impl Open {
-    /// Allocates a block that is one texture.
+impl OpenDriver {
+    /// Allocates a block of one texture.
     ///
     /// # Errors
     /// Those of [`Blocks::alloc`].
@@ -45,12 +44,12 @@ impl Open {
         self.blocks.alloc(&self.thread, spec)
     }
 
-    /// Frees such a block.
+    /// Frees a block of one texture.
     pub fn free(&mut self, block: BlockId) {
         self.blocks.free(&self.thread, block);
     }
 
-    /// Reads elements of such a block.
+    /// Reads elements of a block of one texture.
     ///
     /// # Errors
     /// - `Invalid`: a dead handle.
@@ -60,11 +59,12 @@ impl Open {
         self.thread.ask(|gpu| gpu.read(texture, range, out))?
     }
 
-    /// Lends such a block to the renderer whose context is current in this thread, or takes it back.
+    /// Lends a block of one texture to the renderer whose context is current in this thread, or takes it back.
     ///
     /// # Errors
-    /// - `Unsupported`: nothing is shared.
-    /// - `Invalid`: a dead handle; or another context is current, and a block that is to come back is back.
+    /// - `Unsupported`: no objects are shared.
+    /// - `Invalid`: a dead handle; or another context is current (a block to be taken back is back
+    ///   nevertheless).
     /// - `Poisoned`, `OutOfMemory`, `DeviceLost`: the context's own.
     pub fn lend(&mut self, block: BlockId, lend: Lend) -> Result<Option<Lent>> {
         let spec = self.blocks.get(block)?.spec;
@@ -111,7 +111,7 @@ impl Open {
         }))
     }
 
-    /// Writes elements of such a block.
+    /// Writes elements of a block of one texture.
     ///
     /// # Errors
     /// - `Invalid`: a dead handle.

@@ -1,13 +1,13 @@
 //! The account of what a program needs: the seven resources of fragment programs, and textures.
 //!
-//! Owns the meaning of the slots of `Resources`. The context reports limits of parameters, draw
-//! buffers and textures. OpenGL's core has none for the others; theirs are budgets of ours: shaders
-//! much longer take more time to compile than they save launches (on llvmpipe 0.4 s for the 900 of
-//! the distance map of 100 points, and more than in proportion beyond).
+//! Owns the meaning of the slots of `Resources`. The context reports limits of parameters, draw buffers and
+//! textures. OpenGL's core profile has no limits for the others; theirs are budgets of this driver: much longer
+//! shaders take more time to compile than they save in launches (on llvmpipe 0.4 s for the 900 instructions of
+//! the distance map of 100 points, and more than proportionally beyond).
 //!
-//! Invariant: the sum over a program's parts is never below what `of_program` finds.
+//! Invariant: the sum over a program's parts is never below the account of `of_program`.
 //!
-//! Not here: whether an operation exists at all (`get_method` in `driver.rs`).
+//! Not here: whether an operation is supported at all (`get_method` in `driver.rs`).
 
 use crate::context::egl::Limits;
 use gpupy_codegen::driver_answers;
@@ -41,33 +41,33 @@ const NAMES: [&str; 8] = [
     "textures",
 ];
 
-/// The most reductions of a program: each keeps lanes, of which registers hold so many.
+/// The most reductions of a program: each keeps lanes in registers.
 pub const MOST_REDUCTIONS: usize = 4;
-/// More textures than this are not asked for, since each takes parameters.
+/// The most textures that are used, because each takes parameters.
 const MOST_TEXTURES: u32 = 32;
-/// Instructions that put an element of 64 bits together, or take it apart, at most.
+/// The most instructions to join or split an element of 64 bits.
 const OF_HALVES: u32 = 12;
-/// Numbers that a launch gives for the walk over one operand, at most: an offset, strides, a wrap.
+/// The most kernel arguments for the access of one operand: an offset, strides, a wrap.
 const WORDS_OF_LOAD: u32 = 24;
-/// Those that it gives for the destination and for constants, rather more than enough.
+/// Kernel arguments for the destination and for constants, with some reserve.
 const WORDS_OF_FRAME: u32 = 64;
-/// Those that it gives for an index value over as many axes as most arrays have.
+/// Kernel arguments for an index value over as many axes as most arrays have.
 const WORDS_OF_INDEX: u32 = 4;
 
-/// The limits in force: the context's and ours, or lower ones where the configuration has them.
+/// The limits in force: the context's and this driver's, or lower ones of the configuration.
 pub fn limits(context: &Limits, lowered: &Resources) -> Resources {
     let mut limits = Resources::default();
     limits.0[INSTRUCTIONS] = 1536;
     limits.0[ARITHMETIC] = 1024;
     limits.0[FETCHES] = 64;
     limits.0[INDIRECTIONS] = 16;
-    // Compilers spill; what is left of this limit is for configurations.
+    // Compilers spill registers, so this limit only serves configurations that lower it.
     limits.0[TEMPORARIES] = 2048;
-    // The numbers of walks come with every launch; what they leave is for scalars.
+    // Arguments for accesses come with every launch; the rest is for scalars.
     let walks = WORDS_OF_LOAD * context.texture_units.min(MOST_TEXTURES) + WORDS_OF_FRAME;
     limits.0[PARAMETERS] = context.uniform_components.saturating_sub(walks).max(64);
     limits.0[DRAW_BUFFERS] = context.draw_buffers;
-    // One is for what a destination held.
+    // One texture is reserved for the old contents of a destination.
     limits.0[TEXTURES] = context.texture_units.min(MOST_TEXTURES).saturating_sub(1);
     driver_answers::lowered(limits, lowered)
 }
@@ -77,12 +77,12 @@ pub fn named(limits: &Resources) -> Vec<(Cow<'static, str>, u32)> {
     driver_answers::named(&NAMES, limits)
 }
 
-/// What one part needs at most.
+/// The account of one part, an upper bound.
 pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     let mut need = of_short(part);
     match part {
         Part::Param(dtype) if dtype.size() == 8 => need.0[PARAMETERS] = 2,
-        // One for each half, and what takes elements apart or puts them together.
+        // One for each half, and the instructions that split or join elements.
         Part::Operand(dtype) | Part::Dest(dtype) | Part::Op(Op::Gather, dtype)
             if split.splits(dtype) =>
         {
@@ -97,7 +97,7 @@ pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
             if split == EmulationLevel::Integers && op.info().rule != Rule::Special =>
         {
             let most = most_instructions(op, dtype);
-            // Each stands for one of the most expensive that it may be.
+            // Each counts as the most expensive form that it may take.
             need.0[ARITHMETIC] = need.0[ARITHMETIC].max(3 * most + 20);
             need.0[INSTRUCTIONS] = need.0[ARITHMETIC];
             need.0[TEMPORARIES] = most;
@@ -107,7 +107,7 @@ pub fn of_part(part: Part, split: EmulationLevel) -> Resources {
     need
 }
 
-/// What one part needs where elements have at most 32 bits.
+/// The account of one part where elements have at most 32 bits.
 fn of_short(part: Part) -> Resources {
     let mut need = Resources::default();
     match part {
@@ -145,10 +145,10 @@ fn of_short(part: Part) -> Resources {
     need
 }
 
-/// What a program really needs.
+/// The exact account of a program.
 pub fn of_program(program: &Program) -> Resources {
     let mut need = Resources::default();
-    // The gathers on the way to each value.
+    // The number of gathers on the path to each value.
     let mut chain = vec![0u32; program.insts.len()];
     for (at, inst) in program.insts.iter().enumerate() {
         let before = program.uses(inst).map(|v| chain[v as usize]).max().unwrap_or(0);

@@ -1,18 +1,18 @@
 //! Blocks: pieces of host memory, counted against the limit.
 //!
-//! Owns [`Blocks`]. Every dtype of ours fits in 32 bits, so a block is a vector of bits; dtypes
-//! matter where host memory is read and written. What a launch brings in host memory becomes blocks
-//! for as long as the launch. Invariants: live blocks together never exceed the limit; no two blocks
-//! of this process ever have the same handle.
+//! Owns [`Blocks`]. Every dtype of this driver fits in 32 bits, so a block is a vector of bits; dtypes matter
+//! only where host memory is read and written. Memory that a launch brings becomes blocks for the duration of
+//! the launch. Invariants: live blocks together never exceed the limit; a handle is never given out twice in
+//! one process.
 //!
-//! Not here: when a block is evicted to make room (the core's cache).
+//! Not here: eviction (the engine's block cache).
 
 use gpupy_core::driver::{BlockId, BlockSpec, HostBlock, Launch};
 use gpupy_core::{DType, Error, ErrorKind, Result, memory};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many blocks this process has had.
+/// The number of blocks that this process has had.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// One block: elements in C order.
@@ -40,7 +40,7 @@ impl Block {
         Ok(())
     }
 
-    /// The elements from `offset` on that take so many bytes of host memory, and the bytes of one.
+    /// The elements from `offset` on that take `bytes` bytes of host memory, and the bytes of one element.
     fn part(&mut self, offset: usize, bytes: usize) -> Result<(&mut [u32], usize)> {
         let (size, len) = (self.dtype.size(), self.bits.len());
         let end = offset.saturating_add(bytes / size);
@@ -51,11 +51,11 @@ impl Block {
     }
 }
 
-/// All live blocks. By default none can be: so it is while the driver is closed.
+/// All live blocks. The default has no room for any: it stands for a closed driver.
 #[derive(Default)]
 pub struct Blocks {
     live: HashMap<BlockId, Block>,
-    /// The elements that there is still memory for.
+    /// Elements that may still be allocated.
     pub room: usize,
     /// The elements of the largest block.
     pub longest: usize,
@@ -98,7 +98,7 @@ impl Blocks {
                 continue;
             }
             let mut block = self.blank(launch, dest.block, *dtype)?;
-            // What is written whole may hold nothing yet.
+            // A destination that is written whole may be uninitialised.
             if !dest.whole {
                 block.write(0, bytes(launch, dest.block, *dtype)?)?;
             }
@@ -107,7 +107,7 @@ impl Blocks {
         Ok(brought)
     }
 
-    /// A block like memory that a launch brings.
+    /// A block like a piece of memory that a launch brings.
     fn blank(&self, launch: &Launch<'_>, id: BlockId, dtype: DType) -> Result<Block> {
         let len = piece(launch, id)?.len;
         if !(1..=self.longest).contains(&len) {
@@ -116,13 +116,14 @@ impl Blocks {
         Ok(Block { dtype, bits: memory::zeroed(len)? })
     }
 
-    /// Gives the destinations of a launch back to its memory.
+    /// Copies the destinations of a launch back to its memory.
     pub fn give_back(&mut self, launch: &Launch<'_>) -> Result<()> {
         for dest in launch.dests {
             let (block, to) = (self.get(dest.block)?, piece(launch, dest.block)?.memory);
             let mut bytes = memory::zeroed(block.bits.len() * block.dtype.size())?;
             block.read(0, &mut bytes)?;
-            // SAFETY: the core gives memory of so many elements, which nobody else has during the call.
+            // SAFETY: the contract guarantees memory of this many elements, which nothing else accesses during
+            // the call.
             unsafe { to.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         }
         Ok(())
@@ -138,11 +139,11 @@ fn piece<'a>(launch: &Launch<'a>, id: BlockId) -> Result<&'a HostBlock> {
 /// The elements of memory that a launch brings.
 fn bytes<'a>(launch: &Launch<'a>, id: BlockId, dtype: DType) -> Result<&'a [u8]> {
     let HostBlock { memory, len } = *piece(launch, id)?;
-    // SAFETY: the core gives memory of so many elements, which it leaves alone during the call.
+    // SAFETY: the contract guarantees memory of this many elements, which the core does not change during the call.
     Ok(unsafe { std::slice::from_raw_parts(memory.as_ptr(), len * dtype.size()) })
 }
 
-/// The error of a mistake of the caller.
+/// The error of a call that breaks the contract.
 pub fn invalid(said: &str) -> Error {
     Error::new(ErrorKind::Invalid, crate::NAME).says(said)
 }

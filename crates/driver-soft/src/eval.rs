@@ -1,9 +1,9 @@
 //! Evaluation of one launch: every instruction for a piece of a row of points, then the next piece.
 //!
-//! Owns [`launch`]. Values travel as bits in rows of `u64`, so dtypes matter only to operations.
-//! Invariant: nothing but the launch's points changes in a destination.
+//! Owns [`launch`]. Values are kept as bits in rows of `u64`, so dtypes matter only to operations. Invariant:
+//! only the launch's points change in a destination.
 //!
-//! Not here: whether the program is one that we evaluate (`resources.rs`).
+//! Not here: whether the program fits (`resources.rs`).
 
 use crate::blocks::{Blocks, invalid};
 use gpupy_core::driver::{Access, Launch};
@@ -13,12 +13,12 @@ use gpupy_core::op_eval::{Function, function};
 use gpupy_core::{DType, Result};
 use std::ops::Range;
 
-/// The most points that are in work at a time: few enough for the nearest cache.
+/// The most points that are evaluated at a time, so that their values fit in the nearest cache.
 const ROW: usize = 1024;
 
 /// Evaluates a launch.
 pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
-    // A dead handle must not be found when half of the work is done.
+    // Dead handles are reported before any destination changes.
     let dests = launch.dests.iter().map(|dest| &dest.block);
     launch.operands.iter().chain(dests).try_for_each(|block| blocks.get(*block).map(drop))?;
     let insts = &launch.program.insts;
@@ -36,7 +36,7 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
             evaluation.reduce(reduce.start, &point)?;
         }
         evaluation.run(reduce.as_ref().map_or(0, |range| range.end)..insts.len(), &point, n)?;
-        // On to the next piece of this row, or to the next row.
+        // Moves to the next piece of this row, or to the next row.
         point[axis] += n;
         let mut k = axis;
         while k > 0 && point[k] == shape[k] {
@@ -51,7 +51,7 @@ pub fn launch(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
 struct Evaluation<'a> {
     blocks: &'a mut Blocks,
     launch: &'a Launch<'a>,
-    /// The values of each instruction at the points in work.
+    /// The values of each instruction at the current points.
     rows: Vec<Vec<u64>>,
 }
 
@@ -100,7 +100,7 @@ impl Evaluation<'_> {
             }
             op => {
                 let apply = self.function(op, if op == Op::Select { b } else { a }, inst.dtype)?;
-                // Arguments that an operation does not use are 0, and so name some row.
+                // Unused arguments of an operation are 0, so they name an existing row.
                 let operands = self.rows[a].iter().zip(&self.rows[b]).zip(&self.rows[c]);
                 for (bits, ((a, b), c)) in row.iter_mut().zip(operands) {
                     *bits = apply(*a, *b, *c);
@@ -115,8 +115,8 @@ impl Evaluation<'_> {
         function(op, from, to).ok_or_else(|| invalid("an operation that `check_ir` refuses"))
     }
 
-    /// Runs everything before the first `reduce`, which is at `at`, for the input points of an output point, and
-    /// combines them by the canonical tree (see `Form::Reduce`), once for each reduction.
+    /// Runs everything before the first `reduce`, at instruction `at`, for the input points of an output point,
+    /// and reduces them by the canonical tree (see `Form::Reduce`), once for each reduction.
     fn reduce(&mut self, at: usize, point: &[usize]) -> Result<()> {
         let axis = point.len() - 1;
         let mut first = point.to_vec();
@@ -126,7 +126,7 @@ impl Evaluation<'_> {
         for Reduction { at, op, value, dtype } in self.launch.program.reductions() {
             let combine = self.function(op, value as usize, dtype)?;
             let points = &self.rows[value as usize];
-            // Another reduction may combine the same points.
+            // The points are kept, because another reduction may use them.
             let mut lanes: [u64; REDUCE_LANES] = std::array::from_fn(|l| points[l]);
             for k in REDUCE_LANES..n {
                 lanes[k % REDUCE_LANES] = combine(lanes[k % REDUCE_LANES], points[k], 0);
@@ -142,7 +142,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// The numbers of an access at `point` and its followers along the last axis.
+/// The element numbers of an access at `point` and its followers along the last axis.
 fn places(access: &Access, point: &[usize]) -> impl Fn(i64) -> i64 + use<> {
     let steps = access.strides.iter().zip(point);
     let first = steps.fold(access.offset, |at, (stride, i)| at + stride * *i as i64);

@@ -1,18 +1,17 @@
-//! The software driver: the 14 functions of the contract, at their shortest. Read this first when
-//! you write a driver; every other driver keeps the same files for the same duties.
+//! The software driver: the 14 functions of the contract, at their shortest. It is a starting point for writing
+//! a driver; every other driver keeps the same files for the same duties.
 //!
-//! Owns [`Soft`]. It evaluates one operation at a time on host memory, which makes it slow, plainly
-//! right, and a test of partitioning. Invariants: `check_ir` and `eval_ir` agree; no function
-//! panics on what the contract allows.
+//! Owns [`Soft`]. It evaluates one operation at a time on host memory: slow, simple, and a test of
+//! partitioning. Invariants: `check_ir` and `eval_ir` agree; no function panics on input that the contract
+//! allows.
 //!
-//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself
-//! (`eval.rs`, and `whole.rs` for scans, sorts and matrix products), what operations compute
-//! (`gpupy_core::op_eval`).
+//! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself (`eval.rs`,
+//! and `library_ops.rs` for scans, sorts and matrix products), what operations compute (`gpupy_core::op_eval`).
 
 mod blocks;
 mod eval;
+mod library_ops;
 mod resources;
-mod whole;
 
 use blocks::{Blocks, invalid};
 use gpupy_core::driver::{
@@ -26,7 +25,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result, op_eval};
 /// The name under which a program asks for this driver.
 pub const NAME: &str = "soft";
 
-/// What blocks may hold. More would work; these are what every driver has.
+/// The dtypes of blocks. More would work; these are the ones of every driver.
 const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
 
 /// Bytes of the largest block, unless the configuration says less.
@@ -51,12 +50,12 @@ impl Driver for Soft {
         if self.blocks.longest > 0 {
             return Err(invalid("the driver is open already"));
         }
-        // A limit of 0 means "as much as you can"; one above what we can does not help.
+        // A limit of 0 means "as much as possible"; one above this driver's own does not help.
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         let elements = |bytes: u64| bytes as usize / size_of::<u32>();
         self.blocks.room = elements(at_most(config.device_bytes, u64::MAX));
         let longest = elements(at_most(config.block_bytes, BLOCK_BYTES));
-        // What one point of a reduction reads fits in any block.
+        // The operand elements of one point of a reduction fit in any block.
         self.blocks.longest = longest.max(REDUCE_CHUNK);
         Ok(Capabilities {
             device: "one operation at a time on the CPU".to_string(),
@@ -82,10 +81,10 @@ impl Driver for Soft {
     fn get_method(&self, op: Op, dtype: DType) -> Method {
         let native = match op {
             Op::Loop | Op::Carry | Op::Iter | Op::If | Op::Else | Op::End | Op::Result => false,
-            // Of a cast, `dtype` is what comes out; what goes in is then any of ours.
+            // `dtype` is the result of a cast; its operand may have any of the driver's dtypes.
             Op::Cast => DTYPES.iter().all(|from| op_eval::function(op, *from, dtype).is_some()),
             _ if op.info().rule == Rule::Special => true,
-            // Functions with a bound are the core's, in our exact operations.
+            // Functions with an error bound come from the core, as programs of exact operations.
             _ if op.info().ulp > 0.0 => false,
             _ => op_eval::function(op, dtype, dtype).is_some(),
         };
@@ -150,7 +149,7 @@ impl Driver for Soft {
 
 fn evaluate(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     match launch.program.form.is_whole() {
-        true => whole::launch(blocks, launch),
+        true => library_ops::launch(blocks, launch),
         false => eval::launch(blocks, launch),
     }
 }

@@ -1,10 +1,10 @@
-//! The account of what a program needs: this driver counts operations, and does one at a time.
+//! The account of what a program needs: this driver counts operations, and evaluates one at a time.
 //!
-//! Owns the meaning of the slots of `Resources`. The reductions of a program are one operation, which has several
-//! results. Invariant: otherwise a program's account is exactly the sum of its parts' accounts, so the upper bound
-//! that the core keeps is also the truth.
+//! Owns the meaning of the slots of `Resources`. The reductions of a program count as one operation with
+//! several results. Invariant: otherwise a program's account is exactly the sum of the accounts of its parts,
+//! so the upper bound that the engine keeps is exact.
 //!
-//! Not here: whether an operation exists at all (`get_method` in `lib.rs`).
+//! Not here: whether an operation is supported at all (`get_method` in `lib.rs`).
 
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
@@ -14,14 +14,14 @@ use gpupy_core::op::Op;
 const OPERATIONS: usize = 0;
 pub const LIMIT: (&str, u32) = ("operations", 1);
 
-/// What one part needs.
+/// The account of one part.
 pub fn of_part(part: Part) -> Resources {
     let mut need = Resources::default();
     need.0[OPERATIONS] = u32::from(matches!(part, Part::Op(..)));
     need
 }
 
-/// What a program needs.
+/// The account of a program.
 pub fn of_program(program: &Program) -> Resources {
     let leaf = |op| matches!(op, Op::Const | Op::Param | Op::Index | Op::Load | Op::Store);
     let mut need = Resources::default();

@@ -1,7 +1,7 @@
 //! What the driver promises beyond the contract: devices, kernels, work that is queued.
 #![allow(clippy::unwrap_used)]
 
-use driver_vulkan::{Trial, Ways};
+use driver_vulkan::{BindingCosts, Trial};
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Capabilities, Config, Dest, Driver, Evaluated, Launch,
 };
@@ -140,7 +140,8 @@ fn how_blocks_are_reached_best_is_found_where_there_is_a_choice() {
 #[test]
 fn blocks_are_reached_in_the_way_that_was_found_to_be_faster() {
     let by_address = |bound, addressed| {
-        let trial = Trial { ways: Some(Ways { bound, addressed }), ..Trial::default() };
+        let trial =
+            Trial { binding_costs: Some(BindingCosts { bound, addressed }), ..Trial::default() };
         let mut driver = driver_vulkan::new_trial(trial);
         let found = driver.init(&Config::default()).ok()?.findings;
         let there_is_a_choice = found.iter().any(|(what, _)| what == "blocks");

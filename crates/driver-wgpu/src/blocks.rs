@@ -1,12 +1,11 @@
-//! Which blocks there are, each a buffer of its own.
+//! The live blocks, each a buffer of its own.
 //!
-//! Owns [`Blocks`] and [`Block`]. A buffer that a kernel writes may not be read through another
-//! binding of it, so that blocks do not share buffers. Invariant: the memory of live blocks never
-//! exceeds the limit.
+//! Owns [`Blocks`] and [`Block`]. A buffer that a kernel writes may not be read through another binding of it,
+//! so blocks do not share buffers. Invariant: the memory of live blocks never exceeds the limit.
 //!
-//! Not here: what the bytes mean (`transfer.rs`).
+//! Not here: the meaning of the bytes (`block_transfer.rs`).
 
-use crate::device::Gpu;
+use crate::open_device::Gpu;
 use crate::queue::Batch;
 use gpupy_codegen::compute::{self, ALIGNMENT};
 use gpupy_core::driver::{BlockId, BlockSpec};
@@ -17,24 +16,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A block.
 #[derive(Debug)]
 pub struct Block {
-    /// What it holds.
+    /// Its dtype and length.
     pub spec: BlockSpec,
     /// Bytes of an element in the buffer.
     pub stored: usize,
-    /// Where it holds it.
+    /// Its buffer.
     pub buffer: wgpu::Buffer,
     /// The last batch that uses it; 0 for none.
     pub batch: Batch,
 }
 
-/// How many blocks this process has had: handles are told apart across all drivers of this kind.
+/// The number of blocks that this process has had: a handle is unique across all drivers of this kind.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// The live blocks.
 #[derive(Debug)]
 pub struct Blocks {
     blocks: FxHashMap<u64, Block>,
-    /// Bytes of live blocks, and how many there may be.
+    /// Bytes of live blocks, and the most that there may be.
     used: u64,
     limit: u64,
     max_len: usize,
@@ -49,8 +48,8 @@ impl Blocks {
     /// Allocates a block.
     ///
     /// # Errors
-    /// - `OutOfMemory`: there is no room for it.
-    /// - `Invalid`: no block may be so.
+    /// - `OutOfMemory`: there is no memory for it.
+    /// - `Invalid`: no block has this length and dtype.
     pub fn alloc(
         &mut self,
         gpu: &Gpu,
@@ -94,7 +93,7 @@ impl Blocks {
         Ok(BlockId(id))
     }
 
-    /// Frees a block; wgpu keeps its buffer until work that uses it is done.
+    /// Frees a block; wgpu keeps its buffer until the work that uses it is done.
     pub fn free(&mut self, id: BlockId) {
         if let Some(block) = self.blocks.remove(&id.0) {
             self.used -= block.buffer.size();

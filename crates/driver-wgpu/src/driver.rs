@@ -1,14 +1,14 @@
-//! The contract's 14 functions.
+//! The driver_answers's 14 functions.
 //!
-//! Owns [`Wgpu`]. Invariants: nothing of wgpu panics through here, and a device on which something did counts as
-//! lost (`faults.rs`); every call hears of what went wrong in it.
+//! Owns [`Wgpu`]. Invariants: a panic of wgpu does not leave this crate, and its device counts as lost
+//! (`faults.rs`); every call reports the errors that occurred in it.
 //!
-//! Not here: what is done (`open.rs` and its neighbours), which device (`device.rs`).
+//! Not here: their work (`open.rs` and its neighbours), the choice of the device (`open_device.rs`).
 
 use crate::blocks::Blocks;
-use crate::device::Adapters;
-use crate::open::{Open, shaping};
-use crate::{NAME, faults, memory};
+use crate::open::{OpenDriver, shaping};
+use crate::open_device::Adapters;
+use crate::{NAME, faults, memory_budget};
 use gpupy_codegen::OperationSupport;
 use gpupy_codegen::compute::resources;
 use gpupy_codegen::driver_answers::{self, BlockLimits, WIDEST};
@@ -27,14 +27,13 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Wgpu::default())
 }
 
-/// A wgpu driver, closed, that takes this device (see [`Config::device`]) where a configuration names
-/// none: for tests of one API after another.
+/// A closed wgpu driver that opens this device (see [`Config::device`]) if the configuration names none: for
+/// tests of one API after another.
 pub fn new_on(device: &str) -> Box<dyn Driver> {
     Box::new(Wgpu { usual: device.to_owned(), ..Wgpu::default() })
 }
 
-/// A wgpu driver, closed, on whose device there seem to be no integers of 64 bits, and so no float64:
-/// for tests.
+/// A closed wgpu driver for tests, on whose device there seem to be no integers of 64 bits and no float64.
 pub fn new_short() -> Box<dyn Driver> {
     Box::new(Wgpu { short: true, ..Wgpu::default() })
 }
@@ -42,25 +41,25 @@ pub fn new_short() -> Box<dyn Driver> {
 /// The wgpu driver.
 #[derive(Default)]
 struct Wgpu {
-    open: Option<Open>,
+    open: Option<OpenDriver>,
     usual: String,
-    /// Whether integers of 64 bits are left unused, for a test.
+    /// Whether integers of 64 bits are hidden, for a test.
     short: bool,
-    longs: SplitStorage,
+    split_storage: SplitStorage,
     limits: Resources,
     abilities: OperationSupport,
 }
 
 impl Wgpu {
-    fn open(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut OpenDriver> {
         self.open.as_mut().ok_or_else(|| driver_answers::is_closed(NAME))
     }
 
-    /// Calls `work` on the open driver; nothing that goes wrong on the device is missed.
+    /// Calls `work` on the open driver, and reports errors of the device.
     fn guard<T>(
         &mut self,
         operation: &'static str,
-        work: impl FnOnce(&mut Open) -> Result<T>,
+        work: impl FnOnce(&mut OpenDriver) -> Result<T>,
     ) -> Result<T> {
         let open = self.open()?;
         let faults = open.gpu.faults.clone();
@@ -77,16 +76,16 @@ impl Wgpu {
         let mut shaping = shaping(&gpu);
         shaping.int64 &= !self.short;
         self.abilities = shaping.abilities();
-        self.longs = SplitStorage::new(shaping.split());
+        self.split_storage = SplitStorage::new(shaping.split());
         self.limits =
             resources::limits(gpu.limits.max_storage_buffers_per_shader_stage, &config.resources);
         let bytes = gpu.limits.max_storage_buffer_binding_size.min(gpu.limits.max_buffer_size);
         let hardware = gpu.is_hardware();
-        let sizes = BlockLimits::of(&config, memory::available(hardware), bytes / WIDEST);
+        let sizes = BlockLimits::of(&config, memory_budget::available(hardware), bytes / WIDEST);
         let device = gpu.name.clone();
         let identity = gpu.identity();
-        // What is tried is not the user's, and needs no room in a lowered limit.
-        self.open = Some(Open::new(gpu, shaping, Blocks::new(u64::MAX, sizes.largest))?);
+        // The probe's launches are not the user's, and are not subject to lowered limits.
+        self.open = Some(OpenDriver::new(gpu, shaping, Blocks::new(u64::MAX, sizes.largest))?);
         let mut known = Capabilities {
             device,
             hardware,
@@ -116,7 +115,7 @@ impl Wgpu {
         offset: usize,
         bytes: usize,
     ) -> Result<(usize, Option<[BlockId; 2]>)> {
-        self.longs.range((NAME, operation), block, (offset, bytes), || {
+        self.split_storage.range((NAME, operation), block, (offset, bytes), || {
             let open = self.open.as_ref().ok_or_else(|| driver_answers::is_closed(NAME))?;
             Ok(open.blocks.get(block)?.spec)
         })
@@ -139,7 +138,7 @@ impl Driver for Wgpu {
 
     fn cleanup(&mut self) {
         if let Some(mut open) = self.open.take() {
-            // Whatever goes wrong here is the last thing that does.
+            // Errors while closing are ignored.
             let _ = faults::caught(|| {
                 let _ = open.queue.finish(&open.gpu);
                 open.compiler.save();
@@ -154,18 +153,19 @@ impl Driver for Wgpu {
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
-        let mut longs = std::mem::take(&mut self.longs);
-        let block = self.guard("block_alloc", |open| match longs.split().splits(spec.dtype) {
-            true => longs.alloc(open, spec, Open::alloc, Open::free),
-            false => open.alloc(spec),
-        });
-        self.longs = longs;
+        let mut split_storage = std::mem::take(&mut self.split_storage);
+        let block =
+            self.guard("block_alloc", |open| match split_storage.split().splits(spec.dtype) {
+                true => split_storage.alloc(open, spec, OpenDriver::alloc, OpenDriver::free),
+                false => open.alloc(spec),
+            });
+        self.split_storage = split_storage;
         block
     }
 
     fn block_free(&mut self, block: BlockId) {
-        let high = self.longs.remove(block).map(|long| long.high);
-        // A lost device has no blocks; freeing one twice is passed over.
+        let high = self.split_storage.remove(block).map(|long| long.high);
+        // A lost device has no blocks; freeing one twice is ignored.
         let _ = self.guard("block_free", |open| {
             [Some(block), high].into_iter().flatten().for_each(|block| open.free(block));
             Ok(())
@@ -194,12 +194,12 @@ impl Driver for Wgpu {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
-        let (split, need) = (self.longs.split(), resources::of_program);
+        let (split, need) = (self.split_storage.split(), resources::of_program);
         driver_answers::check(NAME, &self.abilities, split, program, need, &self.limits)
     }
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        let halved = self.longs.halved(launch);
+        let halved = self.split_storage.halved(launch);
         self.guard("eval_ir", |open| match &halved {
             Some(halved) => open.evaluator().eval(&halved.launch(launch)),
             None => open.evaluator().eval(launch),
@@ -207,10 +207,10 @@ impl Driver for Wgpu {
     }
 
     fn resource_get(&self, part: Part) -> Resources {
-        resources::of_part(part, self.longs.split())
+        resources::of_part(part, self.split_storage.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)
@@ -260,7 +260,7 @@ mod tests {
         };
         wgpu.eval_ir(&launch).unwrap();
         wgpu.open().unwrap().gpu.device.destroy();
-        // The first call may come before anybody has told of it.
+        // The first call may come before wgpu reports the loss.
         let _ = wgpu.block_read(block, 0, &mut [0; 400]);
         let lost = |error: Error| assert_eq!(error.kind(), ErrorKind::DeviceLost, "{error}");
         lost(wgpu.block_read(block, 0, &mut [0; 400]).unwrap_err());

@@ -1,14 +1,13 @@
 //! Turns a launch into dispatches, and the programs of dispatches into kernels.
 //!
-//! Owns [`Evaluator`]. Invariants: destinations in blocks of their own go in one dispatch; what a
-//! launch needs is compiled before anything of it is recorded, so that a refusal leaves all blocks as
-//! they were.
+//! Owns [`Evaluator`]. Invariants: destinations in different blocks go in one dispatch; all kernels of a launch
+//! are compiled before its first command is recorded, so that a refusal leaves all blocks unchanged.
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), recording (`queue.rs`).
 
 use crate::blocks::Blocks;
-use crate::device::Gpu;
-use crate::kernels::{Compiler, Kernel};
+use crate::kernel_compiler::{Compiler, Kernel};
+use crate::open_device::Gpu;
 use crate::queue::{Dispatch, Queue};
 use gpupy_codegen::compute::{
     self, DispatchDeclined, DispatchPlan, DispatchRequest, PlannedDispatch,
@@ -17,7 +16,7 @@ use gpupy_codegen::kernel_cache::{KernelCache, KernelMaker};
 use gpupy_core::driver::{Access, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// What evaluating needs of the open driver.
+/// The parts of an open driver that an evaluation uses.
 pub struct Evaluator<'a> {
     /// The device.
     pub gpu: &'a Gpu,
@@ -27,18 +26,18 @@ pub struct Evaluator<'a> {
     pub blocks: &'a mut Blocks,
     /// The compiled kernels.
     pub kernels: &'a mut KernelCache<DispatchPlan, Kernel>,
-    /// What compiles more.
+    /// The compiler of kernels.
     pub compiler: &'a mut Compiler,
-    /// What shapes kernels.
+    /// The target of kernels.
     pub shaping: &'a compute::KernelFeatures,
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a launch; may return before the device is done.
+    /// Evaluates a launch; may return before the device has finished.
     ///
     /// # Errors
-    /// - `Refused`: the compiler does not take a kernel. Nothing has been recorded.
-    /// - `OutOfMemory`: no room for what belongs to a dispatch.
+    /// - `Refused`: the compiler rejects a kernel. Nothing was recorded.
+    /// - `OutOfMemory`: no memory for the objects of a dispatch.
     /// - `Invalid`: a dead handle.
     /// - `DeviceLost`: the device is gone.
     pub fn eval(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
@@ -85,7 +84,7 @@ impl Evaluator<'_> {
     ) -> Result<(Kernel, PlannedDispatch)> {
         let planned = compute::plan(self.shaping, request).map_err(declined)?;
         let (gpu, shaping) = (self.gpu, self.shaping);
-        let mut maker = Making { request, gpu, shaping, compiler: self.compiler };
+        let mut maker = KernelBuilder { request, gpu, shaping, compiler: self.compiler };
         let (kernel, planned) = self.kernels.provide(&mut maker, launch, planned, evaluated)?;
         evaluated.code = Some(kernel.code.clone());
         Ok((kernel, planned))
@@ -100,7 +99,7 @@ impl Evaluator<'_> {
     ) -> Result<()> {
         let dests = stores.iter().map(|store| launch.dests[*store as usize].block);
         let ids: Vec<_> = launch.operands.iter().copied().chain(dests).collect();
-        // A batch begins when the one before is full, so all of these are of one.
+        // Room is made first, so that all blocks of the dispatch are used in one batch.
         self.queue.make_room(self.gpu, planned.words.len())?;
         let batch = self.queue.batch();
         for id in &ids {
@@ -123,15 +122,15 @@ impl Evaluator<'_> {
     }
 }
 
-/// What makes the kernels of a launch.
-struct Making<'a> {
+/// Makes the kernels of a launch.
+struct KernelBuilder<'a> {
     request: &'a DispatchRequest<'a>,
     gpu: &'a Gpu,
     shaping: &'a compute::KernelFeatures,
     compiler: &'a mut Compiler,
 }
 
-impl KernelMaker for Making<'_> {
+impl KernelMaker for KernelBuilder<'_> {
     type Planned = PlannedDispatch;
     type Plan = DispatchPlan;
     type Kernel = Kernel;
@@ -152,11 +151,11 @@ impl KernelMaker for Making<'_> {
         self.compiler.compile(self.gpu, &source, blocks)
     }
 
-    /// wgpu keeps it until the device is done with it.
+    /// wgpu keeps the kernel until the device has finished with it.
     fn retire(&mut self, _: Kernel) {}
 }
 
-/// The destinations of each dispatch: no two in one block, which may be bound for writing once.
+/// The destinations of each dispatch: no two in one block, because a buffer may be bound for writing only once.
 fn groups(launch: &Launch<'_>) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for (store, dest) in launch.dests.iter().enumerate() {

@@ -1,30 +1,29 @@
-//! What goes wrong on a device, as errors of ours.
+//! The errors of a device, as errors of the contract.
 //!
-//! Owns [`Faults`]. wgpu tells of most mistakes and of a lost device through callbacks, and keeps
-//! quiet in the call itself; those here write down what they hear, and whoever called asks
-//! [`Faults::check`] afterwards. Invariants: a device that is lost stays lost; nothing that is heard
-//! is forgotten before somebody asks.
+//! Owns [`Faults`]. wgpu reports most mistakes and a lost device through callbacks, not in the call that caused
+//! them. The callbacks here store the errors, and the calling function reads them with [`Faults::check`].
+//! Invariants: a lost device stays lost; no error is dropped before it is read.
 //!
-//! Not here: refused shaders as files (`kernels.rs`).
+//! Not here: refused shaders as files (`kernel_compiler.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What has been heard of a device.
+/// The errors that a device reported.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(Arc<Heard>);
 
 #[derive(Debug, Default)]
 struct Heard {
-    /// The first error since somebody asked.
+    /// The first error since the last check.
     error: Mutex<Option<wgpu::Error>>,
-    /// Why the device is gone.
+    /// The reason for the loss of the device.
     lost: OnceLock<String>,
 }
 
 impl Faults {
-    /// Listens to a device.
+    /// Registers the callbacks of a device.
     pub fn of(device: &wgpu::Device) -> Faults {
         let faults = Faults::default();
         let heard = faults.clone();
@@ -40,17 +39,17 @@ impl Faults {
         faults
     }
 
-    /// Declares the device lost; the first reason stays.
+    /// Declares the device lost; the first reason is kept.
     pub fn lose(&self, reason: impl Into<String>) {
         let _ = self.0.lost.set(reason.into());
     }
 
-    /// The error of what was called since the last time, if there was one.
+    /// The error since the last check, if there was one.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
-    /// - `OutOfMemory`: there was no room.
-    /// - `Refused`: wgpu would not have it; the message says why.
+    /// - `OutOfMemory`: there was no memory.
+    /// - `Refused`: wgpu rejected a call; the message says why.
     pub fn check(&self, operation: &'static str) -> Result<()> {
         let error = self.slot(Option::take);
         if let Some(reason) = self.0.lost.get() {
@@ -69,7 +68,7 @@ impl Faults {
             .from_source(error))
     }
 
-    /// Calls `work`; a panic in it means that the device is lost, as nobody knows what it left.
+    /// Calls `work`. After a panic in it the device counts as lost, because its state is unknown.
     ///
     /// # Errors
     /// Those of `work`, and `DeviceLost`.
@@ -92,7 +91,7 @@ fn work_is_lost<T>(operation: &'static str) -> Result<T> {
     Err(Error::new(ErrorKind::DeviceLost, operation).with("driver", crate::NAME))
 }
 
-/// What `work` gives, or what it said when it panicked.
+/// The result of `work`, or the message of its panic.
 pub fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
@@ -101,7 +100,7 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
     })
 }
 
-/// wgpu's errors are trees over several lines; ours are one line.
+/// Joins the lines of wgpu's errors, which are trees, to one line.
 pub fn one_line(text: &str) -> String {
     let mut parts = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut line = parts.next().unwrap_or_default().to_owned();

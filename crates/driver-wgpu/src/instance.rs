@@ -1,11 +1,10 @@
-//! Opening the libraries of graphics APIs.
+//! Opens the libraries of graphics APIs.
 //!
-//! Owns nothing. Invariant: nothing is printed, and no environment variable but the APIs' own is
-//! read.
+//! Owns nothing. Invariant: nothing is printed, and only the APIs' own environment variables are read.
 //!
-//! Not here: which device is taken (`device.rs`).
+//! Not here: the choice of a device (`open_device.rs`).
 
-/// Part of a device's memory, in percent, beyond which wgpu refuses to allocate, where it knows.
+/// The percentage of a device's memory beyond which wgpu refuses to allocate, where it knows the amount.
 const MOST_MEMORY: u8 = 95;
 
 /// An instance of these APIs.
@@ -18,8 +17,8 @@ pub fn of(backends: wgpu::Backends) -> Option<wgpu::Instance> {
     }))
 }
 
-/// An instance of Vulkan without Wayland's windows: Mesa looks for a server as soon as an instance
-/// may have them, and libwayland complains on the standard error stream where there is none.
+/// An instance of Vulkan without Wayland's window extension: Mesa looks for a display server as soon as an
+/// instance enables it, and libwayland prints a complaint to standard error where there is none.
 #[cfg(not(target_vendor = "apple"))]
 pub fn vulkan(_: wgpu::Backends) -> Option<wgpu::Instance> {
     use wgpu::hal;
@@ -31,8 +30,8 @@ pub fn vulkan(_: wgpu::Backends) -> Option<wgpu::Instance> {
         telemetry: None,
         display: None,
     };
-    // SAFETY: what is taken from the list is only used to make surfaces for windows; none are made,
-    // and wgpu asks the list again before it makes one. Nothing else of the arguments is touched.
+    // SAFETY: the removed extension only serves to create surfaces for windows; none are created,
+    // and wgpu checks the list again before it creates one. Other arguments are unchanged.
     let instance = unsafe {
         hal::vulkan::Instance::init_with_callback(
             &description,
@@ -41,17 +40,17 @@ pub fn vulkan(_: wgpu::Backends) -> Option<wgpu::Instance> {
             })),
         )
     };
-    // SAFETY: the instance was just made, and nobody else has it.
+    // SAFETY: the instance was just created, and this is its only owner.
     instance.ok().map(|instance| unsafe { wgpu::Instance::from_hal::<hal::api::Vulkan>(instance) })
 }
 
-/// Where Vulkan stands on Metal, Metal is asked itself.
+/// On Apple's systems, Vulkan is implemented on Metal, so Metal is used directly.
 #[cfg(target_vendor = "apple")]
 pub fn vulkan(_: wgpu::Backends) -> Option<wgpu::Instance> {
     None
 }
 
-/// None of wgpu's: neither its debugging in debug builds, nor its variables.
+/// No flags: neither wgpu's debugging in debug builds, nor its environment variables.
 const FLAGS: wgpu::InstanceFlags = wgpu::InstanceFlags::empty();
 
 fn thresholds() -> wgpu::MemoryBudgetThresholds {

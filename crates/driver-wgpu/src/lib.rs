@@ -1,24 +1,25 @@
 //! The wgpu driver: programs as compute kernels on Vulkan, Metal, Direct3D 12 or OpenGL.
 //!
-//! Owns [`new`]. In the order of a call: `driver.rs` has the contract's functions and `open.rs` what an open driver
-//! has; `instance.rs` and `device.rs` find devices; `eval.rs` turns launches into dispatches of `kernels.rs`;
-//! `queue.rs` is given all work; `blocks.rs`, `memory.rs` and `transfer.rs` are about elements; `faults.rs` hears of
-//! what goes wrong.
+//! Owns [`new`]. In the order of a call: `driver.rs` has the contract's functions and `open.rs` the state of an
+//! open driver; `instance.rs` and `open_device.rs` find devices; `eval.rs` turns launches into dispatches of
+//! the kernels that `kernel_compiler.rs` compiles, with `disk_cache.rs` between runs; `queue.rs` receives all
+//! commands; `blocks.rs`, `memory_budget.rs` and `block_transfer.rs` handle elements; `faults.rs` collects
+//! errors.
 //!
-//! Not here: the text of kernels and what fits in one of them (`gpupy-codegen`).
+//! Not here: the text of kernels and the account of what fits in one (`gpupy-codegen`).
 
+mod block_transfer;
 mod blocks;
-mod device;
-mod disk;
+mod disk_cache;
 mod driver;
 mod eval;
 mod faults;
 mod instance;
-mod kernels;
-mod memory;
+mod kernel_compiler;
+mod memory_budget;
 mod open;
+mod open_device;
 mod queue;
-mod transfer;
 
 pub use driver::{new, new_on, new_short};
 

@@ -1,42 +1,42 @@
-//! What an open driver has.
+//! The state of an open driver.
 //!
-//! Owns [`Open`], and what shapes a device's kernels ([`shaping`]). Not here: transfers (`transfer.rs`), evaluation
-//! (`eval.rs`).
+//! Owns [`OpenDriver`], and the target of a device's kernels ([`shaping`]). Not here: transfers
+//! (`block_transfer.rs`), evaluation (`eval.rs`).
 
+use crate::block_transfer;
 use crate::blocks::Blocks;
-use crate::device::Gpu;
 use crate::eval::Evaluator;
-use crate::kernels::{self, Compiler, Kernel};
+use crate::kernel_compiler::{self, Compiler, Kernel};
+use crate::open_device::Gpu;
 use crate::queue::Queue;
-use crate::transfer;
 use gpupy_codegen::compute::{self, DispatchPlan, Language};
 use gpupy_codegen::kernel_cache::KernelCache;
 use gpupy_core::Result;
 use gpupy_core::driver::{BlockId, BlockSpec};
 
-/// What an open driver has. The device goes last, as others hold parts of it.
-pub struct Open {
-    /// All work goes through it.
+/// The state of an open driver. The device is dropped last, because other fields hold parts of it.
+pub struct OpenDriver {
+    /// The queue of all commands.
     pub queue: Queue,
     /// The blocks.
     pub blocks: Blocks,
-    /// The kernels that there are.
+    /// The compiled kernels.
     kernels: KernelCache<DispatchPlan, Kernel>,
-    /// What compiles more.
+    /// The compiler of kernels.
     pub compiler: Compiler,
     shaping: compute::KernelFeatures,
     /// The device.
     pub gpu: Gpu,
 }
 
-impl Open {
-    /// Everything on an open device, with no kernels yet.
+impl OpenDriver {
+    /// The state of a new driver, without kernels.
     ///
     /// # Errors
-    /// - `OutOfMemory`: no room for the numbers of launches.
-    pub fn new(gpu: Gpu, shaping: compute::KernelFeatures, blocks: Blocks) -> Result<Open> {
+    /// - `OutOfMemory`: no memory for kernel arguments.
+    pub fn new(gpu: Gpu, shaping: compute::KernelFeatures, blocks: Blocks) -> Result<OpenDriver> {
         let (queue, compiler) = (Queue::new(&gpu)?, Compiler::new(&gpu, shaping));
-        Ok(Open { queue, blocks, kernels: KernelCache::default(), compiler, shaping, gpu })
+        Ok(OpenDriver { queue, blocks, kernels: KernelCache::default(), compiler, shaping, gpu })
     }
 
     /// Allocates a block.
@@ -55,20 +55,20 @@ impl Open {
     /// Reads elements of a block.
     ///
     /// # Errors
-    /// Those of [`transfer::read`].
+    /// Those of [`block_transfer::read`].
     pub fn read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
-        transfer::read(&self.gpu, &mut self.queue, self.blocks.get(block)?, offset, out)
+        block_transfer::read(&self.gpu, &mut self.queue, self.blocks.get(block)?, offset, out)
     }
 
     /// Writes elements of a block.
     ///
     /// # Errors
-    /// Those of [`transfer::write`].
+    /// Those of [`block_transfer::write`].
     pub fn write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
-        transfer::write(&self.gpu, &mut self.queue, self.blocks.get_mut(block)?, offset, data)
+        block_transfer::write(&self.gpu, &mut self.queue, self.blocks.get_mut(block)?, offset, data)
     }
 
-    /// What evaluates launches.
+    /// The evaluator of launches.
     pub fn evaluator(&mut self) -> Evaluator<'_> {
         Evaluator {
             gpu: &self.gpu,
@@ -81,7 +81,7 @@ impl Open {
     }
 }
 
-/// What shapes the kernels of a device.
+/// The target of a device's kernels.
 pub fn shaping(gpu: &Gpu) -> compute::KernelFeatures {
     let group = gpu.limits.max_compute_invocations_per_workgroup;
     compute::KernelFeatures {
@@ -95,7 +95,7 @@ pub fn shaping(gpu: &Gpu) -> compute::KernelFeatures {
         group_bytes: gpu.limits.max_compute_workgroup_storage_size,
         groups: gpu.limits.max_compute_workgroups_per_dimension,
         push_bytes: 0,
-        guards: !kernels::is_exact(gpu),
+        guards: !kernel_compiler::is_exact(gpu),
         shares: gpu.is_hardware(),
     }
 }

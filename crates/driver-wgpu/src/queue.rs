@@ -1,48 +1,48 @@
-//! Dispatches on their way to the device.
+//! The queue: dispatches are recorded and submitted in batches.
 //!
-//! Owns [`Queue`]. Dispatches are recorded into one compute pass, between which wgpu puts barriers,
-//! and handed over together: a *batch*. The numbers of a batch's launches go into one buffer in one
-//! write, which wgpu orders before the batch and after those before. Invariants: what is recorded
-//! runs in the order of recording; what is read or written by the host is submitted first.
+//! Owns [`Queue`]. Dispatches are recorded into one compute pass, between which wgpu puts barriers, and
+//! submitted together as a *batch*. The kernel arguments of a batch are written to one buffer at once; wgpu
+//! orders the write before the batch and after earlier batches. Invariants: commands run in the order of
+//! recording; commands are submitted before the host reads or writes their blocks.
 //!
-//! Not here: which kernel (`eval.rs`), bytes between host and device (`transfer.rs`).
+//! Not here: the choice of the kernel (`eval.rs`), transfers between host and device (`block_transfer.rs`).
 
-use crate::device::Gpu;
-use crate::kernels::Kernel;
+use crate::kernel_compiler::Kernel;
+use crate::open_device::Gpu;
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// Dispatches that wait for company at most.
+/// The most dispatches in a batch.
 const MOST_WAITING: usize = 64;
 /// A batch that computes this many elements keeps the device busy longer than its submission takes.
 const WORTH_SUBMITTING: usize = 1 << 18;
-/// Bytes that are written before they are submitted by themselves.
+/// Bytes of writes that are submitted by themselves.
 const MOST_WRITTEN: u64 = 1 << 20;
-/// Bytes for the numbers of a batch.
+/// Bytes for the kernel arguments of a batch.
 const NUMBERS: u64 = 1 << 16;
 
-/// Number of a batch; later ones are higher.
+/// The number of a batch; later batches have higher numbers.
 pub type Batch = u64;
 
 /// The queue's host side.
 pub struct Queue {
-    open: Option<Open>,
-    /// The numbers of the open batch's launches.
+    open: Option<OpenPass>,
+    /// The kernel arguments of the open batch.
     numbers: Vec<u8>,
     buffer: wgpu::Buffer,
     dispatches: usize,
     elements: usize,
     /// The batch that is being recorded.
     batch: Batch,
-    /// All batches before this one are known to be done.
+    /// All batches before this one are known to be finished.
     done: Batch,
     /// Bytes of writes that wgpu holds until the next submission.
     written: u64,
-    /// What reads go through where blocks are not mapped.
+    /// The staging buffer of reads where blocks are not mapped.
     staging: Option<wgpu::Buffer>,
 }
 
-/// What is being recorded. The pass ends before its encoder does.
-struct Open {
+/// The open pass. It ends before its encoder does.
+struct OpenPass {
     pass: wgpu::ComputePass<'static>,
     encoder: wgpu::CommandEncoder,
 }
@@ -53,7 +53,7 @@ pub struct Dispatch<'a> {
     pub kernel: &'a Kernel,
     /// The buffers of operands and destinations, in the order of the kernel's bindings.
     pub buffers: &'a [&'a wgpu::Buffer],
-    /// The launch's numbers.
+    /// The kernel arguments.
     pub words: &'a [u32],
     /// Work groups along x, y and z.
     pub groups: [u32; 3],
@@ -65,7 +65,7 @@ impl Queue {
     /// An empty queue.
     ///
     /// # Errors
-    /// - `OutOfMemory`: no room for the numbers of launches.
+    /// - `OutOfMemory`: no memory for kernel arguments.
     pub fn new(gpu: &Gpu) -> Result<Queue> {
         let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
@@ -92,7 +92,7 @@ impl Queue {
         self.batch
     }
 
-    /// Hands the batch over if it has no room for so many numbers of one launch.
+    /// Submits the batch if it has no room for the arguments of a launch.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -103,17 +103,16 @@ impl Queue {
         Ok(())
     }
 
-    /// Where the numbers of the next launch go.
+    /// The offset of the next launch's arguments.
     fn numbers_from(&self, gpu: &Gpu) -> usize {
         let align = gpu.limits.min_uniform_buffer_offset_alignment.max(16);
         self.numbers.len().next_multiple_of(align as usize)
     }
 
-    /// Records a dispatch, for whose numbers there is room; hands the batch over when it is large
-    /// enough.
+    /// Records a dispatch, for whose arguments there is room; submits the batch when it is large enough.
     ///
     /// # Errors
-    /// - `Refused`: wgpu would not have it.
+    /// - `Refused`: wgpu rejects it.
     /// - `DeviceLost`: the device is gone.
     pub fn dispatch(&mut self, gpu: &Gpu, dispatch: &Dispatch<'_>) -> Result<()> {
         let start = self.numbers_from(gpu);
@@ -126,7 +125,7 @@ impl Queue {
             let mut encoder =
                 gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            Open { pass: pass.forget_lifetime(), encoder }
+            OpenPass { pass: pass.forget_lifetime(), encoder }
         });
         let [x, y, z] = dispatch.groups;
         open.pass.set_pipeline(&dispatch.kernel.pipeline);
@@ -156,7 +155,7 @@ impl Queue {
         })
     }
 
-    /// Hands everything that is recorded to the device.
+    /// Submits everything that is recorded.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -164,7 +163,7 @@ impl Queue {
         if self.open.is_none() && self.written == 0 {
             return Ok(());
         }
-        let commands = self.open.take().map(|Open { pass, encoder }| {
+        let commands = self.open.take().map(|OpenPass { pass, encoder }| {
             drop(pass);
             gpu.queue.write_buffer(&self.buffer, 0, &self.numbers);
             encoder.finish()
@@ -173,11 +172,12 @@ impl Queue {
         self.numbers.clear();
         (self.dispatches, self.elements, self.written) = (0, 0, 0);
         self.batch += 1;
-        // The batch's results are promised; after an error nobody knows which of them there are.
+        // The batch's evaluations were already reported as done; after an error their results are unknown, so
+        // the device counts as lost.
         gpu.faults.check("eval_ir").inspect_err(|error| gpu.faults.lose(error.to_string()))
     }
 
-    /// Notes that wgpu holds bytes to be written; hands them over when they are many.
+    /// Counts bytes of writes that wgpu holds; submits them when they are many.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -186,7 +186,7 @@ impl Queue {
         if self.written > MOST_WRITTEN { self.submit(gpu) } else { Ok(()) }
     }
 
-    /// Copies bytes between buffers, after what is recorded, and hands that over.
+    /// Copies bytes between buffers after all recorded commands, and submits.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -205,10 +205,10 @@ impl Queue {
         gpu.faults.check("block_read")
     }
 
-    /// A buffer of at least so many bytes that the device writes and the host reads.
+    /// A buffer of at least `bytes` bytes that the device writes and the host reads.
     ///
     /// # Errors
-    /// - `OutOfMemory`: there is no room for it.
+    /// - `OutOfMemory`: there is no memory for it.
     pub fn staging(&mut self, gpu: &Gpu, bytes: u64) -> Result<&wgpu::Buffer> {
         if self.staging.as_ref().is_none_or(|staging| staging.size() < bytes) {
             self.staging = None;
@@ -224,7 +224,7 @@ impl Queue {
         self.staging.as_ref().ok_or_else(|| Error::new(ErrorKind::OutOfMemory, "block_read"))
     }
 
-    /// Hands everything over and waits until it is done.
+    /// Submits everything and waits until it is finished.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -235,7 +235,7 @@ impl Queue {
         Ok(())
     }
 
-    /// True when the device is done with this batch, and so with what it used.
+    /// Whether the device has finished this batch, and so with its buffers.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -251,12 +251,12 @@ impl Queue {
     }
 }
 
-/// Bytes that the numbers of a launch take: whole vectors of four.
+/// Bytes of a launch's arguments: whole vectors of four.
 fn size_of_numbers(words: usize) -> usize {
     (words * 4).next_multiple_of(16)
 }
 
-/// Waits for the device to do all that it was given.
+/// Waits until the device has finished all submitted work.
 ///
 /// # Errors
 /// - `DeviceLost`: the device is gone.

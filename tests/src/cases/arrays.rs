@@ -1,16 +1,16 @@
-//! Random programs of arrays through the core: operations, views, writes and reads on the driver
-//! under test, compared with a model that computes at once.
+//! Random programs of arrays through the core: operations, views, writes and reads on the driver under test,
+//! compared with a model that computes eagerly.
 //!
-//! Owns [`live`]. What the core asks of the driver is watched on the way.
+//! Owns [`live`]. The core's calls of the driver are monitored.
 //!
-//! Not here: what such a program does (`world.rs`), the same with lowered limits
-//! (`partitioning.rs`, `memory.rs`), drivers that fail (`faults/`).
+//! Not here: the programs (`model_based.rs`), the same with lowered limits (`partitioning.rs`, `memory.rs`),
+//! drivers that fail (`faults/`).
 
 use super::Suite;
-use crate::drive::lacking::Lacking;
-use crate::drive::watch::Watched;
-use crate::tell::outcome::{Outcome, ensure};
-use crate::world::World;
+use crate::drivers::contract_monitor::ContractMonitor;
+use crate::drivers::lacking_driver::LackingDriver;
+use crate::model_based::ModelBasedUser;
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_engine::{Constructor, Context, Registry, Settings};
 use std::time::Duration;
 
@@ -24,11 +24,11 @@ pub fn run(suite: &mut Suite<'_>) {
         let (one, other) = (suite.constructor(), suite.constructor());
         suite.apart(GROUP, &format!("two drivers in turns, seed {seed}"), || {
             let registry = Registry::new()
-                .register("one", move || Watched::boxed(one()))
-                .register("other", move || Watched::boxed(other()));
+                .register("one", move || ContractMonitor::boxed(one()))
+                .register("other", move || ContractMonitor::boxed(other()));
             let settings = Settings { driver: "one".into(), ..Settings::default() };
             let settings = pausing(settings, seed);
-            World::new(&Context::new(registry, settings), seed, 0)?.live(40)
+            ModelBasedUser::new(&Context::new(registry, settings), seed, 0)?.live(40)
         });
     }
     for seed in 0..30 {
@@ -39,16 +39,16 @@ pub fn run(suite: &mut Suite<'_>) {
     }
 }
 
-/// A driver that lacks a third of its operations, with a whole one as the host driver: nothing is
-/// missing, although nothing may fall back.
+/// A driver that lacks a third of its operations, with a complete one as the host driver: nothing is missing,
+/// although nothing may fall back to another driver.
 fn beside_host(one: Constructor, other: Constructor, seed: u64) -> Outcome {
     let registry = Registry::new()
-        .register("one", move || Lacking::boxed(Watched::boxed(one()), seed))
-        .register_host("host", move || Watched::boxed(other()));
+        .register("one", move || LackingDriver::boxed(ContractMonitor::boxed(one()), seed))
+        .register_host("host", move || ContractMonitor::boxed(other()));
     let driver_fallback = false;
     let settings = Settings { driver: "one".into(), driver_fallback, ..Settings::default() };
     let context = Context::new(registry, pausing(settings, seed));
-    World::new(&context, seed, 0)?.live(40)?;
+    ModelBasedUser::new(&context, seed, 0)?.live(40)?;
     ensure(context.stats().driver_fallbacks == 0, || "a fallback is counted".into())
 }
 
@@ -70,13 +70,13 @@ pub fn live(
         let make = suite.constructor();
         suite.apart(group, &format!("{name}, seed {seed}"), || {
             let settings = pausing(settings.clone(), seed);
-            World::new(&context(make, settings), seed, 0)?.live(25)
+            ModelBasedUser::new(&context(make, settings), seed, 0)?.live(25)
         });
     }
 }
 
-/// The core on the driver under test, watched, without any other.
+/// The core on the driver under test, monitored, without any other driver.
 pub fn context(make: Constructor, settings: Settings) -> Context {
-    let registry = Registry::new().register("one", move || Watched::boxed(make()));
+    let registry = Registry::new().register("one", move || ContractMonitor::boxed(make()));
     Context::new(registry, Settings { driver: "one".into(), driver_fallback: false, ..settings })
 }

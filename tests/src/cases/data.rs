@@ -1,14 +1,14 @@
-//! The programs of `tests/data`: what a driver writes is what the documents say.
+//! The programs of `tests/data`: a driver writes what the documents expect.
 //!
 //! Not here: the documents (`data/`).
 
 use super::Suite;
 use crate::data::{self, Case, FILES};
-use crate::drive::device::Device;
-use crate::drive::launch::{FEWER_REDUCTIONS, TOO_LARGE};
+use crate::drivers::device::Device;
+use crate::drivers::launch::{FEWER_REDUCTIONS, TOO_LARGE};
 use crate::expect::compare::Mismatches;
 use crate::expect::oracle::Run;
-use crate::tell::outcome::{Outcome, fail, skip};
+use crate::reporting::outcome::{Outcome, fail, skip};
 use gpupy_core::Scalar;
 use gpupy_core::driver::{BlockId, Method};
 use gpupy_core::functions;
@@ -69,7 +69,7 @@ fn replay_with(device: &mut Device, case: &Case, run: &Run, blocks: &mut Vec<Blo
         let got = device.read(dests[slot], run.program.dests[slot], 0, wanted.len())?;
         let mut mismatches = Mismatches::default();
         for (at, (got, wanted)) in got.into_iter().zip(wanted).enumerate() {
-            // What a device that flushes may give is another group's (`elementwise.rs`).
+            // Results on devices that flush subnormals belong to another group (`elementwise.rs`).
             if device.caps.flushes_subnormals && dest.subnormal.contains(&at) {
                 mismatches.right();
             } else {
@@ -81,8 +81,8 @@ fn replay_with(device: &mut Device, case: &Case, run: &Run, blocks: &mut Vec<Blo
     Ok(())
 }
 
-/// Puts programs in the place of the operations that a driver has no other way for, as the core
-/// does. False when there are none; skips what the core cannot do for the driver either.
+/// Replaces operations that a driver lacks by programs, as the core does. Returns false when there are none;
+/// skips the case if the core has no program either.
 fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
     let methods = run.program.insts.iter().map(|inst| method(device, &run.program, inst));
     let methods = methods.collect::<Outcome<Vec<_>>>()?;
@@ -164,7 +164,7 @@ fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
     Ok(true)
 }
 
-/// How an instruction is done on the driver; skips where it is not.
+/// The driver's method for an instruction; skips the case where it is absent.
 fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
     let row = inst.op.info();
     let first = || program.insts[inst.args[0] as usize].dtype;
@@ -191,7 +191,7 @@ fn method(device: &Device, program: &Program, inst: &Inst) -> Outcome<Method> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tell::outcome::ensure;
+    use crate::reporting::outcome::ensure;
 
     #[test]
     fn every_document_can_be_read() {

@@ -1,10 +1,10 @@
 //! Casts by value and by bits between all dtypes of the suite, and their literals.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::{DTYPES, Rng, specials};
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

@@ -3,10 +3,10 @@
 //! Not here: casts and bitcasts (`dtypes.rs`).
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::{DTYPES, Rng, specials};
-use crate::tell::outcome::{Outcome, fail};
+use crate::reporting::outcome::{Outcome, fail};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, OpInfo, Rule};

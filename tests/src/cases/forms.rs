@@ -2,10 +2,10 @@
 //! specification states, and to the bit where every sum is exact.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, affine, contiguous, points};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, ensure, skip};
+use crate::reporting::outcome::{Outcome, ensure, skip};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

@@ -4,11 +4,11 @@
 //! Not here: the same with small blocks through the core (`memory.rs`).
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
@@ -115,7 +115,7 @@ fn into_part(device: &mut Device, shape: &[usize]) -> Outcome {
 
 fn maxima(device: &mut Device, shape: &[usize]) -> Outcome {
     if !device.caps.has(FormKind::Reduce) {
-        return crate::tell::outcome::skip("no reduce form");
+        return crate::reporting::outcome::skip("no reduce form");
     }
     let points = shape.iter().product();
     for op in [Op::Max, Op::Add] {

@@ -1,14 +1,14 @@
-//! Many random programs of arrays, one after another in one context: nothing of them stays behind.
+//! Many random programs of arrays, one after another in one context: they leave nothing behind.
 //!
-//! Owns [`live`]. Invariant: after a program that has dropped its arrays, no block holds anything and
-//! no recorded operation lives; what is kept for reuse can be given back.
+//! Owns [`live`]. Invariant: after a program that has dropped its arrays, no block holds a value and no
+//! recorded operation is alive; memory that is kept for reuse can be released.
 //!
-//! Not here: what such a program does (`world.rs`).
+//! Not here: the programs (`model_based.rs`).
 
 use super::Suite;
-use crate::drive::watch::Watched;
-use crate::tell::outcome::{Outcome, Stop, ensure};
-use crate::world::World;
+use crate::drivers::contract_monitor::ContractMonitor;
+use crate::model_based::ModelBasedUser;
+use crate::reporting::outcome::{Outcome, Stop, ensure};
 use gpupy_engine::{Constructor, Context, Registry, Settings, Stats};
 
 pub const GROUP: &str = "leaks";
@@ -37,10 +37,10 @@ pub fn live(
     mut after: impl FnMut(u64, &Stats),
 ) -> Outcome {
     let settings = Settings { driver: "one".into(), driver_fallback: false, ..settings };
-    let registry = Registry::new().register("one", move || Watched::boxed(make()));
+    let registry = Registry::new().register("one", move || ContractMonitor::boxed(make()));
     let context = Context::new(registry, settings);
     for seed in 0..programs {
-        match World::new(&context, seed, 0)?.live(25) {
+        match ModelBasedUser::new(&context, seed, 0)?.live(25) {
             Ok(()) | Err(Stop::Skip(_)) => {}
             failed => return failed,
         }

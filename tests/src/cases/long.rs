@@ -1,5 +1,5 @@
-//! Lengths beyond what a device's loops may be: products, scans, reductions and regions that a kernel
-//! with one loop over all of a row would do wrong where the device ends it.
+//! Lengths beyond the limits of a device's loops: products, scans, reductions and regions that a kernel with
+//! one loop over a whole row would compute wrongly where the device ends the loop.
 //!
 //! Invariant: few results of many elements each, so that the group takes little time.
 //!
@@ -9,10 +9,10 @@ use super::Suite;
 use super::forms::{Product, need, product, product_run, scan};
 use super::reductions::reduce;
 use super::regions::need_regions;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, ensure};
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind, LOOP_STEPS, PRODUCT_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, Scalar};
@@ -88,8 +88,8 @@ fn small_beside_large(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// Counts of loops in each other. What goes beyond the steps of a point may be refused, and what is
-/// taken has to be right.
+/// Counts of nested loops. A driver may refuse counts beyond the steps of a point, but must compute those that
+/// it accepts correctly.
 const LOOPS: [(&str, &[i32]); 6] = [
     ("a loop of as many iterations as there may be", &[LOOP_STEPS as i32 - 1]),
     ("loops in each other of as many iterations as there may be", &[89, 90]),
@@ -104,9 +104,9 @@ fn loops(device: &mut Device, counts: &[i32], form: Form) -> Outcome {
     let len = if form == Form::Map { 7 } else { 19 };
     if form != Form::Map {
         if !device.caps.has(FormKind::Reduce) {
-            return crate::tell::outcome::skip("no reduce form");
+            return crate::reporting::outcome::skip("no reduce form");
         }
-        // The oracle interprets, and takes its time.
+        // The oracle is an interpreter, and slow.
         if counts.iter().map(|count| i64::from(*count)).product::<i64>() > 1 << 14 {
             return Ok(());
         }

@@ -1,13 +1,12 @@
-//! Arrays larger than a device's memory, through the core: what does not fit is evicted and comes
-//! back.
+//! Arrays larger than a device's memory, through the core: values are evicted and come back.
 //!
-//! Not here: what happens when the device has no room where it should (`faults/`).
+//! Not here: devices that lack memory unexpectedly (`faults/`).
 
 use super::Suite;
 use super::arrays::{context, live};
-use crate::drive::device::{from_bytes, to_bytes};
+use crate::drivers::device::{from_bytes, to_bytes};
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, fine, skip};
+use crate::reporting::outcome::{Outcome, fine, skip};
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
@@ -15,7 +14,7 @@ use gpupy_engine::{Arg, Array, Context, Settings};
 
 pub const GROUP: &str = "memory";
 
-/// What a user does with a device that is too small for it.
+/// A program for a device that is too small for it.
 type Program = fn(&Context) -> Outcome;
 
 const PROGRAMS: [(&str, Program); 5] = [

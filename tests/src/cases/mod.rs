@@ -1,9 +1,9 @@
 //! All cases, by group.
 //!
-//! Owns the order of the groups: the functions of the contract, then the levels, each of which
-//! builds on what the ones before it have shown.
+//! Owns the order of the groups: the functions of the contract, then the levels, each of which relies on the
+//! promises that earlier ones have tested.
 //!
-//! Not here: how a case is run (`suite.rs`), launches and comparisons (`device.rs`).
+//! Not here: running a case (`suite.rs`), launches and comparisons (`device.rs`).
 
 mod arrays;
 mod contract;
@@ -51,7 +51,7 @@ pub const FUNCTIONS: &[Group] = &[
     (resource_check::GROUP, resource_check::run),
 ];
 
-/// The levels: what programs compute, then what the core makes of a driver.
+/// The levels: the results of programs, then the core on a driver.
 pub const LEVELS: &[Group] = &[
     (elementwise::GROUP, elementwise::run),
     (views::GROUP, views::run),

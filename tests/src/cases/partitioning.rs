@@ -1,15 +1,15 @@
-//! Expressions beyond the driver's own limits are cut into pieces; lowered limits hold, and
-//! everything still works under them.
+//! Expressions beyond the driver's limits are cut into pieces; lowered limits are kept, and everything still
+//! works under them.
 //!
 //! Not here: a small memory (`memory.rs`).
 
 use super::Suite;
 use super::arrays::{context, live};
 use super::random::random_run;
-use crate::drive::device::{Device, from_bytes, to_bytes};
-use crate::drive::launch::TOO_LARGE;
+use crate::drivers::device::{Device, from_bytes, to_bytes};
+use crate::drivers::launch::TOO_LARGE;
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, ensure, fine, skip};
+use crate::reporting::outcome::{Outcome, ensure, fine, skip};
 use gpupy_core::driver::{Config, Resources};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
@@ -127,7 +127,7 @@ fn many_scalars(context: &Context) -> Outcome {
     compare(context, &sum, &want)
 }
 
-/// What several share is computed once or again, but is the same.
+/// A shared value is computed once or again, but is the same.
 fn many_results(context: &Context) -> Outcome {
     let (mut x, mut want) = given(3)?;
     let (mut arrays, mut wanted) = (Vec::new(), Vec::new());

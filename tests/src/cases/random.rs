@@ -3,11 +3,11 @@
 //! Owns [`random_run`]. Only exact operations occur, so that every driver gives the same bits.
 
 use super::Suite;
-use crate::drive::device::Device;
-use crate::drive::launch::TOO_LARGE;
+use crate::drivers::device::Device;
+use crate::drivers::launch::TOO_LARGE;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, skip};
+use crate::reporting::outcome::{Outcome, skip};
 use gpupy_core::DType;
 use gpupy_core::driver::{Access, Method};
 use gpupy_core::ir::{AccessKind, Builder, Form};
@@ -71,7 +71,7 @@ pub fn random_run(device: &Device, seed: u64, operations: usize) -> Run {
             continue;
         }
         let cast = row.rule == Rule::Cast;
-        // What a cast of a float out of range gives is another group's.
+        // Casts of floats out of range belong to another group.
         if cast && given[0] == DType::F32 && to != DType::Bool {
             continue;
         }

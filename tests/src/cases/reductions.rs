@@ -1,10 +1,10 @@
 //! The reduce form: every combining operation by the canonical tree, to the bit.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, skip};
+use crate::reporting::outcome::{Outcome, skip};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind};

@@ -1,10 +1,10 @@
-//! Loops and choices.
+//! Loops and branches.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, skip};
+use crate::reporting::outcome::{Outcome, skip};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
@@ -12,7 +12,7 @@ use gpupy_core::{DType, Scalar};
 
 pub const GROUP: &str = "regions";
 
-/// What a case computes from the operand (float32) and the count (int32) of each point; it stores.
+/// The program of a case, from the operand (float32) and the count (int32) of each point; it stores its result.
 type Body = fn(&mut Builder, u32, u32);
 
 const BODIES: [(&str, Body); 9] = [
@@ -162,7 +162,7 @@ fn left_by_both(b: &mut Builder, x: u32, n: u32) {
     left(b, x, n, 5);
 }
 
-/// Each point takes as many turns as its number says, at most `most`; what it carries then stays.
+/// Each point takes as many iterations as its number says, at most `most`; then its carried value stays.
 fn left(b: &mut Builder, x: u32, n: u32, most: i32) {
     let [most, zero, one] = [most, 0, 1].map(|number| b.constant(Scalar::i32(number)));
     let half = b.constant(Scalar::f32(0.5));
@@ -212,8 +212,8 @@ fn over_a_table(device: &mut Device) -> Outcome {
     device.check_claimed(&run, 0.0)
 }
 
-/// What lies around a block's elements is nobody's count: whoever runs a loop by it takes long, or
-/// is stopped by the device.
+/// Memory around a block's elements must not be used as a loop count: such a loop takes long, or is stopped by
+/// the device.
 fn beside_old_counts(device: &mut Device) -> Outcome {
     for n in [1, 50, 203, 4097] {
         let old = vec![Scalar::i32(i32::MAX); n + 3];

@@ -1,14 +1,14 @@
 //! Every exact operation, cast and reduction on every real dtype that a driver has.
 //!
-//! Expected values are those of the core's `op_eval`, which NumPy checks elsewhere. Not here: what the
-//! suite computes by itself, for the dtypes that every driver has (`elementwise.rs`, `dtypes.rs`).
+//! Expected values are those of the core's `op_eval`, which is checked against NumPy elsewhere. Not here:
+//! values that the suite computes itself, for the dtypes of every driver (`elementwise.rs`, `dtypes.rs`).
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::{Mismatches, accepts};
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};
@@ -112,7 +112,7 @@ fn operation(device: &mut Device, op: Op, from: DType, to: DType) -> Outcome {
     let mut mismatches = Mismatches::default();
     for (at, got) in got.remove(0).into_iter().enumerate() {
         let inputs: Vec<Scalar> = run.operands.iter().map(|column| column[at]).collect();
-        // Of a NaN that an operation computes on the way any bits may be left.
+        // A computed NaN may have any bits.
         let wanted = op_eval::eval(op, to, &inputs).unwrap_or(got);
         let moves = matches!(op, Op::Bitcast | Op::Select);
         let flushes = device.caps.flushes_subnormals && !moves;

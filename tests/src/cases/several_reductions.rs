@@ -1,19 +1,19 @@
-//! Several reductions in one program: each has the bits that it has by itself.
+//! Several reductions in one program: each has the bits that it has alone.
 //!
-//! Runs where the capabilities say so. Expected values are the suite's interpreter's, and besides, what the driver
-//! gives for each reduction as a program of its own: so dtypes are tried that the interpreter does not know, and
-//! launches that are too long for it.
+//! Runs if the capabilities support it. Expected values come from the suite's interpreter and, besides, from
+//! the driver itself with each reduction as a program of its own. So dtypes that the interpreter lacks are
+//! tested too, and launches that are too long for it.
 //!
 //! Not here: single reductions (`reductions.rs`).
 
 use super::Suite;
 use super::contract::mistakes::{dead_handles, undisturbed};
-use crate::drive::device::Device;
-use crate::drive::launch::{FEWER_REDUCTIONS, TOO_LARGE};
+use crate::drivers::device::Device;
+use crate::drivers::launch::{FEWER_REDUCTIONS, TOO_LARGE};
 use crate::expect::compare::{Mismatches, same};
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, ensure, refused, skip};
+use crate::reporting::outcome::{Outcome, ensure, refused, skip};
 use gpupy_core::driver::{Access, BlockId};
 use gpupy_core::ir::{AccessKind, Builder, Form, FormKind};
 use gpupy_core::op::Op;

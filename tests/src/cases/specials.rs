@@ -5,10 +5,10 @@
 
 use super::Suite;
 use super::elementwise::{operands_of, operation};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, affine, contiguous};
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::BlockId;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op, Rule};

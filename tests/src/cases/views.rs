@@ -1,10 +1,10 @@
 //! Loads through every kind of access, index values, and gathers.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
@@ -12,7 +12,7 @@ use gpupy_core::{DType, Scalar};
 
 pub const GROUP: &str = "views";
 
-/// What is read, over which shape, by which offset and strides.
+/// A view: the operand, the shape, the offset and the strides.
 type View = (&'static str, &'static [usize], i64, &'static [i64]);
 
 const VIEWS: [View; 19] = [

@@ -1,9 +1,9 @@
-//! Which cases the documents have.
+//! The cases of the documents.
 //!
-//! Owns [`files`]. Invariant: every exact operation, function, dtype, kind of access, form and
-//! instruction occurs.
+//! Owns [`files`]. Invariant: every exact operation, function, dtype, kind of access, form and instruction
+//! occurs.
 //!
-//! Not here: the cases (the files beside), what the launches give (`oracle.rs`), how documents look
+//! Not here: the cases (the files beside), the results of launches (`oracle.rs`), the format of documents
 //! (`write.rs`).
 
 use super::forms::forms;

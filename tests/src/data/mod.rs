@@ -28,7 +28,7 @@ mod views;
 mod write;
 
 use crate::expect::oracle::{Run, Target, affine, contiguous};
-use crate::tell::outcome::{Outcome, ensure, fail};
+use crate::reporting::outcome::{Outcome, ensure, fail};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Scalar};

@@ -1,4 +1,4 @@
-//! What is read, and where it is written.
+//! Views that are read, and parts of blocks that are written.
 
 use super::named::{Named, kind, map, named, ordinary, random};
 use crate::expect::oracle::{affine, contiguous};
@@ -7,7 +7,7 @@ use gpupy_core::ir::AccessKind;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// What is read, over which shape, by which offset and strides.
+/// A view: the operand, the shape, the offset and the strides.
 type View = (&'static str, &'static [usize], i64, &'static [i64]);
 
 const VIEWS: [View; 10] = [

@@ -1,8 +1,8 @@
 //! Writes the documents, and tests that they are up to date.
 //!
-//! `GPUPY_BLESS=1` rewrites them. Invariant: their bytes depend on nothing but the code.
+//! `GPUPY_BLESS=1` rewrites them. Invariant: their bytes depend only on the code.
 //!
-//! Not here: which cases there are (`make.rs`).
+//! Not here: the cases (`make.rs`).
 
 #![allow(clippy::unwrap_used)]
 

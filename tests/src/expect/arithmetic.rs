@@ -1,8 +1,8 @@
-//! What a scalar operation should give: plain arithmetic in wider types, rounded once.
+//! The expected results of scalar operations: plain arithmetic in wider types, rounded once.
 //!
-//! Owns [`apply`]. Integers are computed in 128 bits and wrapped, float32 in float64 and rounded,
-//! which gives the correctly rounded result for + - * / sqrt (53 ≥ 2·24 + 2 bits). Invariant: no
-//! code of the core is used, so that a mistake there cannot hide.
+//! Owns [`apply`]. Integers are computed in 128 bits and wrapped, float32 in float64 and rounded, which gives
+//! the correctly rounded result for + - * / sqrt (53 ≥ 2·24 + 2 bits). Invariant: no code of the core is used,
+//! so that a mistake there cannot hide.
 //!
 //! Not here: programs (`oracle.rs`), tolerances (`compare.rs`).
 

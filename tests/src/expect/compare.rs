@@ -1,13 +1,13 @@
-//! When a value counts as the expected one, and how a mismatch is told.
+//! Comparison with expected values, and the text of a mismatch.
 //!
-//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only the same
-//! bits count, except that every NaN is any other.
+//! Owns [`accepts`], [`same`] and [`Mismatches`]. Invariant: with a bound of 0 ULP only equal bits are
+//! accepted, except that all NaN are equal.
 //!
-//! Not here: where expected values come from (`oracle.rs`).
+//! Not here: the expected values (`oracle.rs`).
 
-use crate::tell::describe::show;
-use crate::tell::outcome::{Outcome, fail};
-use crate::tell::story::tell;
+use crate::reporting::describe::show;
+use crate::reporting::outcome::{Outcome, fail};
+use crate::reporting::trace::trace;
 use gpupy_core::{DType, Scalar};
 
 /// True when `got` is within `ulp` of `wanted`.
@@ -34,7 +34,7 @@ fn is_nan(x: Scalar) -> bool {
     x.bits & (sign - 1) > infinity
 }
 
-/// Compares what was moved, not computed: every bit counts.
+/// Compares moved elements, bit for bit.
 pub fn same(got: &[Scalar], wanted: &[Scalar], what: &str) -> Outcome {
     if got.len() != wanted.len() {
         return fail(format!("{what}: {} elements, not {}", got.len(), wanted.len()));
@@ -90,7 +90,7 @@ impl Mismatches {
     ) {
         self.compared += 1;
         if self.compared <= TOLD_ON_REQUEST {
-            tell(|| words(at, got, wanted, ulp, &inputs()));
+            trace(|| words(at, got, wanted, ulp, &inputs()));
         }
         if accepts(got, wanted, ulp) {
             return;

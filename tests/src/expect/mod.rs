@@ -1,9 +1,9 @@
-//! What is right: results by ways that share no code with what is under test.
+//! The expected results, by code that is independent of the code under test.
 //!
-//! `arithmetic.rs` computes scalar operations, `oracle.rs` interprets programs, `model.rs` computes with arrays;
-//! `samples.rs` has inputs, `compare.rs` says when a result counts as the expected one.
+//! `arithmetic.rs` computes scalar operations, `oracle.rs` interprets programs, `model.rs` computes with
+//! arrays; `samples.rs` has inputs, `compare.rs` decides whether a result counts as the expected one.
 //!
-//! Imports `tell`. Not here: how drivers are asked (`drive`).
+//! Imports `reporting`. Not here: calls of drivers (`drivers`).
 
 pub mod arithmetic;
 pub mod compare;

@@ -34,15 +34,14 @@ pub struct Target {
     pub whole: bool,
 }
 
-/// What one point of the output space puts into one destination.
+/// The value that one point of the output space stores into one destination.
 pub struct Element {
     /// The element's place in the block.
     pub at: usize,
     pub value: Scalar,
-    /// What it may be as well on a device that flushes subnormals; empty when no subnormal was
-    /// met on the way.
+    /// Other permitted values on a device that flushes subnormals; empty when no subnormal was involved.
     pub flushed: Vec<Scalar>,
-    /// True when flushing leaves open what it is, as it may happen at each of several operations.
+    /// Whether flushing makes the value unpredictable, because it may happen at each of several operations.
     pub open: bool,
     /// True when the suite does not define the value.
     pub undefined: bool,
@@ -114,11 +113,11 @@ impl Run {
     }
 }
 
-/// What each destination should hold afterwards, where the launch writes.
+/// The expected elements of each destination, where the launch writes.
 pub fn expected(run: &Run) -> Vec<Vec<Element>> {
     let mut all: Vec<Vec<Element>> = run.program.dests.iter().map(|_| Vec::new()).collect();
-    // With one operation only, what a flushing device gives can be told; with more, each
-    // operation may or may not flush, and nothing is promised.
+    // With one operation, the results of a flushing device are known; with more, each operation may or may
+    // not flush, and nothing is guaranteed.
     let one = run.program.operation_count() <= 1 && run.program.form == Form::Map;
     for point in points(&run.out_shape()) {
         let mut exact = Machine::new(run, None);
@@ -165,7 +164,7 @@ fn place(access: &Access, point: &[usize]) -> i64 {
     access.offset + steps.map(|(stride, i)| stride * *i as i64).sum::<i64>()
 }
 
-/// What a device that flushes subnormals does.
+/// The behaviour of a device that flushes subnormals.
 #[derive(Clone, Copy)]
 struct Flush {
     inputs: bool,
@@ -434,7 +433,7 @@ impl<'a> Machine<'a> {
         let flush = self.flush.filter(|_| !moves);
         let mut args = args.to_vec();
         self.met_subnormal |= !moves && args.iter().any(|x| may_flush(*x));
-        // Which sign a computed NaN has is not defined; that of a given one is.
+        // The sign of a computed NaN is not defined; that of a given one is.
         let signs = matches!(op, Op::SignBit | Op::Copysign);
         let is_nan = |x: &Scalar| x.dtype == DType::F32 && x.as_f32().is_nan();
         self.undefined |= signs && !self.one && args.last().is_some_and(is_nan);

@@ -1,10 +1,10 @@
-//! The ratchet of imports: what goes upwards or in a circle between the files of a crate is listed, and the list
-//! only shrinks.
+//! The ratchet of imports: imports between the files of a crate that go upwards or in a circle are listed, and
+//! the list can only shrink.
 //!
-//! Owns the reading of imports and the comparison with `xtask/imports.txt`. The page of a crate may name folders
-//! by their paths in an order, one to a line of its first block of text; then no file may import from a later folder.
-//! In any crate, an import is in a circle when it leads back to its file. Tests may import anything. A folder's
-//! page counts as a file of its own; what it declares is no import.
+//! Owns the parser of imports and the comparison with `xtask/imports.txt`. The page of a crate may list folders
+//! in order, one a line in its first block of text; then no file may import from a later folder. In any crate,
+//! an import is in a circle when it leads back to its file. Tests may import anything. A folder's page counts
+//! as a file; its declarations are not imports.
 //!
 //! Not here: imports between crates, which Cargo checks.
 
@@ -52,7 +52,7 @@ fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     }
 }
 
-/// The paths into its own crate that a source names: in `use` and elsewhere.
+/// The paths within its crate that a source names, in `use` and elsewhere.
 fn paths(code: &str) -> Vec<String> {
     let mut paths = Vec::new();
     let part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
@@ -72,7 +72,7 @@ fn paths(code: &str) -> Vec<String> {
     paths
 }
 
-/// The file that a path means, seen from a file.
+/// The file that a path refers to, seen from a file.
 fn meant(path: &str, from: &str, files: &BTreeSet<String>) -> Option<String> {
     let module = |file: &str| -> Vec<String> {
         let parts: Vec<_> = file.split('/').map(str::to_owned).collect();
@@ -125,7 +125,7 @@ fn imports(src: &Path) -> Imports {
     imports
 }
 
-/// The files that lie on the way of a file's imports.
+/// The files that a file imports, directly or through others.
 fn reached(imports: &Imports, from: &str) -> BTreeSet<String> {
     let (mut seen, mut stack) = (BTreeSet::new(), vec![from.to_owned()]);
     while let Some(file) = stack.pop() {
@@ -138,7 +138,7 @@ fn reached(imports: &Imports, from: &str) -> BTreeSet<String> {
     seen
 }
 
-/// The folders that a crate's page names in its first block of text, in their order.
+/// The folders that a crate's page lists in its first block of text, in their order.
 fn order(page: &str, src: &Path) -> Vec<String> {
     let page = page.lines().map_while(|line| line.strip_prefix("//!"));
     let block = page.skip_while(|line| line.trim() != "```text").skip(1);
@@ -147,7 +147,7 @@ fn order(page: &str, src: &Path) -> Vec<String> {
     words.filter(|word| src.join(word).is_dir()).map(str::to_owned).collect()
 }
 
-/// What goes upwards or in a circle in a crate, as lines of the list.
+/// The imports of a crate that go upwards or in a circle, as lines of the list.
 fn against(imports: &Imports, order: &[String]) -> Vec<String> {
     let place = |file: &str| {
         let lies_in = |folder: &String| {

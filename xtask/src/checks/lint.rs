@@ -1,14 +1,14 @@
-//! The command `lint`: all that is checked without running the product, which is imported only to compare the stubs
-//! with it.
+//! The command `lint`: all checks that do not run the product, which is imported only to compare the stubs with
+//! it.
 //!
-//! Owns the list of checks. Invariant: each check runs even when an earlier one failed, so that one run shows
-//! all there is to mend. Not here: the tools' versions (`tools`), types (`types`), other targets (`targets`), the tests
-//! (`test`).
+//! Owns the list of checks. Invariant: a check runs even when an earlier one failed, so that one run shows
+//! everything to fix. Not here: the tools' versions (`tools`), types (`types`), other targets (`targets`), the
+//! tests (`all_tests`).
 
 use crate::checks::{targets, types};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{cargo, command, run as start};
-use crate::machine::steps::{self, Step};
+use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, tools};
 
 /// Runs every check; with `--fix` the formatters write instead of complaining.
@@ -22,20 +22,20 @@ pub fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// Every check, in the order in which they run: the quick ones first.
-pub fn checks(fix: bool) -> Vec<Step<'static>> {
+pub fn checks(fix: bool) -> Vec<SuiteStep<'static>> {
     let mut checks = vec![
-        Step::new("formatting (Rust)", move || rustfmt(fix)),
-        Step::new("formatting and lints (Python)", move || ruff(fix)),
-        Step::new("spelling", spelling),
-        Step::new("types (Python)", move || types::check(fix)),
-        Step::new("licences, versions and sources of dependencies", dependencies),
-        Step::new("clippy", clippy),
-        Step::new("documentation", documentation),
+        SuiteStep::new("formatting (Rust)", move || rustfmt(fix)),
+        SuiteStep::new("formatting and lints (Python)", move || ruff(fix)),
+        SuiteStep::new("spelling", spelling),
+        SuiteStep::new("types (Python)", move || types::check(fix)),
+        SuiteStep::new("licences, versions and sources of dependencies", dependencies),
+        SuiteStep::new("clippy", clippy),
+        SuiteStep::new("documentation", documentation),
     ];
     checks.extend(targets::TARGETS.map(|target| {
-        Step::new(format!("compiler's check for {target}"), move || targets::check(target))
+        SuiteStep::new(format!("compiler's check for {target}"), move || targets::check(target))
     }));
-    checks.push(Step::new("stubs beside the module", types::stubs));
+    checks.push(SuiteStep::new("stubs beside the module", types::stubs));
     checks
 }
 
@@ -52,7 +52,7 @@ fn clippy() -> Result<()> {
 
 fn documentation() -> Result<()> {
     let mut doc = cargo();
-    // Private items too: a module's page links to what it owns.
+    // Private items too, because a module's page links to them.
     doc.args(["doc", "--workspace", "--no-deps", "--document-private-items"]);
     doc.args(features::of_workspace());
     start(doc.env("RUSTDOCFLAGS", "-D warnings"))
@@ -67,12 +67,12 @@ fn ruff(fix: bool) -> Result<()> {
     checked.and(formatted)
 }
 
-/// What is right though it looks wrong is in `_typos.toml`, with the reason.
+/// Exceptions are in `_typos.toml`, with their reasons.
 fn spelling() -> Result<()> {
     start(&mut command(tools::typos()?))
 }
 
-/// What may come into the build is in `deny.toml`. Known flaws of crates are not asked for: new ones would fail a
+/// The rules for dependencies are in `deny.toml`. Known vulnerabilities are not checked: new ones would fail a
 /// run without a change of ours.
 fn dependencies() -> Result<()> {
     let mut deny = command(tools::cargo_deny()?);

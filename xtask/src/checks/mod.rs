@@ -1,11 +1,12 @@
 //! Checks of the sources, and of the product under sanitizers.
 //!
-//! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other machines,
-//! `sanitize.rs` and `checked.rs` the runs under sanitizers; the tests `pages.rs` and `imports.rs` hold documents and imports to the sources.
+//! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other
+//! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs` and
+//! `imports.rs` check documents and imports against the sources.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
-pub mod checked;
+pub mod guarded_memory;
 #[cfg(test)]
 mod imports;
 pub mod lint;

@@ -1,8 +1,8 @@
-//! Tests of what the pages say: every path, environment variable and command that a page names exists, and
+//! Tests of the documents: every path, environment variable and command that a page names exists, and so does
 //! every file that the documentation of the code names.
 //!
-//! Owns nothing at run time. Pages are the Markdown files of the root and of `docs/`. Not here: the Python
-//! code of the README, which `examples/tests/` runs.
+//! Owns nothing at run time. Pages are the Markdown files of the root and of `docs/`. Not here: the Python code
+//! of the README, which `examples/tests/` runs.
 
 #![allow(clippy::unwrap_used)]
 
@@ -46,7 +46,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The words of a text that look like our environment variables.
+/// The words of a text that look like gpupy's environment variables.
 fn variables(text: &str) -> BTreeSet<&str> {
     let part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     text.split(|c| !part(c))
@@ -186,7 +186,8 @@ fn every_file_that_documentation_names_exists() {
         let docs = docs.filter(|line| line.starts_with("//!") || line.starts_with("///"));
         for name in docs.flat_map(named_files) {
             seen += 1;
-            // A file of the crate by the end of its path; others by theirs, from the root or `crates/` on.
+            // A file of the same crate is named by the end of its path; others by their paths, from the root
+            // or `crates/` on.
             let is_there = all.iter().any(|path| {
                 path.starts_with(&unit) && path.ends_with(name)
                     || path == Path::new(name)

@@ -1,19 +1,19 @@
 //! The command `sanitize`: the core's unsafe code under address sanitizer and Miri, and Python's tests on a
 //! module whose accesses are checked.
 //!
-//! Owns the list of checks. Invariants: what the nightly toolchain here lacks is named with the command that
-//! installs it, and is no failure; what is built lies apart from other builds. Not here: the other tests
-//! (`test`), how the module is checked and for which target (`checked`).
+//! Owns the list of checks. Invariants: a missing part of the nightly toolchain is reported with the command
+//! that installs it, and is no failure; the builds are apart from other builds. Not here: the other tests
+//! (`all_tests`), how the module is checked and for which target (`guarded_memory`).
 
 use std::process::Command;
 
-use crate::checks::checked::{self, TARGET};
+use crate::checks::guarded_memory::{self, TARGET};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{command, run as start, succeeds};
-use crate::machine::steps::{self, Step};
+use crate::machine::steps::{self, SuiteStep};
 
-/// Tests of the core for Miri, which takes seconds for what else takes milliseconds: the C table, host
-/// memory, and arrays that are computed, moved and read.
+/// Tests of the core for Miri, which is a thousand times slower: the C table, host memory, and arrays that are
+/// computed, moved and read.
 const FOR_MIRI: [&[&str]; 3] = [
     &["--test", "plugin"],
     &["--lib", "--", "host::", "pool::", "value::", "plugin::"],
@@ -23,27 +23,27 @@ const FOR_MIRI: [&[&str]; 3] = [
 /// Runs what the nightly toolchain offers, then Python's tests; or one of them.
 pub fn run(arguments: &[String]) -> Result<()> {
     match arguments {
-        [] => steps::run(core().into_iter().chain(checked::steps()).collect()),
+        [] => steps::run(core().into_iter().chain(guarded_memory::steps()).collect()),
         [word] if word == "core" => steps::run(core()),
-        [word] if word == "python" => steps::run(checked::steps()),
+        [word] if word == "python" => steps::run(guarded_memory::steps()),
         [word, ..] => Err(Failure::new(format!("no part `{word}`; there are core, python"))),
     }
 }
 
-fn core() -> Vec<Step<'static>> {
+fn core() -> Vec<SuiteStep<'static>> {
     if !succeeds(nightly().arg("--version")) {
         println!("left out: there is no nightly toolchain; `rustup toolchain install nightly`");
         return Vec::new();
     }
-    let mut steps = vec![Step::new("address sanitizer", address)];
+    let mut steps = vec![SuiteStep::new("address sanitizer", address)];
     steps.extend(
-        FOR_MIRI.map(|words| Step::new(format!("Miri: {}", words.join(" ")), || miri(words))),
+        FOR_MIRI.map(|words| SuiteStep::new(format!("Miri: {}", words.join(" ")), || miri(words))),
     );
     steps
 }
 
 fn nightly() -> Command {
-    // The `cargo` that started us is of another toolchain, and would not take `+nightly`.
+    // The `cargo` that started this program belongs to another toolchain, and does not accept `+nightly`.
     let mut cargo = command("rustup");
     cargo.args(["run", "nightly", "cargo"]).env_remove("RUSTC").env_remove("RUSTDOC");
     cargo
@@ -101,7 +101,7 @@ fn miri(words: &[&str]) -> Result<()> {
         "-p",
         "gpupy-engine",
     ]);
-    // Settings are read from the environment.
+    // The tests read settings from the environment.
     start(test.args(words).env("MIRIFLAGS", "-Zmiri-disable-isolation"))
 }
 

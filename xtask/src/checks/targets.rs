@@ -1,9 +1,9 @@
 //! The check of the sources by the compiler for other systems and processors.
 //!
-//! Owns the list of targets and of the crates that are left out there. Only types and names are checked, for which a
-//! target's standard library is enough: nothing is linked or run. Invariant: where that library is not here and cannot
-//! be had, a line says that the check is left out and how to install it; this is no failure.
-//! Not here: the lints of this machine's own target (`lint`).
+//! Owns the list of targets and of the crates that are excluded there. Only types and names are checked, for
+//! which a target's standard library is enough: nothing is linked or run. Invariant: where that library cannot
+//! be installed, a line says that the check is skipped and how to install it; this is no failure. Not here: the
+//! lints of this machine's own target (`lint`).
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ use std::process::Command;
 use crate::machine::failure::Result;
 use crate::machine::process::{capture, cargo, command, run as start};
 
-/// Another processor and another system. Apple's are not among them: `driver-gl` needs EGL, which they lack.
+/// Another processor and another system. Apple's systems are missing: `driver-gl` needs EGL, which they lack.
 pub const TARGETS: [&str; 2] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu"];
 
-/// Crates that are not for every target, each with the reason.
+/// Crates that do not support every target, each with the reason.
 const LEFT_OUT: [(&str, &str); 1] = [("xtask", "its environments are laid out as on Unix")];
 
 /// Checks all crates but those for a target, whose standard library is installed if it can be.
@@ -31,8 +31,8 @@ pub fn check(target: &str) -> Result<()> {
     for (name, reason) in LEFT_OUT {
         println!("   without {name}: {reason}");
     }
-    // An extension module for any Python from 3.11 on needs no Python to be checked. No feature: shaderc is C++, and
-    // without it naga compiles what the Vulkan driver writes.
+    // An extension module for any Python from 3.11 on needs no Python to be checked. No feature is enabled:
+    // shaderc is C++, and without it naga compiles the kernels of the Vulkan driver.
     start(of_all(target).env("PYO3_NO_PYTHON", "1"))
 }
 

@@ -1,8 +1,8 @@
 //! The checks of Python's types: of the package and of typed programs, and of the stubs against the module.
 //!
-//! Owns both steps of `lint`. Invariant: what is written lies below `target/`, but for the stubs that
-//! `crates/gpupy-py/stubs/write.py` writes where formatters may write. Settings are in `pyproject.toml`, and what
-//! stubtest is not to say in `crates/gpupy-py/stubs/allowlist.txt`. Not here: the checker's version (`tools`).
+//! Owns both steps of `lint`. Invariant: files are written below `target/`, except the stubs that
+//! `crates/gpupy-py/stubs/write.py` writes where formatters may write. Settings are in `pyproject.toml`, and
+//! stubtest's exceptions in `crates/gpupy-py/stubs/allowlist.txt`. Not here: the checker's version (`tools`).
 
 use std::fs;
 
@@ -11,16 +11,16 @@ use crate::machine::failure::{Failure, Result};
 use crate::machine::process::{capture, command, run as start};
 use crate::machine::{tools, workspace};
 
-/// What writes the stubs of NumPy's submodules.
+/// The program that writes the stubs of NumPy's submodules.
 const WRITE: &str = "crates/gpupy-py/stubs/write.py";
-/// What prints a program with every name that the modules have.
+/// The program that prints a program with every name of the modules.
 const NAMES: &str = "crates/gpupy-py/stubs/names.py";
-/// What is known to differ.
+/// The known differences.
 const ALLOWED: &str = "crates/gpupy-py/stubs/allowlist.txt";
 /// Typed programs, right ones and one of mistakes.
 const PROGRAMS: &str = "crates/gpupy-py/tests/typing";
 
-/// The package's sources, its stubs, and programs that use it; needs no module.
+/// Checks the package's sources, its stubs, and programs that use it; needs no module.
 pub fn check(fix: bool) -> Result<()> {
     let mypy = tools::mypy()?;
     let check: &[&str] = if fix { &[] } else { &["--check"] };
@@ -30,7 +30,8 @@ pub fn check(fix: bool) -> Result<()> {
     written.and(package).and(programs)
 }
 
-/// The stubs beside the module, which is built if it is not: each name of it is in them, and what is ours is as they say.
+/// Compares the stubs with the module, which is built if necessary: the stubs have each of its names, and
+/// describe gpupy's own correctly.
 pub fn stubs() -> Result<()> {
     develop::prepare()?;
     let mypy = tools::mypy()?;
@@ -40,7 +41,7 @@ pub fn stubs() -> Result<()> {
     let names = start(command(&mypy).args(["-m", "mypy"]).arg(&file));
     let mut stubtest = command(&mypy);
     stubtest.args(["-m", "mypy.stubtest", "gpupy", "--mypy-config-file", "pyproject.toml"]);
-    // Which classes have a layout of their own is nothing that NumPy's stubs say.
+    // NumPy's stubs do not say which classes have a layout of their own.
     stubtest.args(["--concise", "--ignore-disjoint-bases", "--allowlist", ALLOWED]);
     names.and(start(&mut stubtest))
 }

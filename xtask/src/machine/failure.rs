@@ -1,11 +1,11 @@
-//! What can go wrong in a task, as one line for a person.
+//! The failure of a task, as one line for a person.
 //!
-//! Owns [`Failure`]. Invariant: its text is one lower-case line without a full stop, with what to do where
-//! something can be done. Not here: the running of commands, which is where most failures start (`process`), the parts of a task (`steps`).
+//! Owns [`Failure`]. Invariant: its text is one lower-case line without a full stop, with a remedy if there is
+//! one. Not here: running commands, where most failures start (`process`), the parts of a task (`steps`).
 
 use std::fmt;
 
-/// Why a task ended early.
+/// The reason why a task ended early.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure(String);
 
@@ -13,12 +13,12 @@ pub struct Failure(String);
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A failure that is told in these words.
+    /// A failure with this text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// A failure of the file system at `path`, while it did what `doing` says.
+    /// A failure of the file system at `path`, during the action that `doing` describes.
     pub fn file(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         Self(format!("cannot {doing} `{}`: {error}", path.display()))
     }

@@ -1,7 +1,7 @@
 //! The Cargo features that this machine can build.
 //!
-//! Owns the lists of them. Invariant: all commands build with the same ones, so that nothing is built twice.
-//! Not here: the installation of what they need (`system`), how it is linked (`driver-vulkan/build.rs`).
+//! Owns the lists of them. Invariant: all commands build with the same features, so that nothing is built
+//! twice. Not here: the installation of their dependencies (`system`), linking (`driver-vulkan/build.rs`).
 
 use std::env::consts::ARCH;
 use std::path::{Path, PathBuf};

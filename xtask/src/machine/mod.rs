@@ -1,8 +1,8 @@
-//! What commands stand on: processes, folders, environments, steps, failures.
+//! The basis of all commands: processes, folders, environments, steps, failures.
 //!
-//! A [`Step`](steps::Step) is a part of a command; a [`Failure`](failure::Failure) is one line for people.
-//! `process.rs` starts programs, `workspace.rs` knows the folders, `features.rs` what is built in, `venv.rs` and
-//! `tools.rs` what is installed, `system.rs` what the system has.
+//! A [`SuiteStep`](steps::SuiteStep) is a part of a command; a [`Failure`](failure::Failure) is one line for
+//! people. `process.rs` starts programs, `workspace.rs` has the folders, `features.rs` the enabled features,
+//! `venv.rs` and `tools.rs` install packages and tools, and `system.rs` the system's packages.
 //!
 //! Imports nothing else of this crate.
 

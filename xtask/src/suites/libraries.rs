@@ -1,21 +1,21 @@
 //! The part `libraries` of the command `test`: everyday steps with other libraries, at their newest versions.
 //!
-//! Owns the list [`LIBRARIES`] and their installation, into an environment of their own below `target/`. Invariant: a
-//! library that cannot be installed is named, and its steps skip, which pytest counts; that is no failure. Not here:
-//! the steps (`crates/gpupy-py/tests/libraries`), the environments (`venv`).
+//! Owns the list [`LIBRARIES`] and their installation, into an environment of their own below `target/`.
+//! Invariant: a library that cannot be installed is named, and its steps are skipped and counted; that is no
+//! failure. Not here: the steps (`crates/gpupy-py/tests/libraries`), the environments (`venv`).
 
 use std::path::{Path, PathBuf};
 
 use crate::machine::failure::Result;
 use crate::machine::process::{command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::{venv, workspace};
-use crate::suites::parts::MODULE;
+use crate::suites::suite_parts::MODULE;
 
 /// Where the steps are.
 const TESTS: &str = "crates/gpupy-py/tests/libraries";
 
-/// What is installed. Left out as too heavy: PyTorch, TensorFlow and CuPy, which are gigabytes.
+/// The libraries. PyTorch, TensorFlow and CuPy are missing, because they are gigabytes.
 const LIBRARIES: [&str; 19] = [
     "awkward",
     "cubed",
@@ -39,8 +39,8 @@ const LIBRARIES: [&str; 19] = [
 ];
 
 /// The step.
-pub fn step() -> Step<'static> {
-    Step::new("everyday steps with other libraries", run).after(MODULE)
+pub fn step() -> SuiteStep<'static> {
+    SuiteStep::new("everyday steps with other libraries", run).after(MODULE)
 }
 
 fn run() -> Result<()> {
@@ -48,14 +48,14 @@ fn run() -> Result<()> {
     start(command(&python).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]))
 }
 
-/// Makes the environment with the libraries; gives its interpreter.
+/// Makes the environment with the libraries; returns its interpreter.
 pub fn environment() -> Result<PathBuf> {
     let python = venv::apart(&workspace::python(), "-libraries", "numpy>=2")?;
     install(&python);
     Ok(python)
 }
 
-/// Installs all at once, so that their versions fit together; where that fails, those that can be.
+/// Installs all at once, so that their versions fit together; if that fails, one by one.
 fn install(python: &Path) {
     if newest(python, &LIBRARIES).is_ok() {
         return;
@@ -68,7 +68,7 @@ fn install(python: &Path) {
 }
 
 fn newest(python: &Path, libraries: &[&str]) -> Result<()> {
-    // Without a network this is to end soon.
+    // Without a network this should end soon.
     let options = ["--quiet", "--retries", "1", "--timeout", "15", "--upgrade"];
     venv::install_into(python, &[&options[..], libraries].concat())
 }

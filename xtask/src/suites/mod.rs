@@ -1,12 +1,12 @@
 //! The suites of tests.
 //!
-//! `test.rs` is the command; its parts stand in `parts.rs`, the choice for the time between two edits in `quick.rs`,
-//! other Pythons and NumPys in `versions.rs`, other libraries in `libraries.rs`.
+//! `all_tests.rs` has the command, `suite_parts.rs` its parts, `quick_tests.rs` the subset for the time between
+//! two edits, `versions.rs` other versions of Python and NumPy, `libraries.rs` other libraries.
 //!
 //! Imports `machine` and `develop.rs`.
 
+pub mod all_tests;
 pub mod libraries;
-pub mod parts;
-pub mod quick;
-pub mod test;
+pub mod quick_tests;
+pub mod suite_parts;
 pub mod versions;

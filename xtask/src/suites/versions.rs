@@ -1,38 +1,39 @@
-//! The part `versions` of the command `test`: the quick Python tests on the oldest Python and NumPy that gpupy takes,
+//! The part `versions` of the command `test`: the quick Python tests on the oldest supported Python and NumPy,
 //! and on the newest Python here with its newest NumPy.
 //!
-//! Owns the choice of the two. The module is built once and serves every Python, so nothing is built. Invariant: what
-//! this machine has no Python for is left out with a line that says so, and is no failure. Not here: which tests these
-//! are (`quick`), the environments and the search for interpreters (`venv`).
+//! Owns the choice of the two. The module is built once and serves every Python, so nothing is built.
+//! Invariant: if this machine lacks a Python, a line says that the tests are skipped; this is no failure. Not
+//! here: the choice of tests (`quick_tests`), the environments and the search for interpreters (`venv`).
 
 use std::path::Path;
 
 use crate::machine::failure::Result;
 use crate::machine::process::{capture, command, run as start};
-use crate::machine::steps::Step;
+use crate::machine::steps::SuiteStep;
 use crate::machine::venv::{self, Interpreter};
 use crate::machine::workspace;
-use crate::suites::parts::MODULE;
-use crate::suites::quick;
+use crate::suites::quick_tests;
+use crate::suites::suite_parts::MODULE;
 
-/// The oldest NumPy that gpupy takes, and the last Python that has a wheel of it.
+/// The oldest supported NumPy, and the last Python that has a wheel of it.
 const OLDEST_NUMPY: &str = "2.0";
 const LAST_WITH_IT: (u32, u32) = (3, 12);
 
-/// Prints what the tests run on.
+/// Prints the versions that the tests run on.
 const VERSIONS: &str = "
 import sys, numpy
 print('Python', sys.version.split()[0] + ',', 'NumPy', numpy.__version__)
 ";
 
-/// The random programs, by the name that pytest knows.
+/// The random programs, by pytest's name.
 const RANDOM: &str = "crates/gpupy-py/tests/differential/test_differential.py::test_random_programs_do_what_numpys_do";
 
 /// A step for each pair.
-pub fn steps() -> [Step<'static>; 2] {
+pub fn steps() -> [SuiteStep<'static>; 2] {
     [
-        Step::new("Python tests, a choice, on the oldest Python and NumPy", oldest).after(MODULE),
-        Step::new("Python tests, a choice, on the newest Python", newest).after(MODULE),
+        SuiteStep::new("Python tests, a choice, on the oldest Python and NumPy", oldest)
+            .after(MODULE),
+        SuiteStep::new("Python tests, a choice, on the newest Python", newest).after(MODULE),
     ]
 }
 
@@ -71,8 +72,8 @@ fn newest_of(found: &[Interpreter], own: Option<(u32, u32)>) -> Option<&Interpre
 
 fn tests(python: &Path) -> Result<()> {
     println!("   {}", capture(command(python).args(["-c", VERSIONS]))?.trim());
-    // Random programs know the words and warnings of the NumPy in `.venv/` alone.
-    start(quick::tests(python).args(["--deselect", RANDOM]))
+    // Random programs expect the messages and warnings of the NumPy in `.venv/`.
+    start(quick_tests::tests(python).args(["--deselect", RANDOM]))
 }
 
 #[cfg(test)]

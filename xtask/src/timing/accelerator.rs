@@ -1,7 +1,7 @@
-//! `cargo xtask bench --accelerator`: the ten programs of Accelerator's article, on each driver, beside NumPy, JAX, loops
-//! and shaders by hand.
+//! `cargo xtask bench --accelerator`: the ten programs of Accelerator's article, on each driver, beside NumPy,
+//! JAX, loops and shaders by hand.
 //!
-//! Owns what is built for it. Not here: the peers' environment and the library of the loops (`peers.rs`), the
+//! Owns the builds for it. Not here: the peers' environment and the library of the loops (`peers.rs`), the
 //! comparison (`benches/accelerator/`), the programs (`examples/accelerator/`).
 
 use crate::develop;

@@ -1,15 +1,16 @@
-//! The command `bench`: times NumPy against gpupy, with `--peers` others beside them, with `--simulations`
-//! the examples' own loops, with `--small` what a call costs, with `--accelerator` the programs of an article, with
-//! `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with `--scale` Dask's
-//! workers with NumPy's chunks and with ours, with `--shaders` the drivers of GPUs against shaders by hand, with
-//! `--second` the first run of a program in a second process against a warm one, and with `--record` it keeps how many
-//! instructions small operations need.
+//! The command `bench` times NumPy against gpupy; with `--peers` other libraries too, with `--simulations` the
+//! examples' own loops, with `--small` the cost of a call, with `--accelerator` the programs of an article,
+//! with `--kernels DIR` published programs, with `--functions` compiled functions beside numba's, with
+//! `--scale` Dask's workers with NumPy's chunks and with gpupy's, with `--shaders` GPU drivers against shaders
+//! by hand, with `--second` the first run of a program in a second process against a warm one. With `--record`
+//! it stores the instruction counts of small operations.
 //!
-//! Owns its command line. What is timed is Python's (`python -m gpupy bench`, `benches/peers/`,
-//! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`, `benches/scale.py`), but for the recording of
-//! an operation in the core (`benches/src/main.rs`). Invariant: times are printed and written, never judged; counts of instructions,
-//! which hardly change from run to run, are (`benches/instructions.py`).
-//! Not here: the peers' environment and library (`peers`), what the article's programs need (`accelerator`).
+//! Owns its command line. The timed programs are in Python (`python -m gpupy bench`, `benches/peers/`,
+//! `benches/simulations.py`, `benches/accelerator/`, `benches/kernels.py`, `benches/scale.py`), except the
+//! recording of an operation in the core (`benches/src/main.rs`). Invariant: times are printed and written,
+//! never asserted; instruction counts hardly change from run to run, so they are asserted
+//! (`benches/instructions.py`). Not here: the peers' environment and library (`peers`), the needs of the
+//! article's programs (`accelerator`).
 
 use std::fs;
 
@@ -118,7 +119,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     process::run(core.args(["run", "--release", "--quiet", "-p", "gpupy-bench"]))
 }
 
-/// Counts the instructions of small operations, of which none may need more than what is kept and a little.
+/// Counts the instructions of small operations; none may need noticeably more than the stored count.
 pub fn counts() -> Result<()> {
     script("counts of instructions", &[INSTRUCTIONS], &[])
 }
@@ -131,7 +132,7 @@ fn script(title: &str, program: &[&str], arguments: &[String]) -> Result<()> {
     process::run(python.args(program).args(arguments))
 }
 
-/// A title and the words for the program of shaders by hand, where the arguments are about it.
+/// The title and arguments of the program of shaders by hand, if the arguments ask for it.
 fn of_shaders(arguments: &[String]) -> Option<(&'static str, &'static [&'static str])> {
     match arguments {
         [word] if word == "--shaders" => Some(("shaders by hand", &[])),

@@ -1,7 +1,7 @@
 //! `cargo xtask bench --peers`: gpupy beside JAX, numexpr and loops by hand.
 //!
-//! Owns the peers' environment, `target/peers/`, made by the interpreter of `.venv/` so that it can import our module,
-//! and the library of the loops by hand. Invariant: what is compared has the versions of
+//! Owns the peers' environment, `target/peers/`, made by the interpreter of `.venv/` so that it can import
+//! gpupy's module, and the library of the loops by hand. Invariant: peers have the versions of
 //! `benches/peers/requirements.txt`. Not here: the comparison (`benches/peers/`).
 
 use std::fs;
@@ -45,7 +45,7 @@ pub fn loops_by_hand() -> Result<PathBuf> {
     Ok(workspace::library("gpupy_hand"))
 }
 
-/// An interpreter of the peers' environment, which imports our module from where it lies.
+/// An interpreter of the peers' environment, which imports gpupy's module in place.
 pub fn command(python: PathBuf) -> Command {
     let mut command = process::command(python);
     command.env("PYTHONPATH", workspace::root().join(PACKAGE));

@@ -1,10 +1,11 @@
-//! The command `tune`: for thresholds that choose between two ways, how long both take on this machine.
+//! The command `tune`: times both sides of each threshold on this machine.
 //!
-//! Owns the table [`SIDES`]. Each threshold of it is timed at half of its value, at it, and at twice, with either way
-//! forced by the variable `GPUPY_TUNE`, in processes in turns. Invariant: what is listed here is a threshold of a
-//! crate, and the program that times has work for it.
+//! Owns the table [`SIDES`]. Each of its thresholds is timed at half of its value, at it, and at twice, with
+//! either side forced by the variable `GPUPY_TUNE`, in alternating processes. Invariant: each entry is a
+//! threshold of a crate, and the timing program has work for it.
 //!
-//! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs`), the work (`crates/driver-cpu/examples/tune.rs`).
+//! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs`), the work
+//! (`crates/driver-cpu/examples/tune.rs`).
 
 use crate::machine::failure::{self, Failure, Result};
 use crate::machine::process::{announce, cargo, run as start};
@@ -17,63 +18,63 @@ use std::process::Command;
 /// Crates that have thresholds.
 const CRATES: &[&str] = &["gpupy-engine"];
 
-/// How often each way is timed at each size; the least counts.
+/// Repetitions of each side at each size; the fastest counts.
 const TURNS: usize = 3;
 
 /// A value that no size reaches.
 const NEVER: &str = "1000000000";
 
 /// A threshold with two sides.
-struct Sides {
+struct ThresholdSides {
     threshold: &'static str,
-    /// What the work is of that size.
+    /// The work, at that size.
     work: &'static str,
-    /// The way from the threshold on, and what forces it.
+    /// The path at and above the threshold, and the value that forces it.
     above: (&'static str, &'static str),
-    /// The way below it, and what forces it.
+    /// The path below it, and the value that forces it.
     below: (&'static str, &'static str),
-    /// Other thresholds that would decide instead.
+    /// Settings of other thresholds that would interfere.
     beside: &'static str,
 }
 
 /// Thresholds that are timed.
-const SIDES: &[Sides] = &[
-    Sides {
+const SIDES: &[ThresholdSides] = &[
+    ThresholdSides {
         threshold: "gpupy-engine.most_points",
         work: "a sum of two arrays of float64",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.chain_points",
         work: "twelve operations one after another, on so many points together",
         above: ("recorded", "0"),
         below: ("all at once", NEVER),
         beside: "gpupy-engine.most_points=1000000000",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.most_sorted",
         work: "a sort of float64",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.most_products",
         work: "a matrix product of so many products",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.filled",
         work: "a constant that is added to an array",
         above: ("no memory", "0"),
         below: ("in memory", NEVER),
         beside: "",
     },
-    Sides {
+    ThresholdSides {
         threshold: "gpupy-engine.joined_part",
         work: "300 parts of so many elements one behind the other",
         above: ("recorded", "0"),
@@ -82,7 +83,7 @@ const SIDES: &[Sides] = &[
     },
 ];
 
-/// Prints the ratio of both ways around each threshold.
+/// Prints the ratio of both sides around each threshold.
 pub fn run(arguments: &[String]) -> Result<()> {
     failure::no_arguments("tune", arguments)?;
     announce("build");
@@ -113,8 +114,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Nanoseconds of the work of a threshold, which has this value meanwhile.
-fn timed(program: &Path, sides: &Sides, value: &str, size: usize) -> Result<f64> {
+/// Nanoseconds of a threshold's work while the threshold has this value.
+fn timed(program: &Path, sides: &ThresholdSides, value: &str, size: usize) -> Result<f64> {
     let given = format!("{}={value},{}", sides.threshold, sides.beside);
     let mut command = Command::new(program);
     command.args([sides.threshold, &size.to_string()]).env("GPUPY_TUNE", given);
@@ -132,14 +133,14 @@ fn text_of(name: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The name and the value of a threshold, as its line says; `None` of other lines.
+/// The name and the value of a threshold on a line; `None` for other lines.
 fn field(line: &str) -> Option<(&str, &str)> {
     let line = line.trim().strip_suffix(',').filter(|line| !line.starts_with("//"))?;
     let (name, rest) = line.split_once(": ")?;
     Some((name, rest.split_once(" = ")?.1))
 }
 
-/// The thresholds of all crates, `crate.name`, with their values as they are written.
+/// The thresholds of all crates, as `crate.name`, with their values in source form.
 fn thresholds() -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for name in CRATES {
@@ -150,7 +151,7 @@ fn thresholds() -> BTreeMap<String, String> {
     found
 }
 
-/// A size as it is written: a number, or one that is shifted.
+/// A size in source form: a number, or a shifted one.
 fn number(value: &str) -> Option<usize> {
     let parsed = |digits: &str| digits.trim().replace('_', "").parse::<usize>().ok();
     match value.split_once("<<") {
@@ -168,7 +169,7 @@ mod tests {
         let thresholds = thresholds();
         let path = workspace::root().join("crates/driver-cpu/examples/tune.rs");
         let program = fs::read_to_string(path).unwrap();
-        for Sides { threshold, .. } in SIDES {
+        for ThresholdSides { threshold, .. } in SIDES {
             let value = thresholds.get(*threshold).and_then(|value| number(value));
             assert!(value.is_some_and(|own| own > 1), "{threshold} is no size");
             assert!(program.contains(&format!("\"{threshold}\"")), "{threshold} has no work");

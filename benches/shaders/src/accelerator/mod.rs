@@ -1,12 +1,12 @@
-//! Shaders by hand of the article's programs, run as another process asks for it.
+//! Shaders by hand of the article's programs, controlled by another process.
 //!
-//! Owns [`serve`] and its words, one request a line on the standard input, one answer a line on the standard output:
-//! `prepare NAME SIZE FOLDER` uploads `FOLDER/0.f32` and so on, compiles, runs once and answers the seconds of all but the
-//! upload; `run TIMES` answers the seconds of a run, and those that all processors had for it, `result FILE` writes the last result and answers `done`, `launches`
-//! answers their number. What fails is answered by `error: ` and why. A run ends when element 0 of the result has been
-//! read, as the other side's does.
-//! Not here: the texts (`programs.rs`), how they become shaders (`stages.rs`), who asks and compares
-//! (`benches/accelerator/`).
+//! Owns [`serve`] and its protocol, one request a line on standard input, one answer a line on standard output:
+//! `prepare NAME SIZE FOLDER` uploads `FOLDER/0.f32` and so on, compiles, runs once and answers with the
+//! seconds of all but the upload; `run TIMES` answers with the seconds of a run, and the processor time of all
+//! processors; `result FILE` writes the last result and answers `done`; `launches` answers with their number. A
+//! failure is answered by `error: ` and the reason. A run ends when element 0 of the result has been read, as
+//! on the other side. Not here: the texts (`programs.rs`), their translation to shaders (`stages.rs`), the
+//! comparison (`benches/accelerator/`).
 
 mod on_gl;
 mod on_vulkan;

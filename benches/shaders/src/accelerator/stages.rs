@@ -1,12 +1,12 @@
-//! What a program by hand is made of, and its text in GLSL and in WGSL.
+//! The stages of a program by hand, and their text in GLSL and in WGSL.
 //!
-//! Owns [`Stage`] and [`Program`]. A text is written once, in what both languages share: swizzles, constructors and
-//! functions. `VEC4`, `INT` and `FLOAT` declare what does not change, `REAL(…)` and `WHOLE(…)` are the conversions; `T0(x, y)` is a texel
-//! of the first array that is read, `x` and `y` are the place that is written, `o0 = …` writes it; `CHOOSE(a, b, c, d)`
-//! is `c` where `a < b` and otherwise `d`, `PICK(p, a, b)` is `a` if `p` holds and otherwise `b`,
-//! and so is `WHICH` of whole numbers.
-//! Invariant: every array of a program has as many texels of four numbers, across and down.
-//! Not here: the programs (`programs.rs`), and who runs them (`on_gl.rs`, `on_vulkan.rs`).
+//! Owns [`Stage`] and [`Program`]. A text is written once, in the common part of both languages: swizzles,
+//! constructors and functions. `VEC4`, `INT` and `FLOAT` declare constants, `REAL(…)` and `WHOLE(…)` are the
+//! conversions; `T0(x, y)` is a texel of the first array that is read, `x` and `y` are the place that is
+//! written, `o0 = …` writes it; `CHOOSE(a, b, c, d)` is `c` where `a < b` and otherwise `d`, `PICK(p, a, b)` is
+//! `a` if `p` holds and otherwise `b`, and so is `WHICH` for integers. Invariant: every array of a program has
+//! as many texels of four numbers, across and down. Not here: the programs (`programs.rs`), and running them
+//! (`on_gl.rs`, `on_vulkan.rs`).
 
 /// Invocations of a group, across and down.
 const GROUP: [usize; 2] = [256, 1];

@@ -1,18 +1,20 @@
-//! Compilation: a program becomes a plan of operations on rows, and machine code where that pays.
+//! Compilation: a program becomes a plan of row operations, and machine code where that pays.
 //!
-//! A [`Plan`](plan::Plan) is a list of [`Step`](plan::Step)s on rows, which lie in slots. [`Leaves`](leaves::Leaves)
-//! are the loads and indices of a program. [`Program::last_uses`](gpupy_core::ir::Program::last_uses) says until which instruction
-//! a value is needed, and [`Slots`](slots::Slots) which row of scratch memory it gets. The [`Compiler`](compiler::Compiler) makes the plan
-//! of all that, with `regions.rs` for loops and choices. A [`Known`](known::Known) program has its leaves, its plans
-//! and its machine code, kept for the next launch.
+//! A [`RowPlan`](row_plan::RowPlan) is a list of [`RowStep`](row_plan::RowStep)s on rows. Rows lie in slots.
+//! [`ProgramInputs`](inputs::ProgramInputs) are the loads and indices of a program. Liveness ([`Program::last_uses`](gpupy_core::ir::Program::last_uses))
+//! decides until when a value is needed, and the [`SlotAllocator`](scratch_layout::SlotAllocator), a register
+//! allocator for rows, gives it a row of scratch memory. The [`PlanCompiler`](plan_compiler::PlanCompiler)
+//! builds the plan, with `regions.rs` for loops and branches; `unrolled_loop.rs` writes machine code for loops.
+//! A [`CachedProgram`](kernel_cache::CachedProgram) has its inputs, plans and machine code, kept for the next
+//! launch.
 //!
-//! Imports `rows`, `pieces`, `resources.rs`, `errors.rs` and `gpupy-jit`. Not here: the numbers of a launch (`traversal`), how
-//! a plan runs (`run`).
+//! Imports `rows`, `index_split`, `resources.rs`, `errors.rs` and `gpupy-jit`. Not here: offsets and strides of
+//! a launch (`traversal`), how a plan runs (`run`).
 
-pub mod compiler;
-pub mod known;
-pub mod leaves;
-pub mod plan;
+pub mod inputs;
+pub mod kernel_cache;
+pub mod plan_compiler;
 mod regions;
-pub mod slots;
-pub mod turns;
+pub mod row_plan;
+pub mod scratch_layout;
+pub mod unrolled_loop;

@@ -1,41 +1,42 @@
-//! Scalar operations on whole rows of elements in host memory, as vector code.
+//! Row kernels: scalar operations on whole rows of elements in host memory, as vector code.
 //!
-//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`lanes()`], [`short_rows`].
+//! Owns [`RowFn`] and the choice of one: [`operation`], [`accumulate`], [`reduce_chunks`], [`short_rows`].
 //! Invariants: a row has exactly the bits that `op_eval` gives for its elements, because both take the same
-//! closures; which instructions the processor has changes nothing but time.
+//! closures; the instructions that the processor offers change only the time.
 //!
-//! [`RowFn`] stands in `row.rs`, the loops in `loops.rs`, functions of what combines two elements in `reducing.rs`,
-//! steps of reductions in `lanes.rs` and `extremes.rs`, with the tree of one row in `tree.rs`, what moves elements
-//! without computing in `moves.rs`, complex numbers in `complex.rs`, running results in `scans.rs`, sums of thin
-//! products in `thin.rs`, by the vectors of `vectors.rs`.
+//! [`RowFn`] is defined in `row_fn.rs` and the loops in `row_loops.rs`. `reducing.rs` makes functions of an
+//! operation that combines two elements; `tree_reduce.rs` and `min_max.rs` have the steps of reductions, with
+//! the canonical tree of one row in `reduction_tree.rs`. `moves.rs` moves elements without computing,
+//! `complex_rows.rs` has complex numbers, `scan_rows.rs` prefix scans, and `gemv.rs` the dot products of skinny
+//! matrix products, by the SIMD vectors of `simd.rs`.
 //!
 //! Imports nothing else of this crate. Not here: programs (`compile`).
 
-mod complex;
-mod extremes;
-mod lanes;
-mod loops;
+mod complex_rows;
+mod gemv;
+mod min_max;
 mod moves;
 mod reducing;
-mod row;
-mod scans;
-mod thin;
-mod tree;
-mod vectors;
+mod reduction_tree;
+mod row_fn;
+mod row_loops;
+mod scan_rows;
+mod simd;
+mod tree_reduce;
 
-pub use lanes::{lanes, nothing_added, short_rows};
+pub use gemv::Strip;
 pub use moves::{copy, gather, index};
-pub use row::RowFn;
-pub use scans::{SIDE, ScanFn, TOGETHER, multiply, scan};
-pub use thin::Strip;
-pub use vectors::Real;
+pub use row_fn::RowFn;
+pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
+pub use simd::Real;
+pub use tree_reduce::{nothing_added, reduce_chunks, short_rows};
 
 use gpupy_core::op_eval::element::{Element, Stored, cast};
 use gpupy_core::op_eval::table::{Visitor, visit};
 use gpupy_core::{DType, Op};
-use loops::{Accumulate, AccumulateThree, Unary, best};
 use reducing::reducing;
-use row::Maker;
+use row_fn::RowFnMaker;
+use row_loops::{Accumulate, AccumulateThree, Unary, best};
 
 /// The operation on rows of dtype `from` (of a `select`: its second and third operand), or `None`
 /// where it does not exist. `to` is the wanted dtype of a cast or bitcast, unused elsewhere.
@@ -45,38 +46,39 @@ use row::Maker;
 pub fn operation(op: Op, from: DType, to: DType, scalars: [bool; 3]) -> Option<RowFn> {
     let complex = |dtype| matches!(dtype, DType::C64 | DType::C128);
     match op {
-        Op::Cast if complex(from) || complex(to) => complex::cast(from, to),
+        Op::Cast if complex(from) || complex(to) => complex_rows::cast(from, to),
         Op::Cast => cast(from, to, OnRows(scalars)),
         Op::Bitcast => {
-            // A bool is 0 or 1 and nothing else, so other bits cannot become one.
+            // A bool is 0 or 1, so other bits cannot become a bool.
             let possible = from.size() == to.size() && (to != DType::Bool || from == to);
             possible.then(|| moves::same_bits(from.size()))
         }
         Op::Select => Some(match from.size() {
-            1 => loops::select::<u8>(scalars),
-            2 => loops::select::<u16>(scalars),
-            4 => loops::select::<u32>(scalars),
-            8 => loops::select::<u64>(scalars),
-            _ => loops::select::<u128>(scalars),
+            1 => row_loops::select::<u8>(scalars),
+            2 => row_loops::select::<u16>(scalars),
+            4 => row_loops::select::<u32>(scalars),
+            8 => row_loops::select::<u64>(scalars),
+            _ => row_loops::select::<u128>(scalars),
         }),
-        Op::Complex => complex::of_parts(from, scalars),
-        _ if complex(from) => complex::operation(op, from, scalars),
+        Op::Complex => complex_rows::of_parts(from, scalars),
+        _ if complex(from) => complex_rows::operation(op, from, scalars),
         _ => visit(op, from, OnRows(scalars)),
     }
 }
 
-/// The operation that combines each element of the results with the operand's, the result being
-/// the left one: for those that reduce (`Op::reduces`).
+/// The operation that combines each element of the results with the operand's, for operations that reduce
+/// (`Op::reduces`); the result is its left operand.
 pub fn accumulate(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, Accumulating)
 }
 
-/// The same with the elements of three operands, from the first to the last.
+/// Combines the elements of three operands into the results, from the first to the last; otherwise like
+/// [`accumulate`].
 pub fn accumulate_three(op: Op, dtype: DType) -> Option<RowFn> {
     reducing(op, dtype, AccumulatingThree)
 }
 
-/// Makes functions on rows, with scalar operands where it says so.
+/// Makes functions on rows, with the scalar operands that are marked.
 struct OnRows([bool; 3]);
 
 impl Visitor for OnRows {
@@ -87,14 +89,14 @@ impl Visitor for OnRows {
     }
 
     fn binary<A: Element, R: Element, F: Fn(A, A) -> R + Copy + 'static>(self, f: F) -> RowFn {
-        loops::binary(f, self.0)
+        row_loops::binary(f, self.0)
     }
 }
 
 /// Makes functions that accumulate.
 struct Accumulating;
 
-impl Maker for Accumulating {
+impl RowFnMaker for Accumulating {
     type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<Accumulate<A, F>>()
@@ -104,7 +106,7 @@ impl Maker for Accumulating {
 /// Makes functions that accumulate three operands.
 struct AccumulatingThree;
 
-impl Maker for AccumulatingThree {
+impl RowFnMaker for AccumulatingThree {
     type Out = RowFn;
     fn make<A: Stored, F: Fn(A, A) -> A + Copy + 'static>(self, _: F) -> RowFn {
         best::<AccumulateThree<A, F>>()

@@ -1,12 +1,12 @@
-//! What moves elements without computing: copies with strides, gathers, index values.
+//! Copies with strides, gathers, and index values: moving elements without computing.
 //!
 //! Owns [`copy`], [`gather`] and [`index`]. An element's size is 1, 2, 4, 8 or 16 bytes.
 //!
-//! Not here: selections (`loops.rs`).
+//! Not here: selects (`row_loops.rs`).
 
-use super::row::RowFn;
+use super::row_fn::RowFn;
 
-/// Calls a function that is generic over words, for those of a size.
+/// Calls a function that is generic over words, for words of a size.
 macro_rules! sized {
     ($size:expr, $f:ident($($arg:expr),*)) => {
         match $size {
@@ -19,12 +19,12 @@ macro_rules! sized {
     };
 }
 
-/// Copies `n` elements from every `from_step` bytes to every `to_step` bytes. A step of 0 to read
-/// from repeats one element.
+/// Copies `n` elements from every `from_step` bytes to every `to_step` bytes. A `from_step` of 0 repeats one
+/// element.
 ///
 /// # Safety
-/// Every element that the steps name exists; what is written is not read, unless all of it stays
-/// where it is.
+/// Every element that the steps name exists; no element that is written is also read, unless source and
+/// destination are equal.
 pub unsafe fn copy(
     size: usize,
     (to, to_step): (*mut u8, isize),
@@ -32,7 +32,7 @@ pub unsafe fn copy(
     n: usize,
 ) {
     let step = size as isize;
-    // SAFETY: the caller's.
+    // SAFETY: the steps name elements that exist, as this function requires.
     unsafe {
         if to_step == step && from_step == step {
             beside(to, from, n * size);
@@ -42,7 +42,7 @@ pub unsafe fn copy(
     }
 }
 
-/// Copies bytes that lie side by side; short pieces of rows without a call.
+/// Copies contiguous bytes; short pieces of rows are copied without a call.
 ///
 /// # Safety
 /// As for [`copy`].
@@ -52,10 +52,10 @@ unsafe fn beside(to: *mut u8, from: *const u8, bytes: usize) {
     /// As for [`copy`].
     #[inline]
     unsafe fn word<W>(to: *mut u8, from: *const u8) {
-        // SAFETY: the caller's.
+        // SAFETY: `bytes` is the size of a word, so both ends have one.
         unsafe { to.cast::<W>().write_unaligned(from.cast::<W>().read_unaligned()) }
     }
-    // SAFETY: the caller's. A word is read whole before it is written.
+    // SAFETY: both ends have `bytes` bytes; a word is read whole before it is written.
     unsafe {
         match bytes {
             4 => word::<u32>(to, from),
@@ -76,9 +76,9 @@ unsafe fn copy_words<W: Copy>(
     n: usize,
 ) {
     let read = |i: usize| from.wrapping_offset(from_step * i as isize).cast::<W>();
-    // SAFETY: the caller's.
+    // SAFETY: the steps name elements that exist, as `copy` requires.
     unsafe {
-        // The common cases are loops of their own, which become vector code or simple addressing.
+        // The common cases have loops of their own, which become vector code or simple addressing.
         if to_step != size_of::<W>() as isize {
             for i in 0..n {
                 let word = read(i).read_unaligned();
@@ -104,15 +104,16 @@ unsafe fn copy_words<W: Copy>(
 pub unsafe fn index(to: *mut u8, first: i64, step: i64, n: usize) {
     let (first, step, to) = (first as i32, step as i32, to.cast::<i32>());
     for i in 0..n {
-        // SAFETY: the caller's.
+        // SAFETY: `to` has room for `n` numbers.
         unsafe { to.add(i).write_unaligned(first.wrapping_add(step.wrapping_mul(i as i32))) };
     }
 }
 
-/// Copies the elements of a table of `len`, at least 1, that int32 numbers name, as clamped into it.
+/// Gathers: copies the elements of a table of `len` elements, at least 1, at int32 indices that are clamped
+/// into it.
 ///
 /// # Safety
-/// The table has that many elements, and the rows `n`, at least 1.
+/// The table has `len` elements, and the rows have `n`, at least 1.
 pub unsafe fn gather(
     size: usize,
     to: *mut u8,
@@ -121,7 +122,7 @@ pub unsafe fn gather(
     n: usize,
 ) {
     let last = i32::try_from(len - 1).unwrap_or(i32::MAX);
-    // SAFETY: the caller's.
+    // SAFETY: the table has `len` elements and the rows have `n`.
     unsafe { sized!(size, gather_words(to, (table, last), numbers, n)) }
 }
 
@@ -133,23 +134,23 @@ unsafe fn gather_words<W: Copy>(
     numbers: *const u8,
     n: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: `numbers` has `n` elements, and `i` is below `n`.
     let number = |i: usize| unsafe { numbers.cast::<i32>().add(i).read_unaligned() };
     let (first, end) = (number(0), number(n - 1));
     let is_line = || {
         let off = (0..n).fold(0, |off, i| off | (number(i) ^ first.wrapping_add(i as i32)));
         off == 0
     };
-    // Rows of a table that are picked whole are elements side by side.
+    // Whole rows of a table are contiguous elements.
     if i64::from(end) - i64::from(first) == n as i64 - 1 && first >= 0 && end <= last && is_line() {
-        // SAFETY: the numbers are inside the table; the rest is the caller's.
+        // SAFETY: all indices are inside the table, and `to` has room for `n` elements.
         unsafe {
             let from = table.add(first as usize * size_of::<W>());
             return std::ptr::copy_nonoverlapping(from, to, n * size_of::<W>());
         }
     }
     for i in 0..n {
-        // SAFETY: the number is clamped into the table; the rest is the caller's.
+        // SAFETY: the index is clamped into the table, and the rows have `n` elements.
         unsafe {
             let number = number(i).clamp(0, last) as usize;
             let word = table.cast::<W>().add(number).read_unaligned();
@@ -163,7 +164,7 @@ pub(super) fn same_bits(size: usize) -> RowFn {
     /// # Safety
     /// As for [`RowFn`].
     unsafe fn row<W>(dst: *mut u8, [a, ..]: [*const u8; 3], n: usize) {
-        // SAFETY: the caller's; results may take the operand's row.
+        // SAFETY: both rows have `n` elements; they may be one row.
         unsafe { std::ptr::copy(a, dst, n * size_of::<W>()) }
     }
     match size {

@@ -1,14 +1,15 @@
-//! Threads: work that several cores share.
+//! Threads: an executor that shares work between cores, with work stealing.
 //!
-//! A [`Pool`](pool::Pool) has threads that wait for work; a [`Bed`](places::Bed) says on which processor one of them
-//! goes on; [`Turns`](turns::Turns) says which items it takes next; [`number`] says how many threads there are; the
-//! [`Crew`](crew::Crew) of an evaluator decides whether work is worth sharing, and shares it. Invariant: every item is
-//! run once, and none after the caller went on.
+//! A [`ThreadPool`](thread_pool::ThreadPool) has the worker threads; a [`ParkedWorker`](affinity::ParkedWorker)
+//! sets the CPU affinity with which one wakes up; a [`ChunkScheduler`](chunk_scheduler::ChunkScheduler) hands
+//! out items and lets idle threads steal; [`thread_count`] says how many threads there are; the
+//! [`Executor`](executor::Executor) decides whether work is worth sharing, and shares it. Invariant: every item
+//! runs once, and none after the caller has gone on.
 //!
-//! Imports nothing of this crate. Not here: what an item is (`run`, `whole`).
+//! Imports nothing of this crate. Not here: what an item is (`run`, `library_ops`).
 
-pub mod crew;
-pub mod number;
-pub mod places;
-pub mod pool;
-pub mod turns;
+pub mod affinity;
+pub mod chunk_scheduler;
+pub mod executor;
+pub mod thread_count;
+pub mod thread_pool;

@@ -1,13 +1,14 @@
-//! The way that the rows of a launch go through its points.
+//! Traversal: the loop order in which the rows of a launch go through its points.
 //!
-//! A space ([`Rows`](space::Rows)) is cut into items, each a row of at most a tile along one axis; a
-//! [`Line`](space::Line) says where an operand lies along them. `axis.rs` chooses the axis, a
-//! [`Fold`](fold::Fold) takes two axes as one where rows are short, and the [`Route`](route::Route) of a launch is
-//! what both have decided. Invariant: a route changes time, never bits.
+//! An [`IterationSpace`](iteration_space::IterationSpace) is cut into items, each a row of at most a tile along
+//! one axis. A [`StridedAccess`](iteration_space::StridedAccess) gives the elements of an operand along them.
+//! `axis_choice.rs` chooses the axis of the rows, [`Coalesced`](coalesce::Coalesced) is a launch with short
+//! rows in which two axes were coalesced, and the [`LoopOrder`](loop_order::LoopOrder) of a launch combines
+//! both decisions. Invariant: the loop order changes time, never bits.
 //!
-//! Imports `rows` and `compile`. Not here: what happens on a row (`run`).
+//! Imports `rows` and `compile`. Not here: the computation of a row (`run`).
 
-pub mod axis;
-pub mod fold;
-pub mod route;
-pub mod space;
+pub mod axis_choice;
+pub mod coalesce;
+pub mod iteration_space;
+pub mod loop_order;

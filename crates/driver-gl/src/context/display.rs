@@ -1,10 +1,10 @@
 //! EGL's displays, which all contexts of a process share.
 //!
-//! Owns [`Share`], a context's part in them. Invariants: displays stay when the last context is
-//! closed, and are terminated before the process forks, unless there are contexts, which ends the
-//! threads of the OpenGL implementation; a process forked from one that has contexts opens none. The
-//! fork has the implementation's memory without the threads that it waits for, so opening a display
-//! would never return; where there were none, it can.
+//! Owns [`DisplayLease`], a context's share in them. Invariants: displays stay open when the last context is
+//! closed; they are terminated before the process forks, unless there are contexts, and their termination also ends the threads
+//! of the OpenGL implementation; a process that was forked from one with contexts opens none. Such a fork has
+//! the implementation's memory without the threads that it waits for, so opening a display would never return.
+//! Without contexts it can be opened.
 //!
 //! Not here: opening a display (`egl.rs`).
 
@@ -19,7 +19,7 @@ struct Users {
     process: u32,
     contexts: usize,
     displays: Vec<Display>,
-    /// `before_fork` is called before each fork, as far as there are any.
+    /// Whether `before_fork` is called before each fork.
     warned: bool,
 }
 
@@ -30,15 +30,15 @@ fn users() -> MutexGuard<'static, Users> {
     USERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One context's part in the displays; dropped after the context.
-pub struct Share(());
+/// One context's share in the displays; dropped after the context.
+pub struct DisplayLease(());
 
-impl Share {
-    /// Takes part, before a display is opened.
+impl DisplayLease {
+    /// Takes a share, before a display is opened.
     ///
     /// # Errors
     /// - `Unavailable`: this process was forked from one that has contexts.
-    pub fn take() -> Result<Share> {
+    pub fn take() -> Result<DisplayLease> {
         let mut users = users();
         let here = std::process::id();
         if users.contexts > 0 && users.process != here {
@@ -54,10 +54,10 @@ impl Share {
         users.warned = users.warned || is_warned();
         users.process = here;
         users.contexts += 1;
-        Ok(Share(()))
+        Ok(DisplayLease(()))
     }
 
-    /// Notes a display that was opened.
+    /// Registers a display that was opened.
     pub fn opened(&self, display: &Display) {
         let mut users = users();
         let raw = display.raw_display();
@@ -67,7 +67,7 @@ impl Share {
     }
 }
 
-impl Drop for Share {
+impl Drop for DisplayLease {
     fn drop(&mut self) {
         let mut users = users();
         if users.process != std::process::id() {
@@ -87,19 +87,19 @@ impl Users {
             return;
         }
         for display in self.displays.drain(..) {
-            // SAFETY: no context of ours is left. Another library's on the same device would be
-            // closed as well, but so it is when that one terminates: EGL's displays have no count
-            // of their users.
+            // SAFETY: no context of this driver is left. Another library's context on the same device is
+            // closed as well, as it is when that library terminates the display: EGL does not count
+            // the users of a display.
             unsafe { display.terminate() };
         }
     }
 }
 
-/// Asks the system to call `before_fork`; true where it does, and where there are no forks.
+/// Asks the system to call `before_fork`; true where it will, and where there are no forks.
 #[cfg(unix)]
 fn is_warned() -> bool {
-    // SAFETY: the function is a static one, and does not unwind: a lock of its own process is all
-    // that it waits for. This crate is never unloaded, as Rust's threads have run in it.
+    // SAFETY: the function is static and does not unwind: it only waits for a lock of its own
+    // process. This crate is never unloaded, because Rust threads have run in it.
     unsafe { libc::pthread_atfork(Some(before_fork), None, None) == 0 }
 }
 

@@ -1,13 +1,13 @@
 //! Opens a context without a window or a display server: EGL device, display, context.
 //!
-//! Owns [`Context`] and [`Limits`]. Invariants: libEGL is opened at run time, so that this crate
-//! links without it; a context that this gives is current in the calling thread, has `precise`
-//! (GLSL 4.00, or 3.30 with `GL_ARB_gpu_shader5`) and renders to float and integer textures.
+//! Owns [`GlContext`] and [`Limits`]. Invariants: libEGL is opened at run time, so that this crate links
+//! without it; a context that is returned is current in the calling thread, supports `precise` (GLSL 4.00, or
+//! 3.30 with `GL_ARB_gpu_shader5`) and renders to float and integer textures.
 //!
 //! Not here: the thread that the context lives on (`thread.rs`).
 
-use crate::context::display::Share;
-use crate::context::joined::{Joined, Renderer};
+use crate::context::display::DisplayLease;
+use crate::context::shared_context::{Renderer, SharedContext};
 use crate::errors::NAME;
 use glow::HasContext;
 use glutin::api::egl::config::Config;
@@ -31,51 +31,51 @@ const VERSIONS: [(u8, u8); 8] = [(4, 6), (4, 5), (4, 4), (4, 3), (4, 2), (4, 1),
 type Barrier = unsafe extern "system" fn();
 
 /// A current context and its functions.
-pub struct Context {
+pub struct GlContext {
     /// The functions.
     pub gl: glow::Context,
-    /// What the context reports of itself.
+    /// The limits that the context reports.
     pub limits: Limits,
-    /// Makes what has been drawn visible to fetches from the texture that is being drawn to, where
-    /// a texel may be read by the fragment that overwrites it.
+    /// Makes drawn texels visible to fetches from the texture that is being drawn to, where a fragment may read
+    /// the texel that it overwrites.
     pub texture_barrier: Option<Barrier>,
-    /// Keeps the context alive, and current; always there until it is dropped.
-    context: Option<Kept>,
-    /// Goes last.
-    _share: Share,
+    /// Keeps the context alive and current; `Some` until it is dropped.
+    context: Option<ContextHandle>,
+    /// Dropped last.
+    _share: DisplayLease,
 }
 
-/// A context of ours.
-enum Kept {
+/// A context of this driver.
+enum ContextHandle {
     Own(PossiblyCurrentContext),
-    Joined(Joined),
+    Joined(SharedContext),
 }
 
-impl Kept {
+impl ContextHandle {
     fn close(self) {
         match self {
-            // A context that is current somewhere outlives its handle. One that is lost may refuse to
-            // be anything, and is gone without it.
-            Kept::Own(context) => drop(context.make_not_current()),
-            Kept::Joined(joined) => drop(joined),
+            // A context that is current somewhere outlives its handle. A lost context may refuse the call,
+            // and is gone anyway.
+            ContextHandle::Own(context) => drop(context.make_not_current()),
+            ContextHandle::Joined(joined) => drop(joined),
         }
     }
 }
 
-impl Drop for Context {
+impl Drop for GlContext {
     fn drop(&mut self) {
-        self.context.take().into_iter().for_each(Kept::close);
+        self.context.take().into_iter().for_each(ContextHandle::close);
     }
 }
 
-/// What a context can do.
+/// The limits of a context.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The device's name.
     pub renderer: String,
     /// The driver's name and version, with the vendor's.
     pub version: String,
-    /// The names of the devices before this one that give a context, and its own.
+    /// The names of the devices before this one that have a context, and its own.
     pub devices: Vec<String>,
     /// False for rasterisers that run on the CPU.
     pub hardware: bool,
@@ -89,25 +89,25 @@ pub struct Limits {
     pub uniform_components: u32,
     /// Textures that a fragment shader may write at once.
     pub draw_buffers: u32,
-    /// Bytes of memory on the device, where it says so.
+    /// Bytes of memory on the device, if it reports them.
     pub memory: Option<u64>,
-    /// True when compiled programs can be taken out and put back.
+    /// Whether compiled programs can be read back and loaded.
     pub program_binaries: bool,
     /// True when shaders compute with integers and floats of 64 bits.
     pub long: bool,
 }
 
-/// Opens the first device that gives a context, of those that the configuration means.
+/// Opens the first device with a good context, among those that the configuration selects.
 ///
 /// # Errors
-/// - `Unavailable`: there is no libEGL, no device, no device gives a good enough context, or none of
-///   those that do is meant.
-pub fn open(wanted: &Wanted) -> Result<Context> {
+/// - `Unavailable`: there is no libEGL, no device, no device with a good enough context, or none of those is
+///   selected.
+pub fn open(wanted: &Wanted) -> Result<GlContext> {
     let mut reasons = Vec::new();
-    // A device's name is its context's to tell.
+    // Only a context tells the name of its device.
     let mut names = Vec::new();
-    // Before anything of EGL is touched, which a fork may not.
-    let _share = Share::take()?;
+    // Taken before any use of EGL, which a forked process may not make.
+    let _share = DisplayLease::take()?;
     match Device::query_devices() {
         Err(error) => reasons.push(format!("no libEGL that lists devices: {error}")),
         Ok(devices) => {
@@ -144,26 +144,26 @@ pub fn open(wanted: &Wanted) -> Result<Context> {
 /// Opens a context that shares its objects with a renderer's.
 ///
 /// # Errors
-/// - `Unavailable`: there is none that is good enough.
-pub fn join(renderer: Renderer) -> Result<Context> {
-    let share = Share::take()?;
+/// - `Unavailable`: no such context is good enough.
+pub fn join(renderer: Renderer) -> Result<GlContext> {
+    let share = DisplayLease::take()?;
     let refused = |reason: String| {
         Error::new(ErrorKind::Unavailable, "init")
             .says("no OpenGL context with GLSL 4.00 shares its objects with the current one")
             .with("driver", NAME)
             .with("reason", reason)
     };
-    let joined = Joined::open(renderer, &VERSIONS).map_err(refused)?;
+    let joined = SharedContext::open(renderer, &VERSIONS).map_err(refused)?;
     let kept = |name: &CStr| joined.address(name);
     // SAFETY: the context is current in this thread, and the functions are its display's.
     let gl = unsafe { glow::Context::from_loader_function_cstr(kept) };
     let texture_barrier = texture_barrier(kept, &gl);
-    finish(gl, texture_barrier, Kept::Joined(joined), share).map_err(refused)
+    finish(gl, texture_barrier, ContextHandle::Joined(joined), share).map_err(refused)
 }
 
-fn open_device(device: &Device) -> std::result::Result<Context, String> {
+fn open_device(device: &Device) -> std::result::Result<GlContext, String> {
     let words = |error: glutin::error::Error| error.to_string();
-    let share = Share::take().map_err(|error| error.to_string())?;
+    let share = DisplayLease::take().map_err(|error| error.to_string())?;
     // SAFETY: no raw display is passed, so there is none that could become invalid.
     let display = unsafe { Display::with_device(device, None) }.map_err(words)?;
     share.opened(&display);
@@ -181,7 +181,7 @@ fn open_device(device: &Device) -> std::result::Result<Context, String> {
                     // SAFETY: the context is current in this thread, and the functions are its display's.
                     let gl = unsafe { glow::Context::from_loader_function_cstr(address) };
                     let texture_barrier = texture_barrier(address, &gl);
-                    return finish(gl, texture_barrier, Kept::Own(context), share);
+                    return finish(gl, texture_barrier, ContextHandle::Own(context), share);
                 }
                 Err(error) => reason = error.to_string(),
             }
@@ -196,7 +196,7 @@ fn make_current(
     version: Version,
     robust: bool,
 ) -> glutin::error::Result<PossiblyCurrentContext> {
-    // A robust context tells when the device is lost, and keeps fetches inside their textures.
+    // A robust context reports that the device is lost, and keeps fetches inside their textures.
     let robustness = match robust {
         true => Robustness::RobustLoseContextOnReset,
         false => Robustness::NotRobust,
@@ -214,12 +214,12 @@ fn make_current(
 fn finish(
     gl: glow::Context,
     texture_barrier: Option<Barrier>,
-    context: Kept,
-    share: Share,
-) -> std::result::Result<Context, String> {
+    context: ContextHandle,
+    share: DisplayLease,
+) -> std::result::Result<GlContext, String> {
     match limits(&gl) {
         Ok(limits) => {
-            Ok(Context { gl, limits, texture_barrier, context: Some(context), _share: share })
+            Ok(GlContext { gl, limits, texture_barrier, context: Some(context), _share: share })
         }
         Err(reason) => {
             context.close();
@@ -228,7 +228,7 @@ fn finish(
     }
 }
 
-/// The one function that glow lacks.
+/// The only function that glow lacks.
 fn texture_barrier(
     address: impl Fn(&CStr) -> *const c_void,
     gl: &glow::Context,
@@ -240,8 +240,8 @@ fn texture_barrier(
     if !known || address.is_null() {
         return None;
     }
-    // SAFETY: the address is not null, and the version or the extension, which have been found,
-    // give the function of this name this signature.
+    // SAFETY: the address is not null, and the version or extension that was found gives
+    // the function of this name this signature.
     Some(unsafe { std::mem::transmute::<*const c_void, Barrier>(address) })
 }
 
@@ -254,8 +254,8 @@ fn limits(gl: &glow::Context) -> std::result::Result<Limits, String> {
         () if extension("GL_ARB_gpu_shader5") => fragment::Version::V330,
         () => return Err("neither GLSL 4.00 nor GL_ARB_gpu_shader5".to_owned()),
     };
-    // SAFETY: these only query the current context, by names that every version since 3.3 has, or
-    // that belong to an extension which has been found.
+    // SAFETY: these only query the current context, by names of every version since 3.3, or
+    // of an extension that was found.
     let limits = unsafe {
         let number = |name| gl.get_parameter_i32(name).max(0) as u32;
         let renderer = gl.get_parameter_string(glow::RENDERER);
@@ -293,7 +293,7 @@ const DEDICATED_VIDMEM_NVX: u32 = 0x9047;
 /// `GL_TEXTURE_FREE_MEMORY_ATI`, in KiB.
 const TEXTURE_FREE_MEMORY_ATI: u32 = 0x87fc;
 
-/// True for the rasterisers that run on the CPU, by their names.
+/// Whether this is a rasteriser that runs on the CPU, by its name.
 fn is_software(renderer: &str) -> bool {
     let name = renderer.to_lowercase();
     ["llvmpipe", "softpipe", "swiftshader", "lavapipe", "software"].iter().any(|s| name.contains(s))

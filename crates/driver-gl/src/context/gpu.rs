@@ -1,15 +1,15 @@
-//! What happens on the context's thread: textures, shaders, draws, transfers.
+//! The state of the context's thread: textures, shaders, draws, transfers.
 //!
-//! Owns [`Gpu`] and [`Draw`]. Invariants: every call into OpenGL after opening is made
-//! here or in `textures.rs` and `kernels.rs`, with the context current; a failed draw poisons its
-//! targets and nothing else.
+//! Owns [`Gpu`] and [`Draw`]. Invariants: after opening, every call into OpenGL is made here or in
+//! `textures.rs` and `kernel_compiler.rs`, with the context current; a failed draw poisons its targets and
+//! nothing else.
 //!
-//! Not here: which blocks and kernels there are (the caller's side: `blocks.rs`, `eval.rs`).
+//! Not here: blocks and kernels as the caller's side knows them (`blocks.rs`, `eval.rs`).
 
-use crate::context::egl::{self, Context, Limits};
-use crate::context::joined::{Fence, Renderer};
-use crate::context::kernels::{Kernel, compile};
-use crate::context::textures::{Shape, Texture};
+use crate::context::egl::{self, GlContext, Limits};
+use crate::context::kernel_compiler::{Kernel, compile};
+use crate::context::shared_context::{Fence, Renderer};
+use crate::context::textures::{Texture, TextureShape};
 use crate::errors::NAME;
 use crate::errors::lost;
 use glow::HasContext;
@@ -19,10 +19,10 @@ use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// The name of a texture, given by the caller's side.
+/// The name of a texture, chosen by the caller's side.
 pub type TextureId = u32;
 
-/// The name of a compiled kernel, given by the caller's side.
+/// The name of a compiled kernel, chosen by the caller's side.
 pub type KernelId = u32;
 
 /// One draw.
@@ -34,11 +34,11 @@ pub struct Draw {
     pub operands: Vec<TextureId>,
     /// The textures that it writes, in the order of its outputs.
     pub targets: Vec<TextureId>,
-    /// True when it reads what its target held.
+    /// Whether it reads the old contents of its target.
     pub reads_old: bool,
-    /// True when nothing of what its targets held is left.
+    /// Whether it overwrites its targets completely.
     pub whole: bool,
-    /// The launch's numbers.
+    /// The kernel arguments.
     pub words: Vec<i32>,
     /// The texels to draw.
     pub area: Area,
@@ -46,24 +46,24 @@ pub struct Draw {
 
 /// The context's state.
 pub struct Gpu {
-    pub(crate) context: Context,
+    pub(crate) context: GlContext,
     textures: FxHashMap<TextureId, Texture>,
     kernels: FxHashMap<KernelId, Kernel>,
     /// Draws to several textures go through this.
     framebuffer: Option<glow::Framebuffer>,
-    /// A copy of what a target held, where a texture may not be read while it is written.
+    /// A copy of a target's old contents, where a texture may not be read while it is written.
     copy: Option<Texture>,
     current: Option<KernelId>,
     unflushed: bool,
     lost: bool,
-    /// With whose context this one shares its objects.
+    /// The renderer whose context shares its objects with this one.
     renderer: Option<Renderer>,
     /// Buffers that are lent, by their names in OpenGL.
     lent: FxHashMap<u32, glow::Buffer>,
 }
 
 impl Gpu {
-    /// Opens a context and sets what never changes.
+    /// Opens a context and sets the state that never changes.
     ///
     /// # Errors
     /// - `Unavailable`: there is no context.
@@ -98,7 +98,7 @@ impl Gpu {
         })
     }
 
-    /// What the context reports.
+    /// The limits of the context.
     pub fn limits(&self) -> &Limits {
         &self.context.limits
     }
@@ -111,8 +111,8 @@ impl Gpu {
         }
     }
 
-    /// Makes a texture, or poisons its name.
-    pub fn create(&mut self, id: TextureId, shape: Shape) {
+    /// Creates a texture, or poisons its name.
+    pub fn create(&mut self, id: TextureId, shape: TextureShape) {
         let mut texture = Texture::create(&self.context.gl, shape);
         if texture.handle.is_none() {
             texture.poison = Some(out_of_memory(shape));
@@ -139,7 +139,7 @@ impl Gpu {
         self.textures.insert(to, target);
     }
 
-    /// Deletes a texture; the device keeps it until work that uses it is done.
+    /// Deletes a texture; the device keeps it until the work that uses it is done.
     pub fn delete(&mut self, id: TextureId) {
         if let Some(texture) = self.textures.remove(&id) {
             texture.delete(&self.context.gl);
@@ -167,7 +167,7 @@ impl Gpu {
         }
     }
 
-    /// Draws; what goes wrong is kept as the poison of the targets.
+    /// Draws; an error becomes the poison of the targets.
     pub fn draw(&mut self, draw: &Draw) {
         let result = self.try_draw(draw);
         for target in &draw.targets {
@@ -229,7 +229,7 @@ impl Gpu {
         self.check_error("eval_ir")
     }
 
-    /// Makes textures the targets of the next draw.
+    /// Binds textures as the targets of the next draw.
     fn attach(&mut self, targets: &[TextureId]) -> Result<()> {
         if let [target] = targets {
             let texture = self.textures.get_mut(target).ok_or_else(|| broken("no such texture"))?;
@@ -292,7 +292,7 @@ impl Gpu {
     /// Reads elements of a texture.
     ///
     /// # Errors
-    /// - `Poisoned`: what should have written it failed.
+    /// - `Poisoned`: the evaluation that should have written it failed.
     /// - `DeviceLost`: the context is gone.
     pub fn read(&mut self, id: TextureId, elements: Range<usize>, out: &mut [u8]) -> Result<()> {
         self.check_lost()?;
@@ -309,7 +309,7 @@ impl Gpu {
         self.check_error("block_read")
     }
 
-    /// Writes elements of a texture; `whole` says that they are all that it holds.
+    /// Writes elements of a texture; `whole` means all of its elements.
     ///
     /// # Errors
     /// - `DeviceLost`: the context is gone.
@@ -332,11 +332,11 @@ impl Gpu {
         self.check_error("block_write")
     }
 
-    /// Gives the name under which a renderer finds a texture, or a buffer with a copy of its first `len` elements, and
-    /// the fence behind what writes it.
+    /// Returns the name under which a renderer finds a texture, or a buffer with a copy of its elements, and a
+    /// fence after the commands that write it.
     ///
     /// # Errors
-    /// - `Poisoned`, `DeviceLost`: as of `read`. `OutOfMemory`: there is no room for the buffer.
+    /// - `Poisoned`, `DeviceLost`: as for `read`. `OutOfMemory`: there is no memory for the buffer.
     pub fn lend(&mut self, id: TextureId, kind: LendKind) -> Result<(u32, Fence)> {
         self.check_lost()?;
         let renderer = self.renderer.ok_or_else(|| broken("nothing is shared"))?;
@@ -358,11 +358,11 @@ impl Gpu {
         Ok((name, renderer.fence()))
     }
 
-    /// Takes back what was lent under a name, behind a fence of the renderer's; of a buffer that was `written`, the
-    /// elements.
+    /// Takes back a texture or buffer that was lent under a name, after a fence of the renderer's; the elements
+    /// of a buffer that was `written` are copied.
     ///
     /// # Errors
-    /// As of `write`.
+    /// As for `write`.
     pub fn take_back(
         &mut self,
         id: TextureId,
@@ -380,7 +380,7 @@ impl Gpu {
             if written && let Some(texture) = self.textures.get_mut(&id) {
                 texture.take_buffer(&self.context.gl, buffer);
             }
-            // SAFETY: the context is current; the device keeps the buffer until work that uses it is done.
+            // SAFETY: the context is current; the device keeps the buffer until the work that uses it is done.
             unsafe { self.context.gl.delete_buffer(buffer) };
         }
         self.unflushed = true;
@@ -398,7 +398,7 @@ impl Gpu {
         if self.lost { Err(lost()) } else { Ok(()) }
     }
 
-    /// Turns the context's error, if there is one, into ours.
+    /// Turns the context's error, if there is one, into an error of the contract.
     fn check_error(&mut self, operation: &'static str) -> Result<()> {
         // SAFETY: the context is current.
         let code = unsafe { self.context.gl.get_error() };
@@ -423,13 +423,13 @@ fn poisoned(operation: &'static str, cause: &Error) -> Error {
         .from_source(cause.clone())
 }
 
-fn out_of_memory(shape: Shape) -> Error {
+fn out_of_memory(shape: TextureShape) -> Error {
     Error::new(ErrorKind::OutOfMemory, "block_alloc")
         .with("driver", NAME)
         .with("bytes", shape.bytes())
 }
 
-/// An error of this driver's own making.
+/// An error of this driver itself.
 fn broken(what: &str) -> Error {
     Error::new(ErrorKind::Invalid, "gl").says(what).with("driver", NAME)
 }
@@ -440,7 +440,7 @@ mod tests {
     use super::*;
     use gpupy_core::DType;
 
-    const SHAPE: Shape = Shape { dtype: DType::F32, width: 1, height: 1, row: 4 };
+    const SHAPE: TextureShape = TextureShape { dtype: DType::F32, width: 1, height: 1, row: 4 };
     const ALL: Area = Area { x: 0, y: 0, width: 1, height: 1 };
 
     fn draw(operands: Vec<TextureId>, target: TextureId, whole: bool) -> Draw {

@@ -1,20 +1,21 @@
-//! The context's side: what happens on the thread that an OpenGL context lives on.
+//! The context's side: all that happens on the thread that an OpenGL context lives on.
 //!
-//! A [`Context`](egl::Context) is opened through EGL, with a [`Share`](display::Share) of the process's displays, or
-//! shares its objects with a [`Renderer`](joined::Renderer)'s; its
-//! [`Limits`](egl::Limits) are what it can do, and `memory.rs` says how much blocks may take.
-//! [`Texture`](textures::Texture)s hold blocks, [`Kernel`](kernels::Kernel)s are compiled shaders, which
-//! `disk.rs` keeps between runs. A [`Gpu`](gpu::Gpu) has all of these and draws; a [`GlThread`](thread::GlThread)
-//! has the thread and the queue of what it does.
+//! A [`GlContext`](egl::GlContext) is opened through EGL, with a [`DisplayLease`](display::DisplayLease) on the
+//! process's displays, or shares its objects with the context of a [`Renderer`](shared_context::Renderer). Its
+//! [`Limits`](egl::Limits) describe it, and `memory_budget.rs` limits the memory of blocks.
+//! [`Texture`](textures::Texture)s hold blocks, and [`Kernel`](kernel_compiler::Kernel)s are compiled shaders,
+//! which `disk_cache.rs` keeps between runs. A [`Gpu`](gpu::Gpu) has all of these and draws; a
+//! [`GlThread`](thread::GlThread) has the thread and its queue of jobs.
 //!
-//! Imports `errors.rs`. Not here: which blocks and kernels there are (`blocks.rs`, `eval.rs`).
+//! Imports `errors.rs`. Not here: blocks and compiled kernels as the caller knows them (`blocks.rs`,
+//! `eval.rs`).
 
-mod disk;
+mod disk_cache;
 mod display;
 pub mod egl;
 pub mod gpu;
-pub mod joined;
-mod kernels;
-pub mod memory;
+mod kernel_compiler;
+pub mod memory_budget;
+pub mod shared_context;
 pub mod textures;
 pub mod thread;

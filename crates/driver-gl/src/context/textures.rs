@@ -1,9 +1,9 @@
 //! Textures that hold blocks, and transfers of their elements.
 //!
-//! Owns [`Texture`] and [`Shape`]. Invariants: a texel is four elements, bit for bit; a transfer
-//! touches the texels of its elements and no others.
+//! Owns [`Texture`] and [`TextureShape`]. Invariants: a texel is four elements, bit for bit; a transfer touches
+//! only the texels of its elements.
 //!
-//! Not here: which block is which texture (`blocks.rs`).
+//! Not here: the texture of each block (`blocks.rs`).
 
 use glow::{HasContext, PixelPackData, PixelUnpackData};
 use gpupy_core::DType;
@@ -13,19 +13,19 @@ use std::ops::Range;
 
 /// The format and size of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct TextureShape {
     /// The dtype of the elements.
     pub dtype: DType,
     /// Texels in a row.
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Elements in a row: what a row has room for, or up to three fewer.
+    /// Elements in a row: as many as a row has room for, or up to three fewer.
     pub row: u32,
 }
 
-impl Shape {
-    /// True when rows end with places that hold nothing.
+impl TextureShape {
+    /// Whether rows end with unused places.
     pub fn is_padded(&self) -> bool {
         self.row < self.width * 4
     }
@@ -35,12 +35,12 @@ impl Shape {
         u64::from(self.width) * u64::from(self.height) * self.texel_bytes() as u64
     }
 
-    /// Bytes of the places of a row that hold nothing.
+    /// Bytes of the unused places of a row.
     fn padding(&self) -> u64 {
         u64::from(self.width * 4 - self.row) * self.dtype.size() as u64
     }
 
-    /// The number of OpenGL's of the texels' format.
+    /// OpenGL's number of the texture's format.
     pub fn internal_format(&self) -> u32 {
         self.format().0
     }
@@ -49,16 +49,16 @@ impl Shape {
         4 * self.dtype.size()
     }
 
-    /// OpenGL's names for the texture's own format, and for format and type of its transfers.
+    /// OpenGL's numbers of the texture's format, and of the format and type of its transfers.
     fn format(&self) -> (u32, u32, u32) {
         match self.dtype {
             DType::F32 => (glow::RGBA32F, glow::RGBA, glow::FLOAT),
             DType::I32 => (glow::RGBA32I, glow::RGBA_INTEGER, glow::INT),
             DType::U32 => (glow::RGBA32UI, glow::RGBA_INTEGER, glow::UNSIGNED_INT),
-            // What does not fit would saturate, but shaders write nothing that does not fit.
+            // A value that does not fit would saturate, but shaders write only values that fit.
             DType::I8 => (glow::RGBA8I, glow::RGBA_INTEGER, glow::BYTE),
             DType::I16 => (glow::RGBA16I, glow::RGBA_INTEGER, glow::SHORT),
-            // Of float16 the bits, which no conversion touches.
+            // float16 travels as bits, which no conversion changes.
             DType::U16 | DType::F16 => (glow::RGBA16UI, glow::RGBA_INTEGER, glow::UNSIGNED_SHORT),
             _ => (glow::RGBA8UI, glow::RGBA_INTEGER, glow::UNSIGNED_BYTE),
         }
@@ -68,10 +68,10 @@ impl Shape {
 /// A texture.
 pub struct Texture {
     /// Its format and size.
-    pub shape: Shape,
-    /// OpenGL's name, unless there was no room for it.
+    pub shape: TextureShape,
+    /// OpenGL's name; `None` if there was no memory.
     pub handle: Option<glow::Texture>,
-    /// Why its contents are undefined, if an evaluation failed.
+    /// The error of the evaluation that left its contents undefined.
     pub poison: Option<Error>,
     framebuffer: Option<glow::Framebuffer>,
 }
@@ -86,12 +86,12 @@ struct Rectangle {
 }
 
 impl Texture {
-    /// Makes a texture whose contents are undefined. Without room it has no handle.
-    pub fn create(gl: &glow::Context, shape: Shape) -> Texture {
+    /// Creates a texture with undefined contents. Without memory it has no handle.
+    pub fn create(gl: &glow::Context, shape: TextureShape) -> Texture {
         let (internal, format, kind) = shape.format();
         // SAFETY: the context is current; no memory of ours is read.
         let handle = unsafe {
-            // Errors of before belong to others, who have seen them.
+            // Clears older errors, which other calls have reported.
             gl.get_error();
             let handle = gl.create_texture().ok();
             gl.active_texture(glow::TEXTURE0);
@@ -129,7 +129,7 @@ impl Texture {
 
     /// Deletes it.
     pub fn delete(self, gl: &glow::Context) {
-        // SAFETY: the context is current and made these objects, which nobody uses again.
+        // SAFETY: the context is current and made these objects, and `self` was the only reference to them.
         unsafe {
             if let Some(framebuffer) = self.framebuffer {
                 gl.delete_framebuffer(framebuffer);
@@ -140,7 +140,7 @@ impl Texture {
         }
     }
 
-    /// Makes it the one target of draws and the source of reads; false when it cannot be.
+    /// Binds it as the only target of draws and the source of reads; false when that is impossible.
     pub fn bind_as_target(&mut self, gl: &glow::Context) -> bool {
         let Some(handle) = self.handle else { return false };
         // SAFETY: the context is current and made these objects.
@@ -163,7 +163,7 @@ impl Texture {
         }
     }
 
-    /// Copies elements to `out`, which has room for just these.
+    /// Copies elements to `out`, which has their exact size.
     pub fn read(&mut self, gl: &glow::Context, elements: Range<usize>, out: &mut [u8]) {
         if elements.is_empty() || !self.bind_as_target(gl) {
             return;
@@ -176,7 +176,7 @@ impl Texture {
         let mut part = |texels: Range<usize>| {
             let mut bytes = vec![0; texels.len() * texel];
             self.read_texels(gl, texels.start, &mut bytes);
-            // The elements of these texels that were asked for.
+            // The requested elements among these texels.
             let first = elements.start.max(texels.start * 4);
             let end = elements.end.min(texels.end * 4);
             let from = (first - texels.start * 4) * size;
@@ -198,7 +198,7 @@ impl Texture {
         self.read_texels(gl, inner.start, &mut out[from..from + inner.len() * texel]);
     }
 
-    /// Copies elements from `data`; `whole` says that they are all of the block's.
+    /// Copies elements from `data`; `whole` means all elements of the block.
     pub fn write(&mut self, gl: &glow::Context, elements: Range<usize>, data: &[u8], whole: bool) {
         if elements.is_empty() {
             return;
@@ -210,7 +210,7 @@ impl Texture {
         let inner = elements.start.div_ceil(4)..elements.end / 4;
         let part = |this: &mut Texture, texels: Range<usize>| {
             let mut bytes = vec![0; texels.len() * texel];
-            // What stands beside the elements stays; beyond the end of a whole block is nothing.
+            // Neighbouring elements are kept; after the end of a whole block there are none.
             if !whole && this.bind_as_target(gl) {
                 this.read_texels(gl, texels.start, &mut bytes);
             }
@@ -236,7 +236,7 @@ impl Texture {
         }
     }
 
-    /// A buffer with a copy of the elements, one behind the other, made on the device; `None` without room for it.
+    /// A buffer with a contiguous copy of the elements, made on the device; `None` without memory for it.
     pub fn copied_to_buffer(&mut self, gl: &glow::Context) -> Option<glow::Buffer> {
         if !self.bind_as_target(gl) {
             return None;
@@ -244,7 +244,7 @@ impl Texture {
         let (_, format, kind) = self.shape.format();
         let width = self.shape.width as i32;
         let bytes = i32::try_from(self.row_start(self.shape.height) + self.shape.padding()).ok()?;
-        // SAFETY: the context is current; each row has room in the buffer, behind those before it.
+        // SAFETY: the context is current; the buffer has room for each row after the rows before it.
         unsafe {
             let buffer = gl.create_buffer().ok()?;
             gl.bind_buffer(glow::PIXEL_PACK_BUFFER, Some(buffer));
@@ -265,7 +265,7 @@ impl Texture {
         }
     }
 
-    /// Takes over the elements of such a buffer.
+    /// Copies the elements from a buffer that `copied_to_buffer` made.
     pub fn take_buffer(&mut self, gl: &glow::Context, buffer: glow::Buffer) {
         let (_, format, kind) = self.shape.format();
         let width = self.shape.width as i32;
@@ -283,19 +283,20 @@ impl Texture {
         }
     }
 
-    /// Rows whose elements follow each other: all, or where they are padded each by itself; first row and how many.
+    /// Groups of rows with contiguous elements, as first row and number of rows: all rows, or each by itself if
+    /// rows are padded.
     fn strips(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let height = self.shape.height;
         let step = if self.shape.is_padded() { 1 } else { height.max(1) };
         (0..height).step_by(step as usize).map(move |y| (y, step))
     }
 
-    /// Where a row begins among elements without padding, in bytes.
+    /// The start of a row among elements without padding, in bytes.
     fn row_start(&self, row: u32) -> u64 {
         u64::from(row) * u64::from(self.shape.row) * self.shape.dtype.size() as u64
     }
 
-    /// Copies `len` elements to a texture of the same dtype. False when there is no room for that.
+    /// Copies `len` elements to a texture of the same dtype; false when there is no memory for that.
     pub fn copy_to(&mut self, gl: &glow::Context, target: &mut Texture, len: usize) -> bool {
         if !self.shape.is_padded() && !target.shape.is_padded() {
             return self.copy_texels(gl, target);
@@ -306,7 +307,7 @@ impl Texture {
         true
     }
 
-    /// Copies texels in order, by way of a buffer on the device.
+    /// Copies texels in order, through a buffer on the device.
     fn copy_texels(&mut self, gl: &glow::Context, target: &Texture) -> bool {
         if !self.bind_as_target(gl) {
             return false;
@@ -370,7 +371,7 @@ impl Texture {
         for part in self.padded_parts(elements) {
             let width = part.texels.width * self.shape.texel_bytes();
             let mut bytes = vec![0; width * part.texels.height];
-            // What stands beside the elements stays; what pads a row is nothing.
+            // Neighbouring elements are kept; padding has no meaning.
             let beside = part.bytes.start > 0 || part.bytes.end < width.min(row_bytes);
             if beside && self.bind_as_target(gl) {
                 self.read_rectangle(gl, part.texels, Some(&mut bytes));
@@ -422,7 +423,7 @@ impl Texture {
         }
     }
 
-    /// Reads a rectangle of the texture, which is bound for that, into just as many bytes.
+    /// Reads a rectangle of the texture, which is bound as target, into a slice of its exact size.
     fn read_rectangle(&self, gl: &glow::Context, r: Rectangle, out: Option<&mut [u8]>) {
         let (_, format, kind) = self.shape.format();
         let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
@@ -435,7 +436,7 @@ impl Texture {
         unsafe { gl.read_pixels(x, y, width, height, format, kind, PixelPackData::Slice(out)) };
     }
 
-    /// Writes a rectangle of the texture from just as many bytes.
+    /// Writes a rectangle of the texture from a slice of its exact size.
     fn write_rectangle(&self, gl: &glow::Context, r: Rectangle, data: Option<&[u8]>) {
         let (_, format, kind) = self.shape.format();
         let (x, y, width, height) = (r.x as i32, r.y as i32, r.width as i32, r.height as i32);
@@ -453,11 +454,11 @@ impl Texture {
     }
 }
 
-/// Elements of one row or of several whole ones, where rows are padded.
+/// Elements of one row, or of several whole rows, where rows are padded.
 #[derive(Clone, Debug)]
 struct PaddedPart {
     texels: Rectangle,
-    /// Where the elements stand in each row of these texels.
+    /// The bytes of the elements in each row of these texels.
     bytes: Range<usize>,
 }
 

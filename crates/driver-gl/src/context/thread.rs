@@ -1,12 +1,12 @@
-//! The thread that a context lives on, and the queue of what it does.
+//! The thread that a context lives on, and its queue of jobs.
 //!
-//! Owns [`GlThread`]. Invariants: jobs run one after another, in the order in which they were given;
-//! a job that panics ends the thread, and everything after it fails with `DeviceLost`.
+//! Owns [`GlThread`]. Invariants: jobs run one after another, in the order of queueing; a job that panics ends
+//! the thread, and everything after it fails with `DeviceLost`.
 //!
-//! Not here: what jobs do (`gpu.rs`).
+//! Not here: the work of the jobs (`gpu.rs`).
 
 use crate::context::gpu::Gpu;
-use crate::context::joined::Renderer;
+use crate::context::shared_context::Renderer;
 use crate::errors::{NAME, lost};
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -16,17 +16,17 @@ use std::thread::JoinHandle;
 
 type Job = Box<dyn FnOnce(&mut Gpu) + Send>;
 
-/// A running thread; dropped, it ends when its queue is empty.
+/// A running thread; after it is dropped, it ends when its queue is empty.
 pub struct GlThread {
     jobs: Option<Sender<Job>>,
     handle: Option<JoinHandle<()>>,
-    /// The process that has the thread; after a fork the other one has only its memory.
+    /// The process that has the thread; a forked process has only its memory.
     process: u32,
 }
 
 impl GlThread {
-    /// Starts a thread and opens a context on it, of a device that the configuration means, or one that shares its
-    /// objects with a renderer's.
+    /// Starts a thread and opens a context on it: one of a device that the configuration selects, or one that
+    /// shares its objects with a renderer's.
     ///
     /// # Errors
     /// - `Unavailable`: no context, or no thread.
@@ -35,7 +35,7 @@ impl GlThread {
         let (jobs, queue) = channel::<Job>();
         let (opened, outcome) = channel();
         let body = move || {
-            // A library that panics while it opens a device must not take the program with it.
+            // A library that panics while it opens a device must not end the program.
             let gpu = catch_unwind(|| Gpu::open(&config, renderer))
                 .unwrap_or_else(|_| Err(unavailable("it panicked")));
             match gpu {
@@ -98,7 +98,7 @@ impl GlThread {
     /// Waits for the queue, closes the context and ends the thread.
     fn stop(&mut self) {
         self.jobs = None;
-        // Waiting for another process's thread would never end.
+        // A thread of another process can never be joined.
         if let Some(handle) = self.handle.take()
             && self.process == std::process::id()
         {
@@ -119,7 +119,7 @@ fn serve(gpu: &mut Gpu, queue: &Receiver<Job>) {
             Ok(job) => job,
             Err(TryRecvError::Disconnected) => return,
             Err(TryRecvError::Empty) => {
-                // Nothing more to batch: the device may begin.
+                // No further job is queued, so the device starts now.
                 gpu.flush();
                 match queue.recv() {
                     Ok(job) => job,

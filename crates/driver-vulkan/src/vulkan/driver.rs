@@ -1,15 +1,14 @@
-//! The contract's 14 functions.
+//! The driver_answers's 14 functions.
 //!
-//! Owns [`Vulkan`]. Invariants: nothing is opened before `init`; once the device is lost, nothing is open
-//! any more.
+//! Owns [`Vulkan`]. Invariants: nothing is opened before `init`; after the device is lost, nothing stays open.
 //!
-//! Not here: what is done (`open.rs` and its neighbours).
+//! Not here: their work (`open.rs` and its neighbours).
 
-use super::gpu::device::Gpu;
-use super::gpu::instance::Instance;
-use super::open::Open;
+use super::binding_choice::BindingCosts;
+use super::gpu::instance::VulkanInstance;
+use super::gpu::open_device::Gpu;
+use super::open::OpenDriver;
 use super::trial::Trial;
-use super::ways::Ways;
 use crate::NAME;
 use gpupy_codegen::OperationSupport;
 use gpupy_codegen::compute::resources;
@@ -29,7 +28,7 @@ pub fn new() -> Box<dyn Driver> {
     Box::new(Vulkan::default())
 }
 
-/// A Vulkan driver, closed, for a test.
+/// A closed Vulkan driver for a test.
 pub fn new_trial(trial: Trial) -> Box<dyn Driver> {
     Box::new(Vulkan { trial, ..Vulkan::default() })
 }
@@ -37,7 +36,7 @@ pub fn new_trial(trial: Trial) -> Box<dyn Driver> {
 /// The Vulkan driver.
 #[derive(Default)]
 struct Vulkan {
-    open: Option<Open>,
+    open: Option<OpenDriver>,
     longs: SplitStorage,
     limits: Resources,
     abilities: OperationSupport,
@@ -45,12 +44,12 @@ struct Vulkan {
 }
 
 impl Vulkan {
-    fn open(&mut self) -> Result<&mut Open> {
+    fn open(&mut self) -> Result<&mut OpenDriver> {
         self.open.as_mut().ok_or_else(|| driver_answers::is_closed(NAME))
     }
 
-    /// Does something with the open device, which is closed if it turns out to be lost.
-    fn with<T>(&mut self, work: impl FnOnce(&mut Open) -> Result<T>) -> Result<T> {
+    /// Runs a closure on the open driver, and closes it if the device turns out to be lost.
+    fn with<T>(&mut self, work: impl FnOnce(&mut OpenDriver) -> Result<T>) -> Result<T> {
         let outcome = work(self.open()?);
         if outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::DeviceLost) {
             self.open = None;
@@ -58,9 +57,9 @@ impl Vulkan {
         outcome
     }
 
-    /// Opens a device; what is found out about it is tried now, or was on an earlier day.
+    /// Opens a device; its findings are probed now, or come from an earlier run's cache.
     fn start(&mut self, config: &Config) -> Result<Capabilities> {
-        let instance = Instance::shared(self.trial.watched)?;
+        let instance = VulkanInstance::shared(self.trial.watched)?;
         let devices = instance.devices()?;
         let mut gpu = Gpu::open(instance, &devices, config)?;
         self.trial.reduce(&mut gpu.traits);
@@ -70,14 +69,14 @@ impl Vulkan {
         self.limits = resources::limits(buffers, &config.resources);
         self.abilities = traits.kernels.abilities();
         self.longs = SplitStorage::new(traits.kernels.split());
-        // What is tried is not the user's, and needs no room in a lowered limit.
+        // The probe's launches are not the user's, and are not subject to lowered limits.
         let import_alignment = gpu.import.as_ref().map_or(0, |import| import.alignment);
-        let open = self.open.insert(Open::new(gpu, u64::MAX, sizes.largest)?);
-        let found = self.trial.ways;
-        let find = |_| found.map_or_else(|| Ways::find_out(open), Ok);
+        let open = self.open.insert(OpenDriver::new(gpu, u64::MAX, sizes.largest)?);
+        let found = self.trial.binding_costs;
+        let find = |_| found.map_or_else(|| BindingCosts::find_out(open), Ok);
         let addresses = traits.kernels.addresses;
-        let ways = traits.bound.filter(|_| addresses).map(find).transpose()?;
-        let binds = !addresses || ways.is_some_and(Ways::binds);
+        let binding_costs = traits.bound.filter(|_| addresses).map(find).transpose()?;
+        let binds = !addresses || binding_costs.is_some_and(BindingCosts::binds);
         open.binds = binds;
         let compiler = traits.compiler();
         let mut capabilities = Capabilities {
@@ -99,7 +98,7 @@ impl Vulkan {
         capabilities.max_block_len = sizes.longest;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();
-        capabilities.findings.extend(ways.map(Ways::named));
+        capabilities.findings.extend(binding_costs.map(BindingCosts::named));
         capabilities.findings.push(("compiler".into(), compiler.to_owned()));
         capabilities.costs = Some(costs);
         self.abilities.findings = findings;
@@ -145,7 +144,7 @@ impl Driver for Vulkan {
             return self.with(|open| open.alloc(spec));
         }
         let mut longs = std::mem::take(&mut self.longs);
-        let block = self.with(|open| longs.alloc(open, spec, Open::alloc, Open::free));
+        let block = self.with(|open| longs.alloc(open, spec, OpenDriver::alloc, OpenDriver::free));
         self.longs = longs;
         block
     }
@@ -196,7 +195,7 @@ impl Driver for Vulkan {
         resources::of_part(part, self.longs.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)

@@ -1,25 +1,25 @@
 //! Turns a launch into dispatches, and their programs into kernels.
 //!
-//! Owns the evaluation of [`Open`]. Invariant: what a launch needs is compiled before anything of it is
-//! recorded, so that a refusal leaves all blocks as they were.
+//! Owns the evaluation of [`OpenDriver`]. Invariant: all kernels of a launch are compiled before its first
+//! command is recorded, so that a refusal leaves all blocks unchanged.
 //!
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
 use super::commands::queue::{Queue, Retired, Touch};
-use super::gpu::device::{Bound, Gpu, Traits};
-use super::open::Open;
-use super::shaders::kernels::{Compiler, Kernel};
+use super::gpu::open_device::{BindingLimits, Gpu, Traits};
+use super::open::OpenDriver;
+use super::shaders::kernel_compiler::{Compiler, Kernel};
 use ash::vk;
 use gpupy_codegen::compute::{self, DispatchPlan, DispatchRequest, PlannedDispatch};
 use gpupy_codegen::kernel_cache::KernelMaker;
 use gpupy_core::driver::{BlockId, Evaluated, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
-impl Open {
-    /// Evaluates a launch; may return before the device is done.
+impl OpenDriver {
+    /// Evaluates a launch; may return before the device has finished.
     ///
     /// # Errors
-    /// - `Refused`: the compiler does not take a shader.
+    /// - `Refused`: the compiler rejects a shader.
     /// - `Unsupported`: there is no kernel for the launch.
     /// - `Invalid`: a dead handle.
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
@@ -68,7 +68,7 @@ impl Open {
         evaluated: &mut Evaluated,
     ) -> Result<(Kernel, PlannedDispatch)> {
         let planned = plan(&self.gpu.traits, request, binds)?;
-        let mut maker = Making {
+        let mut maker = KernelBuilder {
             request,
             traits: &self.gpu.traits,
             compiler: &mut self.compiler,
@@ -77,13 +77,13 @@ impl Open {
         self.kernels.provide(&mut maker, launch, planned, evaluated)
     }
 
-    /// Whether so many blocks, the largest of so many bytes, are bound to a kernel.
+    /// Whether `blocks` blocks, the largest of `largest` bytes, are bound to a kernel by descriptors.
     fn binds(&self, blocks: usize, largest: u64) -> bool {
-        let can = |bound: &Bound| blocks < bound.buffers as usize && largest <= bound.block;
+        let can = |bound: &BindingLimits| blocks < bound.buffers as usize && largest <= bound.block;
         self.binds && self.gpu.traits.bound.as_ref().is_some_and(can)
     }
 
-    /// Records a dispatch, and notes which blocks it touches.
+    /// Records a dispatch, and notes its uses of blocks.
     fn dispatch(
         &mut self,
         launch: &Launch<'_>,
@@ -99,7 +99,7 @@ impl Open {
         numbers.extend(planned.words.iter().flat_map(|word| word.to_ne_bytes()));
         let mut bindings = Vec::new();
         if !planned.plan.pushed {
-            let place = self.numbers.put(&numbers, &mut self.queue, &mut self.memory)?;
+            let place = self.arguments.put(&numbers, &mut self.queue, &mut self.memory)?;
             if !by_address {
                 let range = numbers.len() as u64;
                 bindings.push((0, place.handle, place.offset, range));
@@ -139,7 +139,7 @@ impl Open {
     }
 }
 
-/// How a launch is done, with its blocks bound or by their addresses.
+/// Plans a launch, with its blocks bound by descriptors or reached by their addresses.
 fn plan(traits: &Traits, request: &DispatchRequest<'_>, binds: bool) -> Result<PlannedDispatch> {
     let device = compute::KernelFeatures { addresses: !binds, ..traits.kernels };
     let none = |reason: String| {
@@ -157,15 +157,15 @@ fn plan(traits: &Traits, request: &DispatchRequest<'_>, binds: bool) -> Result<P
     }
 }
 
-/// What makes the kernels of a launch.
-struct Making<'a> {
+/// Makes the kernels of a launch.
+struct KernelBuilder<'a> {
     request: &'a DispatchRequest<'a>,
     traits: &'a Traits,
     compiler: &'a mut Compiler,
     queue: &'a mut Queue,
 }
 
-impl KernelMaker for Making<'_> {
+impl KernelMaker for KernelBuilder<'_> {
     type Planned = PlannedDispatch;
     type Plan = DispatchPlan;
     type Kernel = Kernel;
@@ -192,11 +192,11 @@ impl KernelMaker for Making<'_> {
     }
 }
 
-/// Binds buffers to a kernel: each with its binding, the bytes before what is bound, and its bytes.
+/// Binds buffers to a kernel by push descriptors: binding, buffer, offset and size in bytes.
 ///
 /// # Safety
-/// The commands are being recorded, the layout has these bindings, and the buffers live until the device
-/// is done.
+/// The commands are being recorded, the layout has these bindings, and the buffers live until the device has
+/// finished.
 unsafe fn bind(
     gpu: &Gpu,
     commands: vk::CommandBuffer,
@@ -223,11 +223,12 @@ unsafe fn bind(
         })
         .collect();
     let point = vk::PipelineBindPoint::COMPUTE;
-    // SAFETY: promised by the caller; layouts with bindings exist only where the extension does.
+    // SAFETY: the commands are being recorded, the layout has these bindings, and layouts with bindings exist
+    // only where the extension does.
     unsafe { push.cmd_push_descriptor_set(commands, point, layout, 0, &writes) };
 }
 
-/// The blocks that a launch touches, and how.
+/// The blocks that a launch touches, and whether it reads or writes them.
 fn touches<'a>(launch: &'a Launch<'_>) -> impl Iterator<Item = (BlockId, Touch)> + use<'a> {
     let operands = launch.operands.iter().map(|block| (*block, Touch::Read));
     operands.chain(launch.dests.iter().map(|dest| (dest.block, Touch::Write)))

@@ -1,17 +1,17 @@
-//! What an open driver has.
+//! The state of an open driver.
 //!
-//! Owns [`Open`]. Invariants: when it is dropped, the device has finished and everything is given
-//! back; a failed allocation is tried again once all that is retired is back.
+//! Owns [`OpenDriver`]. Invariants: when it is dropped, the device has finished and all objects are freed; a
+//! failed allocation is tried again after all retired objects are freed.
 //!
-//! Not here: transfers (`transfer.rs`), evaluation (`eval.rs`).
+//! Not here: transfers (`block_transfer.rs`), evaluation (`eval.rs`).
 
 use super::commands::blocks::Blocks;
-use super::commands::import;
-use super::commands::memory::{Buffer, Memory, Purpose};
-use super::commands::numbers::Numbers;
+use super::commands::buffer_allocator::{BufferAllocator, DeviceBuffer, Purpose};
+use super::commands::host_import;
+use super::commands::launch_arguments::ArgumentBuffer;
 use super::commands::queue::{Queue, Retired};
-use super::gpu::device::Gpu;
-use super::shaders::kernels::{Compiler, Kernel};
+use super::gpu::open_device::Gpu;
+use super::shaders::kernel_compiler::{Compiler, Kernel};
 use crate::NAME;
 use gpupy_codegen::compute::DispatchPlan;
 use gpupy_codegen::kernel_cache::KernelCache;
@@ -20,40 +20,41 @@ use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// A device with its memory, queue, blocks and kernels.
-pub struct Open {
-    /// The kernels that there are.
+pub struct OpenDriver {
+    /// The compiled kernels.
     pub kernels: KernelCache<DispatchPlan, Kernel>,
-    /// What compiles more.
+    /// The compiler of kernels.
     pub compiler: Compiler,
     /// The blocks.
     pub blocks: Blocks,
-    /// Numbers of launches that are too many to be pushed.
-    pub numbers: Numbers,
-    /// Whether blocks are bound to kernels where they can be, rather than reached by address.
+    /// Kernel arguments that are too long for push constants.
+    pub arguments: ArgumentBuffer,
+    /// Whether blocks are bound to kernels where possible, rather than reached by address.
     pub binds: bool,
     /// The queue.
     pub queue: Queue,
     /// The memory.
-    pub memory: Memory,
+    pub memory: BufferAllocator,
     /// The device.
     pub gpu: Arc<Gpu>,
 }
 
-impl Open {
-    /// Everything on an open device; blocks together may take so many bytes, each so many elements.
+impl OpenDriver {
+    /// The state of a new driver; all blocks together may take `limit` bytes, and each may have `longest`
+    /// elements.
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
-    pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<Open> {
+    pub fn new(gpu: Gpu, limit: u64, longest: usize) -> Result<OpenDriver> {
         let gpu = Arc::new(gpu);
-        Ok(Open {
+        Ok(OpenDriver {
             kernels: KernelCache::default(),
             compiler: Compiler::new(gpu.clone()),
             blocks: Blocks::new(limit, longest),
-            numbers: Numbers::default(),
+            arguments: ArgumentBuffer::default(),
             binds: true,
             queue: Queue::new(gpu.clone())?,
-            memory: Memory::new(gpu.clone())?,
+            memory: BufferAllocator::new(gpu.clone())?,
             gpu,
         })
     }
@@ -75,17 +76,17 @@ impl Open {
         let bytes = spec.len as u64 * stored as u64;
         let buffer = match spec.memory {
             None => self.buffer(bytes, Purpose::Block)?,
-            // Where elements are widened, the host's are others.
+            // Widened elements differ from the host's.
             Some(_) if stored != spec.dtype.size() => {
-                return Err(import::not_imported("the device widens its elements"));
+                return Err(host_import::not_imported("the device widens its elements"));
             }
             Some(memory) => self.memory.import(memory, bytes)?,
         };
         Ok(self.blocks.add(spec, stored, buffer))
     }
 
-    /// Frees a block; its memory comes back when the device is done with it, for which this waits where the
-    /// memory is the host's.
+    /// Frees a block; its memory comes back when the device has finished with it. If the memory is the host's,
+    /// this waits.
     pub fn free(&mut self, id: BlockId) {
         let Some(block) = self.blocks.remove(id) else { return };
         if block.buffer.is_imported() {
@@ -102,9 +103,9 @@ impl Open {
     /// A buffer.
     ///
     /// # Errors
-    /// - `OutOfMemory`: there is no room, even with all that is retired.
+    /// - `OutOfMemory`: there is no memory, even after all retired objects are freed.
     /// - `DeviceLost`: the device is gone.
-    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<Buffer> {
+    pub fn buffer(&mut self, bytes: u64, purpose: Purpose) -> Result<DeviceBuffer> {
         match self.memory.buffer(bytes, purpose) {
             Err(error) if error.kind() == ErrorKind::OutOfMemory => {
                 self.queue.wait_for_all()?;
@@ -116,12 +117,12 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenDriver {
     fn drop(&mut self) {
         self.queue.close(&mut self.memory);
         for block in self.blocks.take_all() {
             self.memory.free(block.buffer);
         }
-        self.numbers.close(&mut self.memory);
+        self.arguments.close(&mut self.memory);
     }
 }

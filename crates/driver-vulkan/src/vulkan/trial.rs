@@ -1,29 +1,29 @@
-//! Drivers as tests want them: watched, or on a device that seems to be another.
+//! Drivers for tests: watched by the validation layers, or on a device that seems to be another.
 //!
-//! Owns [`Trial`]. Invariant: without a trial nothing is changed. Not here: the tests.
+//! Owns [`Trial`]. Invariant: the default changes nothing. Not here: the tests.
 
-use super::gpu::device::Traits;
-use super::ways::Ways;
+use super::binding_choice::BindingCosts;
+use super::gpu::open_device::Traits;
 
-/// How a test wants a driver; the default is the usual one.
+/// The changes that a test makes to a driver; the default makes none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trial {
-    /// The validation layers check every call; what they say is in [`complaints`](super::complaints).
+    /// Whether the validation layers check every call; their messages are in [`complaints`](super::complaints).
     pub watched: bool,
-    /// Blocks are reached by their addresses, as where none can be bound.
+    /// Whether blocks are reached by their addresses, as on devices that cannot bind them.
     pub addressed: bool,
-    /// What is found of the ways to reach blocks, instead of trying them.
-    pub ways: Option<Ways>,
-    /// There are no integers of 64 bits, and so no float64.
+    /// The costs of the ways to reach blocks, instead of measuring them.
+    pub binding_costs: Option<BindingCosts>,
+    /// Whether integers of 64 bits, and so float64, are hidden.
     pub short: bool,
-    /// Kernels are WGSL, which naga compiles, also where shaderc is linked.
+    /// Whether kernels are WGSL, which naga compiles, even if shaderc is linked.
     pub naga: bool,
-    /// Invocations share the points of a reduction, as on hardware.
+    /// Whether invocations share the points of a reduction, as on hardware.
     pub shares: bool,
 }
 
 impl Trial {
-    /// Makes of a device what the test wants.
+    /// Changes a device's traits as the test wants.
     pub fn reduce(self, traits: &mut Traits) {
         if self.addressed {
             traits.bound = None;

@@ -2,10 +2,10 @@
 
 use super::mistakes::undisturbed;
 use super::{Suite, block_free, imported, numbers};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::samples::DTYPES;
-use crate::tell::outcome::{Outcome, ensure, fine, refused};
+use crate::reporting::outcome::{Outcome, ensure, fine, refused};
 use gpupy_core::driver::{BlockId, BlockSpec, Config, Driver};
 use gpupy_core::{DType, ErrorKind, Scalar};
 use std::collections::HashSet;
@@ -107,7 +107,7 @@ fn wrong_dtypes(device: &mut Device) -> Outcome {
     })
 }
 
-/// Freed blocks, closed devices and other drivers make no number free again.
+/// Handles of freed blocks, closed devices and other drivers are never reused.
 fn no_number_twice(device: &mut Device, make: &dyn Fn() -> Box<dyn Driver>) -> Outcome {
     let mut seen = HashSet::new();
     let mut take = |device: &mut Device| -> Outcome<Vec<BlockId>> {

@@ -2,10 +2,10 @@
 
 use super::mistakes::dead_handles;
 use super::{Suite, doubling, numbers, works};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, ensure};
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::driver::{BlockSpec, Config};
 use gpupy_core::{DType, Scalar};
 

@@ -2,10 +2,10 @@
 
 use super::mistakes::{dead_handles, undisturbed};
 use super::{Suite, numbers};
-use crate::drive::device::{Device, from_bytes, to_bytes};
+use crate::drivers::device::{Device, from_bytes, to_bytes};
 use crate::expect::compare::same;
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, ensure, fine, refused};
+use crate::reporting::outcome::{Outcome, ensure, fine, refused};
 use gpupy_core::driver::BlockId;
 use gpupy_core::{DType, ErrorKind, Scalar};
 

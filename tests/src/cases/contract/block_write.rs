@@ -3,10 +3,10 @@
 use super::block_read::OUTSIDE;
 use super::mistakes::{dead_handles, undisturbed};
 use super::{Suite, numbers};
-use crate::drive::device::{Device, to_bytes};
+use crate::drivers::device::{Device, to_bytes};
 use crate::expect::compare::same;
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, fine, refused};
+use crate::reporting::outcome::{Outcome, fine, refused};
 use gpupy_core::driver::BlockId;
 use gpupy_core::{DType, ErrorKind};
 
@@ -125,7 +125,7 @@ fn free_on_return(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// What else the block holds is undefined; what was written is not.
+/// The written elements are defined; the rest of the block is not.
 fn first_is_a_part(device: &mut Device) -> Outcome {
     for (n, from, len) in [(10, 3, 4), (1000, 999, 1), (5000, 1, 4000)] {
         let n = n.min(device.caps.max_block_len);

@@ -3,9 +3,9 @@
 use super::mistakes::undisturbed;
 use super::{Suite, doubling, numbers};
 use crate::cases::random::random_run;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::oracle::{Run, contiguous};
-use crate::tell::outcome::{Outcome, ensure, fine, refused, skip};
+use crate::reporting::outcome::{Outcome, ensure, fine, refused, skip};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op, Rule};

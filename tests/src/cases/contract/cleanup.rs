@@ -3,8 +3,8 @@
 use super::init::closed;
 use super::threads::on_another;
 use super::{Suite, doubling, numbers, works};
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, ensure, fine};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, ensure, fine};
 use gpupy_core::DType;
 use gpupy_core::driver::{BlockSpec, Config, Driver};
 
@@ -67,7 +67,7 @@ fn stay_dead(device: &mut Device) -> Outcome {
     })
 }
 
-/// A driver that nobody closes is closed when it is dropped, here on a thread that never used it.
+/// A driver that is not closed explicitly is closed when it is dropped, here on a thread that never used it.
 fn dropped(make: &(dyn Fn() -> Box<dyn Driver> + Send + Sync)) -> Outcome {
     for _ in 0..3 {
         let mut device = fine(Device::open(make, &Config::default()), "a driver to drop")?;

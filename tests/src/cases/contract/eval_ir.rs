@@ -1,6 +1,6 @@
 //! `eval_ir` evaluates a program into its destinations.
 //!
-//! Not here: what programs compute (the levels).
+//! Not here: the results of programs (the levels).
 
 mod destinations;
 mod in_place;
@@ -10,11 +10,11 @@ pub mod mistakes;
 use super::threads::{THREADS, in_turns};
 use super::{Suite, doubling, numbers};
 use crate::cases::random::random_run;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::BlockId;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
@@ -57,7 +57,7 @@ fn order_of_calls(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// One kernel with other parameters each time: kept kernels must not keep old numbers.
+/// One kernel with other parameters each time: a cached kernel must not keep old arguments.
 fn again_and_again(device: &mut Device) -> Outcome {
     let mut b = Builder::new(Form::Map, 1);
     let (operand, access) = (b.operand(DType::F32), b.access(AccessKind::Affine));
@@ -132,7 +132,7 @@ fn programs_in_turns(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// Each thread goes on with a block of its own; calls of the threads alternate as they come.
+/// Each thread uses a block of its own; calls of the threads interleave.
 fn by_threads_in_turns(device: &mut Device) -> Outcome {
     let n = 257;
     let run = doubling(n);
@@ -157,7 +157,7 @@ fn by_threads_in_turns(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// An evaluation writes part of a block that nobody wrote before: the rest is undefined.
+/// An evaluation writes part of a block that was never written before: the rest is undefined.
 fn first_write(device: &mut Device) -> Outcome {
     for (len, offset, stride) in [(300, 0, 1), (301, 1, 1), (1000, 2, 3), (1000, 999, -2)] {
         let mut run = doubling(300);

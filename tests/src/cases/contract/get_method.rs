@@ -1,9 +1,9 @@
-//! `get_method` tells how the driver does an operation.
+//! `get_method` tells how the driver supports an operation.
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::samples::DTYPES;
-use crate::tell::outcome::{Outcome, ensure, fail};
+use crate::reporting::outcome::{Outcome, ensure, fail};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{Builder, Form, Inst, Program};
 use gpupy_core::op::{OPS, Op, OpInfo, Rule};
@@ -54,7 +54,7 @@ fn lowered_programs(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// The dtype that `get_method` is asked for an instruction.
+/// The dtype with which `get_method` is called for an instruction.
 fn asked(program: &Program, op: Op, inst: &Inst) -> DType {
     match (op, program.uses(inst).next()) {
         (Op::Cast, _) | (_, None) => inst.dtype,

@@ -1,15 +1,15 @@
-//! Blocks over host memory, which a driver that imports it reads where it lies.
+//! Blocks over host memory, which a driver that imports it reads in place.
 //!
-//! Invariant: a block over imported memory holds what lies there; after `block_free`, nobody reads it any
-//! more.
+//! Invariant: a block over imported memory shows the memory's contents; after `block_free`, the driver does not
+//! read it any more.
 //!
 //! Not here: the names and groups of these cases (`block_alloc.rs`).
 
 use super::{doubling, numbers};
-use crate::drive::device::{Device, from_bytes, to_bytes};
+use crate::drivers::device::{Device, from_bytes, to_bytes};
 use crate::expect::compare::same;
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, fail, fine, skip};
+use crate::reporting::outcome::{Outcome, fail, fine, skip};
 use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
 use gpupy_core::{DType, ErrorKind, Scalar};
 use std::ptr::NonNull;

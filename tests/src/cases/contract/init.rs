@@ -4,9 +4,9 @@ use super::check_ir::one_operation;
 use super::threads::{on_another, on_several};
 use super::{PARTS, Suite, doubling, works};
 use crate::cases::random::random_run;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, ensure, fail, fine, refused};
+use crate::reporting::outcome::{Outcome, ensure, fail, fine, refused};
 use gpupy_core::driver::{BlockId, BlockSpec, Config, Driver, Resources};
 use gpupy_core::op::OPS;
 use gpupy_core::{DType, ErrorKind, Scalar};
@@ -86,7 +86,7 @@ fn small_blocks(device: &mut Device, bytes: u64) -> Outcome {
 
 type Make<'a> = &'a (dyn Fn() -> Box<dyn Driver> + Send + Sync);
 
-/// What is called before `init` is an error where it can be one, and no panic anywhere.
+/// A call before `init` is an error if the function can report one, and never a panic.
 fn before(make: Make<'_>) -> Outcome {
     let mut device = Device::closed(make());
     closed(&mut device, BlockId(1))?;
@@ -96,7 +96,7 @@ fn before(make: Make<'_>) -> Outcome {
     }
 }
 
-/// Everything that one may call of a driver that is not open; `block` is not live.
+/// Every call that is permitted on a driver that is not open; `block` is not live.
 pub fn closed(device: &mut Device, block: BlockId) -> Outcome {
     let driver = &mut device.driver;
     let spec = BlockSpec::new(DType::F32, 10);
@@ -104,7 +104,7 @@ pub fn closed(device: &mut Device, block: BlockId) -> Outcome {
     driver.block_free(block);
     refused(driver.block_read(block, 0, &mut [0; 4]), ErrorKind::Invalid, "block_read")?;
     refused(driver.block_write(block, 0, &[0; 4]), ErrorKind::Invalid, "block_write")?;
-    // What these answer means nothing; they must come back.
+    // The answers have no meaning, but the calls must return.
     let _ = driver.check_ir(&one_operation());
     for part in PARTS {
         let _ = driver.resource_check(&driver.resource_get(part));
@@ -136,7 +136,7 @@ fn on_one_for_another(make: Make<'_>) -> Outcome {
     })
 }
 
-/// Drivers that are open at once do not meet.
+/// Drivers that are open at the same time do not interfere.
 fn several(make: Make<'_>) -> Outcome {
     on_several(|thread| {
         let mut device = fine(Device::open(make, &Config::default()), "one of several")?;

@@ -1,13 +1,13 @@
-//! Mistakes of a caller: the driver answers, works on, and harms nobody.
+//! Mistakes of a caller: the driver reports an error, works on, and changes no other block.
 //!
 //! Owns [`undisturbed`] and [`dead_handles`].
 //!
-//! Not here: which mistake each function answers (its own file).
+//! Not here: the mistakes of each function (its own file).
 
 use super::{Suite, numbers, works};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
-use crate::tell::outcome::{Outcome, fine};
+use crate::reporting::outcome::{Outcome, fine};
 use gpupy_core::DType;
 use gpupy_core::driver::{BlockId, Config};
 use gpupy_engine::Constructor;
@@ -31,7 +31,7 @@ pub fn undisturbed(device: &mut Device, mistake: impl FnOnce(&mut Device) -> Out
 /// A handle that is not live, and what must stay open meanwhile.
 type Dead = (BlockId, Option<Device>);
 
-/// What it is, and how to come by it.
+/// Its description, and a function that produces it.
 type Way = (&'static str, fn(&mut Device, &Constructor) -> Outcome<Dead>);
 
 /// Ways to come by a handle that is not live.

@@ -1,7 +1,7 @@
-//! The 14 functions of the contract, one file and one group each: what each promises apart from
-//! what programs compute.
+//! The 14 functions of the contract, one file and one group each: their promises apart from the results of
+//! programs.
 //!
-//! Not here: what programs compute (the levels beside this folder).
+//! Not here: the results of programs (the levels beside this folder).
 
 pub mod block_alloc;
 pub mod block_free;
@@ -23,10 +23,10 @@ mod imported;
 mod threads;
 
 use super::Suite;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, contiguous};
-use crate::tell::outcome::Outcome;
+use crate::reporting::outcome::Outcome;
 use gpupy_core::driver::Part;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

@@ -2,8 +2,8 @@
 
 use super::Suite;
 use crate::cases::random::random_run;
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, ensure};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::driver::Resources;
 
 pub const GROUP: &str = "resource_check";

@@ -3,9 +3,9 @@
 use super::get_method::lone;
 use super::{PARTS, Suite};
 use crate::cases::random::random_run;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::samples::DTYPES;
-use crate::tell::outcome::{Outcome, ensure};
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Program;
 use gpupy_core::op::{OPS, Op, Rule};

@@ -1,8 +1,8 @@
 //! `resource_sub` takes from an account; a count that would fall below 0 stays at 0.
 
 use super::{PARTS, Suite};
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, ensure};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::driver::Resources;
 
 pub const GROUP: &str = "resource_sub";

@@ -1,8 +1,8 @@
 //! `resource_zero` is the empty account.
 
 use super::{PARTS, Suite};
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, ensure};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, ensure};
 
 pub const GROUP: &str = "resource_zero";
 

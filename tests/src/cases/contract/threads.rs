@@ -1,11 +1,11 @@
-//! Drivers on several threads: one in turns, and several at once.
+//! Drivers on several threads: one driver alternately, and several at once.
 //!
 //! Owns [`on_another`] and [`in_turns`].
 //!
 //! Not here: the core's own locks.
 
-use crate::drive::device::Device;
-use crate::tell::outcome::{Outcome, Stop, fail, guarded};
+use crate::drivers::device::Device;
+use crate::reporting::outcome::{Outcome, Stop, fail, guarded};
 use std::sync::{Mutex, PoisonError};
 use std::thread::scope;
 
@@ -45,7 +45,7 @@ pub fn in_turns<S>(
     on_several(|thread| {
         let mut state = start(thread);
         (0..steps).try_for_each(|k| {
-            // A step that panicked has told so on its own thread.
+            // A step that panicked has reported it on its own thread.
             let mut device = shared.lock().unwrap_or_else(PoisonError::into_inner);
             step(&mut device, &mut state, k)
         })

@@ -1,13 +1,13 @@
-//! What a lost device may take from a user.
+//! The values that a lost device may take from a user.
 //!
-//! Owns [`Account`]: of every value that a user recorded, where it may be. It leans to the user's
-//! side: safe is what was given, what was read as a whole, and what has not been computed and needs
-//! only what is safe. What the core computes on the way and the user never sees (the steps of a
-//! reduction, say) may be lost with the device too.
+//! Owns [`Account`]: the possible places of every value that a user recorded. It errs on the user's side: a
+//! value is safe if it was given, or read as a whole, or not computed yet with only safe operands. Intermediate
+//! values of the core that the user never sees (the steps of a reduction, for example) may be lost with the
+//! device too.
 //!
-//! Not here: what values hold (`user.rs`).
+//! Not here: the contents of values (`user.rs`).
 
-/// What is known of a value: the elements of a base between two writes.
+/// The known facts of a value: the elements of a base between two writes.
 struct Known {
     /// It is in host memory for certain.
     on_host: bool,
@@ -22,7 +22,7 @@ struct Known {
     needs: Vec<usize>,
 }
 
-/// What is known of all values, by their numbers.
+/// The known facts of all values, by their numbers.
 #[derive(Default)]
 pub struct Account {
     values: Vec<Known>,
@@ -44,10 +44,10 @@ impl Account {
         self.values[value].on_host = true;
     }
 
-    /// Notes after so many launches which values are still held and pending.
+    /// Notes, after `launched` launches, which values are still held and pending.
     pub fn look(&mut self, launched: usize, pending: &[bool]) {
         for (value, pending) in self.values.iter_mut().zip(pending) {
-            // What nobody holds may have been computed for something else.
+            // A value without a handle may have been computed for another one.
             value.computed |= launched > value.born && (value.steps || !pending);
         }
     }
@@ -56,7 +56,7 @@ impl Account {
     pub fn lose(&mut self, wanted: usize) {
         let below = self.below(wanted);
         for at in 0..self.values.len() {
-            // What shares operands with it may have been computed beside it.
+            // A value that shares operands with it may have been computed together with it.
             let shares =
                 self.below(at).iter().any(|n| below.contains(n) && !self.values[*n].on_host);
             let value = &mut self.values[at];

@@ -1,10 +1,10 @@
-//! Every call of every run is made to fail, in every way that the contract has.
+//! Every call of every run is made to fail, in every way that the contract permits.
 //!
-//! Owns [`run`]. A program runs once without faults, which counts the calls; then once for each
-//! call, kind and duration of a fault, with and without another driver that helps. Invariants after
-//! each run: no block is left, no dead handle was used, and what the counts tell fits.
+//! Owns [`run`]. A program runs once without faults, to count the calls; then once for each call, kind and
+//! duration of a fault, with and without another driver that can take over. Invariants after each run: no block
+//! is left, no dead handle was used, and the counters are consistent.
 //!
-//! Not here: whether what is read is right (`user.rs`).
+//! Not here: whether read values are right (`user.rs`).
 
 use super::GROUP;
 use super::faulty::{Faulty, Log, NAME};
@@ -12,8 +12,8 @@ use super::kept::Kept;
 use super::plan::{Call, Lasts, Plan};
 use super::programs::{GOOD, PROGRAMS, Program};
 use super::user::Stage;
+use crate::reporting::outcome::{Outcome, Stop, ensure, fail};
 use crate::suite::Suite;
-use crate::tell::outcome::{Outcome, Stop, ensure, fail};
 use gpupy_core::ErrorKind;
 use gpupy_engine::{Constructor, Context, Registry, Settings, Stats};
 use std::cell::Cell;

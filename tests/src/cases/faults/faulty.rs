@@ -1,10 +1,10 @@
-//! A driver that fails when it is told to, and otherwise is the driver under test.
+//! A driver that fails on command, and otherwise is the driver under test.
 //!
-//! Owns [`Faulty`] and [`Log`], what all its instances saw. A lost device fails at everything until
-//! it is opened again; a poisoned block poisons what is computed from it. Invariant: handles are of
-//! this file's own making and never given out twice, so that a dead one is noticed.
+//! Owns [`Faulty`] and [`Log`], the record of all its instances. A lost device fails every call until it is
+//! opened again; a poisoned block poisons everything that is computed from it. Invariant: handles are made in
+//! this file and never reused, so that a dead one is noticed.
 //!
-//! Not here: when it fails (`plan.rs`), what follows from that (`every.rs`).
+//! Not here: when it fails (`plan.rs`), the consequences (`every.rs`).
 
 use super::kept::Kept;
 use super::plan::{Call, Plan};
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// The driver's name in registries.
 pub const NAME: &str = "faulty";
 
-/// What all instances saw and are told.
+/// The record of all instances, and their instructions.
 #[derive(Default)]
 struct Seen {
     plan: Option<Plan>,
@@ -33,13 +33,13 @@ struct Seen {
     broken: Vec<String>,
     live: usize,
     last: u64,
-    /// How long a call takes longer, and for how many calls still.
+    /// The delay of a call, and the number of calls that are still delayed.
     nap: (Duration, usize),
     /// The most points of a launch for which there is room.
     room: Option<usize>,
 }
 
-/// A handle of what all instances of the driver saw, which tells them when to fail.
+/// A shared handle of the record of all instances, which also tells them when to fail.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Seen>>);
 
@@ -173,7 +173,7 @@ impl Faulty {
         self.driver()?.eval_ir(&Launch { operands: &operands, dests: &dests, ..*launch })
     }
 
-    /// What a failed launch may do: destinations that are written whole, and are no operands, are
+    /// The permitted effect of a failed launch: destinations that are written whole, and are no operands, are
     /// undefined.
     fn spoil(&mut self, launch: &Launch<'_>) -> Result<()> {
         let undefined = |dest: &&Dest| dest.whole && !launch.operands.contains(&dest.block);
@@ -287,7 +287,7 @@ impl Driver for Faulty {
             false => Ok(()),
         });
         if !launch.memory.is_empty() {
-            // Nothing of it is in a block, and nothing of it is done later.
+            // It has written no block, and will write none later.
             begun?;
             let evaluated = self.driver()?.eval_ir(launch)?;
             self.log.seen().launched += 1;

@@ -1,17 +1,16 @@
-//! Drivers that stay open from one run to the next, as opening a device takes longer than a run.
+//! Drivers that stay open from one run to the next, because opening a device takes longer than a run.
 //!
-//! Owns [`Kept`]. Invariant: a driver that is given back has no live blocks, so that it is as if it
-//! had just been opened.
+//! Owns [`Kept`]. Invariant: a driver that is given back has no live blocks, like one that was just opened.
 //!
 //! Not here: the driver that closes and opens as often as the core wants (`faulty.rs`).
 
-use crate::drive::watch::Watched;
+use crate::drivers::contract_monitor::ContractMonitor;
 use gpupy_core::Result;
 use gpupy_core::driver::{Capabilities, Config, Driver};
 use gpupy_engine::Constructor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Drivers under test that are open and that nobody uses.
+/// Drivers under test that are open and not in use.
 #[derive(Clone)]
 pub struct Kept {
     make: Constructor,
@@ -42,7 +41,7 @@ impl Kept {
         if let (Some((_, caps)), Some(at)) = (known.cloned(), idle) {
             return Ok((shelf.idle.swap_remove(at).1, caps));
         }
-        let mut driver = Watched::boxed((self.make)());
+        let mut driver = ContractMonitor::boxed((self.make)());
         let caps = driver.init(config)?;
         shelf.found.push((config.clone(), caps.clone()));
         Ok((driver, caps))

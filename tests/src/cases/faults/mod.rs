@@ -1,6 +1,6 @@
-//! Drivers that fail: what the core makes of it.
+//! Drivers that fail, and the reaction of the core.
 //!
-//! Not here: drivers that break the contract (`watch.rs` for the core's half, and the crate's own
+//! Not here: drivers that break the contract (`contract_monitor.rs` for the core's half, and the crate's own
 //! tests for the drivers').
 
 mod account;

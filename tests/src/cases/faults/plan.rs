@@ -1,7 +1,6 @@
-//! What goes wrong, and when.
+//! The planned faults, and their times.
 //!
-//! Owns [`Plan`] and [`Call`], the functions of the contract that can fail, each with the kinds of
-//! errors that the contract has for it.
+//! Owns [`Plan`] and [`Call`], the functions of the contract that can fail, each with its kinds of errors.
 //!
 //! Not here: the driver that fails (`faulty.rs`).
 
@@ -35,8 +34,8 @@ impl Call {
         }
     }
 
-    /// The ways in which it may fail. A write or an evaluation that is poisoned fails later: it
-    /// succeeds, and what it should have written cannot be read.
+    /// The ways in which it may fail. A poisoned write or evaluation fails later: it succeeds, but its elements
+    /// cannot be read.
     pub fn kinds(self) -> &'static [ErrorKind] {
         match self {
             Call::Init => &[ErrorKind::Unavailable],

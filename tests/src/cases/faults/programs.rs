@@ -1,14 +1,14 @@
-//! What the user does while drivers fail.
+//! The programs of the user while drivers fail.
 //!
-//! Owns [`PROGRAMS`]. Each is about one way in which the core brings values to a device, keeps them
-//! there or takes them away; sizes are small, as every call of every run is made to fail.
+//! Owns [`PROGRAMS`]. Each is about one way in which the core uploads values, keeps them on a device or evicts
+//! them; sizes are small, because every call of every run is made to fail.
 //!
 //! Not here: the comparison with models (`user.rs`).
 
 use super::faulty::NAME;
 use super::user::{Stage, User};
-use crate::tell::outcome::{Outcome, ensure};
-use crate::world::World;
+use crate::model_based::ModelBasedUser;
+use crate::reporting::outcome::{Outcome, ensure};
 use gpupy_core::ErrorKind;
 use gpupy_core::driver::Resources;
 use gpupy_core::op::Op;
@@ -93,7 +93,7 @@ fn random(stage: &Stage<'_>, seed: u64) -> Outcome {
         ensure(planned, || format!("{error}, which nothing excuses"))?;
         stage.log.heal();
     }
-    let mut world = World::new(stage.context, seed, 0)?;
+    let mut world = ModelBasedUser::new(stage.context, seed, 0)?;
     if let Some(plan) = stage.plan {
         let lost = [ErrorKind::Lost, ErrorKind::Poisoned].into_iter().filter(|_| plan.loses());
         let planned = [plan.kind].into_iter().filter(|_| stage.alone);

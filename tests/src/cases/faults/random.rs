@@ -1,14 +1,14 @@
-//! A driver that fails at random: nothing is lost, and a second try works.
+//! A driver that fails at random: nothing is lost, and a second attempt works.
 //!
-//! Owns [`Fickle`], the driver under test with faults put in between. Failures are of the kinds that
-//! the contract has, and leave blocks as it demands.
+//! Owns [`Fickle`], the driver under test with injected faults. Failures are of the contract's kinds, and leave
+//! blocks as it demands.
 //!
-//! Not here: what a user does meanwhile (`world.rs`).
+//! Not here: the actions of the user (`model_based.rs`).
 
 use super::GROUP;
 use crate::expect::samples::Rng;
+use crate::model_based::ModelBasedUser;
 use crate::suite::Suite;
-use crate::world::World;
 use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Dest, Driver, Evaluated, Launch, Method, Part,
     Resources,
@@ -51,16 +51,16 @@ pub fn run(suite: &mut Suite<'_>) {
                     driver_fallback: false,
                     ..Settings::default()
                 };
-                World::new(&Context::new(registry, settings), seed, tries)?.live(25)
+                ModelBasedUser::new(&Context::new(registry, settings), seed, tries)?.live(25)
             });
             let (make, good) = (suite.constructor(), suite.constructor());
             suite.apart(GROUP, &format!("{name}, and a good driver, seed {seed}"), || {
-                // Nobody tries again: the other driver does what the first one cannot.
+                // Without further attempts, the other driver must take over.
                 let registry = Registry::new()
                     .register("faulty", move || Fickle::boxed(make(), fault, seed))
                     .register("good", move || good());
                 let settings = Settings { driver: "faulty".into(), ..Settings::default() };
-                World::new(&Context::new(registry, settings), seed, 0)?.live(25)
+                ModelBasedUser::new(&Context::new(registry, settings), seed, 0)?.live(25)
             });
         }
     }

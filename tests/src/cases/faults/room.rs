@@ -1,14 +1,15 @@
-//! Devices on which a launch of full size finds no room: values are cut smaller, and nobody helps.
+//! Devices on which a launch of full size finds no room: values are cut into smaller tiles, and no other driver
+//! takes over.
 //!
-//! Not here: lack of room that goes away (`every.rs`).
+//! Not here: lack of memory that goes away (`every.rs`).
 
 use super::GROUP;
 use super::every::Ground;
 use super::faulty::Log;
 use super::programs::{Program, with_user};
 use super::user::User;
+use crate::reporting::outcome::{Outcome, ensure};
 use crate::suite::Suite;
-use crate::tell::outcome::{Outcome, ensure};
 use gpupy_core::op::Op;
 use gpupy_engine::Settings;
 

@@ -1,11 +1,11 @@
-//! A user of arrays who goes on when something fails, and knows what may fail.
+//! A simulated user of arrays that continues after failures, and knows which operations may fail.
 //!
-//! Owns [`User`]: every array has a model beside it. Invariants: what is read equals the model, to
-//! the bit; an error is one that the plan excuses and names what failed; what is reported as lost
-//! was on the device and nowhere else.
+//! Owns [`User`]: every array has a model beside it. Invariants: read values equal the model, to the bit; every
+//! error is one that the plan excuses, and it names the failed function; a value that is reported as lost was
+//! only on the device.
 //!
-//! Not here: where values may be (`account.rs`), what the user does (`programs.rs`), how often it
-//! fails (`every.rs`).
+//! Not here: the places of values (`account.rs`), the programs (`programs.rs`), the number of failures
+//! (`every.rs`).
 
 use super::account::Account;
 use super::faulty::{Log, NAME};
@@ -13,12 +13,12 @@ use super::plan::{Lasts, Plan};
 use crate::expect::compare::accepts;
 use crate::expect::model::{self, Model};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, ensure, fail, fine, skip};
+use crate::reporting::outcome::{Outcome, ensure, fail, fine, skip};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use gpupy_engine::{Arg, Array, Context};
 
-/// Where a program runs, and what goes wrong there.
+/// The drivers of a program, and the planned faults.
 pub struct Stage<'a> {
     pub context: &'a Context,
     pub log: &'a Log,
@@ -223,7 +223,7 @@ impl<'a> User<'a> {
         done.or_else(|error| self.failed(name, &error))
     }
 
-    /// Goes on with another driver, if it starts.
+    /// Changes to another driver, if it starts.
     pub fn change_driver(&mut self, driver: &str) -> Outcome {
         self.stage.context.use_driver(driver).or_else(|error| {
             let starts = error.kind() != ErrorKind::Unavailable || driver != NAME || self.healed;
@@ -236,7 +236,7 @@ impl<'a> User<'a> {
         self.stage.log.heal();
         self.healed = true;
         let left = (0..self.items.len()).filter(|at| self.items[*at].is_some());
-        // Some in the order of their creation, some against it, as either may hide something.
+        // Some in the order of their creation and some in reverse, because either order may hide an error.
         let (odd, even): (Vec<usize>, Vec<usize>) = left.partition(|at| at % 2 == 1);
         odd.into_iter().chain(even.into_iter().rev()).try_for_each(|at| self.read(Name(at)))
     }
@@ -257,7 +257,7 @@ impl<'a> User<'a> {
         Name(self.items.len() - 1)
     }
 
-    /// Notes what is computed before a step; gives how often the plan has struck.
+    /// Notes which values are computed before a step; returns how often the plan has struck.
     fn look(&mut self) -> usize {
         let mut pending = vec![false; self.account.len()];
         for item in self.items.iter().flatten() {
@@ -268,7 +268,7 @@ impl<'a> User<'a> {
         self.stage.log.struck()
     }
 
-    /// Notes what may have been lost in a step that wanted this array.
+    /// Notes which values may have been lost in a step that wanted this array.
     fn happened(&mut self, name: Name, struck_before: usize) -> Outcome {
         if let Some(said) = self.stage.log.broken() {
             return fail(format!("the core does not keep its promise: {said}"));
@@ -284,7 +284,7 @@ impl<'a> User<'a> {
     /// A step fails that wanted this array.
     fn failed(&mut self, name: Name, error: &Error) -> Outcome {
         self.excuse(name, error)?;
-        // Poison spreads, to what was computed on the way as well.
+        // Poison also spreads to values that were computed on the way.
         if error.kind() == ErrorKind::Poisoned {
             let wanted = self.value(name)?;
             self.account.lose(wanted);
@@ -312,7 +312,7 @@ impl<'a> User<'a> {
                 ensure(lost, || format!("{}, but it was not only there", about()))
             }
             kind => {
-                // A device that is lost once is opened again, without a word to the user.
+                // A device that is lost once is opened again, without an error for the user.
                 let silent = kind == ErrorKind::DeviceLost && plan.lasts == Lasts::Once;
                 let planned = kind == plan.kind && self.stage.alone && !self.healed && !silent;
                 ensure(planned, || format!("{}, which nothing excuses", about()))?;

@@ -1,31 +1,31 @@
-//! Which blocks there are, and the buffer of each.
+//! The live blocks, and the buffer of each.
 //!
 //! Owns [`Blocks`] and [`Block`]. Invariant: the elements of live blocks never take more than the limit.
 //!
-//! Not here: buffers (`memory.rs`), how elements come and go (`transfer.rs`).
+//! Not here: buffers (`buffer_allocator.rs`), transfers of elements (`block_transfer.rs`).
 
-use super::memory::Buffer;
-use super::queue::Touched;
+use super::buffer_allocator::DeviceBuffer;
+use super::queue::HazardState;
 use crate::NAME;
 use gpupy_core::driver::{BlockId, BlockSpec};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many blocks this process has had: handles are told apart across all drivers of this kind.
+/// The number of blocks that this process has had: a handle is unique across all drivers of this kind.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// A block.
 #[derive(Debug)]
 pub struct Block {
-    /// What it holds.
+    /// Its dtype and length.
     pub spec: BlockSpec,
-    /// Bytes that an element takes here.
+    /// Bytes of an element in the buffer.
     pub stored: usize,
-    /// Where it lies.
-    pub buffer: Buffer,
-    /// When it was last touched.
-    pub touched: Touched,
+    /// Its buffer.
+    pub buffer: DeviceBuffer,
+    /// Its last uses, for barriers.
+    pub touched: HazardState,
 }
 
 /// All blocks.
@@ -38,17 +38,17 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// No blocks yet; all together may take so many bytes, and each may have so many elements.
+    /// No blocks yet; all together may take `limit` bytes, and each may have `longest` elements.
     pub fn new(limit: u64, longest: usize) -> Blocks {
         Blocks { blocks: FxHashMap::default(), used: 0, limit, longest }
     }
 
-    /// Sets the limits anew, while there are no blocks.
+    /// Changes the limits, while there are no blocks.
     pub fn limit(&mut self, limit: u64, longest: usize) {
         (self.limit, self.longest) = (limit, longest);
     }
 
-    /// Checks that there may be such a block.
+    /// Checks that a block may be allocated.
     ///
     /// # Errors
     /// - `OutOfMemory`: the limit would be exceeded.
@@ -71,15 +71,15 @@ impl Blocks {
         Ok(())
     }
 
-    /// Names a block that was checked.
-    pub fn add(&mut self, spec: BlockSpec, stored: usize, buffer: Buffer) -> BlockId {
+    /// Adds a block that was checked, and returns its handle.
+    pub fn add(&mut self, spec: BlockSpec, stored: usize, buffer: DeviceBuffer) -> BlockId {
         self.used += spec.bytes();
         let id = 1 + COUNT.fetch_add(1, Ordering::Relaxed);
-        self.blocks.insert(id, Block { spec, stored, buffer, touched: Touched::default() });
+        self.blocks.insert(id, Block { spec, stored, buffer, touched: HazardState::default() });
         BlockId(id)
     }
 
-    /// Forgets a block, if there is one.
+    /// Removes a block, if it is live.
     pub fn remove(&mut self, id: BlockId) -> Option<Block> {
         let block = self.blocks.remove(&id.0)?;
         self.used -= block.spec.bytes();
@@ -102,7 +102,7 @@ impl Blocks {
         self.blocks.get_mut(&id.0).ok_or_else(|| dead(id))
     }
 
-    /// Forgets all blocks.
+    /// Removes all blocks.
     pub fn take_all(&mut self) -> impl Iterator<Item = Block> {
         self.used = 0;
         std::mem::take(&mut self.blocks).into_values()

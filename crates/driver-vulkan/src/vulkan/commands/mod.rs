@@ -1,14 +1,16 @@
-//! Commands for a device, and the memory that they are about.
+//! Commands for a device, and the memory that they use.
 //!
-//! A [`Buffer`](memory::Buffer) lies in the device's [`Memory`](memory::Memory), or over the host's (`import.rs`); a
-//! [`Block`](blocks::Block) of the contract has one. The [`Queue`](queue::Queue) is given all commands, keeps apart
-//! what must be, and gives back what is [`Retired`](queue::Retired). [`Numbers`](numbers::Numbers) are those of
-//! launches that are too many to be pushed.
+//! A [`DeviceBuffer`](buffer_allocator::DeviceBuffer) lies in the memory of the
+//! [`BufferAllocator`](buffer_allocator::BufferAllocator), or over host memory (`host_import.rs`); a
+//! [`Block`](blocks::Block) of the contract has one. The [`Queue`](queue::Queue) receives all commands, puts
+//! barriers between dependent ones, and frees [`Retired`](queue::Retired) objects. An
+//! [`ArgumentBuffer`](launch_arguments::ArgumentBuffer) holds kernel arguments that are too long for push
+//! constants.
 //!
-//! Imports `gpu`. Not here: what the commands are (`eval.rs`, `transfer.rs`), pipelines (`shaders`).
+//! Imports `gpu`. Not here: the commands themselves (`eval.rs`, `block_transfer.rs`), pipelines (`shaders`).
 
 pub mod blocks;
-pub mod import;
-pub mod memory;
-pub mod numbers;
+pub mod buffer_allocator;
+pub mod host_import;
+pub mod launch_arguments;
 pub mod queue;

@@ -1,18 +1,18 @@
-//! Work for the device: recorded, submitted in pieces, waited for once.
+//! The queue: commands are recorded, submitted in batches, and waited for once.
 //!
-//! Owns [`Queue`] and [`Touched`]. Commands are recorded into one open command buffer until there is
-//! enough to submit, or somebody waits. Submissions are numbered, and a timeline semaphore counts them
-//! up as they end. A *stage* is the commands between two barriers: those of one stage may run in any
-//! order and at once. Invariants: what touches what an earlier command of its stage wrote, or writes
-//! what one read, begins a new stage; what is retired is given back when the device is done with
-//! all that was recorded before.
+//! Owns [`Queue`] and [`HazardState`]. Commands are recorded into one open command buffer until there are
+//! enough to submit, or until the host waits. Submissions are numbered, and a timeline semaphore counts them as
+//! they finish. A *stage* is the commands between two barriers: commands of one stage may run in any order and
+//! at once. Invariants: a command that touches a block that an earlier command of its stage wrote, or writes
+//! one that it read, begins a new stage; retired objects are freed after the device has finished all commands
+//! that were recorded before.
 //!
-//! Not here: what commands do (`eval.rs`, `transfer.rs`).
+//! Not here: the commands (`eval.rs`, `block_transfer.rs`).
 
-use super::memory::{Buffer, Memory};
+use super::buffer_allocator::{BufferAllocator, DeviceBuffer};
 use crate::NAME;
-use crate::vulkan::gpu::device::Gpu;
-use crate::vulkan::gpu::failure::failed;
+use crate::vulkan::gpu::errors::failed;
+use crate::vulkan::gpu::open_device::Gpu;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;
@@ -21,12 +21,12 @@ use std::sync::Arc;
 /// Commands after which a submission is worth its price.
 const MOST_COMMANDS: u32 = 64;
 
-/// Operations, or bytes, after which the device should begin.
+/// Operations, or bytes, after which the device should start.
 const MOST_WORK: u64 = 1 << 22;
 
-/// When a block was last touched.
+/// The last uses of a block, to detect hazards.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Touched {
+pub struct HazardState {
     /// The stage that wrote it.
     written: u64,
     /// The stage that read it.
@@ -46,11 +46,11 @@ pub enum Touch {
     Write,
 }
 
-/// What is given back when the device is done with it.
+/// An object that is freed when the device has finished with it.
 #[derive(Debug)]
 pub enum Retired {
     /// A buffer.
-    Buffer(Buffer),
+    Buffer(DeviceBuffer),
     /// A pipeline.
     Pipeline(vk::Pipeline),
 }
@@ -62,20 +62,20 @@ pub struct Queue {
     timeline: vk::Semaphore,
     /// Command buffers that can be recorded into.
     free: Vec<vk::CommandBuffer>,
-    /// Those that the device has, with the number of their submission.
+    /// Submitted command buffers, with the numbers of their submissions.
     flying: VecDeque<(u64, vk::CommandBuffer)>,
-    open: Option<Open>,
-    /// The last submission, and the last that is known to have ended.
+    open: Option<OpenCommands>,
+    /// The last submission, and the last that is known to have finished.
     submitted: u64,
     done: u64,
     stage: u64,
-    /// What is given back, with the submission that it waits for.
+    /// Retired objects, each with the submission that must finish first.
     retired: VecDeque<(u64, Retired)>,
 }
 
 /// The command buffer that is being recorded.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenCommands {
     commands: vk::CommandBuffer,
     count: u32,
     work: u64,
@@ -99,7 +99,7 @@ impl Queue {
         let mut timeline =
             vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let create = vk::SemaphoreCreateInfo::default().push_next(&mut timeline);
-        // SAFETY: the device was opened with timeline semaphores; the pool is nobody else's.
+        // SAFETY: the device was opened with timeline semaphores; the pool was just created and is used nowhere else.
         let timeline = unsafe {
             gpu.raw
                 .create_semaphore(&create, None)
@@ -120,16 +120,15 @@ impl Queue {
         })
     }
 
-    /// Whether a command that touches blocks so must come after a barrier.
-    pub fn is_hazard(&self, touched: Touched, touch: Touch) -> bool {
+    /// Whether a command that touches a block in this way needs a barrier first.
+    pub fn is_hazard(&self, touched: HazardState, touch: Touch) -> bool {
         touched.written == self.stage || touch == Touch::Write && touched.read == self.stage
     }
 
-    /// Records commands, after a barrier if they are to begin a stage; `work` counts operations or
-    /// bytes.
+    /// Records commands, after a barrier if they begin a stage; `work` counts operations or bytes.
     ///
     /// # Errors
-    /// - `OutOfMemory`, `DeviceLost`: the device's own. Nothing has been recorded.
+    /// - `OutOfMemory`, `DeviceLost`: the device's own. Nothing was recorded.
     pub fn record(
         &mut self,
         begins_stage: bool,
@@ -149,7 +148,7 @@ impl Queue {
     }
 
     /// Notes that the commands that were recorded last touch a block.
-    pub fn note(&self, touched: &mut Touched, touch: Touch) {
+    pub fn note(&self, touched: &mut HazardState, touch: Touch) {
         touched.used = self.submitted + 1;
         match touch {
             Touch::Read => touched.read = self.stage,
@@ -157,10 +156,10 @@ impl Queue {
         }
     }
 
-    /// Submits what is recorded if it is worth it.
+    /// Submits the recorded commands if they are worth a submission.
     ///
     /// # Errors
-    /// As `submit`.
+    /// As for `submit`.
     pub fn submit_if_worth_it(&mut self) -> Result<()> {
         match self.open {
             Some(open) if open.count >= MOST_COMMANDS || open.work >= MOST_WORK => self.submit(),
@@ -168,14 +167,14 @@ impl Queue {
         }
     }
 
-    /// Hands all that is recorded to the device.
+    /// Submits all recorded commands.
     ///
     /// # Errors
-    /// - `DeviceLost`: the device's own, or what was recorded cannot be done any more.
+    /// - `DeviceLost`: the device's own error, or the recorded commands can no longer run.
     pub fn submit(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         let gpu = &self.gpu;
-        // What the device has written the host may read once the submission has ended.
+        // The host may read the device's writes once the submission has finished.
         let to_host = [vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::SHADER_WRITE | vk::AccessFlags::TRANSFER_WRITE)
             .dst_access_mask(vk::AccessFlags::HOST_READ)];
@@ -187,8 +186,8 @@ impl Queue {
             .command_buffers(&buffers)
             .signal_semaphores(&semaphores)
             .push_next(&mut signal);
-        // SAFETY: the command buffer is being recorded; all that its commands name lives until the
-        // submission has ended, because it is retired and not freed.
+        // SAFETY: the command buffer is being recorded; all objects that its commands use live until the
+        // submission has finished, because they are retired rather than freed.
         let submitted = unsafe {
             gpu.raw.cmd_pipeline_barrier(
                 open.commands,
@@ -203,7 +202,7 @@ impl Queue {
                 .end_command_buffer(open.commands)
                 .and_then(|()| gpu.raw.queue_submit(gpu.queue, &[submit], vk::Fence::null()))
         };
-        // Evaluations that were recorded are promised; without them all contents are in doubt.
+        // The recorded evaluations were already reported as done, so without them all contents are in doubt.
         submitted.map_err(|result| {
             Error::new(ErrorKind::DeviceLost, "eval_ir")
                 .with("driver", NAME)
@@ -214,7 +213,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Whether the device is done with submission number `used`.
+    /// Whether the device has finished submission number `used`.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
@@ -227,8 +226,7 @@ impl Queue {
         Ok(used <= self.done)
     }
 
-    /// Waits until the device is done with submission number `used`, which is submitted now if it is
-    /// not yet.
+    /// Waits until the device has finished submission number `used`, and submits it first if necessary.
     ///
     /// # Errors
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
@@ -248,26 +246,26 @@ impl Queue {
         Ok(())
     }
 
-    /// Waits for all that is recorded.
+    /// Waits for all recorded commands.
     ///
     /// # Errors
-    /// As `wait`.
+    /// As for `wait`.
     pub fn wait_for_all(&mut self) -> Result<()> {
         self.submit()?;
         self.wait(self.submitted)
     }
 
-    /// Takes what is to be given back when the device is done with all that is recorded.
+    /// Takes an object to be freed when the device has finished all recorded commands.
     pub fn retire(&mut self, retired: Retired) {
         let last = self.submitted + u64::from(self.open.is_some());
         self.retired.push_back((last, retired));
     }
 
-    /// Gives back what the device is done with.
+    /// Frees the retired objects that the device has finished with.
     ///
     /// # Errors
     /// - `DeviceLost`: the device is gone.
-    pub fn collect(&mut self, memory: &mut Memory) -> Result<()> {
+    pub fn collect(&mut self, memory: &mut BufferAllocator) -> Result<()> {
         while let Some((last, _)) = self.retired.front()
             && self.is_done(*last)?
         {
@@ -276,26 +274,26 @@ impl Queue {
         Ok(())
     }
 
-    /// Ends all work, however it ends, and gives back all that is retired.
-    pub fn close(&mut self, memory: &mut Memory) {
-        // What is recorded nobody waits for any more; a lost device has nothing left to wait for.
-        // SAFETY: the device is open, and nobody else uses its queue.
+    /// Ends all work, even on errors, and frees all retired objects.
+    pub fn close(&mut self, memory: &mut BufferAllocator) {
+        // Recorded commands are dropped; a lost device has no work left to wait for.
+        // SAFETY: the device is open, and only this queue submits to it.
         let _ = unsafe { self.gpu.raw.device_wait_idle() };
         for (_, old) in std::mem::take(&mut self.retired) {
             self.give_back(old, memory);
         }
     }
 
-    fn give_back(&self, old: Retired, memory: &mut Memory) {
+    fn give_back(&self, old: Retired, memory: &mut BufferAllocator) {
         match old {
             Retired::Buffer(buffer) => memory.free(buffer),
-            // SAFETY: the device is done with it, and whoever retired it forgot it.
+            // SAFETY: the device has finished with the pipeline, and it was forgotten when it was retired.
             Retired::Pipeline(pipeline) => unsafe { self.gpu.raw.destroy_pipeline(pipeline, None) },
         }
     }
 
-    /// The command buffer to record into, begun now if there is none.
-    fn opened(&mut self) -> Result<Open> {
+    /// The open command buffer; begins one if there is none.
+    fn opened(&mut self) -> Result<OpenCommands> {
         if let Some(open) = self.open {
             return Ok(open);
         }
@@ -320,12 +318,12 @@ impl Queue {
         };
         let begin = vk::CommandBufferBeginInfo::default()
             .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-        // SAFETY: the device is done with the command buffer; beginning it resets it.
+        // SAFETY: the device has finished with the command buffer; beginning it resets it.
         if let Err(result) = unsafe { gpu.raw.begin_command_buffer(commands, &begin) } {
             self.free.push(commands);
             return Err(failed("eval_ir", "vkBeginCommandBuffer", result));
         }
-        let open = Open { commands, count: 0, work: 0 };
+        let open = OpenCommands { commands, count: 0, work: 0 };
         self.open = Some(open);
         Ok(open)
     }
@@ -353,7 +351,7 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: `close` has waited for the device; what the pool gave out ends with it.
+        // SAFETY: `close` has waited for the device; command buffers are freed with their pool.
         unsafe {
             self.gpu.raw.destroy_semaphore(self.timeline, None);
             self.gpu.raw.destroy_command_pool(self.pool, None);

@@ -1,31 +1,31 @@
-//! Whether a device reads host memory where it lies.
+//! Whether a device reads host memory in place.
 //!
-//! Owns [`Import`] and [`alignment`]. Invariant: a device is asked for what is then imported: memory of this kind, for
-//! this use.
+//! Owns [`Import`] and [`alignment`]. Invariant: the query and the import use the same handle type and buffer
+//! usage.
 //!
-//! Not here: buffers over such memory (`commands/import.rs`).
+//! Not here: buffers over such memory (`commands/host_import.rs`).
 
 use ash::ext::external_memory_host;
 use ash::vk;
 
-/// How the memory of a process is named.
+/// The handle type of a process's memory.
 pub const KIND: vk::ExternalMemoryHandleTypeFlags =
     vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
-/// What imported buffers are for: kernels read them, and copies.
+/// The usage of imported buffers: kernels read them, and copies.
 pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
         | vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
 );
 
-/// What imports host memory.
+/// The import of host memory.
 pub struct Import {
     /// The functions of the extension.
     pub functions: external_memory_host::Device,
-    /// The kinds of the device's memory.
+    /// The memory types of the device.
     pub kinds: vk::PhysicalDeviceMemoryProperties,
-    /// Bytes to whose multiples memory must be aligned.
+    /// The alignment of imported memory, in bytes.
     pub alignment: usize,
 }
 
@@ -43,7 +43,7 @@ impl Import {
     }
 }
 
-/// Bytes to whose multiples memory must be aligned for a device to import it; `None` where it imports none.
+/// The alignment of imported memory in bytes; `None` if the device imports none.
 pub fn alignment(instance: &ash::Instance, device: vk::PhysicalDevice) -> Option<usize> {
     let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut host);

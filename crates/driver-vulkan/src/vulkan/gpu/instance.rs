@@ -1,13 +1,13 @@
 //! Vulkan's loader, an instance, and the devices that it lists.
 //!
-//! Owns [`Instance`] and [`Found`]. The library is opened at run time. Invariants: all open devices of a process
-//! share an instance, as making one takes longer than all else of opening a device; dropping it with the last of
-//! them gives all back, to the library itself; a process that was forked makes its own.
+//! Owns [`VulkanInstance`] and [`FoundDevice`]. The library is opened at run time. Invariants: all open devices
+//! of a process share an instance, because creating one takes longer than the rest of opening a device; when
+//! the last device drops it, the library is unloaded too; a forked process creates its own.
 //!
-//! Not here: which device is taken and what it can do (`device.rs`), messages of the validation layers
+//! Not here: the choice of a device and its features (`open_device.rs`), messages of the validation layers
 //! (`validation.rs`).
 
-use super::failure::unavailable;
+use super::errors::unavailable;
 use super::validation::{self, Watch};
 use ash::vk;
 use gpupy_core::Result;
@@ -15,7 +15,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// An instance of Vulkan.
-pub struct Instance {
+pub struct VulkanInstance {
     /// Its functions.
     pub raw: ash::Instance,
     watch: Option<Watch>,
@@ -25,7 +25,7 @@ pub struct Instance {
 
 /// A device that could be opened.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundDevice {
     /// Its handle.
     pub handle: vk::PhysicalDevice,
     /// Its name.
@@ -34,16 +34,17 @@ pub struct Found {
     pub kind: vk::PhysicalDeviceType,
 }
 
-/// The instances that open devices share: the process that made them, and without and with the validation
-/// layers.
-static SHARED: Mutex<(u32, [Weak<Instance>; 2])> = Mutex::new((0, [const { Weak::new() }; 2]));
+/// The instances that open devices share, without and with the validation layers, and the process that made
+/// them.
+static SHARED: Mutex<(u32, [Weak<VulkanInstance>; 2])> =
+    Mutex::new((0, [const { Weak::new() }; 2]));
 
-impl Instance {
+impl VulkanInstance {
     /// The instance of this process; with `watched`, one whose calls the validation layers check.
     ///
     /// # Errors
-    /// - `Unavailable`: no Vulkan here, or an old one; the message says what to install.
-    pub fn shared(watched: bool) -> Result<Arc<Instance>> {
+    /// - `Unavailable`: no Vulkan here, or an old version; the message says what to install.
+    pub fn shared(watched: bool) -> Result<Arc<VulkanInstance>> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         let (process, instances) = &mut *shared;
         let here = std::process::id();
@@ -54,12 +55,12 @@ impl Instance {
         if let Some(instance) = known.upgrade() {
             return Ok(instance);
         }
-        let instance = Arc::new(Instance::new(watched)?);
+        let instance = Arc::new(VulkanInstance::new(watched)?);
         *known = Arc::downgrade(&instance);
         Ok(instance)
     }
 
-    fn new(watched: bool) -> Result<Instance> {
+    fn new(watched: bool) -> Result<VulkanInstance> {
         // SAFETY: the loader is a library that may be initialised and unloaded at any time.
         let entry = unsafe { ash::Entry::load() }
             .map_err(|error| unavailable("there is no Vulkan loader").with("reason", error))?;
@@ -82,30 +83,30 @@ impl Instance {
         if watched {
             create = create.push_next(&mut messages);
         }
-        // SAFETY: all that is pointed to lives until the call returns.
+        // SAFETY: all pointers are valid until the call returns.
         let raw = unsafe { entry.create_instance(&create, None) }.map_err(|result| {
             unavailable("no instance can be made").with("vkCreateInstance", result)
         })?;
         let watch = watched.then(|| Watch::new(&entry, &raw)).transpose()?;
-        Ok(Instance { raw, watch, _entry: entry })
+        Ok(VulkanInstance { raw, watch, _entry: entry })
     }
 
     /// The devices, best first: discrete ones, integrated, virtual, others, the CPU.
     ///
     /// # Errors
     /// - `Unavailable`: there is none.
-    pub fn devices(&self) -> Result<Vec<Found>> {
+    pub fn devices(&self) -> Result<Vec<FoundDevice>> {
         // SAFETY: a plain query.
         let handles = unsafe { self.raw.enumerate_physical_devices() }.map_err(|result| {
             unavailable("devices cannot be listed").with("vkEnumeratePhysicalDevices", result)
         })?;
-        let mut devices: Vec<Found> = handles
+        let mut devices: Vec<FoundDevice> = handles
             .into_iter()
             .filter_map(|handle| {
                 // SAFETY: the handle was just given out.
                 let properties = unsafe { self.raw.get_physical_device_properties(handle) };
                 let name = properties.device_name_as_c_str().ok().map(CStr::to_string_lossy)?;
-                (properties.api_version >= vk::API_VERSION_1_2).then(|| Found {
+                (properties.api_version >= vk::API_VERSION_1_2).then(|| FoundDevice {
                     handle,
                     name: name.into_owned(),
                     kind: properties.device_type,
@@ -120,10 +121,10 @@ impl Instance {
     }
 }
 
-impl Drop for Instance {
+impl Drop for VulkanInstance {
     fn drop(&mut self) {
         self.watch = None;
-        // SAFETY: nothing made of the instance is left; devices hold it.
+        // SAFETY: devices hold the instance in an `Arc`, so none is left.
         unsafe { self.raw.destroy_instance(None) };
     }
 }

@@ -1,15 +1,15 @@
-//! Opening: Vulkan's loader, an instance, and a device with what it can do.
+//! Opening: Vulkan's loader, an instance, and a device with its limits and features.
 //!
-//! An [`Instance`](instance::Instance) lists the devices that it has [`Found`](instance::Found), and may be watched
-//! by the validation layers (`validation.rs`). A [`Gpu`](device::Gpu) is an open device with its
-//! [`Traits`](device::Traits); an [`Import`](external::Import) is there where it reads host memory. `failure.rs` says
-//! what went wrong.
+//! A [`VulkanInstance`](instance::VulkanInstance) lists the [`FoundDevice`](instance::FoundDevice)s, and its
+//! calls may be checked by the validation layers (`validation.rs`). A [`Gpu`](open_device::Gpu) is an open
+//! device with its [`Traits`](open_device::Traits), and with an [`Import`](external::Import) if it reads host
+//! memory. `errors.rs` has the errors.
 //!
-//! Imports no other folder. Not here: shaders (`shaders`), memory and the queue (`commands`), what an open driver has
-//! besides (`open.rs`).
+//! Imports no other folder. Not here: shaders (`shaders`), memory and the queue (`commands`), the state of an
+//! open driver (`open.rs`).
 
-pub mod device;
+pub mod errors;
 pub mod external;
-pub mod failure;
 pub mod instance;
+pub mod open_device;
 pub mod validation;

@@ -1,10 +1,10 @@
-//! What the validation layers say of our calls, for tests.
+//! The messages of the validation layers, for tests.
 //!
 //! Owns [`complaints`]. Invariant: a message of a watched instance is kept until the process ends.
 //!
-//! Not here: when they are asked for (`trial.rs`).
+//! Not here: when they are enabled (`trial.rs`).
 
-use super::failure::unavailable;
+use super::errors::unavailable;
 use ash::vk;
 use gpupy_core::Result;
 use std::ffi::{CStr, c_void};
@@ -16,12 +16,12 @@ pub const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// All messages so far.
 static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What the validation layers have said so far in this process.
+/// The messages of the validation layers so far in this process.
 pub fn complaints() -> Vec<String> {
     COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Listens as long as it lives.
+/// A messenger that listens as long as it lives.
 pub struct Watch {
     functions: ash::ext::debug_utils::Instance,
     messenger: vk::DebugUtilsMessengerEXT,
@@ -45,12 +45,12 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // SAFETY: it was made from these functions, and the instance lives.
+        // SAFETY: the messenger was made by these functions, and the instance lives longer.
         unsafe { self.functions.destroy_debug_utils_messenger(self.messenger, None) };
     }
 }
 
-/// Which messages we want, and where.
+/// The kinds of messages, and the callback.
 pub fn messages() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     vk::DebugUtilsMessengerCreateInfoEXT::default()
         .message_severity(

@@ -3,11 +3,11 @@
 //! Elements that a launch does not name must stay: `device.rs` guards them in every case.
 
 use super::{GROUP, Suite};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::{DTYPES, Rng};
-use crate::tell::outcome::{Outcome, skip};
+use crate::reporting::outcome::{Outcome, skip};
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;

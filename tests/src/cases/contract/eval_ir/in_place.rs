@@ -1,13 +1,13 @@
-//! Launches in place: the destination is an operand too, where a driver says that it may be.
+//! Launches in place: the destination is an operand too, where a driver supports that.
 //!
-//! What comes out is what comes out elsewhere; operands that are no destination stay.
+//! The result is the same as in another block; operands that are no destination are unchanged.
 
 use super::{GROUP, Suite};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::{accepts, same};
 use crate::expect::oracle::{Run, affine, contiguous};
 use crate::expect::samples::Rng;
-use crate::tell::outcome::{Outcome, ensure, skip};
+use crate::reporting::outcome::{Outcome, ensure, skip};
 use gpupy_core::driver::Method;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op, Rule};
@@ -31,7 +31,7 @@ fn chain(device: &mut Device, n: usize) -> Outcome {
     let scale = b.param(DType::F32);
     let product = b.op(Op::Mul, &[x, scale]);
     let sum = b.op(Op::Add, &[product, y]);
-    // Read again when the result is nearly there.
+    // Reads the operand again when the result is nearly finished.
     let least = b.op(Op::Min, &[sum, x]);
     b.store(least);
     let run = Run::new(b.finish(), &[n]).param(Scalar::f32(2.5)).access(contiguous(&[n]));
@@ -91,8 +91,8 @@ fn copy(device: &mut Device) -> Outcome {
     in_place(device, &run, n, None)
 }
 
-/// Runs a launch over `first` elements, and so many of a second operand, into a block of its own and
-/// then into the first operand: often enough that a driver may write code for it.
+/// Runs a launch over `first` elements, and `second` elements of a second operand, into another block and then
+/// into the first operand: often enough that a driver may compile code for it.
 fn in_place(device: &mut Device, run: &Run, first: usize, second: Option<usize>) -> Outcome {
     if !(device.caps.in_place && device.caps.host_memory) {
         return skip("destinations are no operands");

@@ -1,15 +1,16 @@
-//! Launches on host memory that they bring: what is named how, and what cannot be.
+//! Launches on host memory that they bring: the names of pieces, and invalid ones.
 //!
-//! Not here: that each launch of the suite gives the same bits so (`check_brought` in `drive/brought.rs`).
+//! Not here: each launch of the suite, which gives the same bits on memory (`check_brought` in
+//! `drivers/launch_memory.rs`).
 
 use super::super::mistakes::undisturbed;
 use super::super::{Suite, doubling, numbers};
 use super::GROUP;
-use crate::drive::brought::{Brought, need_memory_launches};
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
+use crate::drivers::launch_memory::{LaunchMemory, need_memory_launches};
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, affine, contiguous};
-use crate::tell::outcome::{Outcome, fine, refused, skip};
+use crate::reporting::outcome::{Outcome, fine, refused, skip};
 use gpupy_core::driver::{BlockId, HostBlock};
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::Op;
@@ -57,14 +58,15 @@ fn eval(
     fine(answer, "eval_ir on host memory").map(drop)
 }
 
-/// Memory and blocks in turns, with other numbers each time: neither is taken for the other.
+/// Memory and blocks alternately, with other numbers each time: neither is mistaken for the other.
 fn between_blocks(device: &mut Device) -> Outcome {
     need_memory_launches(device)?;
     undisturbed(device, |device| {
         for k in 0..40 {
             let (xs, ys) = (numbers(N, k), numbers(N, 2 * k + 1));
             let wanted = products(&xs, &ys);
-            let [mut x, mut y, mut z] = [&xs, &ys, &xs].map(|data| Brought::new(data, DType::F32));
+            let [mut x, mut y, mut z] =
+                [&xs, &ys, &xs].map(|data| LaunchMemory::new(data, DType::F32));
             // The order of the pieces is the caller's.
             eval(device, &product(N), &[2, 0], 1, &[y.all(), z.all(), x.all()])?;
             same(&z.read()?, &wanted, "the destination on host memory")?;
@@ -81,7 +83,7 @@ fn between_blocks(device: &mut Device) -> Outcome {
 fn one_piece_twice(device: &mut Device) -> Outcome {
     need_memory_launches(device)?;
     let data = numbers(N, 1);
-    let [mut x, mut z] = [&data, &data].map(|data| Brought::new(data, DType::F32));
+    let [mut x, mut z] = [&data, &data].map(|data| LaunchMemory::new(data, DType::F32));
     eval(device, &product(N), &[0, 0], 1, &[x.all(), z.all()])?;
     same(&z.read()?, &products(&data, &data), "the squares")?;
     same(&x.read()?, &data, "the operand")
@@ -90,7 +92,7 @@ fn one_piece_twice(device: &mut Device) -> Outcome {
 fn overlapping(device: &mut Device) -> Outcome {
     need_memory_launches(device)?;
     let data = numbers(N + 1, 1);
-    let [mut x, mut z] = [&data, &data].map(|data| Brought::new(data, DType::F32));
+    let [mut x, mut z] = [&data, &data].map(|data| LaunchMemory::new(data, DType::F32));
     eval(device, &product(N), &[0, 1], 2, &[x.part(0, N), x.part(1, N), z.part(0, N)])?;
     let mut wanted = products(&data[..N], &data[1..]);
     wanted.push(data[N]);
@@ -104,7 +106,7 @@ fn in_place(device: &mut Device) -> Outcome {
     }
     let (xs, ys) = (numbers(N, 1), numbers(N, 7));
     let mut wanted = xs.clone();
-    let [mut x, mut y] = [&xs, &ys].map(|data| Brought::new(data, DType::F32));
+    let [mut x, mut y] = [&xs, &ys].map(|data| LaunchMemory::new(data, DType::F32));
     for _ in 0..5 {
         eval(device, &product(N), &[0, 1], 0, &[x.all(), y.all()])?;
         wanted = products(&wanted, &ys);
@@ -164,7 +166,7 @@ fn mistaken(
 ) -> Outcome {
     undisturbed(device, |device| {
         let data = numbers(N.max(from).max(to), 3);
-        let [mut x, mut z] = [&data, &data].map(|data| Brought::new(data, DType::F32));
+        let [mut x, mut z] = [&data, &data].map(|data| LaunchMemory::new(data, DType::F32));
         let run = doubling(N / 2).target(0, N, affine(1, &[1]));
         let memory = [x.part(0, from), z.part(0, to)];
         let answer = device.try_eval_on(&run, operands, &[dest], &memory);

@@ -1,13 +1,13 @@
-//! Launches that cannot be: what they leave behind.
+//! Invalid launches, and their (missing) effects.
 
 use super::super::mistakes::{dead_handles, undisturbed};
 use super::super::{Suite, check_ir, doubling, numbers};
 use super::GROUP;
 use crate::cases::random::random_run;
-use crate::drive::device::Device;
+use crate::drivers::device::Device;
 use crate::expect::compare::same;
 use crate::expect::oracle::{Run, affine, contiguous};
-use crate::tell::outcome::{Outcome, refused, skip};
+use crate::reporting::outcome::{Outcome, refused, skip};
 use gpupy_core::driver::BlockId;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::{DType, ErrorKind};
@@ -65,7 +65,7 @@ fn dead_second_dest(device: &mut Device, block: BlockId) -> Outcome {
     same(&now, &data, "the first destination")
 }
 
-/// The same launch, into every second element of a block.
+/// Changes a launch to write into every second element of a block.
 fn into_part(run: Run) -> Run {
     let shape = run.out_shape();
     let (points, mut place) = (shape.iter().product::<usize>(), contiguous(&shape));

@@ -1,0 +1,63 @@
+//! Prefix scans.
+//!
+//! Owns [`run`]. Chunks are independent, because each has its start value: several are scanned interleaved, and
+//! threads share them.
+//!
+//! Not here: the loops (`rows`).
+
+use super::library_launch::LibraryLaunch;
+use crate::errors::invalid;
+use crate::rows;
+use crate::threads::executor::Executor;
+use gpupy_core::ir::REDUCE_CHUNK;
+use gpupy_core::{Op, Result};
+use gpupy_jit::StridedPointer;
+use smallvec::SmallVec;
+
+/// Picoseconds for an element, roughly.
+const COST: u64 = 700;
+
+/// Evaluates a launch of a scan.
+pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Result<()> {
+    let scan =
+        rows::scan(op, whole.dtype).ok_or_else(|| invalid("a scan that `check_ir` refuses"))?;
+    let (last, rows) = (whole.shape.len() - 1, whole.rows());
+    let n = whole.shape[last];
+    let chunks = n.div_ceil(REDUCE_CHUNK);
+    let length = |chunk: usize| REDUCE_CHUNK.min(n - chunk * REDUCE_CHUNK);
+    // Neighbouring items are contiguous in memory: along the rows, or across them.
+    let along = whole.reads[0].access.strides[last].abs() <= 1;
+    let place = |number: usize| match along {
+        true => (number / chunks, number % chunks),
+        false => (number % rows, number / rows),
+    };
+    let walks = |number: usize| {
+        let (row, chunk) = place(number);
+        let mut point = whole.row(row);
+        point[last] = chunk;
+        let start = whole.reads[1].walk(&point, last).ptr.cast_const();
+        point[last] = chunk * REDUCE_CHUNK;
+        (whole.dest.walk(&point, last), whole.reads[0].walk(&point, last), start)
+    };
+    let count = rows * chunks;
+    let time = (rows as u64 * n as u64).saturating_mul(COST) / 1000;
+    executor.share(count.div_ceil(rows::SIDE), time, &|items| {
+        let mut group: SmallVec<[(StridedPointer, StridedPointer, *const u8); rows::SIDE]> =
+            SmallVec::new();
+        let until = (items.end * rows::SIDE).min(count);
+        let mut at = items.start * rows::SIDE;
+        while at < until {
+            // Only chunks of equal length are interleaved.
+            let len = length(place(at).1);
+            group.clear();
+            while at < until && group.len() < rows::SIDE && length(place(at).1) == len {
+                group.push(walks(at));
+                at += 1;
+            }
+            // SAFETY: the contract guarantees that accesses name elements that exist; `len` is the length of every
+            // chunk in the group.
+            unsafe { scan(&group, len) }
+        }
+        Ok(())
+    })
+}

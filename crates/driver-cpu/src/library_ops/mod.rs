@@ -1,0 +1,58 @@
+//! Library operations: the whole-program forms, which are scans, sorts and matrix products.
+//!
+//! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in
+//! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs` and `vector_sort.rs`; products in `matmul.rs`,
+//! and gemv-like ones in `skinny_product.rs`, cut into the tiles of `product_tile.rs`. Invariants: threads
+//! write different elements; bits do not depend on the number of threads, except for products of floats.
+//!
+//! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
+
+mod chunked_scan;
+mod library_launch;
+mod matmul;
+mod product_tile;
+mod radix_sort;
+mod skinny_product;
+mod sort;
+mod vector_sort;
+
+use crate::blocks::Blocks;
+use crate::errors::invalid;
+use crate::threads::executor::Executor;
+use crate::traversal::iteration_space::StridedAccess;
+use gpupy_core::driver::{Evaluated, Launch};
+use gpupy_core::ir::Form;
+use gpupy_core::{Op, Result};
+use library_launch::LibraryLaunch;
+use smallvec::SmallVec;
+
+/// Evaluates a launch of a whole-program form.
+pub fn launch(
+    blocks: &mut Blocks,
+    launch: &Launch<'_>,
+    executor: &mut Executor<'_>,
+) -> Result<Evaluated> {
+    let program = launch.program;
+    let (loads, rest) = match program.insts.iter().position(|inst| inst.op.form().is_some()) {
+        Some(at) => program.insts.split_at(at),
+        None => return Err(invalid("a form without its instruction")),
+    };
+    let mut reads: SmallVec<[StridedAccess<'_>; 2]> = SmallVec::new();
+    for load in loads {
+        let [operand, access, _] = load.args.map(|arg| arg as usize);
+        let (base, _) = blocks.named(launch.operands[operand], launch)?;
+        let size = load.dtype.size();
+        reads.push(StridedAccess { access: &launch.accesses[access], base, size });
+    }
+    let dest = &launch.dests[0];
+    let (base, _) = blocks.named(dest.block, launch)?;
+    let size = program.dests[0].size();
+    let dest = StridedAccess { access: &dest.access, base, size };
+    let whole = LibraryLaunch { shape: launch.shape, dtype: loads[0].dtype, reads, dest };
+    match (rest[0].op, program.form) {
+        (_, Form::Scan { op }) => chunked_scan::run(&whole, op, executor)?,
+        (_, Form::MatMul) => matmul::run(&whole, executor)?,
+        (op, _) => sort::run(&whole, op == Op::ArgSort, executor)?,
+    }
+    Ok(Evaluated { launches: 1, ..Evaluated::default() })
+}

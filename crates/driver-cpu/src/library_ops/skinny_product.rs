@@ -1,0 +1,360 @@
+//! Skinny matrix products (gemv): a matrix times a few vectors, or a few rows times a matrix, of floats.
+//!
+//! Owns [`run`] and [`suits`]. Such products are limited by the bandwidth of the large matrix. So threads read
+//! it once, in the order in which it lies in memory, in *strips* of some rows and some terms. Where terms are
+//! cut too, the sums of the strips are added afterwards. A complex product is two real ones: a row times a
+//! vector is two rows of real dot products. Invariant: strips depend on extents alone, so bits do not depend on
+//! the number of threads.
+//!
+//! Not here: loops (`rows/gemv.rs`), other products (`matmul.rs`).
+
+use super::product_tile::ProductTile;
+use crate::rows::{Real, Strip};
+use crate::threads::executor::Executor;
+use gpupy_core::ir::PRODUCT_CHUNK;
+use gpupy_core::{DType, Result, memory};
+use std::ops::Range;
+
+/// The most vectors of a skinny product.
+const THIN: usize = 4;
+/// Elements of a strip of columns: some microseconds of work.
+const STRIP: usize = 1 << 16;
+/// Elements of a strip of rows, whose sums are final: less than a microsecond of work.
+const ROWS: usize = 1 << 14;
+/// Bytes of a vector's part, or of sums, that stay in the nearest cache.
+const NEAR: usize = 16 << 10;
+/// The fewest terms of a strip where terms are cut, so that adding the strips' sums costs little.
+const TERMS: usize = 128;
+
+/// A product as a matrix times vectors.
+struct SkinnyProduct {
+    rows: usize,
+    terms: usize,
+    vectors: usize,
+    matrix: *const u8,
+    /// Along rows and along terms.
+    matrix_strides: [isize; 2],
+    vector: *const u8,
+    /// From vector to vector and along terms.
+    vector_strides: [isize; 2],
+    results: *mut u8,
+    /// Along rows and from vector to vector.
+    result_strides: [isize; 2],
+}
+
+impl SkinnyProduct {
+    fn of(piece: &ProductTile) -> SkinnyProduct {
+        let [m, n, terms] = piece.extents;
+        let (a, b) = ((piece.a, piece.a_strides), (piece.b, piece.b_strides));
+        let [row, column] = piece.c_strides;
+        let [(rows, matrix, along), (vectors, vector, across)] =
+            if n <= m { [(m, a, row), (n, b, column)] } else { [(n, b, column), (m, a, row)] };
+        SkinnyProduct {
+            rows,
+            terms,
+            vectors,
+            matrix: matrix.0,
+            matrix_strides: matrix.1,
+            vector: vector.0,
+            vector_strides: vector.1,
+            results: piece.c,
+            result_strides: [along, across],
+        }
+    }
+
+    /// Whether the matrix is contiguous along terms (true) or along rows (false); `None` for neither. A single
+    /// row is copied to be contiguous.
+    fn along_terms(&self) -> Option<bool> {
+        match (self.rows, self.matrix_strides) {
+            (1, _) | (_, [_, 1]) => Some(true),
+            (_, [1, _]) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a product is skinny, and can be computed here.
+pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
+    let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
+    let thin = SkinnyProduct::of(piece);
+    float && thin.vectors <= THIN && thin.terms > 0 && thin.along_terms().is_some()
+}
+
+/// Evaluates skinny products, which differ only in their addresses, and take `time` nanoseconds each.
+///
+/// # Errors
+/// - `OutOfMemory`: there is no memory for the sums of strips.
+pub fn run(
+    dtype: DType,
+    matrices: usize,
+    piece: &(dyn Fn(usize) -> ProductTile + Sync),
+    executor: &mut Executor<'_>,
+    time: u64,
+) -> Result<()> {
+    match dtype {
+        DType::F32 => run_on::<f32, 1>(matrices, piece, executor, time),
+        DType::C64 => run_on::<f32, 2>(matrices, piece, executor, time),
+        DType::C128 => run_on::<f64, 2>(matrices, piece, executor, time),
+        _ => run_on::<f64, 1>(matrices, piece, executor, time),
+    }
+}
+
+/// How products are cut into strips.
+struct Cuts {
+    along_terms: bool,
+    rows: usize,
+    rows_each: usize,
+    terms: usize,
+    terms_each: usize,
+    vectors: usize,
+}
+
+impl Cuts {
+    fn of(thin: &SkinnyProduct, size: usize) -> Cuts {
+        let along_terms = thin.along_terms().unwrap_or_default();
+        let near = NEAR / size;
+        let (rows_each, terms_each) = if along_terms {
+            let terms = thin.terms.min(near);
+            ((ROWS / terms).next_multiple_of(4), terms)
+        } else {
+            let rows = thin.rows.min(near);
+            (rows, (STRIP / rows).clamp(TERMS, PRODUCT_CHUNK))
+        };
+        let SkinnyProduct { rows, terms, vectors, .. } = *thin;
+        Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }
+    }
+
+    /// The number of strips along rows, and along terms.
+    fn strips(&self) -> [usize; 2] {
+        [self.rows.div_ceil(self.rows_each), self.terms.div_ceil(self.terms_each)]
+    }
+
+    /// The number of sums of `rows` rows, in real numbers.
+    fn sums<const PARTS: usize>(&self, rows: usize) -> usize {
+        let rows = if self.along_terms { rows } else { rows * PARTS };
+        rows * self.vectors * PARTS
+    }
+
+    fn rows_of(&self, number: usize) -> Range<usize> {
+        number * self.rows_each..self.rows.min((number + 1) * self.rows_each)
+    }
+
+    fn terms_of(&self, number: usize) -> Range<usize> {
+        number * self.terms_each..self.terms.min((number + 1) * self.terms_each)
+    }
+}
+
+/// The sums of strips. Threads write disjoint parts.
+struct Sums<T>(*mut T);
+
+// SAFETY: each strip has its own part of the sums, and each strip is computed by one thread.
+unsafe impl<T> Sync for Sums<T> {}
+
+/// Like [`run`], for elements of `PARTS` real numbers: 1, or 2 for complex numbers.
+fn run_on<T: Real, const PARTS: usize>(
+    matrices: usize,
+    piece: &(dyn Fn(usize) -> ProductTile + Sync),
+    executor: &mut Executor<'_>,
+    time: u64,
+) -> Result<()> {
+    let cuts = Cuts::of(&SkinnyProduct::of(&piece(0)), size_of::<T>() * PARTS);
+    let [row_strips, term_strips] = cuts.strips();
+    let strips = row_strips * term_strips;
+    let each = cuts.sums::<PARTS>(cuts.rows_each.min(cuts.rows));
+    let shared = if term_strips > 1 { matrices * strips * each } else { 0 };
+    let mut all = memory::filled(T::default(), shared)?;
+    let to = Sums(all.as_mut_ptr());
+    executor.share(matrices * strips, time.saturating_mul(matrices as u64), &|items| {
+        let to = &to;
+        let (mut own, mut packed) = (Vec::new(), Vec::new());
+        let mut next = items.start;
+        while next < items.end {
+            let matrix = next / strips;
+            let end = items.end.min((matrix + 1) * strips);
+            let thin = SkinnyProduct::of(&piece(matrix));
+            // SAFETY: the contract guarantees that accesses name elements that exist; every strip has
+            // its own sums, and its own rows of results where terms are not cut.
+            unsafe {
+                if term_strips == 1 {
+                    // Consecutive strips are computed as one.
+                    let last = cuts.rows_of((end - 1) % strips);
+                    let rows = cuts.rows_of(next % strips).start..last.end;
+                    thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
+                } else {
+                    for number in next..end {
+                        let rows = cuts.rows_of(number % strips / term_strips);
+                        let terms = cuts.terms_of(number % term_strips);
+                        let sums = to.0.add(number * each);
+                        thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums)?;
+                    }
+                }
+            }
+            next = end;
+        }
+        Ok(())
+    })?;
+    if term_strips == 1 {
+        return Ok(());
+    }
+    for (number, sums) in all.chunks_exact_mut(term_strips * each).enumerate() {
+        let (first, others) = sums.split_at_mut(each);
+        for other in others.chunks_exact(each) {
+            first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
+        }
+        let thin = SkinnyProduct::of(&piece(number / row_strips));
+        // SAFETY: accesses name elements that exist, and all threads have finished.
+        unsafe {
+            thin.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
+        }
+    }
+    Ok(())
+}
+
+impl SkinnyProduct {
+    /// Computes the results of some rows whose terms are all in one strip.
+    ///
+    /// # Safety
+    /// The elements exist, and nothing else accesses the results meanwhile.
+    unsafe fn whole_rows<T: Real, const PARTS: usize>(
+        &self,
+        cuts: &Cuts,
+        rows: Range<usize>,
+        packed: &mut Vec<T>,
+        own: &mut Vec<T>,
+    ) -> Result<()> {
+        let first = self.results.cast::<T>().wrapping_add(rows.start);
+        let sums_are_results = PARTS == 1 && self.vectors == 1 && self.result_strides[0] == 1;
+        // SAFETY: the elements exist, and `own` has room for the sums.
+        unsafe {
+            if sums_are_results && first.is_aligned() {
+                return self.strip::<T, PARTS>(cuts, rows, 0..self.terms, packed, first);
+            }
+            let count = cuts.sums::<PARTS>(rows.len());
+            memory::reserve(own, count.saturating_sub(own.len()))?;
+            own.resize(count, T::default());
+            let sums = own.as_mut_ptr();
+            self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums)?;
+            self.put::<T, PARTS>(cuts, rows, sums);
+        }
+        Ok(())
+    }
+
+    /// Computes the sums of a strip, vector by vector.
+    ///
+    /// # Safety
+    /// The elements exist, there is room for the sums, and nothing else accesses them meanwhile.
+    unsafe fn strip<T: Real, const PARTS: usize>(
+        &self,
+        cuts: &Cuts,
+        rows: Range<usize>,
+        terms: Range<usize>,
+        packed: &mut Vec<T>,
+        sums: *mut T,
+    ) -> Result<()> {
+        let [row, term] = self.matrix_strides.map(|stride| stride * PARTS as isize);
+        let matrix = self.matrix.cast::<T>();
+        let mut matrix =
+            matrix.wrapping_offset(rows.start as isize * row + terms.start as isize * term);
+        let mut beside_each_other = Vec::new();
+        if cuts.along_terms && self.matrix_strides[1] != 1 {
+            memory::reserve(&mut beside_each_other, terms.len() * PARTS)?;
+            for at in 0..terms.len() * PARTS {
+                let from =
+                    matrix.wrapping_offset((at / PARTS) as isize * term + (at % PARTS) as isize);
+                // SAFETY: the rows and terms are in the matrix, whose elements exist.
+                beside_each_other.push(unsafe { from.read_unaligned() });
+            }
+            matrix = beside_each_other.as_ptr();
+        }
+        let beside = PARTS == 1 && (self.vector_strides[1] == 1 || terms.len() == 1);
+        let (vectors, pitch) = if beside {
+            // A single term has no meaningful stride.
+            let first = terms.start as isize * self.vector_strides[1];
+            (self.vector.cast::<T>().wrapping_offset(first), self.vector_strides[0])
+        } else {
+            packed.clear();
+            memory::reserve(packed, self.vectors * PARTS * terms.len() * PARTS)?;
+            // SAFETY: the rows and terms are in the matrix, whose elements exist.
+            unsafe { self.pack::<T, PARTS>(cuts.along_terms, terms.clone(), packed) };
+            (packed.as_ptr(), (packed.len() / (self.vectors * PARTS)) as isize)
+        };
+        let count = self.vectors * PARTS;
+        // SAFETY: the rows and terms are in the matrix, whose elements exist.
+        unsafe {
+            if cuts.along_terms {
+                let (rows, terms) = (rows.len(), terms.len() * PARTS);
+                Strip { rows, terms, matrix, stride: row, vectors, pitch, count, sums }.dots();
+            } else {
+                let (rows, terms) = (rows.len() * PARTS, terms.len());
+                Strip { rows, terms, matrix, stride: term, vectors, pitch, count, sums }.columns();
+            }
+        }
+        Ok(())
+    }
+
+    /// Packs terms of the vectors. A complex vector becomes two real ones: along terms, one that gives the real
+    /// part of the product and one that gives the imaginary part; along rows, its real parts and its imaginary
+    /// parts.
+    ///
+    /// # Safety
+    /// The terms exist.
+    unsafe fn pack<T: Real, const PARTS: usize>(
+        &self,
+        along_terms: bool,
+        terms: Range<usize>,
+        packed: &mut Vec<T>,
+    ) {
+        for vector in 0..self.vectors {
+            for part in 0..PARTS {
+                for term in terms.clone() {
+                    let [from, step] = self.vector_strides;
+                    let at = vector as isize * from + term as isize * step;
+                    let at = self.vector.cast::<T>().wrapping_offset(at * PARTS as isize);
+                    // SAFETY: the vectors have these terms.
+                    let of = |k: usize| unsafe { at.wrapping_add(k).read_unaligned() };
+                    match (PARTS, along_terms, part) {
+                        (1, ..) | (_, false, _) => packed.push(of(part)),
+                        (_, true, 0) => packed.extend([of(0), -of(1)]),
+                        (_, true, _) => packed.extend([of(1), of(0)]),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores the results of some rows.
+    ///
+    /// # Safety
+    /// The results and sums exist, and nothing else accesses the results meanwhile.
+    unsafe fn put<T: Real, const PARTS: usize>(
+        &self,
+        cuts: &Cuts,
+        rows: Range<usize>,
+        sums: *const T,
+    ) {
+        let each = cuts.sums::<PARTS>(rows.len()) / (self.vectors * PARTS);
+        for vector in 0..self.vectors {
+            // SAFETY: the sums of these rows and the results exist.
+            let sum = |part: usize, at: usize| unsafe {
+                sums.add((vector * PARTS + part) * each + at).read()
+            };
+            for (r, row) in rows.clone().enumerate() {
+                let [along, across] = self.result_strides;
+                let at = row as isize * along + vector as isize * across;
+                let to = self.results.cast::<T>().wrapping_offset(at * PARTS as isize);
+                let parts = match (PARTS, cuts.along_terms) {
+                    (1, _) => [sum(0, r), T::default()],
+                    (_, true) => [sum(0, r), sum(1, r)],
+                    (_, false) => {
+                        let (real, imaginary) = (2 * r, 2 * r + 1);
+                        [sum(0, real) - sum(1, imaginary), sum(0, imaginary) + sum(1, real)]
+                    }
+                };
+                for (k, part) in parts.into_iter().enumerate().take(PARTS) {
+                    // SAFETY: the sums of these rows and the results exist.
+                    unsafe { to.wrapping_add(k).write_unaligned(part) }
+                }
+            }
+        }
+    }
+}

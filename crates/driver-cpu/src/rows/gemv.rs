@@ -1,0 +1,283 @@
+//! Matrix times vector (gemv): the dot products of skinny matrix products, rows of a matrix times a few
+//! vectors.
+//!
+//! Owns [`Strip`] and its two loops: [`Strip::dots`] for row-major matrices, [`Strip::columns`] for
+//! column-major ones. Products and sums are rounded separately, in an order that depends on extents alone, so
+//! that every processor gives the same bits.
+//!
+//! Not here: how a product is cut into strips (`library_ops/skinny_product.rs`).
+
+use super::simd::{Real, Vector};
+use std::array::from_fn;
+
+/// Some rows and terms of a matrix, and as many terms of `count` vectors.
+///
+/// The matrix is contiguous along terms for [`Strip::dots`] and along rows for [`Strip::columns`]; vectors are
+/// always contiguous. Nothing need be aligned.
+pub struct Strip<T> {
+    /// How many rows.
+    pub rows: usize,
+    /// How many terms a sum has.
+    pub terms: usize,
+    /// The first element of the matrix.
+    pub matrix: *const T,
+    /// Elements from a row to the next, or from a column to the next.
+    pub stride: isize,
+    /// The first element of the first vector.
+    pub vectors: *const T,
+    /// Elements from a vector to the next.
+    pub pitch: isize,
+    /// How many vectors.
+    pub count: usize,
+    /// The sums: `rows` of them for each vector.
+    pub sums: *mut T,
+}
+
+/// Columns that are added at once, so that sums are read and written less often.
+const COLUMNS: usize = 16;
+/// The most running sums of a row.
+const LANES: usize = 32;
+/// Bytes that stay in the nearest cache until they are used again.
+const NEAR: usize = 16 << 10;
+/// The prefetch distance for rows longer than that, in bytes.
+const AHEAD: isize = 1 << 10;
+
+/// A method of strips, compiled for the processor at hand.
+macro_rules! on_this_processor {
+    ($(#[$doc:meta])* $name:ident, $inner:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// All elements exist, and nothing else reads or writes the sums meanwhile.
+        pub unsafe fn $name(&self) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f")]
+                unsafe fn with_avx512<T: Real>(strip: &Strip<T>) {
+                    // SAFETY: the strip's elements exist, and the processor has these instructions.
+                    unsafe { strip.$inner::<T::Avx512>() }
+                }
+                #[target_feature(enable = "avx2")]
+                unsafe fn with_avx2<T: Real>(strip: &Strip<T>) {
+                    // SAFETY: the strip's elements exist, and the processor has these instructions.
+                    unsafe { strip.$inner::<T::Avx2>() }
+                }
+                // SAFETY: the processor has these instructions, as was checked; the strip's elements exist.
+                unsafe {
+                    if is_x86_feature_detected!("avx512f") {
+                        return with_avx512(self);
+                    }
+                    if is_x86_feature_detected!("avx2") {
+                        return with_avx2(self);
+                    }
+                }
+            }
+            // SAFETY: rows and vectors are in the strip, whose elements exist.
+            unsafe { self.$inner::<[T; 16]>() }
+        }
+    };
+}
+
+impl<T: Real> Strip<T> {
+    on_this_processor! {
+        /// Computes the sums row by row: elements of a row lie side by side.
+        dots, dots_here
+    }
+    on_this_processor! {
+        /// Computes the sums column by column: elements of a column lie side by side.
+        columns, columns_here
+    }
+
+    /// By vectors of 16 numbers.
+    #[inline(always)]
+    unsafe fn dots_here<W: Vector<Real = T>>(&self) {
+        let mut vector = 0;
+        // SAFETY: groups of vectors and rows stay inside the strip, whose elements exist.
+        unsafe {
+            while vector < self.count {
+                vector += match self.count - vector {
+                    1 => self.dots_of::<W, 4, 1>(vector),
+                    _ => self.dots_of::<W, 4, 2>(vector),
+                };
+            }
+        }
+    }
+
+    /// All rows times `V` vectors, `R` rows at a time; returns `V`.
+    #[inline(always)]
+    unsafe fn dots_of<W: Vector<Real = T>, const R: usize, const V: usize>(
+        &self,
+        vector: usize,
+    ) -> usize {
+        // SAFETY: rows and vectors are in the strip, whose elements exist.
+        unsafe {
+            // A row shorter than the accumulators would be all remainder.
+            match self.terms {
+                0..4 => self.dots_in::<T, T, R, V>(vector),
+                4..64 => self.dots_in::<[T; 4], [T; 4], R, V>(vector),
+                _ => self.dots_in::<W, [W; 2], R, V>(vector),
+            }
+        }
+        V
+    }
+
+    /// All rows times `V` vectors, with one vector `W` of accumulators for each row, and `Alone` for rows left
+    /// over.
+    #[inline(always)]
+    unsafe fn dots_in<W, Alone, const R: usize, const V: usize>(&self, vector: usize)
+    where
+        W: Vector<Real = T>,
+        Alone: Vector<Real = T>,
+    {
+        let together = self.rows - self.rows % R;
+        // SAFETY: rows and vectors are in the strip, whose elements exist.
+        unsafe {
+            for row in (0..together).step_by(R) {
+                self.put(row, vector, self.dot::<W, R, V>(row, vector));
+            }
+            for row in together..self.rows {
+                self.put(row, vector, self.dot::<Alone, 1, V>(row, vector));
+            }
+        }
+    }
+
+    /// `R` rows times `V` vectors, with one vector of accumulators for each pair.
+    #[inline(always)]
+    unsafe fn dot<W: Vector<Real = T>, const R: usize, const V: usize>(
+        &self,
+        row: usize,
+        vector: usize,
+    ) -> [[T; V]; R] {
+        let row = |r: usize| self.matrix.wrapping_offset((row + r) as isize * self.stride);
+        let of = |v: usize| self.vectors.wrapping_offset((vector + v) as isize * self.pitch);
+        let (rows, vectors): ([_; R], [_; V]) = (from_fn(row), from_fn(of));
+        let whole = self.terms - self.terms % W::COUNT;
+        // Prefetches the same place of the next rows, unless rows are so long that it would be evicted before
+        // its use.
+        let next = (R as isize * self.stride).unsigned_abs() * size_of::<T>();
+        let ahead =
+            if next <= NEAR { R as isize * self.stride } else { AHEAD / size_of::<T>() as isize };
+        // SAFETY: rows and vectors have `terms` terms, and the last ones are loaded partly.
+        unsafe {
+            let mut sums = [[W::all(T::default()); V]; R];
+            for k in (0..whole).step_by(W::COUNT) {
+                let x: [W; V] = from_fn(|v| W::load(vectors[v].add(k)));
+                for r in 0..R {
+                    soon::<W>(rows[r].wrapping_offset(ahead + k as isize));
+                    let y = W::load(rows[r].add(k));
+                    for v in 0..V {
+                        sums[r][v] = sums[r][v].and_product(y, x[v]);
+                    }
+                }
+            }
+            let rest = self.terms - whole;
+            if rest > 0 {
+                let x: [W; V] = from_fn(|v| W::load_first(vectors[v].add(whole), rest));
+                for r in 0..R {
+                    let y = W::load_first(rows[r].add(whole), rest);
+                    for v in 0..V {
+                        sums[r][v] = sums[r][v].and_product(y, x[v]);
+                    }
+                }
+            }
+            // The accumulators go to memory only here.
+            let mut lanes = [[[T::default(); LANES]; V]; R];
+            for r in 0..R {
+                for v in 0..V {
+                    sums[r][v].store(lanes[r][v].as_mut_ptr());
+                }
+            }
+            from_fn(|r| from_fn(|v| folded(&mut lanes[r][v][..W::COUNT])))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put<const R: usize, const V: usize>(
+        &self,
+        row: usize,
+        vector: usize,
+        sums: [[T; V]; R],
+    ) {
+        for (r, sums) in sums.into_iter().enumerate() {
+            for (v, sum) in sums.into_iter().enumerate() {
+                // SAFETY: rows and vectors are in the strip, whose elements exist.
+                unsafe { self.sums.add((vector + v) * self.rows + row + r).write(sum) }
+            }
+        }
+    }
+
+    /// By vectors of 16 numbers.
+    #[inline(always)]
+    unsafe fn columns_here<W: Vector<Real = T>>(&self) {
+        // SAFETY: groups of columns stay inside the strip, whose elements exist.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.sums, self.count * self.rows).fill(T::default());
+            let together = self.terms - self.terms % COLUMNS;
+            for column in (0..together).step_by(COLUMNS) {
+                self.add_columns::<W, COLUMNS>(column);
+            }
+            for column in together..self.terms {
+                self.add_columns::<W, 1>(column);
+            }
+        }
+    }
+
+    /// Adds `C` columns to the sums, each times its element of the vector.
+    #[inline(always)]
+    unsafe fn add_columns<W: Vector<Real = T>, const C: usize>(&self, column: usize) {
+        let at = |c: usize| self.matrix.wrapping_offset((column + c) as isize * self.stride);
+        let columns: [_; C] = from_fn(at);
+        let whole = self.rows - self.rows % W::COUNT;
+        for vector in 0..self.count {
+            let of = self.vectors.wrapping_offset(vector as isize * self.pitch);
+            let sums = self.sums.wrapping_add(vector * self.rows);
+            // SAFETY: rows and columns are in the strip, and the last rows are loaded partly.
+            unsafe {
+                let x: [T; C] = from_fn(|c| of.add(column + c).read_unaligned());
+                for row in (0..whole).step_by(W::COUNT) {
+                    let mut sum = W::load(sums.add(row));
+                    for c in 0..C {
+                        sum = sum.and_product(W::load(columns[c].add(row)), W::all(x[c]));
+                    }
+                    sum.store(sums.add(row));
+                }
+                let rest = self.rows - whole;
+                if rest > 0 {
+                    let mut sum = W::load_first(sums.add(whole), rest);
+                    for c in 0..C {
+                        let y = W::load_first(columns[c].add(whole), rest);
+                        sum = sum.and_product(y, W::all(x[c]));
+                    }
+                    sum.store_first(sums.add(whole), rest);
+                }
+            }
+        }
+    }
+}
+
+/// Prefetches the cache lines of a vector, which need not exist. Processors predict the accesses along a row,
+/// and start anew with each row.
+#[inline(always)]
+fn soon<W: Vector>(elements: *const W::Real) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..W::COUNT * size_of::<W::Real>()).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch of any address has no effect but on caches.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(elements.cast::<i8>().wrapping_add(line)) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = elements;
+}
+
+/// The sum of the accumulators: halves are added until one is left.
+#[inline(always)]
+fn folded<T: Real>(sums: &mut [T]) -> T {
+    let mut half = sums.len() / 2;
+    while half > 0 {
+        for l in 0..half {
+            sums[l] = sums[l] + sums[l + half];
+        }
+        half /= 2;
+    }
+    sums[0]
+}

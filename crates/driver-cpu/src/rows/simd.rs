@@ -1,0 +1,342 @@
+//! SIMD vectors of floats.
+//!
+//! Owns [`Real`] and [`Vector`]. Compilers vectorise loops over arrays of floats with one accumulator. With
+//! several, they generate shuffles that take longer than the sums, so vectors are explicit here. A float is a
+//! vector of one, and an array of vectors is a vector, so every processor has a vector of 16 floats. Invariant:
+//! bits do not depend on the processor; products and sums are rounded separately.
+//!
+//! Not here: the computations with them (`gemv.rs`, `min_max.rs`).
+
+use std::array::from_fn;
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// A float type of the processor.
+pub trait Real:
+    Copy
+    + Default
+    + Send
+    + Neg<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Vector<Real = Self>
+    + 'static
+{
+    /// A vector of 16 on processors with AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Vector<Real = Self>;
+    /// A vector of 16 on processors with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vector<Real = Self>;
+}
+
+/// Some floats side by side.
+pub trait Vector: Copy {
+    /// The type of its floats.
+    type Real: Real;
+    /// The number of floats.
+    const COUNT: usize;
+
+    /// A vector with the value in all lanes.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn all(value: Self::Real) -> Self;
+
+    /// Loads a vector; the address need not be aligned.
+    ///
+    /// # Safety
+    /// The floats exist, and the processor has such vectors.
+    unsafe fn load(from: *const Self::Real) -> Self;
+
+    /// Loads the first `count` floats, and zeros after them.
+    ///
+    /// # Safety
+    /// `count` floats exist, and the processor has such vectors.
+    unsafe fn load_first(from: *const Self::Real, count: usize) -> Self;
+
+    /// Stores the vector; the address need not be aligned.
+    ///
+    /// # Safety
+    /// There is room, and the processor has such vectors.
+    unsafe fn store(self, to: *mut Self::Real);
+
+    /// Stores the first `count` floats.
+    ///
+    /// # Safety
+    /// There is room for `count` floats, and the processor has such vectors.
+    unsafe fn store_first(self, to: *mut Self::Real, count: usize);
+
+    /// This vector plus the products of two others, each step rounded.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn and_product(self, a: Self, b: Self) -> Self;
+
+    /// Lane by lane the greater float, or the lesser; if either is NaN, the float of `other`.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn or_beyond<const GREATEST: bool>(self, other: Self) -> Self;
+
+    /// Returns 0 if no lane is NaN.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn nans(self) -> u32;
+}
+
+macro_rules! reals {
+    ($($t:ident $avx512:ty, $avx2:ty;)*) => { $(
+        impl Real for $t {
+            #[cfg(target_arch = "x86_64")]
+            type Avx512 = $avx512;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
+        }
+
+        impl Vector for $t {
+            type Real = $t;
+            const COUNT: usize = 1;
+            #[inline(always)]
+            unsafe fn all(value: $t) -> $t {
+                value
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const $t) -> $t {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                unsafe { from.read_unaligned() }
+            }
+            #[inline(always)]
+            unsafe fn load_first(from: *const $t, count: usize) -> $t {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                if count > 0 { unsafe { from.read_unaligned() } } else { 0.0 }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $t) {
+                // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                unsafe { to.write_unaligned(self) }
+            }
+            #[inline(always)]
+            unsafe fn store_first(self, to: *mut $t, count: usize) {
+                if count > 0 {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { to.write_unaligned(self) }
+                }
+            }
+            #[inline(always)]
+            unsafe fn and_product(self, a: $t, b: $t) -> $t {
+                self + a * b
+            }
+            #[inline(always)]
+            unsafe fn or_beyond<const GREATEST: bool>(self, other: $t) -> $t {
+                let beyond = if GREATEST { self > other } else { self < other };
+                if beyond { self } else { other }
+            }
+            #[inline(always)]
+            unsafe fn nans(self) -> u32 {
+                u32::from(self.is_nan())
+            }
+        }
+    )* };
+}
+reals! {
+    f32 [x86::__m512; 1], [x86::__m256; 2];
+    f64 [x86::__m512d; 2], [x86::__m256d; 4];
+}
+
+impl<W: Vector, const N: usize> Vector for [W; N] {
+    type Real = W::Real;
+    const COUNT: usize = N * W::COUNT;
+    #[inline(always)]
+    unsafe fn all(value: W::Real) -> [W; N] {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe { [W::all(value); N] }
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const W::Real) -> [W; N] {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        from_fn(|k| unsafe { W::load(from.add(k * W::COUNT)) })
+    }
+    #[inline(always)]
+    unsafe fn load_first(from: *const W::Real, count: usize) -> [W; N] {
+        from_fn(|k| {
+            let before = k * W::COUNT;
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            unsafe { W::load_first(from.wrapping_add(before), count.saturating_sub(before)) }
+        })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut W::Real) {
+        for (k, vector) in self.into_iter().enumerate() {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            unsafe { vector.store(to.add(k * W::COUNT)) }
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut W::Real, count: usize) {
+        for (k, vector) in self.into_iter().enumerate() {
+            let before = k * W::COUNT;
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            unsafe { vector.store_first(to.wrapping_add(before), count.saturating_sub(before)) }
+        }
+    }
+    #[inline(always)]
+    unsafe fn and_product(self, a: [W; N], b: [W; N]) -> [W; N] {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        from_fn(|k| unsafe { self[k].and_product(a[k], b[k]) })
+    }
+    #[inline(always)]
+    unsafe fn or_beyond<const GREATEST: bool>(self, other: [W; N]) -> [W; N] {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        from_fn(|k| unsafe { self[k].or_beyond::<GREATEST>(other[k]) })
+    }
+    #[inline(always)]
+    unsafe fn nans(self) -> u32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        self.into_iter().fold(0, |nans, vector| nans | unsafe { vector.nans() })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Vector;
+    pub use std::arch::x86_64::*;
+
+    macro_rules! vectors {
+        ($($vector:ident $t:ident $count:literal $all:ident $load:ident $load_first:ident $store:ident
+           $store_first:ident $first:ident $add:ident $mul:ident
+           $max:ident $min:ident $nans:ident;)*) => { $(
+            impl Vector for $vector {
+                type Real = $t;
+                const COUNT: usize = $count;
+                #[inline(always)]
+                unsafe fn all(value: $t) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $all(value) }
+                }
+                #[inline(always)]
+                unsafe fn load(from: *const $t) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $load(from) }
+                }
+                #[inline(always)]
+                unsafe fn load_first(from: *const $t, count: usize) -> $vector {
+                    // SAFETY: `count` floats exist, and lanes outside the mask are not read.
+                    unsafe { $load_first($first(count), from) }
+                }
+                #[inline(always)]
+                unsafe fn store(self, to: *mut $t) {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $store(to, self) }
+                }
+                #[inline(always)]
+                unsafe fn store_first(self, to: *mut $t, count: usize) {
+                    // SAFETY: there is room for `count` floats, and lanes outside the mask are not written.
+                    unsafe { $store_first(to, $first(count), self) }
+                }
+                #[inline(always)]
+                unsafe fn and_product(self, a: $vector, b: $vector) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $add(self, $mul(a, b)) }
+                }
+                #[inline(always)]
+                unsafe fn or_beyond<const GREATEST: bool>(self, other: $vector) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { if GREATEST { $max(self, other) } else { $min(self, other) } }
+                }
+                #[inline(always)]
+                unsafe fn nans(self) -> u32 {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $nans(self) }
+                }
+            }
+        )* };
+    }
+    vectors! {
+        __m512 f32 16 _mm512_set1_ps _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps
+            _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps
+            _mm512_max_ps _mm512_min_ps nans_512_ps;
+        __m512d f64 8 _mm512_set1_pd _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd
+            _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd
+            _mm512_max_pd _mm512_min_pd nans_512_pd;
+        __m256 f32 8 _mm256_set1_ps _mm256_loadu_ps maskz_loadu_ps _mm256_storeu_ps
+            _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps
+            _mm256_max_ps _mm256_min_ps nans_256_ps;
+        __m256d f64 4 _mm256_set1_pd _mm256_loadu_pd maskz_loadu_pd _mm256_storeu_pd
+            _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd
+            _mm256_max_pd _mm256_min_pd nans_256_pd;
+    }
+
+    /// Returns 0 if no lane is NaN, for a vector of float32 of AVX-512.
+    #[inline(always)]
+    unsafe fn nans_512_ps(x: __m512) -> u32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        u32::from(unsafe { _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x) })
+    }
+
+    /// Returns 0 if no lane is NaN, for a vector of float64 of AVX-512.
+    #[inline(always)]
+    unsafe fn nans_512_pd(x: __m512d) -> u32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        u32::from(unsafe { _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(x, x) })
+    }
+
+    /// Returns 0 if no lane is NaN, for a vector of float32 of AVX2.
+    #[inline(always)]
+    unsafe fn nans_256_ps(x: __m256) -> u32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x)) as u32 }
+    }
+
+    /// Returns 0 if no lane is NaN, for a vector of float64 of AVX2.
+    #[inline(always)]
+    unsafe fn nans_256_pd(x: __m256d) -> u32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)) as u32 }
+    }
+
+    /// The mask of the first of 16 lanes.
+    #[inline(always)]
+    unsafe fn first_16(count: usize) -> __mmask16 {
+        if count < 16 { (1 << count) - 1 } else { __mmask16::MAX }
+    }
+
+    /// The mask of the first of 8 lanes.
+    #[inline(always)]
+    unsafe fn first_8(count: usize) -> __mmask8 {
+        if count < 8 { (1 << count) - 1 } else { __mmask8::MAX }
+    }
+
+    /// The mask of the first lanes of 32 bits, in the form of AVX2.
+    #[inline(always)]
+    unsafe fn first_words(count: usize) -> __m256i {
+        // SAFETY: callers have checked that the processor has AVX2.
+        unsafe {
+            let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            _mm256_cmpgt_epi32(_mm256_set1_epi32(count.min(8) as i32), lanes)
+        }
+    }
+
+    /// The mask of the first lanes of 64 bits, in the form of AVX2.
+    #[inline(always)]
+    unsafe fn first_longs(count: usize) -> __m256i {
+        // SAFETY: callers have checked that the processor has AVX2.
+        unsafe {
+            let lanes = _mm256_setr_epi64x(0, 1, 2, 3);
+            _mm256_cmpgt_epi64(_mm256_set1_epi64x(count.min(4) as i64), lanes)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn maskz_loadu_ps(mask: __m256i, from: *const f32) -> __m256 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe { _mm256_maskload_ps(from, mask) }
+    }
+
+    #[inline(always)]
+    unsafe fn maskz_loadu_pd(mask: __m256i, from: *const f64) -> __m256d {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe { _mm256_maskload_pd(from, mask) }
+    }
+}

@@ -1,0 +1,215 @@
+//! The single-row fast path, also for a few rows: most small work is such a launch. Its rows take less time
+//! than the choice of a loop order would, so they simply go along the last axis.
+//!
+//! Owns [`run`]. Invariant: it computes what the general path would, with the same machine code or plan.
+//!
+//! Not here: every other launch (`eval.rs`).
+
+use crate::blocks::Blocks;
+use crate::compile::inputs::{ProgramInputs, RowInput};
+use crate::compile::kernel_cache::{CachedProgram, StrideKey};
+use crate::compile::row_plan::{RowPlan, RowStep, SlotPlace, Stride};
+use crate::rows::RowFn;
+use crate::run::launch_items::{self, APART};
+use crate::run::row_frame::RowFrame;
+use crate::threads::executor::SHARED;
+use crate::traversal::axis_choice::going;
+use gpupy_core::Result;
+use gpupy_core::driver::{Access, Launch};
+use gpupy_jit::{RowArguments, StridedPointer};
+use smallvec::SmallVec;
+
+/// The most inputs and destinations together: those of one operation.
+const MOST: usize = 4;
+/// The most rows: for more, the choice of the axis matters.
+const ROWS: usize = 64;
+/// The most rows, where each has at least so many elements.
+const LONG_ROWS: (usize, usize) = (256, 16);
+
+/// The strides of an input or a destination.
+#[derive(Clone, Copy)]
+struct RowStrides<'a> {
+    /// Elements from a point to the next along each axis.
+    strides: &'a [i64],
+    /// Bytes of an element.
+    size: isize,
+}
+
+/// An access with stride 0 everywhere.
+const NOWHERE: RowStrides<'static> = RowStrides { strides: &[], size: 0 };
+
+/// Runs a map over few rows whose specialisation is final. Returns false, and does nothing, for any other
+/// launch, and for one with so many points that threads should share it.
+///
+/// # Errors
+/// - `Invalid`: the launch names a block that does not exist.
+pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
+    let leaves = &known.leaves;
+    let ([outer @ .., n], None, false) = (launch.shape, &leaves.reduce, leaves.gathers) else {
+        return Ok(false);
+    };
+    let (lined, rows) = (leaves.all.len() + leaves.dests.len(), outer.iter().product::<usize>());
+    let (most, long) = LONG_ROWS;
+    if lined > MOST || !(1..=if *n < long { ROWS } else { most }).contains(&rows) {
+        return Ok(false);
+    }
+    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST];
+    let (mut ways, mut is_apart) = (StrideKey::default(), false);
+    let mut add = |walk: &mut StridedPointer, access: &Access, base: *mut u8, size: usize| {
+        let (step, size) = (access.strides[outer.len()], size as isize);
+        let ptr = base.wrapping_offset(access.offset as isize * size);
+        *walk = StridedPointer { ptr, step: step as isize * size };
+        let way = going(step, base, *n);
+        ways.add(way);
+        is_apart |= way == Stride::Any;
+    };
+    let (of_leaves, of_dests) = walks.split_at_mut(leaves.all.len());
+    for (walk, RowInput { operand, access, size, .. }) in of_leaves.iter_mut().zip(&leaves.all) {
+        let base = match operand {
+            Some(operand) => blocks.named(launch.operands[*operand], launch)?.0,
+            None => std::ptr::null_mut(),
+        };
+        add(walk, &launch.accesses[*access], base, *size);
+    }
+    for (walk, (dest, size)) in of_dests.iter_mut().zip(launch.dests.iter().zip(&leaves.dests)) {
+        add(walk, &dest.access, blocks.named(dest.block, launch)?.0, *size);
+    }
+    ways.end(launch.dests.iter().any(|dest| launch.operands.contains(&dest.block)));
+    let Some(prepared) = known.find(ways) else { return Ok(false) };
+    let (plan, kernel) = (&prepared.plan, prepared.kernel());
+    let longest = if kernel.is_some() { launch_items::COMPILED } else { plan.tile };
+    let points = (*n as u64).saturating_mul(rows as u64);
+    let time = points.saturating_mul(launch_items::cost(plan, kernel.is_some()));
+    let longest = if is_apart { longest.min(APART) } else { longest };
+    if *n > longest || time >= 1000 * SHARED || !prepared.is_settled() {
+        return Ok(false);
+    }
+    let count = leaves.all.len();
+    // A single row needs no strides between rows.
+    let lines = if outer.is_empty() { [NOWHERE; MOST] } else { lines(leaves, launch) };
+    if let Some(kernel) = kernel {
+        each_row(outer, &lines, &mut walks, |walks| {
+            let (accesses, dests) = walks.split_at(count);
+            let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+            let row = RowArguments { n: *n, accesses, dests, params: launch.params.as_ptr() };
+            // SAFETY: the contract guarantees that accesses name elements that exist, and that no point
+            // reads what another writes; the code was written for these strides.
+            unsafe { kernel.run(&row) };
+        });
+        return Ok(true);
+    }
+    if let Some((f, lines, mut walks)) = operation(plan, &lines, &walks, count, launch.params) {
+        each_row(outer, &lines, &mut walks, |[dst, a, b, c]| {
+            // SAFETY: accesses name elements that exist, as the contract guarantees, and a row is at most the
+            // plan's tile.
+            unsafe { f(dst.ptr, [a, b, c].map(|walk| walk.ptr.cast_const()), *n) };
+        });
+        return Ok(true);
+    }
+    launch_items::with_scratch(|scratch| {
+        let dests = leaves.dests.len();
+        let mut frame = RowFrame::new(plan, scratch, (count, dests), &[], launch.params, 0)?;
+        each_row(outer, &lines, &mut walks, |walks| {
+            frame.leaves.copy_from_slice(&walks[..count]);
+            frame.dests.copy_from_slice(&walks[count..count + dests]);
+            frame.moved(&[]);
+            // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most the plan's tile.
+            unsafe { frame.run(&plan.steps, *n) };
+        });
+        Ok(true)
+    })
+}
+
+/// The strides of the inputs, then of the destinations of a launch that has few.
+fn lines<'a>(leaves: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; MOST] {
+    let of_leaves = leaves.all.iter().map(|leaf| (&launch.accesses[leaf.access], leaf.size));
+    let dests = launch.dests.iter().map(|dest| &dest.access).zip(leaves.dests.iter().copied());
+    let mut lines = [NOWHERE; MOST];
+    for (line, (access, size)) in lines.iter_mut().zip(of_leaves.chain(dests)) {
+        *line = RowStrides { strides: &access.strides, size: size as isize };
+    }
+    lines
+}
+
+/// Calls `run` with the walks at each row; the last of the outer axes varies fastest. No extent is 0.
+#[inline(always)]
+fn each_row(
+    outer: &[usize],
+    lines: &[RowStrides<'_>; MOST],
+    walks: &mut [StridedPointer; MOST],
+    mut run: impl FnMut(&[StridedPointer; MOST]),
+) {
+    let Some((near, far)) = outer.split_last() else { return run(walks) };
+    let step_of = |line: &RowStrides<'_>, axis: usize| {
+        line.strides.get(axis).map_or(0, |stride| *stride as isize) * line.size
+    };
+    let steps = lines.map(|line| step_of(&line, far.len()));
+    let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, far.len());
+    loop {
+        let first = *walks;
+        for _ in 0..*near {
+            run(walks);
+            walks
+                .iter_mut()
+                .zip(steps)
+                .for_each(|(walk, step)| walk.ptr = walk.ptr.wrapping_offset(step));
+        }
+        *walks = first;
+        let mut go = |axis: usize, rows: isize| {
+            for (walk, line) in walks.iter_mut().zip(lines) {
+                walk.ptr = walk.ptr.wrapping_offset(rows * step_of(line, axis));
+            }
+        };
+        let mut axis = far.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            point[axis] += 1;
+            go(axis, 1);
+            if point[axis] < far[axis] {
+                break;
+            }
+            // Back to the first, for the axis before.
+            go(axis, -(far[axis] as isize));
+            point[axis] = 0;
+        }
+    }
+}
+
+/// The operation of a plan that consists of one operation on rows in place, with the strides and walks of its
+/// result and operands: most small work is of this kind.
+#[inline(always)]
+fn operation<'a>(
+    plan: &RowPlan,
+    lines: &[RowStrides<'a>; MOST],
+    walks: &[StridedPointer; MOST],
+    leaves: usize,
+    params: &[u64],
+) -> Option<(RowFn, [RowStrides<'a>; MOST], [StridedPointer; MOST])> {
+    let ([RowStep::Row { f, dst, args: [a, b, c], wide: true }], 0) =
+        (&plan.steps[..], plan.scratch)
+    else {
+        return None;
+    };
+    let (mut of_slots, mut places) =
+        ([NOWHERE; MOST], [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST]);
+    for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
+        let number = match plan.slots[*slot as usize] {
+            SlotPlace::Leaf(leaf) => leaf,
+            SlotPlace::Dest(dest) => leaves + dest,
+            SlotPlace::Param(slot) => {
+                places[at].ptr = (&raw const params[slot]).cast_mut().cast();
+                continue;
+            }
+            SlotPlace::Literal(slot) => {
+                places[at].ptr = (&raw const plan.literals[slot]).cast_mut().cast();
+                continue;
+            }
+            SlotPlace::Scratch(_) | SlotPlace::Reduced(_) => return None,
+        };
+        (of_slots[at], places[at]) = (lines[number], walks[number]);
+    }
+    Some((*f, of_slots, places))
+}

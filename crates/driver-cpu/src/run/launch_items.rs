@@ -1,0 +1,432 @@
+//! The items of a launch, and the computation of each.
+//!
+//! Owns [`LaunchItems`]. An item of a map is a row. An item of a reduction is a row of results, which input
+//! rows are reduced to: either along the reduced axis (row reduction), chunk by chunk (`lane_sums.rs` for long
+//! sums), or across it (column reduction, `column_reduce.rs`). Both give the same bits.
+//!
+//! Not here: the choice between both (`axis_choice.rs`), the scheduling of items (`chunk_scheduler.rs`).
+
+use crate::compile::row_plan::{ReducePlan, RowPlan, RowReduction};
+use crate::rows;
+use crate::run::reduce_scratch::{ReduceScratch, RowSizes};
+use crate::run::row_frame::{RowFrame, ThreadScratch};
+use crate::traversal::axis_choice::{ReduceOrder, follow};
+use crate::traversal::coalesce::{ExpandedRow, ShortRowCopy};
+use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess};
+use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
+use gpupy_core::{DType, Result};
+use gpupy_jit::{Kernel, RowArguments, StridedPointer};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::ops::Range;
+
+thread_local! {
+    static SCRATCH: RefCell<ThreadScratch> = RefCell::default();
+}
+
+/// Results of one item, where rows of results go along the reduced axis.
+const BATCH: usize = 64;
+/// Bytes of the rows that a column reduction combines.
+const ACROSS: usize = 64 << 10;
+/// Picoseconds for a byte of memory, roughly.
+const PER_BYTE: u64 = 25;
+/// Elements of a row for machine code, which uses no scratch rows.
+pub const COMPILED: usize = 8192;
+/// The most elements of a row with large strides: the neighbours of its elements are still in the cache when
+/// the next rows read them.
+pub const APART: usize = 512;
+/// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
+/// nearest cache.
+const COMPUTED: usize = 1024;
+
+/// The items of one launch.
+pub struct LaunchItems<'a> {
+    pub plan: &'a RowPlan,
+    /// Machine code that replaces the steps of a map, or the steps before a reduction.
+    pub kernel: Option<&'a Kernel>,
+    /// Machine code for sums along rows of several chunks; it adds to the lanes of the tree.
+    pub lanes: Option<&'a Kernel>,
+    /// The input space, after axis coalescing.
+    pub shape: &'a [usize],
+    /// `Some` for a reduction.
+    pub reduce_order: Option<ReduceOrder>,
+    /// The number of inputs that belong to the input space of a reduction.
+    pub before: usize,
+    /// The space of the results.
+    pub rows: IterationSpace,
+    pub leaves: &'a [StridedAccess<'a>],
+    /// Inputs of a map that are expanded into scratch rows.
+    pub expanded: &'a [ShortRowCopy<'a>],
+    /// Destinations of a map that are scattered from scratch rows.
+    pub scattered: &'a [ShortRowCopy<'a>],
+    pub dests: &'a [StridedAccess<'a>],
+    pub operands: &'a [(*mut u8, usize)],
+    pub params: &'a [u64],
+}
+
+// SAFETY: different items write different elements and read none that is written; the core does not touch
+// any of them until the evaluation returns.
+unsafe impl Sync for LaunchItems<'_> {}
+
+/// The most points of an item along an axis of the output space.
+pub fn longest(
+    plan: &RowPlan,
+    compiled: bool,
+    reduce_order: Option<ReduceOrder>,
+    axis: usize,
+    shape: &[usize],
+) -> usize {
+    match (reduce_order, &plan.reducing) {
+        (Some(ReduceOrder::Columns(_)), Some(reducing)) => {
+            let sizes: usize = reducing.all.iter().map(|reduction| reduction.size).sum();
+            plan.tile.min(ACROSS / (lanes_of(shape) * sizes)).max(1)
+        }
+        (Some(ReduceOrder::Rows), _) if axis + 1 == shape.len() => BATCH,
+        // The epilogue of a reduction uses scratch rows.
+        (None, _) if compiled => COMPILED,
+        _ => plan.tile,
+    }
+}
+
+/// Runs a closure with this thread's scratch memory.
+pub fn with_scratch<T>(run: impl FnOnce(&mut ThreadScratch) -> T) -> T {
+    SCRATCH.with_borrow_mut(run)
+}
+
+impl LaunchItems<'_> {
+    /// Runs some items.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: there is no scratch memory for them.
+    pub fn run(&self, items: Range<usize>) -> Result<()> {
+        if let (Some(kernel), None) = (self.kernel, &self.plan.reducing) {
+            return SCRATCH.with_borrow_mut(|scratch| {
+                let beyond = scratch.bytes(self.copied_bytes())?;
+                self.run_compiled(kernel, items, beyond);
+                Ok(())
+            });
+        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            let reducing = self.plan.reducing.as_ref();
+            let beyond = match reducing {
+                Some(reducing) => self.sizes().bytes(reducing),
+                None => self.copied_bytes(),
+            };
+            let walks = (self.leaves.len(), self.dests.len());
+            let mut frame =
+                RowFrame::new(self.plan, scratch, walks, self.operands, self.params, beyond)?;
+            let base = frame.beyond;
+            let reducing = reducing.map(|all| (all, ReduceScratch::new(all, self.sizes(), base)));
+            let mut point = Point::new();
+            let mut filled: SmallVec<[ExpandedRow; 4]> =
+                SmallVec::from_elem(None, self.expanded.len());
+            for item in items {
+                let n = self.rows.item(item, &mut point);
+                // SAFETY: the contract guarantees that accesses name elements that exist, and `IterationSpace` yields
+                // the item's points do; their strides are those of the plan.
+                unsafe {
+                    let mut reduced: &[*mut u8] = &[];
+                    if let Some((reducing, buffers)) = &reducing {
+                        match self.reduce_order {
+                            Some(ReduceOrder::Columns(_)) => {
+                                self.column_reduce(&mut frame, (reducing, buffers), &point, n);
+                            }
+                            _ => self.row_reduce(&mut frame, (reducing, buffers), &point, n),
+                        }
+                        reduced = &buffers.results;
+                    }
+                    self.results(&mut frame, reduced, &point, n, &mut filled);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Picoseconds for a point, roughly.
+    pub fn cost(&self) -> u64 {
+        cost(self.plan, self.kernel.is_some())
+    }
+
+    /// Runs items of a map by machine code.
+    fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
+        let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
+        let mut leaves: SmallVec<[StridedPointer; 8]> =
+            SmallVec::from_elem(nowhere, self.leaves.len());
+        let mut dests: SmallVec<[StridedPointer; 4]> =
+            SmallVec::from_elem(nowhere, self.dests.len());
+        let mut point = Point::new();
+        let mut filled: SmallVec<[ExpandedRow; 4]> = SmallVec::from_elem(None, self.expanded.len());
+        for item in items {
+            let n = self.rows.item(item, &mut point);
+            walk(&mut leaves, self.leaves, &point, self.rows.axis);
+            walk(&mut dests, self.dests, &point, self.rows.axis);
+            // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
+            unsafe { self.expand_leaves(&mut leaves, &point, n, beyond, &mut filled) };
+            self.compute_aside(&mut dests, beyond);
+            let row = RowArguments {
+                n,
+                accesses: leaves.as_ptr(),
+                dests: dests.as_ptr(),
+                params: self.params.as_ptr(),
+            };
+            // SAFETY: the contract guarantees that accesses name elements that exist, and `IterationSpace` yields the
+            // item's points do; their strides are those that the code was written for.
+            unsafe {
+                kernel.run(&row);
+                self.scatter(&point, n, beyond);
+            }
+        }
+    }
+
+    /// Computes a row of a map's results, or a row of a reduction's epilogue.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` points after it are in the output space; the reductions' results are computed.
+    unsafe fn results(
+        &self,
+        frame: &mut RowFrame<'_>,
+        reduced: &[*mut u8],
+        point: &[usize],
+        n: usize,
+        filled: &mut [ExpandedRow],
+    ) {
+        let axis = self.rows.axis;
+        walk(&mut frame.leaves[self.before..], &self.leaves[self.before..], point, axis);
+        walk(frame.dests, self.dests, point, axis);
+        let beyond = frame.beyond;
+        // SAFETY: the points are in the space, and `beyond` has room for the copied rows.
+        unsafe { self.expand_leaves(frame.leaves, point, n, beyond, filled) };
+        self.compute_aside(frame.dests, beyond);
+        frame.moved(reduced);
+        // SAFETY: the points are in the space, and `n` is at most a tile.
+        unsafe {
+            frame.run(&self.plan.steps, n);
+            self.scatter(point, n, beyond);
+        }
+    }
+
+    /// Bytes of all scratch rows for expanded inputs and scattered destinations.
+    fn copied_bytes(&self) -> usize {
+        (self.expanded.len() + self.scattered.len()) * self.expanded_bytes()
+    }
+
+    /// The scratch row of a scattered destination, after those of the expanded inputs.
+    fn scattered_row(&self, k: usize, rows: *mut u8) -> *mut u8 {
+        rows.wrapping_add((self.expanded.len() + k) * self.expanded_bytes())
+    }
+
+    /// Redirects the walks of scattered destinations to their scratch rows.
+    fn compute_aside(&self, dests: &mut [StridedPointer], rows: *mut u8) {
+        for (k, scattered) in self.scattered.iter().enumerate() {
+            let step = scattered.line.size as isize;
+            dests[scattered.which] = StridedPointer { ptr: self.scattered_row(k, rows), step };
+        }
+    }
+
+    /// Scatters the results of a row to their destinations.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` points after it are in the space, and the scratch rows hold their results.
+    unsafe fn scatter(&self, point: &[usize], n: usize, rows: *mut u8) {
+        for (k, scattered) in self.scattered.iter().enumerate() {
+            // SAFETY: the points are in the space, and the scratch row holds their results.
+            unsafe { scattered.scatter(self.scattered_row(k, rows), point, n) }
+        }
+    }
+
+    /// Bytes of a scratch row for one input or destination.
+    fn expanded_bytes(&self) -> usize {
+        self.rows.tile * DType::C128.size()
+    }
+
+    /// Expands inputs into scratch rows, and redirects their walks.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` points after it are in the space; `rows` has room for the scratch rows.
+    unsafe fn expand_leaves(
+        &self,
+        leaves: &mut [StridedPointer],
+        point: &[usize],
+        n: usize,
+        rows: *mut u8,
+        filled: &mut [ExpandedRow],
+    ) {
+        for ((k, expanded), filled) in self.expanded.iter().enumerate().zip(filled) {
+            let row = rows.wrapping_add(k * self.expanded_bytes());
+            // SAFETY: the points are in the space, and the scratch row has room for them.
+            leaves[expanded.which] = unsafe { expanded.expand(row, point, n, filled) };
+        }
+    }
+
+    /// The sizes of the scratch rows of reductions.
+    fn sizes(&self) -> RowSizes {
+        let is_compiled = self.kernel.is_some() || self.lanes.is_some();
+        let lanes = match self.reduce_order {
+            Some(ReduceOrder::Columns(_)) => lanes_of(self.shape),
+            _ => 1,
+        };
+        RowSizes {
+            computed: if is_compiled { self.tile() } else { 0 },
+            results: lanes * self.rows.tile,
+        }
+    }
+
+    /// The most elements of an input row that are computed at once.
+    pub fn tile(&self) -> usize {
+        if self.kernel.is_some() { self.plan.tile.max(COMPUTED) } else { self.plan.tile }
+    }
+
+    /// Computes the operands of the reductions on a row of the input space.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` points after it along the axis are in the input space.
+    pub unsafe fn input(
+        &self,
+        frame: &mut RowFrame<'_>,
+        (reducing, buffers): (&ReducePlan, &ReduceScratch),
+        point: &[usize],
+        axis: usize,
+        n: usize,
+    ) {
+        walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], point, axis);
+        if let Some(kernel) = self.kernel {
+            let row = RowArguments {
+                n,
+                accesses: frame.leaves.as_ptr(),
+                dests: buffers.stored.walks.as_ptr(),
+                params: self.params.as_ptr(),
+            };
+            // SAFETY: the points are in the input space, and scratch rows hold a tile.
+            return unsafe { kernel.run(&row) };
+        }
+        frame.moved(&buffers.results);
+        // SAFETY: the points are in the input space, and `n` is at most a tile.
+        unsafe { frame.run(&reducing.steps, n) }
+    }
+
+    /// The row of a reduction's operand, after the steps that compute it.
+    pub fn value(
+        &self,
+        frame: &RowFrame<'_>,
+        (reducing, buffers): (&ReducePlan, &ReduceScratch),
+        which: usize,
+    ) -> *const u8 {
+        let RowReduction { leaf, value, .. } = reducing.all[which];
+        match (leaf, self.kernel.and_then(|_| buffers.stored.row(which))) {
+            (Some(leaf), _) => frame.leaves[leaf].ptr,
+            (None, Some(row)) => row,
+            (None, None) => frame.slot(value),
+        }
+    }
+
+    /// RowArguments reduction: reduces along the last axis into the rows of results.
+    ///
+    /// # Safety
+    /// The point and the `n - 1` points after it are in the output space.
+    unsafe fn row_reduce(
+        &self,
+        frame: &mut RowFrame<'_>,
+        (reducing, buffers): (&ReducePlan, &ReduceScratch),
+        point: &Point,
+        n: usize,
+    ) {
+        let last = self.shape.len() - 1;
+        let extent = self.shape[last];
+        let mut input = point.clone();
+        if self.rows.axis == last {
+            let start = point[last] * REDUCE_CHUNK;
+            let (mut from, until) = (start, extent.min(start + n * REDUCE_CHUNK));
+            if let Some(kernel) = self.lanes {
+                let chunks = (until - from) / REDUCE_CHUNK;
+                input[last] = from;
+                // SAFETY: the chunks are in the input space, and the results' rows have room for one of each.
+                unsafe { self.add_up(frame, (reducing, buffers), kernel, &input, chunks) };
+                from += chunks * REDUCE_CHUNK;
+            }
+            for piece in (from..until).step_by(self.tile()) {
+                let m = self.tile().min(until - piece);
+                input[last] = piece;
+                let done = (piece - start) / REDUCE_CHUNK;
+                // SAFETY: the pieces of rows are in the input space, and the results' rows have room for one of
+                // each chunk.
+                unsafe {
+                    self.input(frame, (reducing, buffers), &input, last, m);
+                    for (which, reduction) in reducing.all.iter().enumerate() {
+                        let row = self.value(frame, (reducing, buffers), which);
+                        let out = buffers.results[which].add(done * reduction.size);
+                        (reduction.lanes)(out, [row; 3], m);
+                    }
+                }
+            }
+            return;
+        }
+        // Every row is one chunk. Rows that are contiguous for every input are treated as one long row.
+        let together = if self.follow(extent) { (self.tile() / extent).max(1) } else { 1 };
+        for first in (0..n).step_by(together) {
+            let m = together.min(n - first);
+            input[self.rows.axis] = point[self.rows.axis] + first;
+            // SAFETY: rows are in the input space, and the results' rows have room for one of each.
+            unsafe {
+                self.input(frame, (reducing, buffers), &input, last, m * extent);
+                for (which, reduction) in reducing.all.iter().enumerate() {
+                    let row = self.value(frame, (reducing, buffers), which);
+                    let out = buffers.results[which].add(first * reduction.size);
+                    reduce_rows(reduction, (out, row), m, extent, together > 1);
+                }
+            }
+        }
+    }
+
+    /// Whether rows are contiguous for all inputs of the input space.
+    fn follow(&self, extent: usize) -> bool {
+        let (axis, last) = (self.rows.axis, self.shape.len() - 1);
+        follow(self.leaves[..self.before].iter(), axis, last, extent)
+    }
+}
+
+/// The estimated picoseconds for a point of a plan: machine code computes faster, memory traffic stays.
+pub fn cost(plan: &RowPlan, compiled: bool) -> u64 {
+    PER_BYTE * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
+}
+
+/// Reduces `m` contiguous rows of `extent` elements to one result each. With `several`, a loop for rows of just
+/// this length is used if there is one.
+///
+/// # Safety
+/// The rows exist, and `out` has room for the results.
+unsafe fn reduce_rows(
+    reduction: &RowReduction,
+    (out, row): (*mut u8, *const u8),
+    m: usize,
+    extent: usize,
+    several: bool,
+) {
+    let size = reduction.size;
+    let short = rows::short_rows(reduction.op, reduction.dtype, extent).filter(|_| several);
+    // SAFETY: the rows exist, and `out` has room for `m` results.
+    unsafe {
+        if let Some(short) = short {
+            return short(out, [row; 3], m);
+        }
+        for k in 0..m {
+            (reduction.lanes)(out.add(k * size), [row.add(k * extent * size); 3], extent);
+        }
+    }
+}
+
+/// The number of lanes that the tree has along the last axis of a shape.
+fn lanes_of(shape: &[usize]) -> usize {
+    REDUCE_LANES.min(shape[shape.len() - 1])
+}
+
+/// Moves walks to a point.
+pub fn walk(
+    walks: &mut [StridedPointer],
+    lines: &[StridedAccess<'_>],
+    point: &[usize],
+    axis: usize,
+) {
+    for (walk, line) in walks.iter_mut().zip(lines) {
+        *walk = line.walk(point, axis);
+    }
+}

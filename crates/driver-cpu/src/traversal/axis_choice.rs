@@ -1,0 +1,122 @@
+//! The cost model that chooses the axis of the rows, and row or column reduction.
+//!
+//! Owns [`best`] and [`ReduceOrder`]. Each row has a fixed cost, and each element with a stride other than 0
+//! and 1 has a cost. The axis with the least total is taken.
+//!
+//! Not here: how rows are cut (`iteration_space.rs`).
+
+use crate::compile::row_plan::Stride;
+use crate::traversal::iteration_space::{Point, StridedAccess};
+use gpupy_core::ir::REDUCE_CHUNK;
+
+/// Nanoseconds for a row, in addition to its steps.
+const ROW: f64 = 20.0;
+/// Nanoseconds for an operation on a row, in addition to its elements.
+const STEP: f64 = 4.0;
+/// Nanoseconds for an element that is not contiguous with the one before.
+const APART: f64 = 0.8;
+/// The most elements of a typical row.
+pub const TILE: usize = 1024;
+
+/// The stride class of an access along an axis.
+pub fn stride(line: &StridedAccess<'_>, axis: usize, extent: usize) -> Stride {
+    going(line.access.strides[axis], line.base, extent)
+}
+
+/// The stride class of a step; the base of an index value is null.
+#[inline]
+pub fn going(step: i64, base: *const u8, extent: usize) -> Stride {
+    match step {
+        // A single element counts as contiguous.
+        _ if extent == 1 && !base.is_null() => Stride::Unit,
+        0 => Stride::Zero,
+        1 => Stride::Unit,
+        _ => Stride::Any,
+    }
+}
+
+/// The axis along which a map's rows cost least, and its cost in nanoseconds beyond the part that is equal for
+/// all axes. `steps` is the number of operations on a row.
+pub fn best<'a>(
+    shape: &[usize],
+    lines: impl Iterator<Item = StridedAccess<'a>> + Clone,
+    steps: usize,
+) -> (usize, f64) {
+    let last = shape.len() - 1;
+    if last == 0 {
+        return (0, 0.0);
+    }
+    let costs = (0..=last).rev().map(|axis| (axis, along(shape, axis, lines.clone(), steps)));
+    costs.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((last, 0.0))
+}
+
+/// Nanoseconds for a map with rows along an axis, without the part that is equal for all axes.
+fn along<'a>(
+    shape: &[usize],
+    axis: usize,
+    lines: impl Iterator<Item = StridedAccess<'a>>,
+    steps: usize,
+) -> f64 {
+    let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
+    let extent = shape[axis];
+    let rows = points / extent as f64 * extent.div_ceil(TILE) as f64;
+    // Index values are computed, so their stride does not matter.
+    let memory = lines.filter(|line| !line.base.is_null());
+    let apart = memory.filter(|line| stride(line, axis, extent) == Stride::Any).count();
+    rows * (ROW + STEP * steps as f64) + points * APART * apart as f64
+}
+
+/// The direction of the rows of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReduceOrder {
+    /// Row reduction, along the reduced axis: each chunk of a row becomes one point.
+    Rows,
+    /// Column reduction: rows along this axis are combined element by element.
+    Columns(usize),
+}
+
+/// Nanoseconds for a row that is reduced together with contiguous rows.
+const FOLLOWING: f64 = 2.0;
+
+/// Whether rows along the reduced axis, the last one, are contiguous along another axis for all accesses: then
+/// they form one long row.
+pub fn follow<'a>(
+    mut lines: impl Iterator<Item = &'a StridedAccess<'a>>,
+    axis: usize,
+    last: usize,
+    extent: usize,
+) -> bool {
+    let follows = |strides: &[i64]| strides[axis] == strides[last] * extent as i64;
+    extent > 1 && lines.all(|line| follows(&line.access.strides))
+}
+
+/// The direction in which a reduction costs least.
+pub fn best_reduce_order<'a>(
+    shape: &[usize],
+    lines: impl Iterator<Item = &'a StridedAccess<'a>> + Clone,
+    steps: usize,
+) -> ReduceOrder {
+    let last = shape.len() - 1;
+    let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
+    let chunks = points / shape[last] as f64 * shape[last].div_ceil(REDUCE_CHUNK) as f64;
+    // Combining a chunk is about a row's work.
+    let mut least = along(shape, last, lines.clone().copied(), steps) + chunks * ROW;
+    // Columns are better for large strides.
+    let alone = shape[last] <= REDUCE_CHUNK
+        && lines.clone().all(|line| line.access.strides[last].abs() <= 1);
+    for axis in (0..last).filter(|axis| alone && follow(lines.clone(), *axis, last, shape[last])) {
+        let mut longer = Point::from(shape);
+        longer[axis] = 1;
+        longer[last] *= shape[axis];
+        least = least.min(along(&longer, last, lines.clone().copied(), steps) + chunks * FOLLOWING);
+    }
+    let mut order = ReduceOrder::Rows;
+    for axis in (0..last).filter(|axis| shape[*axis] > 1) {
+        // Accumulated rows are read and written once more.
+        let cost = along(shape, axis, lines.clone().copied(), steps + 1) + points * 0.1;
+        if cost < least {
+            (least, order) = (cost, ReduceOrder::Columns(axis));
+        }
+    }
+    order
+}

@@ -1,0 +1,13 @@
+//! The results of cases, and their trace.
+//!
+//! An [`Outcome`](outcome::Outcome) is the end of a case; a [`Report`](report::Report) has all of them. A trace
+//! is the output of a case while it runs (`trace.rs`), with elements and launches as text (`describe.rs`).
+//! `table.rs` prints a report for people.
+//!
+//! Imports nothing else of this crate.
+
+pub mod describe;
+pub mod outcome;
+pub mod report;
+mod table;
+pub mod trace;

@@ -1,0 +1,226 @@
+//! The command `test`: every test of the project.
+//!
+//! Owns the order of the parts and the list of drivers that the suite runs on. Invariants: all parts use the
+//! release profile, so that they share builds; a driver that does not start here is skipped with its reason,
+//! never silently. Not here: the tests themselves, subsets (`quick_tests`, `versions`), other libraries
+//! (`libraries`).
+
+use std::path::Path;
+
+use crate::develop;
+use crate::machine::failure::{self, Failure, Result};
+use crate::machine::process::{announce, capture, cargo, command, run as start};
+use crate::machine::steps::{self, SuiteStep};
+use crate::machine::{features, venv, workspace};
+use crate::suites::suite_parts::{MODULE, conformance_on, module, numpy, plugin};
+use crate::suites::{libraries, quick_tests, versions};
+
+/// One line for each driver: its name, whether it starts, its device or the reason.
+const DRIVERS: &str = "
+import gpupy
+for d in gpupy.drivers():
+    text = str(d['device'] if d['starts'] else d['reason'])
+    print(d['name'], 'starts' if d['starts'] else 'fails', ' '.join(text.split()))
+";
+
+/// The parts, in the order in which they run.
+const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
+
+/// A suite of tests from a checkout of the user's; it runs only when it is named.
+struct Suite {
+    name: &'static str,
+    title: &'static str,
+    checkout: &'static str,
+    script: &'static str,
+}
+
+const SUITES: [Suite; 2] = [
+    Suite {
+        name: "array-api",
+        title: "the Array API's tests",
+        checkout: "array-api-tests",
+        script: "crates/gpupy-py/numpy_tests/array_api.py",
+    },
+    Suite {
+        name: "cupy",
+        title: "CuPy's own tests",
+        checkout: "cupy",
+        script: "crates/gpupy-py/numpy_tests/run_cupy.py",
+    },
+];
+
+/// Sets up, builds, and runs the tests.
+pub fn run(arguments: &[String]) -> Result<()> {
+    if let Some((first, rest)) = arguments.split_first() {
+        if let Some(suite) = SUITES.iter().find(|suite| first == suite.name) {
+            return checkout(suite, rest);
+        }
+        if let [option, interpreter, rest @ ..] = rest
+            && (first.as_str(), option.as_str()) == ("numpy", "--python")
+        {
+            failure::no_arguments("test numpy --python PYTHON", rest)?;
+            return numpy_on(interpreter);
+        }
+        if first == "quick" {
+            failure::no_arguments("test quick", rest)?;
+            return steps::run(quick_tests::steps());
+        }
+    }
+    if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
+        let others = ["quick"].into_iter().chain(SUITES.iter().map(|suite| suite.name));
+        let parts = PARTS.into_iter().chain(others).collect::<Vec<_>>().join(", ");
+        return Err(Failure::new(format!("no part `{word}`; there are {parts}")));
+    }
+    steps::run(parts(arguments))
+}
+
+/// The steps of the named parts; without names, of all.
+pub fn parts(names: &[String]) -> Vec<SuiteStep<'static>> {
+    let all = names.is_empty();
+    let wanted = |part: &str| all || names.iter().any(|word| word == part);
+    let mut steps = vec![module()];
+    if wanted("rust") {
+        steps.push(SuiteStep::new("Rust tests", rust));
+    }
+    if wanted("conformance") {
+        // Each driver's own tests, in the first part, run the suite on it.
+        let drivers = SuiteStep::new("conformance on the drivers that start", conformance);
+        steps.extend((!all).then_some(drivers.after(MODULE)));
+        steps.push(SuiteStep::new("conformance on a plug-in", || conformance_on(&plugin()?)));
+    }
+    if wanted("python") {
+        steps.push(SuiteStep::new("Python tests", python).after(MODULE));
+    }
+    if wanted("versions") {
+        steps.extend(versions::steps());
+    }
+    if wanted("libraries") {
+        steps.push(libraries::step());
+    }
+    if wanted("numpy") {
+        steps.push(
+            SuiteStep::new("NumPy's own tests", || numpy(&workspace::python(), &[])).after(MODULE),
+        );
+    }
+    steps
+}
+
+fn rust() -> Result<()> {
+    let mut tests = cargo();
+    tests.args(["test", "--release", "--workspace", "--no-fail-fast"]);
+    start(tests.args(features::of_workspace()))
+}
+
+/// Runs the suite's command on each driver that starts on this machine.
+fn conformance() -> Result<()> {
+    let mut failed = Vec::new();
+    for driver in starting()? {
+        announce(&driver);
+        if conformance_on(&driver).is_err() {
+            failed.push(driver);
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(format!("failed on {}", failed.join(", ")))),
+    }
+}
+
+/// The drivers that start on this machine.
+fn starting() -> Result<Vec<String>> {
+    announce("drivers on this machine");
+    let answer = capture(command(workspace::python()).args(["-c", DRIVERS]))?;
+    let mut names = Vec::new();
+    for (name, starts, text) in answer.lines().filter_map(driver) {
+        println!(
+            "   {name}: {}",
+            if starts { text.to_owned() } else { format!("left out: {text}") }
+        );
+        if starts {
+            names.push(name.to_owned());
+        }
+    }
+    match names.is_empty() {
+        true => Err(Failure::new("no driver starts on this machine")),
+        false => Ok(names),
+    }
+}
+
+/// Takes apart one line of what [`DRIVERS`] prints.
+fn driver(line: &str) -> Option<(&str, bool, &str)> {
+    let (name, rest) = line.split_once(' ')?;
+    let (starts, text) = rest.split_once(' ').unwrap_or((rest, ""));
+    Some((name, starts == "starts", text))
+}
+
+fn python() -> Result<()> {
+    let plugin = plugin()?;
+    let mut tests = command(workspace::python());
+    // A process for each processor; an idle one steals tests from another.
+    tests.args(["-m", "pytest", "-n", "auto", "--dist", "worksteal"]);
+    start(tests.env("GPUPY_TEST_PLUGIN", plugin))
+}
+
+/// NumPy's own tests with another interpreter, and the newest NumPy that there is for it.
+fn numpy_on(interpreter: &str) -> Result<()> {
+    develop::prepare()?;
+    let python = venv::beside(Path::new(interpreter), None)?;
+    announce("NumPy's own tests");
+    numpy(&python, &[])
+}
+
+/// Runs the tests of a suite from a checkout of the user's.
+fn checkout(suite: &Suite, arguments: &[String]) -> Result<()> {
+    let [option, folder] = arguments else {
+        return Err(without_folder(suite));
+    };
+    if option != "--folder" {
+        return Err(without_folder(suite));
+    }
+    develop::prepare()?;
+    announce(suite.title);
+    start(command(workspace::python()).args([suite.script, folder]))
+}
+
+fn without_folder(suite: &Suite) -> Failure {
+    Failure::new(format!("`{}` takes `--folder DIR`, a checkout of {}", suite.name, suite.checkout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_line_is_taken_apart() {
+        assert_eq!(
+            driver("gl starts llvmpipe (LLVM 15)"),
+            Some(("gl", true, "llvmpipe (LLVM 15)"))
+        );
+        assert_eq!(
+            driver("gl fails no EGL: install it"),
+            Some(("gl", false, "no EGL: install it"))
+        );
+        assert_eq!(driver("soft starts"), Some(("soft", true, "")));
+    }
+
+    #[test]
+    fn an_unknown_part_is_refused_before_anything_is_built() {
+        let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
+        assert_eq!(
+            refused,
+            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, quick, array-api, cupy"
+                .to_owned())
+        );
+    }
+
+    #[test]
+    fn tests_of_other_projects_want_a_folder() {
+        for (name, checkout) in [("array-api", "array-api-tests"), ("cupy", "cupy")] {
+            let wanted = format!("`{name}` takes `--folder DIR`, a checkout of {checkout}");
+            for words in [vec![name], vec![name, "here"], vec![name, "--where", "here"]] {
+                let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+                assert_eq!(run(&words).map_err(|failure| failure.to_string()), Err(wanted.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The parts that `test` and its subsets share.
+//!
+//! Owns these commands. Not here: the choice of parts (`all_tests`, `quick_tests`, `versions`).
+
+use std::path::Path;
+
+use crate::develop;
+use crate::machine::failure::Result;
+use crate::machine::process::{cargo, command, run as start};
+use crate::machine::steps::SuiteStep;
+use crate::machine::{features, workspace};
+
+/// The title of the step that others depend on.
+pub const MODULE: &str = "Python module";
+
+/// The script of NumPy's own tests.
+const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
+
+/// The build of the module that the Python tests import.
+pub fn module() -> SuiteStep<'static> {
+    SuiteStep::new(MODULE, develop::prepare)
+}
+
+/// Runs the suite's command on a driver, or on the plug-in at a path.
+pub fn conformance_on(driver: &str) -> Result<()> {
+    let mut suite = cargo();
+    suite.args(["run", "--release", "--quiet", "-p", "gpupy-conformance"]);
+    start(suite.args(features::of_suite()).args(["--", driver]))
+}
+
+/// Builds the software driver as a plug-in and returns its path.
+pub fn plugin() -> Result<String> {
+    start(cargo().args(["build", "--release", "--quiet", "-p", "driver-soft-plugin"]))?;
+    Ok(workspace::library("gpupy_soft").display().to_string())
+}
+
+/// Runs the tests in NumPy's wheel with gpupy in NumPy's place; only these files, if any are named.
+pub fn numpy(python: &Path, files: &[&str]) -> Result<()> {
+    start(command(python).arg(NUMPYS).args(files))
+}
