@@ -48,8 +48,8 @@ gpupy_core::thresholds! {
     /// another round trip for each element.
     single_reads: u32 = 4,
 
-    /// The most ranges of a value that the host has written and a device is sent one by one; between more, the narrowest
-    /// gaps are sent, too. Each is a call of the driver, a few microseconds of Mesa's.
+    /// The most ranges of a value that the host has written and a device is sent one by one; between more, the
+    /// narrowest gaps are sent, too. Each is a call of the driver, a few microseconds of Mesa's.
     sent_ranges: usize = 32,
 
     // indexing
@@ -93,8 +93,8 @@ gpupy_core::thresholds! {
     streamed_tile: usize = 1 << 21,
     /// Elements that lie outside and may be read although few of them are wanted.
     streamed_least: usize = 1 << 16,
-    /// The most elements of a tile of a reduction's step that reads rows of these: a few hundred megabytes are read before
-    /// an evaluation may pause.
+    /// The most elements of a tile of a reduction's step that reads rows of these: a few hundred megabytes are read
+    /// before an evaluation may pause.
     streamed_reduction: usize = 1 << 18,
     /// The most of another, which would read all rows again for each tile.
     streamed_across: usize = 1 << 24,
@@ -119,9 +119,9 @@ gpupy_core::thresholds! {
     scattered_walks: usize = 16,
 
     // record
-    /// The most little writes into a pending value, one after another, that become joins. Edges are as many; what writes
-    /// more goes through a value little after little, and each of its writes would be another layer to walk through:
-    /// 500 rows and columns took memory without end (NPBench's `correlation`).
+    /// The most little writes into a pending value, one after another, that become joins. Edges are as many; what
+    /// writes more goes through a value little after little, and each of its writes would be another layer to walk
+    /// through: 500 rows and columns took memory without end (NPBench's `correlation`).
     joined_writes: u32 = 8,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,
@@ -174,8 +174,8 @@ gpupy_core::thresholds! {
     /// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller
     /// one lies in a cache.
     apart_from: usize = 1 << 16,
-    /// Operations that are computed again rather than to store what lies outside and is computed with: 10 ns, for which a
-    /// disk writes as much.
+    /// Operations that are computed again rather than to store what lies outside and is computed with: 10 ns, for which
+    /// a disk writes as much.
     streamed: u32 = 512,
     /// What storing an element in new memory costs, and reading it from there: 0.65 ns a float32 and 1.5 ns a
     /// float64 on two cores of an AMD EPYC, where an operation takes 0.02 ns.

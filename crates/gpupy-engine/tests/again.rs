@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 const LONG: usize = 100;
@@ -30,7 +30,9 @@ fn floats(n: usize) -> Array {
 }
 
 fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 /// An array through so many operations, and those on the way.
@@ -171,7 +173,7 @@ fn reductions_joins_and_writes_find_what_is_computed_again() {
         ("write", &|i| {
             let into = floats(5000);
             let more = with(&context, Op::Add, &y, i);
-            context.assign(&into.slice_axis(0, 7, 4096, 1), Arg::Array(&more)).unwrap();
+            context.assign(&into.slice_axis(0, 7, 4096, 1), ArrayOrScalar::Array(&more)).unwrap();
             context.read(&into).unwrap();
         }),
     ];

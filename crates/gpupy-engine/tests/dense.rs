@@ -3,7 +3,7 @@
 
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Outside, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Outside, Settings};
 
 fn contexts() -> [Context; 2] {
     let context = |block_bytes| {
@@ -24,8 +24,8 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_ne_bytes(*bytes)).collect()
 }
 
-fn two(context: &Context, op: Op, a: &Array, b: Arg<'_>) -> Array {
-    context.apply(op, &[Arg::Array(a), b]).unwrap()
+fn two(context: &Context, op: Op, a: &Array, b: ArrayOrScalar<'_>) -> Array {
+    context.apply(op, &[ArrayOrScalar::Array(a), b]).unwrap()
 }
 
 /// A mask, and the positions where it is true.
@@ -44,16 +44,16 @@ fn picked(context: &Context, array: &Array, positions: &Array) -> Array {
 /// `x[m] * x[m] + y[m]`, and 1 less.
 fn computed(context: &Context, x: &Array, y: &Array, positions: &Array) -> Array {
     let at = picked(context, x, positions);
-    let square = two(context, Op::Mul, &at, Arg::Array(&at));
-    let sum = two(context, Op::Add, &square, Arg::Array(&picked(context, y, positions)));
-    two(context, Op::Sub, &sum, Arg::Scalar(Scalar::f32(1.0)))
+    let square = two(context, Op::Mul, &at, ArrayOrScalar::Array(&at));
+    let sum = two(context, Op::Add, &square, ArrayOrScalar::Array(&picked(context, y, positions)));
+    two(context, Op::Sub, &sum, ArrayOrScalar::Scalar(Scalar::f32(1.0)))
 }
 
 #[test]
 fn what_a_mask_picks_and_puts_back_is_computed_everywhere_and_chosen() {
     for context in contexts() {
         let ((x, mut wanted), (y, plus)) = (floats(80, -3.0), floats(80, 5.0));
-        let before = two(&context, Op::Mul, &x, Arg::Scalar(Scalar::f32(1.0)));
+        let before = two(&context, Op::Mul, &x, ArrayOrScalar::Scalar(Scalar::f32(1.0)));
         let old = wanted.clone();
         let is_true = |k: usize| k % 5 != 3;
         let (mask, positions) = mask(80, is_true);
@@ -104,7 +104,12 @@ fn all_else_is_left_to_a_scatter_and_changes_nothing() {
         // Elements in another order.
         let source = computed(&context, &x, &y, &positions);
         refused(&x, &many, &positions, &source.slice_axis(0, 78, 79, -1));
-        let turned = two(&context, Op::Add, &source, Arg::Array(&source.slice_axis(0, 78, 79, -1)));
+        let turned = two(
+            &context,
+            Op::Add,
+            &source,
+            ArrayOrScalar::Array(&source.slice_axis(0, 78, 79, -1)),
+        );
         refused(&x, &many, &positions, &turned);
         // Elements of an array with other extents.
         let (long, _) = floats(96, 0.0);
@@ -125,7 +130,7 @@ fn a_large_masks_positions_are_counted_at_once_and_found_when_they_are_needed() 
         assert!(positions.in_memory().is_none(), "nobody asked for them");
         // A mask that is written later has other positions.
         let bytes = |array: &Array| context.read(array).unwrap().to_vec().unwrap();
-        context.assign(&mask, Arg::Scalar(Scalar::bool(false))).unwrap();
+        context.assign(&mask, ArrayOrScalar::Scalar(Scalar::bool(false))).unwrap();
         assert_eq!(bytes(&positions), bytes(&known));
         let none = context.where_true(&mask).unwrap();
         assert_eq!(none.shape(), [0]);
@@ -152,7 +157,7 @@ fn what_was_written_by_a_mask_keeps_its_elements_and_not_the_old_ones() {
         let (mask, positions) = mask(80, is_true);
         let source = computed(&context, &x, &y, &positions);
         assert!(context.put_where(&x, &mask, &positions, &source).unwrap());
-        context.assign(&x, Arg::Scalar(Scalar::f32(0.0))).unwrap();
+        context.assign(&x, ArrayOrScalar::Scalar(Scalar::f32(0.0))).unwrap();
         let wanted: Vec<f32> =
             (0..80).filter(|k| is_true(*k)).map(|k| start[k] * start[k] + plus[k] - 1.0).collect();
         assert_eq!(read(&context, &source), wanted);

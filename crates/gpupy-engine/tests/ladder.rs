@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Context, Settings};
+use gpupy_engine::{ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 /// The same, where the last one is a driver of GPUs on a machine that shows one, or none.
@@ -43,7 +43,8 @@ fn what_fails_under_auto_opens_no_driver_of_gpus_either() {
         context.use_driver("host").unwrap();
         context.use_driver("auto").unwrap();
         let x = context.cast(&context.index(&[1 << 17], 0).unwrap(), DType::F32).unwrap();
-        let doubled = context.apply(Op::Mul, &[Arg::Array(&x), Arg::Array(&x)]).unwrap();
+        let doubled =
+            context.apply(Op::Mul, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&x)]).unwrap();
         let read = context.read(&doubled).map(|_| ());
         let opened = gpu.lock().unwrap().openings.len();
         (read.map_err(|error| error.kind()), opened)

@@ -4,7 +4,7 @@
 
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -41,7 +41,9 @@ fn part(k: usize) -> Array {
 }
 
 fn add(context: &Context, array: &Array, number: f32) -> Array {
-    context.apply(Op::Add, &[Arg::Array(array), Arg::Scalar(Scalar::f32(number))]).unwrap()
+    context
+        .apply(Op::Add, &[ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(Scalar::f32(number))])
+        .unwrap()
 }
 
 type Joined = fn(&Context, Vec<Array>) -> Array;

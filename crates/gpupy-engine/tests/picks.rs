@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Outside, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Outside, Settings};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 }
 
 fn two(context: &Context, op: Op, a: &Array, b: i32) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::i32(b))]).unwrap()
+    context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::i32(b))]).unwrap()
 }
 
 /// All points of a shape.
@@ -130,7 +130,7 @@ proptest! {
             let found = context.pick(&array, &given, at, outside).unwrap();
             prop_assert_eq!(found.shape(), &shape[..]);
             // In the middle of an expression, and through a view of it.
-            let twice = context.apply(Op::Add, &[Arg::Array(&found), Arg::Array(&found)]).unwrap();
+            let twice = context.apply(Op::Add, &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(&found)]).unwrap();
             let axes: Vec<usize> = (0..shape.len()).rev().collect();
             let turned = read(&context, &twice.transpose(&axes).transpose(&axes));
             let doubled: Vec<f32> = wanted.iter().map(|x| 2.0 * x).collect();
@@ -186,11 +186,15 @@ fn a_gather_is_one_kernel_with_its_positions_and_its_uses() {
     let context =
         Context::new(registry, Settings { driver: "fused".into(), ..Settings::default() });
     let table = floats(&[10]);
-    let scaled = context.apply(Op::Add, &[Arg::Array(&table), Arg::Array(&table)]).unwrap();
+    let scaled = context
+        .apply(Op::Add, &[ArrayOrScalar::Array(&table), ArrayOrScalar::Array(&table)])
+        .unwrap();
     let number = context.index(&[20], 0).unwrap();
     let index = two(&context, Op::Mod, &number, 10);
     let picked = context.pick(&scaled, &[Some(&index)], 0, Outside::Refuse).unwrap();
-    let sum = context.apply(Op::Mul, &[Arg::Array(&picked), Arg::Array(&picked)]).unwrap();
+    let sum = context
+        .apply(Op::Mul, &[ArrayOrScalar::Array(&picked), ArrayOrScalar::Array(&picked)])
+        .unwrap();
     let wanted: Vec<f32> = (0..20).map(|k| 4.0 * ((k % 10) as f32 + 0.5).powi(2)).collect();
     assert_eq!(read(&context, &sum), wanted);
     // The table first, as it is read anywhere; then everything else at once.
@@ -201,11 +205,15 @@ fn a_gather_is_one_kernel_with_its_positions_and_its_uses() {
 fn writes_by_index_replace_what_the_indices_name_and_nothing_recorded_before() {
     for context in contexts() {
         let array = floats(&[3, 5]);
-        let before = context.apply(Op::Add, &[Arg::Array(&array), Arg::Array(&array)]).unwrap();
+        let before = context
+            .apply(Op::Add, &[ArrayOrScalar::Array(&array), ArrayOrScalar::Array(&array)])
+            .unwrap();
         let turned = array.transpose(&[1, 0]);
         let index = ints(&[2], &[-1, 1]);
         let row = floats(&[3]);
-        context.put(&turned, &[Some(&index), None], 0, Outside::Refuse, Arg::Array(&row)).unwrap();
+        context
+            .put(&turned, &[Some(&index), None], 0, Outside::Refuse, ArrayOrScalar::Array(&row))
+            .unwrap();
         let mut wanted: Vec<f32> = (0..15).map(|k| k as f32 + 0.5).collect();
         let doubled: Vec<f32> = wanted.iter().map(|x| 2.0 * x).collect();
         for (column, k) in [4, 1].into_iter().flat_map(|c| (0..3).map(move |k| (c, k))) {
@@ -214,13 +222,21 @@ fn writes_by_index_replace_what_the_indices_name_and_nothing_recorded_before() {
         assert_eq!(read(&context, &array), wanted);
         assert_eq!(read(&context, &before), doubled);
         // Of what is pending, too.
-        let sum = context.apply(Op::Add, &[Arg::Array(&array), Arg::Array(&array)]).unwrap();
-        let scalar = Arg::Scalar(Scalar::f32(9.0));
+        let sum = context
+            .apply(Op::Add, &[ArrayOrScalar::Array(&array), ArrayOrScalar::Array(&array)])
+            .unwrap();
+        let scalar = ArrayOrScalar::Scalar(Scalar::f32(9.0));
         context.put(&sum, &[Some(&index), None], 0, Outside::Refuse, scalar).unwrap();
         let mut wanted: Vec<f32> = wanted.iter().map(|x| 2.0 * x).collect();
         wanted[5..].fill(9.0);
         assert_eq!(read(&context, &sum), wanted);
-        let late = context.put(&sum, &[Some(&index), None], 0, Outside::Refuse, Arg::Array(&index));
+        let late = context.put(
+            &sum,
+            &[Some(&index), None],
+            0,
+            Outside::Refuse,
+            ArrayOrScalar::Array(&index),
+        );
         assert_eq!(late.err().unwrap().kind(), ErrorKind::DType);
     }
 }
@@ -231,7 +247,9 @@ fn of_several_points_that_name_one_element_the_last_counts() {
         let array = floats(&[4]);
         let index = ints(&[2, 3], &[0, 3, 0, 3, -4, 1]);
         let given = floats(&[2, 3]);
-        context.put(&array, &[Some(&index)], 0, Outside::Refuse, Arg::Array(&given)).unwrap();
+        context
+            .put(&array, &[Some(&index)], 0, Outside::Refuse, ArrayOrScalar::Array(&given))
+            .unwrap();
         assert_eq!(read(&context, &array), [4.5, 5.5, 2.5, 3.5]);
     }
 }
@@ -240,12 +258,13 @@ fn of_several_points_that_name_one_element_the_last_counts() {
 fn a_write_by_index_that_is_refused_changes_nothing() {
     for context in contexts() {
         let array = floats(&[4]);
-        let scalar = Arg::Scalar(Scalar::f32(1.0));
+        let scalar = ArrayOrScalar::Scalar(Scalar::f32(1.0));
         let outside = ints(&[2], &[0, 4]);
         let refused = context.put(&array, &[Some(&outside)], 0, Outside::Refuse, scalar);
         assert_eq!(refused.err().unwrap().kind(), ErrorKind::Index);
         let (index, given) = (ints(&[2], &[0, 1]), floats(&[3]));
-        let refused = context.put(&array, &[Some(&index)], 0, Outside::Refuse, Arg::Array(&given));
+        let refused =
+            context.put(&array, &[Some(&index)], 0, Outside::Refuse, ArrayOrScalar::Array(&given));
         assert_eq!(refused.err().unwrap().kind(), ErrorKind::Shape);
         assert_eq!(read(&context, &array), [0.5, 1.5, 2.5, 3.5]);
     }
@@ -259,7 +278,7 @@ fn an_update_by_index_in_a_loop_copies_nothing() {
     let array = floats(&[1000]);
     let index = ints(&[3], &[1, 5, 7]);
     for k in 0..20 {
-        let scalar = Arg::Scalar(Scalar::f32(k as f32));
+        let scalar = ArrayOrScalar::Scalar(Scalar::f32(k as f32));
         context.put(&array, &[Some(&index)], 0, Outside::Refuse, scalar).unwrap();
         context.evaluate(&[&array]).unwrap();
     }

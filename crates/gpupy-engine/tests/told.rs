@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings, Stats};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings, Stats};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn more(context: &Context, x: &Array) -> Array {
-    context.apply(Op::Add, &[Arg::Array(x), Arg::Scalar(Scalar::f32(1.0))]).unwrap()
+    context
+        .apply(Op::Add, &[ArrayOrScalar::Array(x), ArrayOrScalar::Scalar(Scalar::f32(1.0))])
+        .unwrap()
 }
 
 /// Counts of the whole, those of each driver, and how many drivers there are.

@@ -7,9 +7,9 @@
 //!
 //! Not here: recording operations (`record/`), reading and evaluating (`context/`).
 
-use crate::array::held::{Current, Held};
-use crate::array::own::Own;
-use crate::graph::value::{Input, Kind, Operand, Origin, Value};
+use crate::array::held::{Contents, Current};
+use crate::array::own::OwnedElements;
+use crate::graph::value::{Input, Operand, Origin, Value, ValueKind};
 use crate::memory::host::HostBuffer;
 use crate::memory::limit;
 use crate::memory::reader::Reader;
@@ -45,7 +45,7 @@ struct Base {
     len: usize,
     current: Mutex<Current>,
     /// Where the elements are another base's, from the beginning or from some time on.
-    face: OnceLock<Box<dyn Face>>,
+    face: OnceLock<Box<dyn DtypeView>>,
 }
 
 /// Bases of many elements, where host memory is limited.
@@ -71,13 +71,13 @@ fn note(base: &Arc<Base>) {
     large.push(Arc::downgrade(base));
 }
 
-/// Makes values of the many elements that bases have for their own, but for pinned ones: only a value's memory may go to
-/// the disk. Waits for nobody.
+/// Makes values of the many elements that bases have for their own, but for pinned ones: only a value's memory may go
+/// to the disk. Waits for nobody.
 pub(crate) fn share_large() {
     let large = LARGE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for base in large.iter().filter_map(Weak::upgrade) {
         if let Ok(mut current) = base.current.try_lock()
-            && matches!(current.held(), Held::Own(_))
+            && matches!(current.held(), Contents::Own(_))
         {
             // Pinned ones stay what they are, and so do those for which there is no room.
             let _ = current.value_mut();
@@ -86,7 +86,7 @@ pub(crate) fn share_large() {
 }
 
 /// What a base shows that has no elements of its own.
-pub(crate) trait Face: Send + Sync {
+pub(crate) trait DtypeView: Send + Sync {
     /// Gives the face's base the elements that the whole has now.
     fn follow(&self, dtype: DType, current: &mut Current);
 
@@ -106,7 +106,7 @@ pub(crate) trait Face: Send + Sync {
     ///
     /// # Errors
     /// - `Disposed`: there are no elements any more. `Shape`: the source does not fit.
-    fn through(&self, dest: &Array, source: Arg<'_>) -> Result<Option<(Array, Array)>>;
+    fn through(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<Option<(Array, Array)>>;
 
     /// What the face shows.
     fn whole(&self) -> &Array;
@@ -114,32 +114,32 @@ pub(crate) trait Face: Send + Sync {
 
 /// An operand: an array, or a scalar that broadcasts to anything.
 #[derive(Clone, Copy)]
-pub enum Arg<'a> {
+pub enum ArrayOrScalar<'a> {
     /// An array.
     Array(&'a Array),
     /// A scalar.
     Scalar(Scalar),
 }
 
-impl Arg<'_> {
+impl ArrayOrScalar<'_> {
     /// The dtype of its elements.
     pub fn dtype(&self) -> DType {
         match self {
-            Arg::Array(array) => array.dtype(),
-            Arg::Scalar(scalar) => scalar.dtype,
+            ArrayOrScalar::Array(array) => array.dtype(),
+            ArrayOrScalar::Scalar(scalar) => scalar.dtype,
         }
     }
 }
 
-impl<'a> From<&'a Array> for Arg<'a> {
-    fn from(array: &'a Array) -> Arg<'a> {
-        Arg::Array(array)
+impl<'a> From<&'a Array> for ArrayOrScalar<'a> {
+    fn from(array: &'a Array) -> ArrayOrScalar<'a> {
+        ArrayOrScalar::Array(array)
     }
 }
 
-impl From<Scalar> for Arg<'_> {
+impl From<Scalar> for ArrayOrScalar<'_> {
     fn from(scalar: Scalar) -> Self {
-        Arg::Scalar(scalar)
+        ArrayOrScalar::Scalar(scalar)
     }
 }
 
@@ -153,20 +153,20 @@ impl Array {
     /// A new base with this value, seen through a view.
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
-        let current = Mutex::new(Current::new(Held::Value(value)));
+        let current = Mutex::new(Current::new(Contents::Value(value)));
         Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base with these elements for its own, seen whole.
-    pub(crate) fn of_own(own: Own) -> Array {
+    pub(crate) fn of_own(own: OwnedElements) -> Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
-        let current = Mutex::new(Current::new(Held::Own(own)));
+        let current = Mutex::new(Current::new(Contents::Own(own)));
         Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
-    pub(crate) fn of_face(dtype: DType, len: usize, face: Box<dyn Face>) -> Array {
-        let current = Mutex::new(Current::new(Held::Nothing));
+    pub(crate) fn of_face(dtype: DType, len: usize, face: Box<dyn DtypeView>) -> Array {
+        let current = Mutex::new(Current::new(Contents::Nothing));
         let base = Base { dtype, len, current, face: OnceLock::from(face) };
         Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
@@ -202,7 +202,7 @@ impl Array {
         let base = Arc::<Base>::new_uninit();
         let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
         // Filled in where it stays: moving it would take as long as computing few elements.
-        let held = Held::Own(Own::blank(dtype, origin, depth));
+        let held = Contents::Own(OwnedElements::blank(dtype, origin, depth));
         // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
         unsafe {
             let current = Mutex::new(Current::new(held));
@@ -369,7 +369,7 @@ impl Array {
     }
 
     /// What the base shows, if it has no elements of its own.
-    pub(crate) fn face(&self) -> Option<&dyn Face> {
+    pub(crate) fn face(&self) -> Option<&dyn DtypeView> {
         self.base.face.get().map(|face| &**face)
     }
 
@@ -430,7 +430,7 @@ impl Array {
     /// - `Disposed`: it has none any more. Those of `make`.
     pub(crate) fn become_face(
         &self,
-        make: impl FnOnce(&mut Current) -> Result<Box<dyn Face>>,
+        make: impl FnOnce(&mut Current) -> Result<Box<dyn DtypeView>>,
     ) -> Result<()> {
         let mut current = self.current();
         if self.base.face.get().is_none() {
@@ -473,10 +473,10 @@ impl Array {
     ///
     /// # Errors
     /// - `Disposed`: nothing.
-    pub(crate) fn into_held(self) -> Result<Held> {
+    pub(crate) fn into_held(self) -> Result<Contents> {
         let mut current = self.current();
         match current.take() {
-            Held::Nothing => Err(current.why()),
+            Contents::Nothing => Err(current.why()),
             held => Ok(held),
         }
     }
@@ -484,43 +484,47 @@ impl Array {
     /// What all elements of the base are, if they are one number that takes no memory.
     pub(crate) fn constant(&self) -> Option<Scalar> {
         match self.current().held() {
-            Held::Value(value) => match value.0.kind {
-                Kind::Constant(scalar) => Some(scalar),
-                Kind::Host(_) | Kind::External(_) | Kind::Expr { .. } => None,
+            Contents::Value(value) => match value.0.kind {
+                ValueKind::Constant(scalar) => Some(scalar),
+                ValueKind::Host(_) | ValueKind::External(_) | ValueKind::Expr { .. } => None,
             },
-            Held::Own(_) | Held::Nothing => None,
+            Contents::Own(_) | Contents::Nothing => None,
         }
     }
 
     /// Whether the elements lie outside, so that each look at them reads them, or are pending and computed from such.
     pub fn is_outside(&self) -> bool {
         match self.current().held() {
-            Held::Value(value) => value.0.streams && (value.is_external() || !value.is_computed()),
-            Held::Own(_) | Held::Nothing => false,
+            Contents::Value(value) => {
+                value.0.streams && (value.is_external() || !value.is_computed())
+            }
+            Contents::Own(_) | Contents::Nothing => false,
         }
     }
 
     /// Whether the elements lie outside, and are not to be written to.
     pub fn is_external(&self) -> bool {
-        matches!(self.current().held(), Held::Value(value) if value.is_external())
+        matches!(self.current().held(), Contents::Value(value) if value.is_external())
     }
 
     /// Whether the base has elements that nobody else has.
     pub(crate) fn has_own(&self) -> bool {
-        matches!(self.current().held(), Held::Own(_))
+        matches!(self.current().held(), Contents::Own(_))
     }
 
     /// Whether the base's value is an expression of which something is not computed yet.
     pub(crate) fn is_pending(&self) -> bool {
         match self.current().held() {
-            Held::Value(value) => matches!(value.0.kind, Kind::Expr { .. }) && !value.is_computed(),
-            Held::Own(_) | Held::Nothing => false,
+            Contents::Value(value) => {
+                matches!(value.0.kind, ValueKind::Expr { .. }) && !value.is_computed()
+            }
+            Contents::Own(_) | Contents::Nothing => false,
         }
     }
 
     /// Whether the base has elements that nobody else has, as far as can be told without waiting.
     pub fn is_there(&self) -> bool {
-        self.current_now().is_some_and(|current| matches!(current.held(), Held::Own(_)))
+        self.current_now().is_some_and(|current| matches!(current.held(), Contents::Own(_)))
     }
 
     /// Refuses what was disposed of.
@@ -530,8 +534,8 @@ impl Array {
     pub(crate) fn check_there(&self) -> Result<()> {
         let current = self.current();
         match current.held() {
-            Held::Nothing => Err(current.why()),
-            Held::Own(_) | Held::Value(_) => Ok(()),
+            Contents::Nothing => Err(current.why()),
+            Contents::Own(_) | Contents::Value(_) => Ok(()),
         }
     }
 
@@ -540,7 +544,7 @@ impl Array {
         let mut current = self.current();
         let value = current.value()?;
         drop(current);
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok((Input::Scalar(scalar), None));
         }
         let input = if self.view.shape[..] == *shape {

@@ -1,9 +1,9 @@
 //! Arrays: what a program holds.
 //!
 //! An [`Array`](base::Array) is a view of a *base*; a base is an identity with current elements
-//! ([`Current`](held::Current)): a value, or memory that nothing else has ([`Own`](own::Own)), or a buffer that exports
-//! show too ([`Pinned`](pinned::Pinned)), or those of another base under another dtype ([`Face`](base::Face)). `order.rs`
-//! says in which order the axes of operands lie.
+//! ([`Current`](held::Current)): a value, or memory that nothing else has ([`OwnedElements`](own::OwnedElements)), or a
+//! buffer that exports show too ([`Pinned`](pinned::Pinned)), or those of another base under another dtype
+//! ([`DtypeView`](base::DtypeView)). `order.rs` says in which order the axes of operands lie.
 //!
 //! Imports `memory` and `graph`. Not here: operations on arrays (`record/`, `eager/`, `context/`, `indexing/`).
 

@@ -1,6 +1,6 @@
 //! Elements that only their base has: what an array is made of until somebody else wants its value.
 //!
-//! Owns [`Own`]. Most small arrays are computed, read and dropped; a value would cost them an identity,
+//! Owns [`OwnedElements`]. Most small arrays are computed, read and dropped; a value would cost them an identity,
 //! maps of what is where, and three allocations. Few elements lie in the base itself. Invariants: all
 //! elements are there, in C order; no value has the memory, so that the holder of the base's lock may
 //! read and write it. Exports of a pinned base may, too (`pin.rs`).
@@ -19,35 +19,35 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Elements in C order.
-pub(crate) struct Own {
+pub(crate) struct OwnedElements {
     pub dtype: DType,
     pub shape: Shape,
     /// How many operations led here, one after the other, all computed at once.
     pub depth: u32,
     origin: Origin,
-    memory: Memory,
+    memory: ElementStorage,
 }
 
 /// Bytes, aligned for every dtype.
-pub(crate) struct Memory {
+pub(crate) struct ElementStorage {
     /// Where they are, if they are many or pinned.
-    buffer: Option<Buffer>,
+    buffer: Option<ElementBuffer>,
     /// Otherwise they are here; none beyond those that were asked for is ever read.
-    here: Here,
+    here: InlineBytes,
 }
 
 /// A buffer for the base alone, or for exports too.
-enum Buffer {
+enum ElementBuffer {
     Alone(HostBuffer),
     Pinned(Arc<Pinned>),
 }
 
-impl Buffer {
+impl ElementBuffer {
     #[inline]
     fn start(&self) -> NonNull<u8> {
         match self {
-            Buffer::Alone(buffer) => buffer.start(),
-            Buffer::Pinned(pinned) => pinned.start(),
+            ElementBuffer::Alone(buffer) => buffer.start(),
+            ElementBuffer::Pinned(pinned) => pinned.start(),
         }
     }
 }
@@ -57,32 +57,35 @@ const HERE: usize = 64;
 
 /// A buffer of so many bytes, if they do not lie in the base.
 #[inline]
-fn many(bytes: usize) -> Result<Option<Buffer>> {
+fn many(bytes: usize) -> Result<Option<ElementBuffer>> {
     match bytes {
         ..=HERE => Ok(None),
-        _ => HostBuffer::new(bytes).map(Buffer::Alone).map(Some),
+        _ => HostBuffer::new(bytes).map(ElementBuffer::Alone).map(Some),
     }
 }
 
 /// Few bytes. Not initialised, because moving what is nothing costs nothing.
 #[repr(align(16))]
-struct Here(MaybeUninit<[u8; HERE]>);
+struct InlineBytes(MaybeUninit<[u8; HERE]>);
 
-impl Memory {
+impl ElementStorage {
     /// Memory of so many bytes, which the caller writes before anybody reads them.
-    fn new(len: usize) -> Result<Memory> {
-        Ok(Memory { buffer: many(len)?, here: Here(MaybeUninit::uninit()) })
+    fn new(len: usize) -> Result<ElementStorage> {
+        Ok(ElementStorage { buffer: many(len)?, here: InlineBytes(MaybeUninit::uninit()) })
     }
 
     /// The bytes of a buffer.
-    pub fn in_buffer(buffer: HostBuffer) -> Memory {
+    pub fn in_buffer(buffer: HostBuffer) -> ElementStorage {
         buffer.count_again();
-        Memory { buffer: Some(Buffer::Alone(buffer)), here: Here(MaybeUninit::uninit()) }
+        ElementStorage {
+            buffer: Some(ElementBuffer::Alone(buffer)),
+            here: InlineBytes(MaybeUninit::uninit()),
+        }
     }
 
     /// A copy of these bytes.
-    pub fn of(bytes: &[u8]) -> Result<Memory> {
-        let mut memory = Memory::new(bytes.len())?;
+    pub fn of(bytes: &[u8]) -> Result<ElementStorage> {
+        let mut memory = ElementStorage::new(bytes.len())?;
         // SAFETY: the memory is as long as the bytes, and nobody else has it.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start().as_ptr(), bytes.len())
@@ -91,9 +94,9 @@ impl Memory {
     }
 
     /// So many elements that are all the same one.
-    pub fn full(element: &[u8], len: usize) -> Result<Memory> {
+    pub fn full(element: &[u8], len: usize) -> Result<ElementStorage> {
         let bytes = len.checked_mul(element.len()).ok_or_else(|| refused(usize::MAX))?;
-        let mut memory = Memory::new(bytes)?;
+        let mut memory = ElementStorage::new(bytes)?;
         // SAFETY: so many bytes are the memory's, and nobody else has it; they are initialised first.
         let room = unsafe {
             let start = memory.start().as_ptr();
@@ -125,18 +128,23 @@ impl Memory {
     }
 }
 
-impl Own {
+impl OwnedElements {
     /// Elements that lie in this memory, which has room for all of them.
     #[inline(always)]
-    pub fn new(dtype: DType, shape: Shape, origin: Origin, memory: Memory) -> Own {
-        Own { dtype, shape, depth: 0, origin, memory }
+    pub fn new(
+        dtype: DType,
+        shape: Shape,
+        origin: Origin,
+        memory: ElementStorage,
+    ) -> OwnedElements {
+        OwnedElements { dtype, shape, depth: 0, origin, memory }
     }
 
     /// No elements yet, of what is computed at the end of a chain so long.
     #[inline(always)]
-    pub fn blank(dtype: DType, origin: Origin, depth: u32) -> Own {
-        let memory = Memory { buffer: None, here: Here(MaybeUninit::uninit()) };
-        Own { dtype, shape: Shape::new(), depth, origin, memory }
+    pub fn blank(dtype: DType, origin: Origin, depth: u32) -> OwnedElements {
+        let memory = ElementStorage { buffer: None, here: InlineBytes(MaybeUninit::uninit()) };
+        OwnedElements { dtype, shape: Shape::new(), depth, origin, memory }
     }
 
     /// Makes room for elements in C order, in the place of those that were there; the caller writes them
@@ -180,7 +188,7 @@ impl Own {
     }
 
     /// Puts other elements, as many and of the same dtype, in the place of these.
-    pub fn replace(&mut self, other: Own) {
+    pub fn replace(&mut self, other: OwnedElements) {
         match self.is_pinned() {
             true => self.bytes_mut().copy_from_slice(other.bytes()),
             false => *self = other,
@@ -195,26 +203,26 @@ impl Own {
     pub fn pin(&mut self, for_life: bool) -> Result<Arc<Pinned>> {
         let pinned = match self.memory.buffer.take() {
             None => Pinned::new(HostBuffer::from_bytes(self.bytes())?),
-            Some(Buffer::Alone(buffer)) => Pinned::new(buffer),
-            Some(Buffer::Pinned(pinned)) => pinned,
+            Some(ElementBuffer::Alone(buffer)) => Pinned::new(buffer),
+            Some(ElementBuffer::Pinned(pinned)) => pinned,
         };
         if for_life {
             pinned.stay();
         }
-        self.memory.buffer = Some(Buffer::Pinned(pinned.clone()));
+        self.memory.buffer = Some(ElementBuffer::Pinned(pinned.clone()));
         Ok(pinned)
     }
 
     /// Whether exports may have changed the elements since this was asked last.
     pub fn was_pinned(&mut self) -> bool {
         match self.memory.buffer.take() {
-            Some(Buffer::Pinned(pinned)) => {
+            Some(ElementBuffer::Pinned(pinned)) => {
                 // Without exports it is asked for the last time.
                 self.memory.buffer = Some(match Pinned::is_shared(&pinned) {
-                    true => Buffer::Pinned(pinned),
+                    true => ElementBuffer::Pinned(pinned),
                     false => match Arc::try_unwrap(pinned) {
-                        Ok(alone) => Buffer::Alone(alone.into_buffer()),
-                        Err(shared) => Buffer::Pinned(shared),
+                        Ok(alone) => ElementBuffer::Alone(alone.into_buffer()),
+                        Err(shared) => ElementBuffer::Pinned(shared),
                     },
                 });
                 true
@@ -229,7 +237,7 @@ impl Own {
     /// Whether exports show the elements.
     #[inline]
     pub fn is_pinned(&self) -> bool {
-        matches!(&self.memory.buffer, Some(Buffer::Pinned(pinned)) if Pinned::is_shared(pinned))
+        matches!(&self.memory.buffer, Some(ElementBuffer::Pinned(pinned)) if Pinned::is_shared(pinned))
     }
 
     /// A value with a copy of the elements.
@@ -253,11 +261,11 @@ impl Own {
                 let copied = HostBuffer::from_bytes(self.bytes());
                 copied.map_err(|error| of_array(error, &self.shape, self.dtype))?
             }
-            Some(Buffer::Alone(buffer)) => buffer,
-            Some(Buffer::Pinned(pinned)) => match Arc::try_unwrap(pinned) {
+            Some(ElementBuffer::Alone(buffer)) => buffer,
+            Some(ElementBuffer::Pinned(pinned)) => match Arc::try_unwrap(pinned) {
                 Ok(pinned) => pinned.into_buffer(),
                 Err(shared) => {
-                    self.memory.buffer = Some(Buffer::Pinned(shared));
+                    self.memory.buffer = Some(ElementBuffer::Pinned(shared));
                     return self.copied();
                 }
             },

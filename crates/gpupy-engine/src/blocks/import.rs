@@ -8,7 +8,7 @@
 //!
 //! [`Capabilities::host_memory`]: gpupy_core::driver::Capabilities::host_memory
 
-use crate::blocks::cache::Blocks;
+use crate::blocks::cache::BlockCache;
 use crate::explain::stats::Stats;
 use crate::explain::step::What;
 use crate::explain::tracer::Doing;
@@ -20,7 +20,7 @@ use gpupy_core::{DType, ErrorKind, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-impl Blocks {
+impl BlockCache {
     /// Whether so many elements of host memory would be imported, if they lay well.
     pub(crate) fn would_import(&self, dtype: DType, len: usize) -> bool {
         self.caps.import_alignment > 0 && len.saturating_mul(dtype.size()) >= T.imported_from

@@ -1,6 +1,6 @@
 //! Blocks that nobody needs, kept for the next ones of the same dtype and length.
 //!
-//! Owns [`Pool`]. A block is worth keeping because fresh device memory costs more than most
+//! Owns [`BlockPool`]. A block is worth keeping because fresh device memory costs more than most
 //! arithmetic on it (Accelerator, section 5.5). Invariants: the pool holds no more than
 //! `T.pool_bytes` and `T.pool_blocks`; what it has kept unused for `T.pool_flushes` flushes, it gives
 //! back; a driver without room gets all of it back before anything is evicted.
@@ -20,13 +20,13 @@ struct Free {
 
 /// Free blocks of one device, oldest first.
 #[derive(Default)]
-pub(crate) struct Pool {
+pub(crate) struct BlockPool {
     free: VecDeque<Free>,
     bytes: u64,
     flush: u64,
 }
 
-impl Pool {
+impl BlockPool {
     /// A block of this kind, the youngest, which is the likeliest to be in a processor's cache.
     pub fn take(&mut self, spec: BlockSpec) -> Option<BlockId> {
         let at = self.free.iter().rposition(|free| free.spec == spec)?;
@@ -90,13 +90,13 @@ mod tests {
 
     const SMALL: BlockSpec = BlockSpec::new(DType::F32, 10);
 
-    fn put(pool: &mut Pool, spec: BlockSpec, block: u64) -> Vec<u64> {
+    fn put(pool: &mut BlockPool, spec: BlockSpec, block: u64) -> Vec<u64> {
         pool.put(spec, BlockId(block)).map(|block| block.0).collect()
     }
 
     #[test]
     fn a_block_serves_again_only_for_its_own_dtype_and_length() {
-        let mut pool = Pool::default();
+        let mut pool = BlockPool::default();
         put(&mut pool, SMALL, 1);
         put(&mut pool, SMALL, 2);
         assert_eq!(pool.take(BlockSpec { len: 11, ..SMALL }), None);
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_pool_is_bounded_in_bytes_and_in_blocks() {
-        let mut pool = Pool::default();
+        let mut pool = BlockPool::default();
         let large = BlockSpec::new(DType::F32, (T.pool_bytes / 8) as usize);
         assert!(put(&mut pool, large, 1).is_empty() && put(&mut pool, large, 2).is_empty());
         assert_eq!(put(&mut pool, SMALL, 3), [1]);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_nobody_takes_for_long_goes_back() {
-        let mut pool = Pool::default();
+        let mut pool = BlockPool::default();
         put(&mut pool, SMALL, 1);
         for _ in 0..T.pool_flushes {
             assert_eq!(pool.rest().count(), 0);

@@ -1,6 +1,6 @@
 //! How soon a block is expected to be used again.
 //!
-//! Owns [`Rhythm`]: when a block was used, and how long it took until it was used again. The block
+//! Owns [`ReuseInterval`]: when a block was used, and how long it took until it was used again. The block
 //! that is expected back last is the one to evict. A block that nobody has come back to is expected
 //! after as long again as nobody has (so the least recently used goes first, as in the thesis); one
 //! with a known interval, when that is over. A program that goes round over more than the device
@@ -13,7 +13,7 @@ use crate::thresholds::T;
 
 /// The uses of one block so far. Time counts the uses of all blocks of a device.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rhythm {
+pub(crate) struct ReuseInterval {
     last: u64,
     /// From one use to the next, leaving out returns that came soon.
     interval: Option<u64>,
@@ -21,15 +21,15 @@ pub(crate) struct Rhythm {
     soon: u8,
 }
 
-impl Rhythm {
+impl ReuseInterval {
     /// A block that is used for the first time.
-    pub fn new(now: u64) -> Rhythm {
-        Rhythm { last: now, interval: None, soon: 0 }
+    pub fn new(now: u64) -> ReuseInterval {
+        ReuseInterval { last: now, interval: None, soon: 0 }
     }
 
     /// Expects a block back no sooner than those that it was computed from, until it has a rhythm of
     /// its own: they are likely to be used in turns.
-    pub fn follow(&mut self, operand: Rhythm) {
+    pub fn follow(&mut self, operand: ReuseInterval) {
         self.interval = self.interval.max(operand.interval);
     }
 
@@ -73,16 +73,16 @@ impl Rhythm {
 
 #[cfg(test)]
 mod tests {
-    use super::Rhythm;
+    use super::ReuseInterval;
     use std::collections::HashMap;
 
     /// What is missed when `room` blocks fit and `victim` says which of those on the device goes.
     fn misses(
         uses: &[u32],
         room: usize,
-        mut victim: impl FnMut(&HashMap<u32, Rhythm>, &[u32], usize) -> u32,
+        mut victim: impl FnMut(&HashMap<u32, ReuseInterval>, &[u32], usize) -> u32,
     ) -> usize {
-        let mut seen: HashMap<u32, Rhythm> = HashMap::new();
+        let mut seen: HashMap<u32, ReuseInterval> = HashMap::new();
         let mut here: Vec<u32> = Vec::new();
         let mut missed = 0;
         for (at, block) in uses.iter().enumerate() {
@@ -97,17 +97,17 @@ mod tests {
             let (now, near) = (at as u64, here.len() as u64);
             seen.entry(*block)
                 .and_modify(|rhythm| rhythm.used(now, near))
-                .or_insert_with(|| Rhythm::new(now));
+                .or_insert_with(|| ReuseInterval::new(now));
         }
         missed
     }
 
-    fn ours(seen: &HashMap<u32, Rhythm>, here: &[u32], at: usize) -> u32 {
+    fn ours(seen: &HashMap<u32, ReuseInterval>, here: &[u32], at: usize) -> u32 {
         let key = |block: &&u32| (seen[*block].wait(at as u64), std::cmp::Reverse(**block));
         here.iter().max_by_key(key).copied().unwrap_or_default()
     }
 
-    fn least_recent(seen: &HashMap<u32, Rhythm>, here: &[u32], _: usize) -> u32 {
+    fn least_recent(seen: &HashMap<u32, ReuseInterval>, here: &[u32], _: usize) -> u32 {
         here.iter().min_by_key(|block| seen[*block].last).copied().unwrap_or_default()
     }
 
@@ -116,7 +116,7 @@ mod tests {
         let next = |block: u32, at: usize| {
             uses[at..].iter().position(|other| *other == block).unwrap_or(usize::MAX)
         };
-        let optimal = |_: &HashMap<u32, Rhythm>, here: &[u32], at: usize| {
+        let optimal = |_: &HashMap<u32, ReuseInterval>, here: &[u32], at: usize| {
             here.iter().max_by_key(|block| next(**block, at)).copied().unwrap_or_default()
         };
         let (a, b) = (misses(uses, room, ours), misses(uses, room, least_recent));

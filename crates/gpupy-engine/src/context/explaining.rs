@@ -7,7 +7,7 @@ use crate::array::base::Array;
 use crate::explain::explanation::Explanation;
 use crate::explain::text::whereabouts;
 use crate::explain::trace::Sink;
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Value, ValueKind};
 use crate::schedule::flush::Demand;
 use gpupy_core::Result;
 
@@ -31,7 +31,7 @@ impl Context {
             return self.explain(&self.inner.door.recorder().copy(array)?);
         }
         let range = low as usize..high as usize + 1;
-        if !matches!(value.0.kind, Kind::Expr { .. })
+        if !matches!(value.0.kind, ValueKind::Expr { .. })
             || value.state().computed.covers(range.clone())
         {
             return Ok(Explanation::of_nothing(whereabouts(&value)));

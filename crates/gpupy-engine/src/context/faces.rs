@@ -1,7 +1,7 @@
 //! Faces: bases whose elements are those of another base under another dtype, such as the parts of complex
 //! numbers, or bits as integers.
 //!
-//! Owns [`Context::face`] and [`LastFace`]. Elements of another size are made in steps, each of
+//! Owns [`Context::face`] and [`LastDtypeView`]. Elements of another size are made in steps, each of
 //! which halves them, pairs them, or keeps their size; a part of a complex array is every second element of
 //! its halves. A face's elements are recorded from those of the whole when they are asked for and the whole
 //! was written since; what is written to a face is written to the whole. Bools that are seen as integers become
@@ -12,8 +12,8 @@
 //! Not here: what a base asks of its face (`array/base.rs`), which views of NumPy's these are (the front end's).
 
 use super::Context;
-use crate::array::base::{Arg, Array, Face, WeakArray};
-use crate::array::held::{Current, Held};
+use crate::array::base::{Array, ArrayOrScalar, DtypeView, WeakArray};
+use crate::array::held::{Contents, Current};
 use crate::graph::value::{Origin, Value};
 use crate::memory::view::View;
 use gpupy_core::op::Op;
@@ -27,7 +27,7 @@ use std::sync::{Mutex, PoisonError};
 const NEVER: u64 = u64::MAX;
 
 /// The elements of another base, reinterpreted.
-struct Reinterpreted {
+struct ReinterpretedElements {
     /// The elements that it shows: some that follow each other in their base.
     whole: Array,
     context: Context,
@@ -38,9 +38,9 @@ struct Reinterpreted {
 /// An array's face that was asked for last, for as long as somebody has it: what two readers of `z.real` read
 /// is one operand of a kernel then.
 #[derive(Default)]
-pub struct LastFace(Mutex<Option<WeakArray>>);
+pub struct LastDtypeView(Mutex<Option<WeakArray>>);
 
-impl LastFace {
+impl LastDtypeView {
     /// As [`Context::face`] from the first element on.
     pub fn get(&self, context: &Context, array: &Array, dtype: DType) -> Array {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +129,7 @@ impl Context {
                 let bytes = Array::of_own(own);
                 let whole = bytes.seen_as(View::contiguous(&[bytes.base_len()]));
                 let seen = AtomicU64::new(NEVER);
-                return Ok(Box::new(Reinterpreted { whole, context: self.clone(), seen }));
+                return Ok(Box::new(ReinterpretedElements { whole, context: self.clone(), seen }));
             }
             let value = current.value()?;
             let len = value.len();
@@ -137,7 +137,7 @@ impl Context {
             let whole = self.same(&shown, DType::U8)?;
             let whole = Array::with_view(whole.value()?, View::contiguous(&[len]));
             let seen = AtomicU64::new(whole.version());
-            Ok(Box::new(Reinterpreted { whole, context: self.clone(), seen }))
+            Ok(Box::new(ReinterpretedElements { whole, context: self.clone(), seen }))
         })
     }
 
@@ -152,13 +152,16 @@ impl Context {
             return whole.clone();
         }
         let len = shown.size() * have / want;
-        let face =
-            Reinterpreted { whole: shown, context: self.clone(), seen: AtomicU64::new(NEVER) };
+        let face = ReinterpretedElements {
+            whole: shown,
+            context: self.clone(),
+            seen: AtomicU64::new(NEVER),
+        };
         Array::of_face(dtype, len, Box::new(face))
     }
 
     /// An operation on operands, computed at once or recorded.
-    fn made(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+    fn made(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
         self.inner.door.convert(op, to, args)
     }
 
@@ -182,7 +185,12 @@ impl Context {
     }
 
     /// Two halves as one element.
-    fn paired(&self, lower: Arg<'_>, upper: Arg<'_>, to: DType) -> Result<Array> {
+    fn paired(
+        &self,
+        lower: ArrayOrScalar<'_>,
+        upper: ArrayOrScalar<'_>,
+        to: DType,
+    ) -> Result<Array> {
         if to.is_complex() {
             return self.made(Op::Complex, &[lower, upper], to);
         }
@@ -226,20 +234,20 @@ fn in_memory(array: &Array, to: DType) -> Option<Array> {
     };
     let start = usize::try_from(array.offset()).ok()? * have;
     match array.current().held() {
-        Held::Own(own) => {
+        Contents::Own(own) => {
             let bytes = own.bytes().get(start..start + n * have)?;
             Array::own(to, &shape, Origin::AtOnce, bytes)
         }
-        Held::Value(value) if start == 0 => {
+        Contents::Value(value) if start == 0 => {
             let state = value.state();
             let host = state.host.clone().filter(|_| state.on_host.covers(0..n))?;
             Some(Array::from_value(Value::in_memory(to, shape, Origin::Given, 0, host)))
         }
-        Held::Value(_) | Held::Nothing => None,
+        Contents::Value(_) | Contents::Nothing => None,
     }
 }
 
-impl Reinterpreted {
+impl ReinterpretedElements {
     fn follow_since(&self, version: u64, dtype: DType, current: &mut Current) {
         if self.seen.swap(version, Ordering::Relaxed) != version {
             let made = self.context.reinterpreted(&self.whole, dtype);
@@ -266,7 +274,7 @@ impl Reinterpreted {
     }
 }
 
-impl Face for Reinterpreted {
+impl DtypeView for ReinterpretedElements {
     fn follow(&self, dtype: DType, current: &mut Current) {
         self.follow_since(self.whole.version(), dtype, current);
     }
@@ -286,7 +294,7 @@ impl Face for Reinterpreted {
         passed
     }
 
-    fn through(&self, dest: &Array, source: Arg<'_>) -> Result<Option<(Array, Array)>> {
+    fn through(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<Option<(Array, Array)>> {
         let (whole, view) = (&self.whole, dest.layout());
         let (have, want) = (whole.dtype().size(), dest.dtype().size());
         if have == want {

@@ -7,17 +7,17 @@
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
-use crate::blocks::cache::Blocks;
+use crate::blocks::cache::BlockCache;
 use crate::context::Context;
 use crate::context::settings::Placement;
 use crate::drivers::registry::Registry;
 use crate::execute::evaluate::Engine;
-use crate::execute::state::State;
-use crate::graph::value::{Kind, Value};
+use crate::execute::state::EngineState;
+use crate::graph::value::{Value, ValueKind};
 use crate::schedule::cost;
-use crate::schedule::device::Device;
+use crate::schedule::device::OpenDevice;
 use crate::schedule::flush::Demand;
-use crate::schedule::placement::Order;
+use crate::schedule::placement::DeviceOrder;
 use gpupy_core::driver::Config;
 use gpupy_core::memory;
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -43,7 +43,7 @@ fn telling(first: Error, second: Error) -> Error {
 
 /// Whether positions are computed, or need not be.
 fn is_there(value: &Value, range: &Range<usize>) -> bool {
-    !matches!(value.0.kind, Kind::Expr { .. }) || value.state().computed.covers(range.clone())
+    !matches!(value.0.kind, ValueKind::Expr { .. }) || value.state().computed.covers(range.clone())
 }
 
 impl Context {
@@ -170,7 +170,7 @@ impl Context {
     /// - `Unsupported`: no driver that may help can do an operation.
     pub(crate) fn compute_from(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         first: usize,
         demand: &Demand<'_>,
     ) -> Result<()> {
@@ -207,7 +207,7 @@ impl Context {
         }
         let mut order = match self.open(state, first) {
             Ok(()) => self.order(state, first),
-            Err(_) => Order::default(),
+            Err(_) => DeviceOrder::default(),
         };
         let others = self.others(state, first);
         order.falls = !others.is_empty();
@@ -221,38 +221,38 @@ impl Context {
     }
 
     /// The driver `first` and, where it is open, its companion.
-    fn order(&self, state: &State, first: usize) -> Order {
+    fn order(&self, state: &EngineState, first: usize) -> DeviceOrder {
         let is_open =
             |position: &usize| matches!(state.engine.devices.get(*position), Some(Some(_)));
         let companion = self.companion(state, first).filter(is_open);
         let devices = [first].into_iter().chain(companion).collect();
-        Order { devices, shares: companion.is_some(), falls: false }
+        DeviceOrder { devices, shares: companion.is_some(), falls: false }
     }
 
     /// The host driver, where placement lets it take part.
-    fn helper(&self, state: &State) -> Option<usize> {
+    fn helper(&self, state: &EngineState) -> Option<usize> {
         state.registry.host().filter(|_| self.inner.settings.placement == Placement::Auto)
     }
 
     /// The same, opened at need.
-    pub(crate) fn host(&self, state: &mut State) -> Option<usize> {
+    pub(crate) fn host(&self, state: &mut EngineState) -> Option<usize> {
         let host = self.helper(state)?;
         self.open(state, host).ok().map(|()| host)
     }
 
     /// The host driver, if it is another than `first` and may share its work.
-    fn companion(&self, state: &State, first: usize) -> Option<usize> {
+    fn companion(&self, state: &EngineState, first: usize) -> Option<usize> {
         self.helper(state).filter(|host| *host != first)
     }
 
     /// The same, opened at first need.
-    pub(crate) fn open_companion(&self, state: &mut State, first: usize) -> Option<usize> {
+    pub(crate) fn open_companion(&self, state: &mut EngineState, first: usize) -> Option<usize> {
         let host = self.companion(state, first)?;
         self.open(state, host).ok().map(|()| host)
     }
 
     /// The rest of the ladder, as far as it starts and is allowed.
-    fn others(&self, state: &mut State, first: usize) -> Vec<usize> {
+    fn others(&self, state: &mut EngineState, first: usize) -> Vec<usize> {
         let strict = self.inner.settings.placement == Placement::Strict;
         if strict || !self.inner.driver_fallback.load(Ordering::Relaxed) {
             return Vec::new();
@@ -267,14 +267,14 @@ impl Context {
     }
 
     /// The driver in use, opened at need, and the host driver beside it, where that takes part.
-    pub(crate) fn current(&self, state: &mut State) -> Result<usize> {
+    pub(crate) fn current(&self, state: &mut EngineState) -> Result<usize> {
         let current = self.current_alone(state)?;
         // One that does not start is missed by nobody: the driver in use does the work.
         let _ = self.host(state);
         Ok(current)
     }
 
-    fn current_alone(&self, state: &mut State) -> Result<usize> {
+    fn current_alone(&self, state: &mut EngineState) -> Result<usize> {
         if let Some(chosen) = state.chosen {
             let Err(error) = self.open(state, chosen) else { return Ok(chosen) };
             // It was open before: the device is gone, and what is left of the ladder goes on.
@@ -290,7 +290,7 @@ impl Context {
     }
 
     /// Opens the driver of a name, or the best that starts.
-    pub(crate) fn choose(&self, state: &mut State, name: &str) -> Result<usize> {
+    pub(crate) fn choose(&self, state: &mut EngineState, name: &str) -> Result<usize> {
         if name != AUTO {
             return self.choose_named(state, name);
         }
@@ -332,7 +332,7 @@ impl Context {
     }
 
     /// Opens the driver of a name. A plug-in that does not start is not remembered.
-    fn choose_named(&self, state: &mut State, name: &str) -> Result<usize> {
+    fn choose_named(&self, state: &mut EngineState, name: &str) -> Result<usize> {
         let known = state.registry.len();
         state.registry.register_path(name);
         state.engine.resize(state.registry.len());
@@ -346,12 +346,12 @@ impl Context {
     }
 
     /// Opens a driver unless it is open.
-    pub(crate) fn open(&self, state: &mut State, position: usize) -> Result<()> {
+    pub(crate) fn open(&self, state: &mut EngineState, position: usize) -> Result<()> {
         self.open_as(state, position, false)
     }
 
     /// Opens a driver unless it is open; with `hardware`, only if its device is a hardware GPU.
-    fn open_as(&self, state: &mut State, position: usize, hardware: bool) -> Result<()> {
+    fn open_as(&self, state: &mut EngineState, position: usize, hardware: bool) -> Result<()> {
         if state.engine.devices.get(position).is_some_and(Option::is_some) {
             return Ok(());
         }
@@ -360,9 +360,9 @@ impl Context {
         Ok(())
     }
 
-    /// Opens the driver of a name so that it shares its objects with the context that is current in this thread, and puts
-    /// it in the place of the one that is open.
-    pub(crate) fn shared(&self, state: &mut State, name: &str) -> Result<usize> {
+    /// Opens the driver of a name so that it shares its objects with the context that is current in this thread, and
+    /// puts it in the place of the one that is open.
+    pub(crate) fn shared(&self, state: &mut EngineState, name: &str) -> Result<usize> {
         let position = state.registry.find(name)?;
         let mut device = self.opened(&state.registry, position, (false, true))?;
         if device.caps.lends == 0 {
@@ -384,7 +384,7 @@ impl Context {
         registry: &Registry,
         position: usize,
         (hardware, share): (bool, bool),
-    ) -> Result<Device> {
+    ) -> Result<OpenDevice> {
         let Some((name, constructor)) = registry.get(position) else {
             return Err(Error::new(ErrorKind::Unknown, "use").says("there is no such driver"));
         };
@@ -412,7 +412,7 @@ impl Context {
             bytes => (bytes / DType::F32.size() as u64) as usize,
         };
         let tracer = self.inner.tracer.priced(cost::prices(&caps));
-        let mut device = Device::new(Blocks::new(name, driver, caps, tile_len, tracer));
+        let mut device = OpenDevice::new(BlockCache::new(name, driver, caps, tile_len, tracer));
         device.plans.are_forbidden = !self.inner.settings.plans;
         Ok(device)
     }

@@ -8,10 +8,10 @@
 //!
 //! Not here: fences and names, which are the driver's, drivers that share (`ladder.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::blocks::cache::Part;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::blocks::cache::BlockPart;
 use crate::context::Context;
-use crate::execute::state::State;
+use crate::execute::state::EngineState;
 use crate::graph::value::Value;
 use gpupy_core::driver::{
     Access, BlockId, BlockSpec, Dest, Evaluated, Launch, Lend, LendKind, Lent,
@@ -35,7 +35,7 @@ pub struct LentBlock {
 }
 
 /// An array's only part.
-const ALL: Part = Part::Tile(0);
+const ALL: BlockPart = BlockPart::Tile(0);
 
 fn refused(kind: ErrorKind, said: impl Into<String>) -> Error {
     Error::new(kind, "lend").says(said)
@@ -60,8 +60,8 @@ impl LentBlock {
     /// Takes the block back; an array that was lent to be written has what was written from now on.
     ///
     /// # Errors
-    /// - `Invalid`: the context to which it was lent is not current in this thread, so that nothing waits for what is queued
-    ///   there; it is back all the same.
+    /// - `Invalid`: the context to which it was lent is not current in this thread, so that nothing waits for what is
+    ///   queued there; it is back all the same.
     /// - `DeviceLost`: the driver was closed meanwhile, and what was written is lost with it.
     pub fn give_back(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.is_back, true) {
@@ -83,7 +83,7 @@ impl LentBlock {
         drop(state);
         if let Some(dest) = &self.dest {
             let written = Array::from_value(self.value.clone());
-            self.context.assign(dest, Arg::Array(&written))?;
+            self.context.assign(dest, ArrayOrScalar::Array(&written))?;
         }
         done.map(drop)
     }
@@ -98,9 +98,9 @@ impl Drop for LentBlock {
 }
 
 impl Context {
-    /// Lends the block of an array to the context that the driver in use shares its objects with, which is current in this
-    /// thread: the block itself, or a copy of what a view shows, or of a pinned base. With `writes` it may be written,
-    /// and the array has what it holds when it comes back.
+    /// Lends the block of an array to the context that the driver in use shares its objects with, which is current in
+    /// this thread: the block itself, or a copy of what a view shows, or of a pinned base. With `writes` it may be
+    /// written, and the array has what it holds when it comes back.
     ///
     /// # Errors
     /// - `Unsupported`: the driver lends nothing so; the array is larger than one block, or has no elements.
@@ -144,7 +144,7 @@ impl Context {
     /// The one block of a value on a device that lends blocks so, brought there at need.
     fn own_block(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         position: usize,
         value: &Value,
         kind: LendKind,
@@ -168,7 +168,7 @@ impl Context {
 
 /// A value of its own with a copy of another one's block, made on the device.
 fn copied(
-    state: &mut State,
+    state: &mut EngineState,
     position: usize,
     value: &Value,
     block: BlockId,

@@ -9,9 +9,9 @@
 //! Not here: evaluation itself (`evaluate.rs`).
 
 use crate::array::base::Array;
-use crate::array::held::Held;
+use crate::array::held::Contents;
 use crate::context::Context;
-use crate::graph::value::{Kind, Value, ValueId, computed_bytes};
+use crate::graph::value::{Value, ValueId, ValueKind, computed_bytes};
 use gpupy_core::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(crate) fn held_bytes(root: &Value) -> u64 {
                 if seen.insert(operand.id()) {
                     pending.push(operand);
                 }
-            } else if !matches!(operand.0.kind, Kind::Constant(_) | Kind::External(_)) {
+            } else if !matches!(operand.0.kind, ValueKind::Constant(_) | ValueKind::External(_)) {
                 leaves.entry(operand.id()).or_insert_with(|| (operand, 0)).1 += 1;
             }
         }
@@ -71,7 +71,7 @@ impl Context {
 
     /// Whether so much may be pending behind an array that it is to be looked at.
     pub(crate) fn may_be_much_behind(&self, array: &Array) -> bool {
-        matches!(array.current().held(), Held::Value(value) if self.may_be_much(value))
+        matches!(array.current().held(), Contents::Value(value) if self.may_be_much(value))
     }
 
     fn may_be_much(&self, value: &Value) -> bool {

@@ -11,7 +11,7 @@
 //! (`gpupy-py/src/convert/lend.rs`).
 
 use crate::array::base::Array;
-use crate::array::own::{Memory, Own};
+use crate::array::own::{ElementStorage, OwnedElements};
 use crate::array::pinned::{Pinned, bases_overlap};
 use crate::context::Context;
 use crate::eager::in_memory;
@@ -101,8 +101,8 @@ impl Array {
         let bytes = size_of(shape) * dtype.size();
         // SAFETY: the caller's promise.
         let buffer = unsafe { HostBuffer::lent(memory, bytes, owner) };
-        let memory = Memory::in_buffer(buffer);
-        let mut own = Own::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
+        let memory = ElementStorage::in_buffer(buffer);
+        let mut own = OwnedElements::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
         // Memory that is a buffer already needs no room.
         let _ = own.pin(true);
         Array::of_own(own)

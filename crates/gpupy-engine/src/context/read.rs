@@ -4,13 +4,13 @@
 //!
 //! Not here: how elements get there (`transfer.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::Contents;
 use crate::array::order;
 use crate::context::Context;
-use crate::eager::lent::{Lent, Loan};
+use crate::eager::lent::{BorrowGuard, BorrowedOperand};
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Kind, Value, ValueId};
+use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
 use crate::memory::ranges::Ranges;
@@ -99,7 +99,7 @@ impl Array {
     pub fn in_memory(&self) -> Option<HostArray> {
         let dtype = self.dtype();
         if self.size() <= T.read_copied
-            && let Held::Own(own) = self.current().held()
+            && let Contents::Own(own) = self.current().held()
         {
             return copied(own.bytes(), dtype, self.layout());
         }
@@ -120,8 +120,8 @@ impl Array {
     /// What the elements are known by where they are not in host memory; `None` where they are. Waits for nobody.
     pub fn unread(&self) -> Option<Unread> {
         let current = self.current();
-        let Held::Value(value) = current.held() else { return None };
-        if let Kind::Constant(scalar) = value.0.kind {
+        let Contents::Value(value) = current.held() else { return None };
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Some(Unread::Constant(scalar));
         }
         let (low, high) = self.layout().extent()?;
@@ -136,12 +136,12 @@ impl Array {
 
     /// What a function makes of these bytes where they lie. It must not look at this array again.
     pub fn of_known_elements<R>(&self, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        let loan = Loan::of(&[Arg::Array(self)])?;
+        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(self)])?;
         match loan.operands.first()? {
-            lent @ Lent::Memory(..) => {
+            lent @ BorrowedOperand::Memory(..) => {
                 lent.elements(self.dtype().size()).map(|elements| function(&elements))
             }
-            Lent::Scalar(_) => None,
+            BorrowedOperand::Scalar(_) => None,
         }
     }
 
@@ -156,11 +156,11 @@ impl Array {
         let (at, dtype) = (usize::try_from(position).ok()?, self.dtype());
         let (size, current) = (dtype.size(), self.current());
         let value = match current.held() {
-            Held::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
-            Held::Value(value) => value,
-            Held::Nothing => return None,
+            Contents::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
+            Contents::Value(value) => value,
+            Contents::Nothing => return None,
         };
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Some(scalar);
         }
         let state = value.state();
@@ -276,9 +276,9 @@ impl Context {
         }
         let current = array.owner_current();
         let (value, is_pinned) = match current.held() {
-            Held::Own(own) => (Err(own.len()), own.is_pinned()),
-            Held::Value(value) => (Ok(value.clone()), false),
-            Held::Nothing => return Err(current.why()),
+            Contents::Own(own) => (Err(own.len()), own.is_pinned()),
+            Contents::Value(value) => (Ok(value.clone()), false),
+            Contents::Nothing => return Err(current.why()),
         };
         drop(current);
         let mut state = self.state();

@@ -7,12 +7,12 @@
 //! (`read.rs`).
 
 use super::Context;
-use crate::array::base::{Arg, Array, checked_size};
-use crate::array::order::{self, Steps};
+use crate::array::base::{Array, ArrayOrScalar, checked_size};
+use crate::array::order::{self, AxisRole};
 use crate::eager::door::Later;
 use crate::eager::in_memory;
-use crate::eager::policy::{self, Work};
-use crate::graph::function::Function;
+use crate::eager::policy::{self, WorkSize};
+use crate::graph::function::ScalarFunction;
 use crate::graph::value::{Operand, Value};
 use crate::memory::little::is_little;
 use crate::record::recorder::{Recorder, source_of};
@@ -28,7 +28,7 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32.
     /// - `Shape`: there would be more elements than positions.
     pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
-        let work = Work::Elements(checked_size(shape)?);
+        let work = WorkSize::Elements(checked_size(shape)?);
         self.inner.door.recorder_of(work, &[], shape).index(shape, axis)
     }
 
@@ -37,13 +37,13 @@ impl Context {
     /// # Errors
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
-    pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
+    pub fn apply(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Result<Array> {
         order::kept(args, |args| self.computed(op, args, DType::Bool))
     }
 
     /// The same, where it needs no wait; `None` where `apply` has to wait for something or has an error to give, and of
     /// powers, which differ for operators and functions.
-    pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
+    pub fn at_once(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Option<Array> {
         if op == Op::Pow {
             return None;
         }
@@ -59,10 +59,10 @@ impl Context {
     fn recorded_at_once(
         &self,
         op: Op,
-        args: &[Arg<'_>],
+        args: &[ArrayOrScalar<'_>],
         later: Later<'_>,
     ) -> std::result::Result<Array, Waits> {
-        let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
+        let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_pinned());
         if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
             return Err(Waits);
         }
@@ -73,7 +73,7 @@ impl Context {
     }
 
     /// A scalar operation; `to` is the dtype that a cast gives.
-    fn computed(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+    fn computed(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
         let door = &self.inner.door;
         let recorded =
             |later: Later<'_>| self.recorded(args, |args| later.recorder.convert(op, args, to));
@@ -91,7 +91,7 @@ impl Context {
 
     /// Puts the result of a scalar operation, computed at once, where an array shows elements that nobody
     /// but its base has; false, with nothing done, where it is not so.
-    pub fn update_at_once(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> bool {
+    pub fn update_at_once(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> bool {
         self.inner.door.update(op, args, dest).is_some()
     }
 
@@ -100,11 +100,11 @@ impl Context {
     /// # Errors
     /// - `DType`: they are no integers. Otherwise as `apply`.
     pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| {
-            let array = if let [Arg::Array(moved)] = args { moved } else { array };
+        order::kept(&[ArrayOrScalar::Array(array)], |args| {
+            let array = if let [ArrayOrScalar::Array(moved)] = args { moved } else { array };
             self.recorded_of(array, |array| {
-                let args = [Arg::Array(array)];
-                let work = Work::Elements(array.size());
+                let args = [ArrayOrScalar::Array(array)];
+                let work = WorkSize::Elements(array.size());
                 let recorder = self.inner.door.recorder_of(work, &args, array.shape());
                 recorder.integer_power(array, exponent)
             })
@@ -116,7 +116,7 @@ impl Context {
     /// # Errors
     /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
-        order::kept_along(arrays, axis, Steps::OrNone, |arrays, axis| {
+        order::kept_along(arrays, axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of_all(arrays, |arrays| {
                 self.inner.door.joining(arrays).join(axis, arrays)
             })
@@ -131,17 +131,18 @@ impl Context {
         if array.dtype() == dtype {
             return self.copy_as_it_lies(array);
         }
-        order::kept(&[Arg::Array(array)], |args| self.computed(Op::Cast, args, dtype))
+        order::kept(&[ArrayOrScalar::Array(array)], |args| self.computed(Op::Cast, args, dtype))
     }
 
-    /// What several elementwise operations give that stand for one of these operands: it lies as that one's result would.
+    /// What several elementwise operations give that stand for one of these operands: it lies as that one's result
+    /// would.
     ///
     /// # Errors
     /// Those of the operations.
     pub fn composed(
         &self,
-        args: &[Arg<'_>],
-        compute: impl FnOnce(&[Arg<'_>]) -> Result<Array>,
+        args: &[ArrayOrScalar<'_>],
+        compute: impl FnOnce(&[ArrayOrScalar<'_>]) -> Result<Array>,
     ) -> Result<Array> {
         order::kept(args, compute)
     }
@@ -151,12 +152,16 @@ impl Context {
     /// # Errors
     /// As `apply`; `DType`: the sizes differ.
     pub fn bitcast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
+        order::kept(&[ArrayOrScalar::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
     }
 
     /// The result of a function without loops, which has one, computed at once. `None` where its operands are not few
     /// elements in host memory, or do not broadcast.
-    pub fn call_at_once(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
+    pub fn call_at_once(
+        &self,
+        function: &Arc<ScalarFunction>,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Option<Array> {
         order::kept(args, |args| self.inner.door.call(function, args).ok_or(Waits)).ok()
     }
 
@@ -164,7 +169,12 @@ impl Context {
     ///
     /// # Errors
     /// - `Shape`, `DType`, `Index`: the operands or the result's number do not fit. Otherwise as `apply`.
-    pub fn call(&self, function: &Arc<Function>, result: usize, args: &[Arg<'_>]) -> Result<Array> {
+    pub fn call(
+        &self,
+        function: &Arc<ScalarFunction>,
+        result: usize,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<Array> {
         let door = &self.inner.door;
         order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
             Some(made) => Ok(made),
@@ -183,18 +193,18 @@ impl Context {
         {
             return Ok(reduced);
         }
-        self.ripen(&[Arg::Array(array)])?;
+        self.ripen(&[ArrayOrScalar::Array(array)])?;
         order::kept_but(array, axes, keepdims, |array, axes| {
             self.recorded_of(array, |array| {
-                let recorder = self.along(Work::Elements(array.size()), array);
+                let recorder = self.along(WorkSize::Elements(array.size()), array);
                 recorder.reduce(op, array, axes, keepdims)
             })
         })
     }
 
     /// What does an operation along axes of an array.
-    fn along(&self, work: Work, array: &Array) -> &Recorder {
-        self.inner.door.recorder_of(work, &[Arg::Array(array)], &[])
+    fn along(&self, work: WorkSize, array: &Array) -> &Recorder {
+        self.inner.door.recorder_of(work, &[ArrayOrScalar::Array(array)], &[])
     }
 
     /// Running results along an axis: element `i` combines the elements up to `i`, chunk by chunk
@@ -203,9 +213,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, Steps::Any, |arrays, axis| {
+        order::kept_along(slice::from_ref(array), axis, AxisRole::Any, |arrays, axis| {
             self.recorded_of(&arrays[0], |array| {
-                self.along(Work::Elements(array.size()), array).scan(op, array, axis)
+                self.along(WorkSize::Elements(array.size()), array).scan(op, array, axis)
             })
         })
     }
@@ -215,9 +225,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, Steps::OrNone, |arrays, axis| {
+        order::kept_along(slice::from_ref(array), axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of(&arrays[0], |array| {
-                self.along(Work::Sorted(array.size()), array).sort(array, axis)
+                self.along(WorkSize::Sorted(array.size()), array).sort(array, axis)
             })
         })
     }
@@ -228,7 +238,7 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32.
     pub fn argsort(&self, array: &Array, axis: usize) -> Result<Array> {
         self.recorded_of(array, |array| {
-            self.along(Work::Sorted(array.size()), array).argsort(array, axis)
+            self.along(WorkSize::Sorted(array.size()), array).argsort(array, axis)
         })
     }
 
@@ -264,11 +274,11 @@ impl Context {
     /// - `Shape`: the extents do not fit, or an array has fewer than two axes. `DType`: the dtypes
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
-        let args = [Arg::Array(left), Arg::Array(right)];
+        let args = [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)];
         self.ripen(&args)?;
         self.recorded(&args, |args| {
             let (left, right) = match args {
-                [Arg::Array(left), Arg::Array(right)] => (*left, *right),
+                [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)] => (*left, *right),
                 _ => (left, right),
             };
             let recorder = self.inner.door.recorder_of(policy::products(left, right), args, &[]);
@@ -298,14 +308,14 @@ impl Context {
     /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these
     /// are few elements that nobody else has; false, with nothing done, where it is not so, or what is
     /// written does not fit.
-    pub fn write_masked(&self, array: &Array, mask: &Array, source: Arg<'_>) -> bool {
+    pub fn write_masked(&self, array: &Array, mask: &Array, source: ArrayOrScalar<'_>) -> bool {
         self.inner.door.write_masked(array, mask, &source).is_some()
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis, if these
-    /// are few elements that nobody else has; false, with nothing done, where it is not so, one lies outside, or what is
-    /// written does not fit.
-    pub fn write_picked(&self, array: &Array, index: &Array, source: Arg<'_>) -> bool {
+    /// are few elements that nobody else has; false, with nothing done, where it is not so, one lies outside, or what
+    /// is written does not fit.
+    pub fn write_picked(&self, array: &Array, index: &Array, source: ArrayOrScalar<'_>) -> bool {
         self.inner.door.write_picked(array, index, &source).is_some()
     }
 
@@ -348,8 +358,8 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy_as_it_lies(&self, array: &Array) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| match args {
-            [Arg::Array(moved)] => self.copy(moved),
+        order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
+            [ArrayOrScalar::Array(moved)] => self.copy(moved),
             _ => self.copy(array),
         })
     }
@@ -359,8 +369,8 @@ impl Context {
     /// # Errors
     /// - `Shape`: it has too many elements.
     pub fn full_as_it_lies(&self, array: &Array, scalar: Scalar) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| match args {
-            [Arg::Array(moved)] => Array::full(moved.shape(), scalar),
+        order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
+            [ArrayOrScalar::Array(moved)] => Array::full(moved.shape(), scalar),
             _ => Array::full(array.shape(), scalar),
         })
     }
@@ -369,8 +379,8 @@ impl Context {
     ///
     /// # Errors
     /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
-    pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
-        if let Arg::Array(same) = source
+    pub fn assign(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<()> {
+        if let ArrayOrScalar::Array(same) = source
             && same.shows_what(dest)
         {
             // `a[1:] += 1` ends with writing what was written.
@@ -397,7 +407,7 @@ impl Context {
             if let Some(face) = dest.face()
                 && let Some((target, source)) = face.through(dest, given)?
             {
-                return self.assign(&target, Arg::Array(&source));
+                return self.assign(&target, ArrayOrScalar::Array(&source));
             }
             if door.computes() && is_little(dest.size(), dest.base_len()) {
                 self.settle(dest, &left)?;
@@ -415,7 +425,7 @@ impl Context {
     /// # Errors
     /// As `assign`.
     pub(crate) fn put_value(&self, dest: &Array, source: &Array) -> Result<bool> {
-        let source = source_of(dest, Arg::Array(source))?;
+        let source = source_of(dest, ArrayOrScalar::Array(source))?;
         self.put_operand(dest, source).map(|put| matches!(put, Put::Done(_)))
     }
 

@@ -8,11 +8,11 @@
 //!
 //! Not here: the writes themselves (`in_memory.rs`, `recorder.rs`), what is computed at once (`at_once.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::Contents;
 use crate::context::Context;
 use crate::eager::in_memory;
-use crate::graph::value::{Kind, Operand, Value};
+use crate::graph::value::{Operand, Value, ValueKind};
 use crate::memory::little::is_part;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 /// Whether a value has seen enough little writes to settle.
 fn settles(value: &Value) -> bool {
     let share = match value.0.kind {
-        Kind::Constant(_) => T.settled_constant,
+        ValueKind::Constant(_) => T.settled_constant,
         _ => T.settled_share,
     };
     !value.is_open() && value.len() <= share.saturating_mul(value.0.touched as usize + 1)
@@ -36,9 +36,9 @@ fn read_often(array: &Array) -> Option<Value> {
         return None;
     }
     let current = array.current_now()?;
-    let Held::Value(value) = current.held() else { return None };
+    let Contents::Value(value) = current.held() else { return None };
     let (low, high) = array.layout().extent()?;
-    let is_pending = matches!(value.0.kind, Kind::Expr { .. })
+    let is_pending = matches!(value.0.kind, ValueKind::Expr { .. })
         && !value.is_open()
         && value.host_start(low as usize..high as usize + 1).is_none();
     if !is_pending {
@@ -57,9 +57,9 @@ impl Context {
     pub(crate) fn settle(&self, dest: &Array, source: &Operand) -> Result<()> {
         // What still has to be computed; own elements are there.
         let base = match dest.current().held() {
-            Held::Value(value) if settles(value) => Some(value.clone()),
-            Held::Own(_) => None,
-            Held::Value(_) | Held::Nothing => return Ok(()),
+            Contents::Value(value) if settles(value) => Some(value.clone()),
+            Contents::Own(_) => None,
+            Contents::Value(_) | Contents::Nothing => return Ok(()),
         };
         let is_pending = |source: &&Value| {
             !source.is_computed() && !source.is_open() && source.len() <= T.most_points
@@ -79,7 +79,7 @@ impl Context {
         })?;
         let Some(base) = base.filter(|_| comes) else { return Ok(()) };
         let mut current = dest.current();
-        if matches!(current.held(), Held::Value(held) if held.id() == base.id()) {
+        if matches!(current.held(), Contents::Value(held) if held.id() == base.id()) {
             drop(base);
             in_memory::settled(&mut current);
         }
@@ -87,13 +87,13 @@ impl Context {
     }
 
     /// The values of operands that are little parts of pending bases, of which enough was read so before.
-    pub(crate) fn ripe(&self, args: &[Arg<'_>]) -> SmallVec<[Value; 2]> {
+    pub(crate) fn ripe(&self, args: &[ArrayOrScalar<'_>]) -> SmallVec<[Value; 2]> {
         if !self.inner.door.computes() {
             return SmallVec::new();
         }
         let ripe = args.iter().filter_map(|arg| match arg {
-            Arg::Array(array) => read_often(array),
-            Arg::Scalar(_) => None,
+            ArrayOrScalar::Array(array) => read_often(array),
+            ArrayOrScalar::Scalar(_) => None,
         });
         ripe.collect()
     }
@@ -102,7 +102,7 @@ impl Context {
     ///
     /// # Errors
     /// As of `settle`.
-    pub(crate) fn ripen(&self, args: &[Arg<'_>]) -> Result<bool> {
+    pub(crate) fn ripen(&self, args: &[ArrayOrScalar<'_>]) -> Result<bool> {
         let ripe = self.ripe(args);
         if ripe.is_empty() {
             return Ok(false);
@@ -117,7 +117,7 @@ impl Context {
 
     /// Computes all elements and brings them to host memory; of a constant there is nothing to compute.
     pub(crate) fn bring(&self, value: &Value) -> Result<()> {
-        if matches!(value.0.kind, Kind::Constant(_)) {
+        if matches!(value.0.kind, ValueKind::Constant(_)) {
             return Ok(());
         }
         let whole = View::contiguous(value.shape());

@@ -1,6 +1,6 @@
 //! What was known last of drivers and of counts.
 //!
-//! Owns [`Told`]: the numbers as they were when the evaluation that goes on began its present slice, and the
+//! Owns [`LastSnapshot`]: the numbers as they were when the evaluation that goes on began its present slice, and the
 //! drivers as they were asked last.
 //!
 //! Not here: who notes and asks (`counts.rs`).
@@ -11,13 +11,13 @@ use gpupy_core::driver::Capabilities;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A driver's name with what it can, or why it does not start.
-pub(crate) type Found = (&'static str, Result<Capabilities>);
+pub(crate) type DriverReport = (&'static str, Result<Capabilities>);
 
 /// What was known last.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct LastSnapshot {
     pub counts: Mutex<Counts>,
-    pub drivers: Mutex<Option<Vec<Found>>>,
+    pub drivers: Mutex<Option<Vec<DriverReport>>>,
 }
 
 #[derive(Clone, Default)]

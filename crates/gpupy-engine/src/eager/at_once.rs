@@ -1,24 +1,24 @@
 //! Small work, computed at once: one launch of the host driver on the caller's thread.
 //!
-//! Owns [`AtOnce`], which the door (`door.rs`) has compute what the policy says. What comes out are elements like those
-//! that were given. Invariants: the bits are those of the recorded operation; what cannot be done here and now is not
-//! done, and nothing is lost; no device is opened; nobody waits for the engine.
+//! Owns [`EagerEvaluator`], which the door (`door.rs`) has compute what the policy says. What comes out are elements
+//! like those that were given. Invariants: the bits are those of the recorded operation; what cannot be done here and
+//! now is not done, and nothing is lost; no device is opened; nobody waits for the engine.
 //!
 //! Not here: which work that is (`policy.rs`), one launch of an operation (`task.rs`), moves of elements
 //! (`in_memory.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::own::Own;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::own::OwnedElements;
 use crate::eager::in_memory;
-use crate::eager::lent::Loan;
+use crate::eager::lent::BorrowGuard;
 use crate::eager::policy::{Joint, is_chain};
 use crate::eager::segment::Segment;
-use crate::eager::task::Task;
+use crate::eager::task::EagerLaunch;
 use crate::execute::evaluate::Engine;
-use crate::execute::state::State;
+use crate::execute::state::EngineState;
 use crate::explain::trace::Event;
 use crate::explain::tracer::Tracer;
-use crate::graph::function::Function;
+use crate::graph::function::ScalarFunction;
 use crate::graph::join::Join;
 use crate::graph::value::{NodeOp, Operand, Origin, Value};
 use crate::memory::seen;
@@ -37,22 +37,28 @@ const FEW_CHUNKS: usize = 16;
 
 /// Computes operations at once where it can.
 #[derive(Clone)]
-pub(crate) struct AtOnce {
+pub(crate) struct EagerEvaluator {
     /// The engine.
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<EngineState>>,
     tracer: Tracer,
 }
 
-impl AtOnce {
+impl EagerEvaluator {
     /// By the host driver of this engine.
-    pub fn by(state: Arc<Mutex<State>>, tracer: Tracer) -> AtOnce {
-        AtOnce { state, tracer }
+    pub fn by(state: Arc<Mutex<EngineState>>, tracer: Tracer) -> EagerEvaluator {
+        EagerEvaluator { state, tracer }
     }
 
     /// The result of a scalar operation on operands that broadcast to a shape; `None` where that cannot be done
     /// here and now.
-    pub fn apply(&self, op: Op, to: DType, args: &[Arg<'_>], shape: &Joint<'_>) -> Option<Array> {
-        let (mut loan, mut task) = (Loan::default(), Task::of_op(op, size_of(shape)));
+    pub fn apply(
+        &self,
+        op: Op,
+        to: DType,
+        args: &[ArrayOrScalar<'_>],
+        shape: &Joint<'_>,
+    ) -> Option<Array> {
+        let (mut loan, mut task) = (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
         prepare(&mut task, to, args, shape, &mut loan)?;
         let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
         self.compute(&task, room)?;
@@ -65,11 +71,12 @@ impl AtOnce {
     /// The result of a function without loops on operands that broadcast to a shape; as of `apply`.
     pub fn call(
         &self,
-        function: &Arc<Function>,
-        args: &[Arg<'_>],
+        function: &Arc<ScalarFunction>,
+        args: &[ArrayOrScalar<'_>],
         shape: &Joint<'_>,
     ) -> Option<Array> {
-        let (mut loan, mut task) = (Loan::default(), Task::of_call(function, size_of(shape))?);
+        let (mut loan, mut task) =
+            (BorrowGuard::default(), EagerLaunch::of_call(function, size_of(shape))?);
         prepare(&mut task, DType::Bool, args, shape, &mut loan)?;
         let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
         self.compute(&task, room)?;
@@ -80,13 +87,19 @@ impl AtOnce {
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
     /// `None`, with nothing done, as for `apply`, or where they are not of its dtype and shape.
-    pub fn update(&self, op: Op, args: &[Arg<'_>], shape: &Joint<'_>, dest: &Array) -> Option<()> {
-        let (mut loan, mut task) = (Loan::default(), Task::of_op(op, size_of(shape)));
+    pub fn update(
+        &self,
+        op: Op,
+        args: &[ArrayOrScalar<'_>],
+        shape: &Joint<'_>,
+        dest: &Array,
+    ) -> Option<()> {
+        let (mut loan, mut task) = (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
         prepare(&mut task, DType::Bool, args, shape, &mut loan)?;
         if task.dtype() != dest.dtype() || **shape != *dest.shape() {
             return None;
         }
-        let mut made = Own::blank(task.dtype(), Origin::AtOnce, loan.depth + 1);
+        let mut made = OwnedElements::blank(task.dtype(), Origin::AtOnce, loan.depth + 1);
         self.compute(&task, made.make_room(shape).ok()?)?;
         drop(loan);
         self.tell(&task, shape);
@@ -112,8 +125,8 @@ impl AtOnce {
 
     /// The same of several chunks, whose few results are combined here: a second launch would take longer.
     fn whole_of_chunks(&self, op: Op, array: &Array) -> Option<Array> {
-        let loan = Loan::of(&[Arg::Array(array)])?;
-        let task = Task::whole(op, array, loan.operands.first()?)?;
+        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+        let task = EagerLaunch::whole(op, array, loan.operands.first()?)?;
         let mut results: SmallVec<[u128; FEW_CHUNKS]> = SmallVec::from_elem(0, task.len());
         self.compute(&task, NonNull::from(&mut results[..]).cast())?;
         drop(loan);
@@ -129,8 +142,8 @@ impl AtOnce {
 
     /// One step of the reduction of all elements.
     fn whole_step(&self, op: Op, array: &Array) -> Option<Array> {
-        let loan = Loan::of(&[Arg::Array(array)])?;
-        let task = Task::whole(op, array, loan.operands.first()?)?;
+        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+        let task = EagerLaunch::whole(op, array, loan.operands.first()?)?;
         let shape = [task.len()];
         let (array, room) = Array::blank(task.dtype(), &shape, Origin::AtOnce, 0)?;
         self.compute(&task, room)?;
@@ -142,8 +155,8 @@ impl AtOnce {
     /// The product of two vectors, real ones of one dtype and length; `None` where an operand is not there.
     pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
         let (n, dtype) = (left.size(), left.dtype());
-        let loan = Loan::of(&[Arg::Array(left), Arg::Array(right)])?;
-        let task = Task::dot(n, dtype, &loan.operands)?;
+        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
+        let task = EagerLaunch::dot(n, dtype, &loan.operands)?;
         let mut bytes = 0u64;
         self.compute(&task, NonNull::from(&mut bytes).cast())?;
         drop(loan);
@@ -165,14 +178,14 @@ impl AtOnce {
 
     /// Puts the results of a task into memory that has room for them and is nobody else's, if the host
     /// driver is open and free and can do it.
-    fn compute(&self, task: &Task, room: NonNull<u8>) -> Option<()> {
+    fn compute(&self, task: &EagerLaunch, room: NonNull<u8>) -> Option<()> {
         let mut state = now(&self.state)?;
         let host = state.registry.host()?;
         state.engine.compute_at_once(host, task, room).ok()
     }
 
     /// Tells who wants to know what was computed.
-    fn tell(&self, task: &Task, shape: &[usize]) {
+    fn tell(&self, task: &EagerLaunch, shape: &[usize]) {
         self.tracer.event(|| {
             let host = now(&self.state).and_then(|state| state.registry.host_name());
             Event::AtOnce(task.dtype(), shape.into(), task.name(), host.unwrap_or_default())
@@ -180,7 +193,7 @@ impl AtOnce {
     }
 }
 
-impl Compute for AtOnce {
+impl Compute for EagerEvaluator {
     fn value(
         &self,
         dtype: DType,
@@ -188,8 +201,8 @@ impl Compute for AtOnce {
         op: &NodeOp,
         operands: &[Operand],
     ) -> Option<Value> {
-        let task = Task::of(dtype, shape, op, operands)?;
-        let mut made = Own::blank(dtype, Origin::AtOnce, 0);
+        let task = EagerLaunch::of(dtype, shape, op, operands)?;
+        let mut made = OwnedElements::blank(dtype, Origin::AtOnce, 0);
         self.compute(&task, made.make_room(shape).ok()?)?;
         self.tell(&task, shape);
         made.take_value().ok()
@@ -200,10 +213,10 @@ impl Compute for AtOnce {
         dtype: DType,
         shape: &[usize],
         op: &NodeOp,
-        operands: &[Arg<'_>],
+        operands: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
-        let loan = Loan::of(operands)?;
-        let task = Task::of_axes(dtype, shape, op, &loan.operands)?;
+        let loan = BorrowGuard::of(operands)?;
+        let task = EagerLaunch::of_axes(dtype, shape, op, &loan.operands)?;
         let (array, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
         self.compute(&task, room)?;
         drop(loan);
@@ -224,11 +237,11 @@ impl Compute for AtOnce {
 /// where one of them is not to be had, or the operation does not take them, or goes on with a chain.
 #[inline(always)]
 fn prepare<'a>(
-    task: &mut Task,
+    task: &mut EagerLaunch,
     to: DType,
-    args: &[Arg<'a>],
+    args: &[ArrayOrScalar<'a>],
     shape: &Joint<'_>,
-    loan: &mut Loan<'a>,
+    loan: &mut BorrowGuard<'a>,
 ) -> Option<()> {
     loan.take(args)?;
     if is_chain(loan.depth, shape) {
@@ -239,7 +252,7 @@ fn prepare<'a>(
 }
 
 /// The engine, if nobody has it.
-fn now(state: &Mutex<State>) -> Option<MutexGuard<'_, State>> {
+fn now(state: &Mutex<EngineState>) -> Option<MutexGuard<'_, EngineState>> {
     match state.try_lock() {
         Ok(state) => Some(state),
         Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
@@ -252,7 +265,12 @@ impl Engine {
     ///
     /// # Errors
     /// Any of the driver's; what is in the memory is nothing then.
-    fn compute_at_once(&mut self, host: usize, task: &Task, room: NonNull<u8>) -> Result<()> {
+    fn compute_at_once(
+        &mut self,
+        host: usize,
+        task: &EagerLaunch,
+        room: NonNull<u8>,
+    ) -> Result<()> {
         let (device, stats) = self.device_and_stats(host)?;
         match task.launch(device, room) {
             Ok((done, operations)) => {

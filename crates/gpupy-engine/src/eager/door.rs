@@ -1,19 +1,19 @@
 //! The door for work: what is little is computed now, everything else is recorded.
 //!
-//! Owns [`Door`], through which all operations go. For each it asks the policy (`policy.rs`) once: a scalar operation is
-//! computed or is to be recorded ([`Later`]); what takes several steps is given the [`Recorder`] that does them, which
-//! computes each, or records all. Invariant: a result has the same bits either way.
+//! Owns [`Door`], through which all operations go. For each it asks the policy (`policy.rs`) once: a scalar operation
+//! is computed or is to be recorded ([`Later`]); what takes several steps is given the [`Recorder`] that does them,
+//! which computes each, or records all. Invariant: a result has the same bits either way.
 //!
 //! Not here: pinned operands and what is evaluated because much is pending (`context/`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
-use crate::eager::at_once::AtOnce;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::Contents;
+use crate::eager::at_once::EagerEvaluator;
 use crate::eager::indexed::{self, Outside};
-use crate::eager::policy::{self, Work};
+use crate::eager::policy::{self, WorkSize};
 use crate::eager::segment::Segment;
 use crate::eager::{extreme, in_memory, masked};
-use crate::graph::function::Function;
+use crate::graph::function::ScalarFunction;
 use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
@@ -31,7 +31,7 @@ pub(crate) struct Door {
 
 /// What computes little work.
 struct Now {
-    at_once: AtOnce,
+    at_once: EagerEvaluator,
     /// Computes the steps of larger operations.
     recorder: Recorder,
 }
@@ -50,7 +50,7 @@ impl Door {
     }
 
     /// A door behind which little work is computed.
-    pub fn by(at_once: AtOnce) -> Door {
+    pub fn by(at_once: EagerEvaluator) -> Door {
         let later = Recorder::default();
         let recorder = later.computing(Box::new(at_once.clone()));
         Door { later, now: Some(Now { at_once, recorder }) }
@@ -67,7 +67,12 @@ impl Door {
     }
 
     /// What does an operation of several steps with results of this shape.
-    pub fn recorder_of(&self, work: Work, args: &[Arg<'_>], results: &[usize]) -> &Recorder {
+    pub fn recorder_of(
+        &self,
+        work: WorkSize,
+        args: &[ArrayOrScalar<'_>],
+        results: &[usize],
+    ) -> &Recorder {
         match &self.now {
             Some(now) if work.is_little() && policy::are_there(args, results) => &now.recorder,
             _ => &self.later,
@@ -77,7 +82,7 @@ impl Door {
     /// What puts arrays one behind the other.
     pub fn joining(&self, arrays: &[Array]) -> &Recorder {
         let points = arrays.iter().map(Array::size).fold(0, usize::saturating_add);
-        self.recorder_of(Work::Joined(points, arrays.len()), &[], &[])
+        self.recorder_of(WorkSize::Joined(points, arrays.len()), &[], &[])
     }
 
     /// A scalar operation on operands that broadcast, computed, or what `otherwise` makes of it; `to` is the dtype that
@@ -87,7 +92,7 @@ impl Door {
         &self,
         op: Op,
         to: DType,
-        args: &[Arg<'_>],
+        args: &[ArrayOrScalar<'_>],
         otherwise: impl FnOnce(Later<'_>) -> Result<Array, E>,
     ) -> Result<Array, E> {
         let mut later = Later { recorder: &self.later, lacks: false };
@@ -113,21 +118,25 @@ impl Door {
     ///
     /// # Errors
     /// As of `Recorder::convert`.
-    pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Error> {
+    pub fn convert(&self, op: Op, to: DType, args: &[ArrayOrScalar<'_>]) -> Result<Array, Error> {
         self.apply(op, to, args, |later| later.recorder.convert(op, args, to))
     }
 
     /// A function without loops, on operands that broadcast; `None` where it is not computed now.
-    pub fn call(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
+    pub fn call(
+        &self,
+        function: &Arc<ScalarFunction>,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Option<Array> {
         let now = self.now.as_ref()?;
         now.at_once.call(function, args, &policy::little(args)?)
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
     /// `None`, with nothing done, where they are not computed now, or not of its dtype and shape.
-    pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
+    pub fn update(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> Option<()> {
         let at_once = &self.now.as_ref()?.at_once;
-        if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
+        if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Contents::Own(_)) {
             return None;
         }
         at_once.update(op, args, &policy::little(args)?, dest)
@@ -136,7 +145,7 @@ impl Door {
     /// The reduction of all elements to one, where that is one launch; `None` where it takes several steps.
     pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
         let at_once = &self.now.as_ref()?.at_once;
-        if !Work::Elements(array.size()).is_little() || !op.reduces(array.dtype()) {
+        if !WorkSize::Elements(array.size()).is_little() || !op.reduces(array.dtype()) {
             return None;
         }
         at_once.whole(op, array)
@@ -147,7 +156,7 @@ impl Door {
         let at_once = &self.now.as_ref()?.at_once;
         let ([n], dtype) = (left.shape(), left.dtype()) else { return None };
         let alike = right.shape() == [*n] && right.dtype() == dtype && !dtype.is_complex();
-        if !alike || !Work::Products(*n).is_little() {
+        if !alike || !WorkSize::Products(*n).is_little() {
             return None;
         }
         at_once.dot(left, right)
@@ -176,8 +185,8 @@ impl Door {
         if self.computes() && len <= T.filled { in_memory::filled(shape, scalar) } else { None }
     }
 
-    /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where they
-    /// are not found now.
+    /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where
+    /// they are not found now.
     pub fn picked(&self, array: &Array, index: &Array) -> Option<Array> {
         self.elements(array.size())?;
         match index.dtype() {
@@ -209,16 +218,26 @@ impl Door {
         if self.computes() && mask.is_contiguous() { masked::counted(mask) } else { None }
     }
 
-    /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing done,
-    /// where that is not done now, or does not fit.
-    pub fn write_masked(&self, dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> {
+    /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing
+    /// done, where that is not done now, or does not fit.
+    pub fn write_masked(
+        &self,
+        dest: &Array,
+        mask: &Array,
+        source: &ArrayOrScalar<'_>,
+    ) -> Option<()> {
         self.elements(dest.size())?;
         masked::write(dest, mask, source)
     }
 
-    /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`, with
-    /// nothing done, where that is not done now, one lies outside, or it does not fit.
-    pub fn write_picked(&self, dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()> {
+    /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`,
+    /// with nothing done, where that is not done now, one lies outside, or it does not fit.
+    pub fn write_picked(
+        &self,
+        dest: &Array,
+        index: &Array,
+        source: &ArrayOrScalar<'_>,
+    ) -> Option<()> {
         let row = dest.shape().get(1..).map_or(0, size_of);
         self.elements(index.size().saturating_mul(row))?;
         indexed::write(dest, index, source)
@@ -226,7 +245,7 @@ impl Door {
 
     /// Writes into a view of a base that has elements of its own, if what is written is in host memory and needs no
     /// broadcasting beyond one element; `None`, with nothing done, where it is not so.
-    pub fn write(&self, dest: &Array, source: &Arg<'_>) -> Option<()> {
+    pub fn write(&self, dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
         self.elements(dest.size())?;
         in_memory::write_own(dest, source)
     }
@@ -254,11 +273,11 @@ impl Door {
     /// Whether so many elements are moved now.
     #[inline]
     fn elements(&self, points: usize) -> Option<()> {
-        (self.computes() && Work::Elements(points).is_little()).then_some(())
+        (self.computes() && WorkSize::Elements(points).is_little()).then_some(())
     }
 
     /// Whether extremes of an array are looked for now.
     fn searches(&self, array: &Array) -> Option<()> {
-        (self.computes() && Work::Searched(array.size()).is_little()).then_some(())
+        (self.computes() && WorkSize::Searched(array.size()).is_little()).then_some(())
     }
 }

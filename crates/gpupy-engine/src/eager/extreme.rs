@@ -5,10 +5,10 @@
 //!
 //! Not here: the search in many elements (`record/extreme.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::eager::lent::{Lent, Loan};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::eager::lent::{BorrowGuard, BorrowedOperand};
 use crate::graph::value::Origin;
-use crate::memory::seen::Elements;
+use crate::memory::seen::ElementBytes;
 use gpupy_core::memory;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval;
@@ -27,7 +27,8 @@ pub(crate) fn place(op: Op, array: &Array) -> Option<usize> {
 /// The same of the rows along an axis, as `place` gives them.
 pub(crate) fn places(op: Op, array: &Array, axis: usize) -> Option<Array> {
     let n = *array.shape().get(axis)?;
-    let mut places: Elements = memory::few(0, array.size() / n.max(1) * DType::I32.size()).ok()?;
+    let mut places: ElementBytes =
+        memory::few(0, array.size() / n.max(1) * DType::I32.size()).ok()?;
     places.clear();
     // A row of few elements is no longer than an int32 can say.
     let add = |at| places.extend_from_slice(&(at as i32).to_ne_bytes());
@@ -50,8 +51,9 @@ fn each_place(
     if !op.reduces(dtype) {
         return None;
     }
-    let loan = Loan::of(&[Arg::Array(array)])?;
-    let elements = loan.operands.first().filter(|lent| matches!(lent, Lent::Memory(..)))?;
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+    let elements =
+        loan.operands.first().filter(|lent| matches!(lent, BorrowedOperand::Memory(..)))?;
     let elements = elements.elements(dtype.size())?;
     macro_rules! rows {
         ($read:expr) => {

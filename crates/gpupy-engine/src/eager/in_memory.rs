@@ -5,17 +5,18 @@
 //! [`joined`]. Invariants: a value that somebody else holds is never written; what is given was
 //! computed, all of it, in host memory.
 //!
-//! Not here: masks (`masked.rs`), index arrays (`indexed.rs`); writes that are recorded (`recorder.rs`) and evaluated (`assign.rs`).
+//! Not here: masks (`masked.rs`), index arrays (`indexed.rs`); writes that are recorded (`recorder.rs`) and evaluated
+//! (`assign.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::{Current, Held};
-use crate::array::own::{Memory, Own};
-use crate::eager::lent::{Lent, Loan, Shown};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::{Contents, Current};
+use crate::array::own::{ElementStorage, OwnedElements};
+use crate::eager::lent::{BorrowGuard, BorrowedOperand, HostView};
 use crate::graph::join::Join;
-use crate::graph::value::{Input, Kind, Operand, Origin, Value};
+use crate::graph::value::{Input, Operand, Origin, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
-use crate::memory::seen::{Elements, copy_seen, fill, fill_all, place, put, seen};
+use crate::memory::seen::{ElementBytes, copy_seen, fill, fill_all, place, put, seen};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -45,10 +46,10 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, little: b
 }
 
 /// What a write writes, in C order; of a scalar, one element.
-fn data(dest: &Array, source: &Operand, little: bool) -> Option<Elements> {
+fn data(dest: &Array, source: &Operand, little: bool) -> Option<ElementBytes> {
     match source {
         (Input::Scalar(scalar), _) => {
-            Some(Elements::from_slice(scalar.bytes().get(..dest.dtype().size())?))
+            Some(ElementBytes::from_slice(scalar.bytes().get(..dest.dtype().size())?))
         }
         (input, Some(value)) if little => {
             elements(value, &input.access(dest.shape()), dest.shape())
@@ -92,19 +93,19 @@ fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
 
 /// Writes few elements into a view of a base that has its own, if what is written is in host memory
 /// and needs no broadcasting beyond one element; `None`, with nothing done, where it is not so.
-pub(crate) fn write_own(dest: &Array, source: &Arg<'_>) -> Option<()> {
+pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
     let size = dest.dtype().size();
     // What is lent is not the destination's base, whose lock is taken below.
     let lent;
     let data = match source {
-        Arg::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
-        Arg::Scalar(scalar) => {
-            Data::Of(Shown::Copied(Elements::from_slice(scalar.bytes().get(..size)?)))
+        ArrayOrScalar::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
+        ArrayOrScalar::Scalar(scalar) => {
+            Data::Of(HostView::Copied(ElementBytes::from_slice(scalar.bytes().get(..size)?)))
         }
-        Arg::Array(array) if !fits(array, dest) => return None,
-        Arg::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
-        Arg::Array(_) => {
-            lent = Loan::of(&[*source])?;
+        ArrayOrScalar::Array(array) if !fits(array, dest) => return None,
+        ArrayOrScalar::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
+        ArrayOrScalar::Array(_) => {
+            lent = BorrowGuard::of(&[*source])?;
             Data::Of(lent.operands.first()?.elements(size)?.apart())
         }
     };
@@ -146,25 +147,25 @@ pub(crate) fn settled(current: &mut Current) {
 /// Makes elements in host memory a base's own, for writing; `None` where others are, or where more than
 /// `most` would have to be copied.
 fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
-    if let Held::Value(value) = current.held()
+    if let Contents::Value(value) = current.held()
         && (!value.is_empty() || most == usize::MAX)
     {
         let (dtype, shape) = (value.dtype(), value.0.shape.clone());
         let bytes = value.len() * dtype.size();
         let few = value.len() <= most;
         let memory = match value.0.kind {
-            _ if value.is_empty() => Memory::of(&[]).ok()?,
-            Kind::Constant(scalar) if few => {
-                Memory::full(scalar.bytes().get(..dtype.size())?, value.len()).ok()?
+            _ if value.is_empty() => ElementStorage::of(&[]).ok()?,
+            ValueKind::Constant(scalar) if few => {
+                ElementStorage::full(scalar.bytes().get(..dtype.size())?, value.len()).ok()?
             }
-            Kind::Constant(_) => return None,
-            Kind::External(_) => return None,
-            Kind::Host(_) | Kind::Expr { .. } => {
+            ValueKind::Constant(_) => return None,
+            ValueKind::External(_) => return None,
+            ValueKind::Host(_) | ValueKind::Expr { .. } => {
                 match taken(value, most == usize::MAX).map(Arc::try_unwrap) {
-                    Some(Ok(buffer)) => Memory::in_buffer(buffer),
+                    Some(Ok(buffer)) => ElementStorage::in_buffer(buffer),
                     Some(Err(shared)) => {
                         // SAFETY: elements in host memory are never written while somebody has them.
-                        let copied = Memory::of(unsafe { shared.bytes(0..bytes) }).ok();
+                        let copied = ElementStorage::of(unsafe { shared.bytes(0..bytes) }).ok();
                         // Without a copy the value has its memory again.
                         value.state().host = Some(shared);
                         copied?
@@ -175,14 +176,14 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
                             return None;
                         }
                         // SAFETY: as above.
-                        Memory::of(unsafe { state.host.as_ref()?.bytes(0..bytes) }).ok()?
+                        ElementStorage::of(unsafe { state.host.as_ref()?.bytes(0..bytes) }).ok()?
                     }
                 }
             }
         };
-        current.make_own(Own::new(dtype, shape, Origin::AtOnce, memory));
+        current.make_own(OwnedElements::new(dtype, shape, Origin::AtOnce, memory));
     }
-    current.own_mut().map(Own::bytes_mut)
+    current.own_mut().map(OwnedElements::bytes_mut)
 }
 
 /// Bytes of elements that are copied by way of the stack.
@@ -190,7 +191,7 @@ const STACK: usize = 1 << 10;
 
 /// What is written.
 enum Data<'a> {
-    Of(Shown<'a>),
+    Of(HostView<'a>),
     /// Elements of the destination's base.
     Within(&'a View),
 }
@@ -224,16 +225,16 @@ pub(crate) fn copied(array: &Array) -> Option<Array> {
     let (dtype, view) = (array.dtype(), array.layout());
     let own = |elements: &[u8]| Array::own(dtype, array.shape(), Origin::AtOnce, elements);
     match current.held() {
-        Held::Own(held) if array.is_contiguous() => {
+        Contents::Own(held) if array.is_contiguous() => {
             let start = array.offset() as usize * dtype.size();
             own(held.bytes().get(start..start + array.size() * dtype.size())?)
         }
-        Held::Own(held) => own(&seen(held.bytes(), dtype.size(), view)?),
-        Held::Value(value) if !array.is_whole() => {
+        Contents::Own(held) => own(&seen(held.bytes(), dtype.size(), view)?),
+        Contents::Value(value) if !array.is_whole() => {
             let walk = access::access(view.offset, &view.strides);
             own(&elements(value, &walk, &view.shape)?)
         }
-        Held::Value(_) | Held::Nothing => None,
+        Contents::Value(_) | Contents::Nothing => None,
     }
 }
 
@@ -270,23 +271,23 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
     let (axis, whole) = (join.axis as usize, View::contiguous(shape));
     for (part, array) in arrays.iter().filter(|array| array.size() > 0).enumerate() {
         let view = whole.slice_axis(axis, join.start(part), array.shape()[axis], 1);
-        let loan = Loan::of(&[Arg::Array(array)])?;
+        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
         let lent = loan.operands.first()?;
         let data = lent.elements(size)?;
         match lent {
-            Lent::Scalar(_) => fill(bytes, &view, &data),
-            Lent::Memory(..) => place(bytes, size, &view, &data),
+            BorrowedOperand::Scalar(_) => fill(bytes, &view, &data),
+            BorrowedOperand::Memory(..) => place(bytes, size, &view, &data),
         }
     }
     Some(joined)
 }
 
 /// The elements of a value that an access names, in C order, if they are in host memory.
-fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
+fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<ElementBytes> {
     let size = value.dtype().size();
     if size_of(shape) == 0 {
         // The access of nothing may lead anywhere.
-        return Some(Elements::new());
+        return Some(ElementBytes::new());
     }
     let reach = access::reach(walk, shape);
     let state = value.state();
@@ -298,5 +299,5 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<Elements> {
     if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
         return memory::few_copied(&bytes[reach.start * size..]).ok();
     }
-    gather(bytes, size, walk, shape).ok().map(Elements::from_vec)
+    gather(bytes, size, walk, shape).ok().map(ElementBytes::from_vec)
 }

@@ -1,13 +1,13 @@
 //! Index arrays of few elements in host memory, by which rows are read and written where they lie, without any driver.
 //!
-//! Owns [`Outside`], [`picked`], [`picked_along`] and [`write()`]. Invariants: a base that somebody else has elements of is never written; a write that
-//! does not fit, or by an index outside, changes nothing.
+//! Owns [`Outside`], [`picked`], [`picked_along`] and [`write()`]. Invariants: a base that somebody else has elements
+//! of is never written; a write that does not fit, or by an index outside, changes nothing.
 //!
 //! Not here: masks (`masked.rs`), index arrays of many elements, which become expressions (`indexing`).
 
-use crate::array::base::{Arg, Array};
+use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::in_memory::own_again;
-use crate::eager::lent::{Lent, Loan};
+use crate::eager::lent::{BorrowGuard, BorrowedOperand};
 use crate::graph::value::Origin;
 use crate::memory::strided::{each_point, gather_into};
 use gpupy_core::DType;
@@ -32,8 +32,10 @@ pub enum Outside {
 pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     let (n, row) = (*array.shape().first()?, size_of(&array.shape()[1..]));
     let (dtype, size) = (array.dtype(), array.dtype().size());
-    let loan = Loan::of(&[Arg::Array(array), Arg::Array(index)])?;
-    let [table @ Lent::Memory(..), places @ Lent::Memory(..)] = &loan.operands[..] else {
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(index)])?;
+    let [table @ BorrowedOperand::Memory(..), places @ BorrowedOperand::Memory(..)] =
+        &loan.operands[..]
+    else {
         return None;
     };
     let (table, places) = (table.elements(size)?, places.elements(index.dtype().size())?);
@@ -79,15 +81,15 @@ pub(crate) fn picked_along(
     let picked = shape.get(at..at + shape.len().checked_sub(kept)?)?;
     let broadcast = |index: &&Array| index.broadcast_to(picked).ok();
     let wide = indices.iter().flatten().map(broadcast).collect::<Option<SmallVec<[Array; 2]>>>()?;
-    let args = [array].into_iter().chain(&wide).map(Arg::Array);
-    let loan = Loan::of(&args.collect::<SmallVec<[Arg<'_>; 3]>>())?;
+    let args = [array].into_iter().chain(&wide).map(ArrayOrScalar::Array);
+    let loan = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
     let (table, lent) = loan.operands.split_first()?;
     let (bytes, first) = table.reach(size)?;
 
     // How far from an element of the kept axes each picked one lies.
     let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, size_of(picked));
     let mut lent = lent.iter().zip(&wide);
-    let (mut before, mut behind) = (Axes::default(), Axes::default());
+    let (mut before, mut behind) = (KeptAxes::default(), KeptAxes::default());
     for (axis, index) in indices.iter().enumerate() {
         let (n, stride) = (*array.shape().get(axis)?, array.strides()[axis] as i64);
         if index.is_none() {
@@ -173,15 +175,15 @@ fn fetch<const N: usize>(
 
 /// Axes of an array that are kept.
 #[derive(Default)]
-struct Axes {
+struct KeptAxes {
     walk: Access,
     extents: Shape,
 }
 
-/// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis of few elements
-/// that only their base has; of several writes to one row the last counts. `None`, with nothing done, where one lies
-/// outside, it is more work, or it does not fit.
-pub(crate) fn write(dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()> {
+/// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis of few
+/// elements that only their base has; of several writes to one row the last counts. `None`, with nothing done, where
+/// one lies outside, it is more work, or it does not fit.
+pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
     let size = dest.dtype().size();
     let (n, rest) = dest.shape().split_first()?;
     let (first, inner) = dest.strides().split_first()?;
@@ -191,8 +193,8 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()>
         return None;
     }
     let fits = match source {
-        Arg::Scalar(scalar) => scalar.dtype == dest.dtype(),
-        Arg::Array(array) => {
+        ArrayOrScalar::Scalar(scalar) => scalar.dtype == dest.dtype(),
+        ArrayOrScalar::Array(array) => {
             let rows = index.shape().iter().chain(rest);
             array.dtype() == dest.dtype() && array.shape().iter().eq(rows)
         }
@@ -201,8 +203,8 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()>
         return None;
     }
     // None of them is of the destination's base, whose lock is taken below.
-    let loan = Loan::of(&[Arg::Array(index), *source])?;
-    let [Lent::Memory(..), given] = &loan.operands[..] else { return None };
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(index), *source])?;
+    let [BorrowedOperand::Memory(..), given] = &loan.operands[..] else { return None };
     let elements = loan.operands[0].elements(index.dtype().size())?;
     let numbers = integers(index.dtype(), &elements)?;
     let places = places_of(&numbers, *n)?;

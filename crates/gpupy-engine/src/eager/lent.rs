@@ -1,15 +1,15 @@
 //! Operands of small work, lent while it is computed.
 //!
-//! Owns [`Lent`], [`Shown`] and [`Loan`]. Invariants: as long as a loan lives nobody writes to what it lends; who
-//! lends never waits, so that two loans of the same arrays never wait for each other.
+//! Owns [`BorrowedOperand`], [`HostView`] and [`BorrowGuard`]. Invariants: as long as a loan lives nobody writes to
+//! what it lends; who lends never waits, so that two loans of the same arrays never wait for each other.
 //!
 //! Not here: what is computed with them (`task.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::{Current, Held};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::{Contents, Current};
 use crate::array::pinned::bases_may_overlap;
-use crate::graph::value::Kind;
-use crate::memory::seen::{Elements, seen};
+use crate::graph::value::ValueKind;
+use crate::memory::seen::{ElementBytes, seen};
 use gpupy_core::Scalar;
 use smallvec::SmallVec;
 use std::ops::Deref;
@@ -18,7 +18,7 @@ use std::sync::MutexGuard;
 
 /// An operand that is there.
 #[derive(Clone, Copy)]
-pub(crate) enum Lent<'a> {
+pub(crate) enum BorrowedOperand<'a> {
     /// One element, or an array all of whose elements are this one.
     Scalar(Scalar),
     /// An array, and the first element of its base in host memory.
@@ -26,52 +26,52 @@ pub(crate) enum Lent<'a> {
 }
 
 /// Elements in C order.
-pub(crate) enum Shown<'a> {
+pub(crate) enum HostView<'a> {
     /// Where they lie.
     There(&'a [u8]),
     /// Those that lie otherwise, or that are one number.
-    Copied(Elements),
+    Copied(ElementBytes),
 }
 
-impl Shown<'_> {
+impl HostView<'_> {
     /// The elements, apart from any memory that a write to another base may change.
     pub fn apart(self) -> Self {
         match self {
-            Shown::There(bytes) if bases_may_overlap() => {
-                Shown::Copied(Elements::from_slice(bytes))
+            HostView::There(bytes) if bases_may_overlap() => {
+                HostView::Copied(ElementBytes::from_slice(bytes))
             }
             other => other,
         }
     }
 }
 
-impl Deref for Shown<'_> {
+impl Deref for HostView<'_> {
     type Target = [u8];
 
     #[inline]
     fn deref(&self) -> &[u8] {
         match self {
-            Shown::There(bytes) => bytes,
-            Shown::Copied(bytes) => bytes,
+            HostView::There(bytes) => bytes,
+            HostView::Copied(bytes) => bytes,
         }
     }
 }
 
-impl Lent<'_> {
+impl BorrowedOperand<'_> {
     /// The elements of so many bytes each, in C order; of a scalar, one.
-    pub fn elements(&self, size: usize) -> Option<Shown<'_>> {
+    pub fn elements(&self, size: usize) -> Option<HostView<'_>> {
         match self {
-            Lent::Scalar(scalar) => {
-                Some(Shown::Copied(Elements::from_slice(scalar.bytes().get(..size)?)))
+            BorrowedOperand::Scalar(scalar) => {
+                Some(HostView::Copied(ElementBytes::from_slice(scalar.bytes().get(..size)?)))
             }
-            Lent::Memory(array, _) => {
+            BorrowedOperand::Memory(array, _) => {
                 let (bytes, offset) = self.reach(size)?;
                 if array.is_contiguous() {
-                    return Some(Shown::There(bytes));
+                    return Some(HostView::There(bytes));
                 }
                 let mut view = array.layout().clone();
                 view.offset = offset;
-                seen(bytes, size, &view).map(Shown::Copied)
+                seen(bytes, size, &view).map(HostView::Copied)
             }
         }
     }
@@ -79,7 +79,7 @@ impl Lent<'_> {
     /// The bytes from the lowest element that an array shows to the highest, and the place of its first element in
     /// them; `None` of a scalar, and of nothing.
     pub fn reach(&self, size: usize) -> Option<(&[u8], isize)> {
-        let Lent::Memory(array, first) = self else { return None };
+        let BorrowedOperand::Memory(array, first) = self else { return None };
         let (low, high) = array.layout().extent()?;
         let (start, len) = (low as usize, (high - low) as usize + 1);
         // SAFETY: the elements up to the highest that the array shows are lent.
@@ -94,17 +94,17 @@ const MOST: usize = 3;
 
 /// Operands with the locks of their bases.
 #[derive(Default)]
-pub(crate) struct Loan<'a> {
-    pub operands: SmallVec<[Lent<'a>; 3]>,
+pub(crate) struct BorrowGuard<'a> {
+    pub operands: SmallVec<[BorrowedOperand<'a>; 3]>,
     /// The longest chain of operations that led to one of them and were computed at once.
     pub depth: u32,
     locks: [Option<MutexGuard<'a, Current>>; MOST],
 }
 
-impl<'a> Loan<'a> {
+impl<'a> BorrowGuard<'a> {
     /// These operands, if all of their elements are in host memory and nobody else has their bases.
-    pub fn of(args: &[Arg<'a>]) -> Option<Loan<'a>> {
-        let mut loan = Loan::default();
+    pub fn of(args: &[ArrayOrScalar<'a>]) -> Option<BorrowGuard<'a>> {
+        let mut loan = BorrowGuard::default();
         loan.take(args)?;
         Some(loan)
     }
@@ -112,26 +112,26 @@ impl<'a> Loan<'a> {
     /// Takes these operands too, as `of` does. Where it does not, the loan lends what it had and some of
     /// them.
     #[inline]
-    pub fn take(&mut self, args: &[Arg<'a>]) -> Option<()> {
+    pub fn take(&mut self, args: &[ArrayOrScalar<'a>]) -> Option<()> {
         for arg in args {
             let array = match arg {
-                Arg::Scalar(scalar) => {
-                    self.operands.push(Lent::Scalar(*scalar));
+                ArrayOrScalar::Scalar(scalar) => {
+                    self.operands.push(BorrowedOperand::Scalar(*scalar));
                     continue;
                 }
-                Arg::Array(array) => *array,
+                ArrayOrScalar::Array(array) => *array,
             };
             // Its base may be lent already.
             let again = self.operands.iter().find_map(|lent| match lent {
-                Lent::Memory(other, first) if other.shares_base(array) => Some(*first),
+                BorrowedOperand::Memory(other, first) if other.shares_base(array) => Some(*first),
                 _ => None,
             });
             if let Some(first) = again {
-                self.operands.push(Lent::Memory(array, first));
+                self.operands.push(BorrowedOperand::Memory(array, first));
                 continue;
             }
             let current = array.current_now()?;
-            if let Held::Own(own) = current.held() {
+            if let Contents::Own(own) = current.held() {
                 self.depth = self.depth.max(own.depth);
             }
             let lock = self.locks.get_mut(self.operands.len())?;
@@ -144,17 +144,17 @@ impl<'a> Loan<'a> {
 
 /// An array as an operand; `None` where its elements are not all in host memory.
 #[inline]
-fn lent<'a>(array: &'a Array, current: &Current) -> Option<Lent<'a>> {
+fn lent<'a>(array: &'a Array, current: &Current) -> Option<BorrowedOperand<'a>> {
     let first = match current.held() {
-        Held::Own(own) => own.start(),
-        Held::Value(value) => {
-            if let Kind::Constant(scalar) = value.0.kind {
-                return Some(Lent::Scalar(scalar));
+        Contents::Own(own) => own.start(),
+        Contents::Value(value) => {
+            if let ValueKind::Constant(scalar) = value.0.kind {
+                return Some(BorrowedOperand::Scalar(scalar));
             }
             let (low, high) = array.layout().extent()?;
             value.host_start(low as usize..high as usize + 1)?
         }
-        Held::Nothing => return None,
+        Contents::Nothing => return None,
     };
-    Some(Lent::Memory(array, first))
+    Some(BorrowedOperand::Memory(array, first))
 }

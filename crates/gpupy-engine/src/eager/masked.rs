@@ -5,9 +5,9 @@
 //!
 //! Not here: masks of many elements, which become positions (`positions.rs`) or choices of elements.
 
-use crate::array::base::{Arg, Array};
+use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::in_memory::own_again;
-use crate::eager::lent::{Lent, Loan};
+use crate::eager::lent::{BorrowGuard, BorrowedOperand};
 use crate::execute::positions::count;
 use crate::graph::value::Origin;
 use crate::memory::access;
@@ -21,8 +21,10 @@ use gpupy_core::shape::{Shape, size_of};
 pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let (dtype, size) = (array.dtype(), array.dtype().size());
     let rest = array.shape().strip_prefix(mask.shape())?;
-    let loan = Loan::of(&[Arg::Array(array), Arg::Array(mask)])?;
-    let [elements @ Lent::Memory(..), chosen @ Lent::Memory(..)] = &loan.operands[..] else {
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(mask)])?;
+    let [elements @ BorrowedOperand::Memory(..), chosen @ BorrowedOperand::Memory(..)] =
+        &loan.operands[..]
+    else {
         return None;
     };
     let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
@@ -57,8 +59,8 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
 
 /// How many elements of a mask in host memory are true; `None` where they are not there.
 pub(crate) fn counted(mask: &Array) -> Option<usize> {
-    let loan = Loan::of(&[Arg::Array(mask)])?;
-    let [elements @ Lent::Memory(..)] = &loan.operands[..] else { return None };
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(mask)])?;
+    let [elements @ BorrowedOperand::Memory(..)] = &loan.operands[..] else { return None };
     (mask.dtype() == DType::Bool).then(|| elements.elements(1).map(|mask| count(&mask)))?
 }
 
@@ -100,19 +102,19 @@ fn each_true(mask: &[u8], mut each: impl FnMut(usize)) {
 
 /// Writes a scalar, or elements one after another, where a mask of the same shape is true, into few
 /// elements that only their base has; `None`, with nothing done, where it is more work or does not fit.
-pub(crate) fn write(dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> {
+pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
     let size = dest.dtype().size();
     let (dtype, axes) = match source {
-        Arg::Scalar(scalar) => (scalar.dtype, 0),
-        Arg::Array(array) => (array.dtype(), array.ndim()),
+        ArrayOrScalar::Scalar(scalar) => (scalar.dtype, 0),
+        ArrayOrScalar::Array(array) => (array.dtype(), array.ndim()),
     };
     let fits = dtype == dest.dtype() && axes <= 1 && mask.shape() == dest.shape();
     if !fits {
         return None;
     }
     // None of them is of the destination's base, whose lock is taken below.
-    let loan = Loan::of(&[Arg::Array(mask), *source])?;
-    let [Lent::Memory(..), given] = &loan.operands[..] else { return None };
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(mask), *source])?;
+    let [BorrowedOperand::Memory(..), given] = &loan.operands[..] else { return None };
     let (chosen, data) = (loan.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
     let count = count(&chosen);
     let step = match data.len() {

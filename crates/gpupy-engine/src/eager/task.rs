@@ -1,6 +1,6 @@
 //! Tasks: one operation on host memory as one launch of a driver.
 //!
-//! Owns [`Task`]. A task is an operation whose operands are scalars or elements that lie in host memory;
+//! Owns [`EagerLaunch`]. A task is an operation whose operands are scalars or elements that lie in host memory;
 //! axes over which all of them go alike are merged. Most have operands and results whose elements lie
 //! side by side, and need no numbers but their count.
 //!
@@ -8,16 +8,16 @@
 //! many operations (`kernel.rs`).
 
 use crate::array::base::Array;
-use crate::eager::lent::Lent;
-use crate::graph::function::Function;
+use crate::eager::lent::BorrowedOperand;
+use crate::graph::function::ScalarFunction;
 use crate::graph::lanes::{FEW, Products};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
-use crate::graph::whole::Whole;
+use crate::graph::whole::LibraryOp;
 use crate::memory::access;
 use crate::memory::view::View;
-use crate::schedule::device::Device;
+use crate::schedule::device::OpenDevice;
 use crate::schedule::program::kernel::merge_axes;
-use crate::schedule::program::programs::{Key, Leaf, MOST_CALLED, Work, unit};
+use crate::schedule::program::programs::{LaunchBody, MOST_CALLED, ProgramKey, ProgramLeaf, unit};
 use crate::schedule::program::single;
 use gpupy_core::driver::{
     Access, BlockId, Capabilities, Dest, Evaluated, HostBlock, HostMemory, Launch,
@@ -37,10 +37,10 @@ const MOST_OPERANDS: usize = 3;
 const NAMES: [BlockId; MOST_OPERANDS] = [BlockId(0), BlockId(1), BlockId(2)];
 
 /// One operation, ready to be launched.
-pub(crate) struct Task {
-    key: Key,
+pub(crate) struct EagerLaunch {
+    key: ProgramKey,
     /// What a call computes.
-    called: Option<Arc<Function>>,
+    called: Option<Arc<ScalarFunction>>,
     params: SmallVec<[u64; MOST_OPERANDS]>,
     operands: SmallVec<[HostBlock; MOST_OPERANDS]>,
     /// How many points there are.
@@ -48,23 +48,23 @@ pub(crate) struct Task {
     /// How many results there are.
     len: usize,
     /// How the points are walked over, where elements do not lie side by side.
-    walks: Option<Box<Walks>>,
+    walks: Option<Box<LaunchWalks>>,
 }
 
 /// A space of points with its walks.
-struct Walks {
+struct LaunchWalks {
     space: Shape,
     accesses: SmallVec<[Access; 3]>,
     /// Over the merged space of the results.
     dest: Access,
 }
 
-impl Task {
+impl EagerLaunch {
     /// A task whose elements lie side by side, so far without operands.
     #[inline(always)]
-    fn new(work: Work, dtype: DType, points: usize, len: usize) -> Task {
-        Task {
-            key: Key { work, dtype, rank: 1, leaves: [None; 3] },
+    fn new(work: LaunchBody, dtype: DType, points: usize, len: usize) -> EagerLaunch {
+        EagerLaunch {
+            key: ProgramKey { work, dtype, rank: 1, leaves: [None; 3] },
             called: None,
             params: SmallVec::new(),
             operands: SmallVec::new(),
@@ -76,17 +76,17 @@ impl Task {
 
     /// The task of a scalar operation that gives so many results, so far without operands.
     #[inline(always)]
-    pub fn of_op(op: Op, len: usize) -> Task {
-        Task::new(Work::Apply(op), DType::Bool, len, len)
+    pub fn of_op(op: Op, len: usize) -> EagerLaunch {
+        EagerLaunch::new(LaunchBody::Apply(op), DType::Bool, len, len)
     }
 
     /// The task of a call that gives so many results, so far without operands; `None` where one launch does not do it.
-    pub fn of_call(function: &Arc<Function>, len: usize) -> Option<Task> {
+    pub fn of_call(function: &Arc<ScalarFunction>, len: usize) -> Option<EagerLaunch> {
         let is_straight = function.turns() == 0 && function.results().len() == 1;
         if !is_straight || function.number() >= MOST_CALLED {
             return None;
         }
-        let mut task = Task::new(Work::Call(function.number()), DType::Bool, len, len);
+        let mut task = EagerLaunch::new(LaunchBody::Call(function.number()), DType::Bool, len, len);
         task.called = Some(function.clone());
         Some(task)
     }
@@ -98,7 +98,7 @@ impl Task {
     pub fn take(
         &mut self,
         to: DType,
-        operands: &[Lent<'_>],
+        operands: &[BorrowedOperand<'_>],
         shape: &[usize],
         alike: bool,
     ) -> Option<()> {
@@ -111,14 +111,14 @@ impl Task {
         let places = dtypes.iter_mut().zip(&mut self.key.leaves);
         for (operand, (dtype, leaf)) in operands.iter().zip(places) {
             match operand {
-                Lent::Scalar(scalar) => {
+                BorrowedOperand::Scalar(scalar) => {
                     *dtype = scalar.dtype;
-                    *leaf = Some(Leaf::Scalar(scalar.dtype));
+                    *leaf = Some(ProgramLeaf::Scalar(scalar.dtype));
                     self.params.push(scalar.bits);
                 }
-                Lent::Memory(array, first) => {
+                BorrowedOperand::Memory(array, first) => {
                     *dtype = array.dtype();
-                    *leaf = Some(Leaf::Memory(*dtype, kind));
+                    *leaf = Some(ProgramLeaf::Memory(*dtype, kind));
                     self.operands.push(lying(*first, *dtype, array.offset() as usize, self.len));
                     side_by_side &= array.is_contiguous();
                 }
@@ -126,7 +126,7 @@ impl Task {
         }
         let dtypes = dtypes.get(..operands.len())?;
         self.key.dtype = match (self.key.work, &self.called) {
-            (Work::Apply(op), _) => op.result_dtype(dtypes, to)?,
+            (LaunchBody::Apply(op), _) => op.result_dtype(dtypes, to)?,
             (_, Some(function)) if function.arguments() == dtypes => *function.results().first()?,
             _ => return None,
         };
@@ -138,11 +138,16 @@ impl Task {
 
     /// Takes operands anew, some of which do not lie side by side.
     #[cold]
-    fn walk_over(&mut self, operands: &[Lent<'_>], shape: &[usize], alike: bool) -> Option<()> {
+    fn walk_over(
+        &mut self,
+        operands: &[BorrowedOperand<'_>],
+        shape: &[usize],
+        alike: bool,
+    ) -> Option<()> {
         self.operands.clear();
         let mut accesses = SmallVec::new();
         for operand in operands {
-            let Lent::Memory(array, first) = operand else { continue };
+            let BorrowedOperand::Memory(array, first) = operand else { continue };
             let (access, memory) = match alike {
                 true => seen(array.layout(), array.dtype(), *first),
                 false => seen(&array.layout().broadcast_to(shape).ok()?, array.dtype(), *first),
@@ -157,55 +162,60 @@ impl Task {
 
     /// The task of one step of the reduction of all elements of an array, where they lie side by side;
     /// `None` for others.
-    pub fn whole(op: Op, array: &Array, operand: &Lent<'_>) -> Option<Task> {
+    pub fn whole(op: Op, array: &Array, operand: &BorrowedOperand<'_>) -> Option<EagerLaunch> {
         let (n, dtype) = (array.size(), array.dtype());
         let kind = if n == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
-        let Lent::Memory(array, first) = operand else { return None };
-        let mut task = Task::new(Work::Reduce(op), dtype, n, n.div_ceil(REDUCE_CHUNK));
-        task.key.leaves[0] = Some(Leaf::Memory(dtype, kind));
+        let BorrowedOperand::Memory(array, first) = operand else { return None };
+        let mut task = EagerLaunch::new(LaunchBody::Reduce(op), dtype, n, n.div_ceil(REDUCE_CHUNK));
+        task.key.leaves[0] = Some(ProgramLeaf::Memory(dtype, kind));
         task.operands.push(lying(*first, dtype, array.offset() as usize, n));
         array.is_contiguous().then_some(task)
     }
 
     /// The task of the product of two vectors of so many elements; `None` where one is not in host memory.
-    pub fn dot(n: usize, dtype: DType, operands: &[Lent<'_>]) -> Option<Task> {
-        let mut task = Task::new(Work::Whole(Whole::MatMul(n)), dtype, n, 1);
+    pub fn dot(n: usize, dtype: DType, operands: &[BorrowedOperand<'_>]) -> Option<EagerLaunch> {
+        let mut task = EagerLaunch::new(LaunchBody::Whole(LibraryOp::MatMul(n)), dtype, n, 1);
         let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
         for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
-            let Lent::Memory(array, first) = operand else { return None };
+            let BorrowedOperand::Memory(array, first) = operand else { return None };
             let (mut access, memory) = seen(array.layout(), dtype, *first);
-            *leaf = Some(Leaf::Memory(dtype, access::kind(&access, &[n])));
+            *leaf = Some(ProgramLeaf::Memory(dtype, access::kind(&access, &[n])));
             access.strides.insert_many(0, [0, 0]);
             task.operands.push(memory);
             accesses.push(access);
         }
         task.key.rank = 3;
         let (space, dest) = (smallvec![1, 1, n], access::access(0, &[1, 1, 1]));
-        task.walks = Some(Box::new(Walks { space, accesses, dest }));
+        task.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
         Some(task)
     }
 
     /// The task of an operation; `None` where an operand is not in host memory.
-    pub fn of(dtype: DType, shape: &[usize], op: &NodeOp, operands: &[Operand]) -> Option<Task> {
+    pub fn of(
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Operand],
+    ) -> Option<EagerLaunch> {
         let (work, mut space) = match op {
-            NodeOp::Apply(op) => (Work::Apply(*op), Shape::from_slice(shape)),
-            NodeOp::Index(_) => (Work::Index, Shape::from_slice(shape)),
+            NodeOp::Apply(op) => (LaunchBody::Apply(*op), Shape::from_slice(shape)),
+            NodeOp::Index(_) => (LaunchBody::Index, Shape::from_slice(shape)),
             _ => return None,
         };
         let mut dest = access::access(0, &contiguous_strides(shape));
-        let mut task = Task::new(work, dtype, size_of(&space), size_of(shape));
+        let mut task = EagerLaunch::new(work, dtype, size_of(&space), size_of(shape));
         let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
         for ((input, value), leaf) in operands.iter().zip(&mut task.key.leaves) {
             *leaf = Some(match (input, value) {
                 (Input::Scalar(scalar), _) => {
                     task.params.push(scalar.bits);
-                    Leaf::Scalar(scalar.dtype)
+                    ProgramLeaf::Scalar(scalar.dtype)
                 }
                 (input, Some(value)) => {
                     let mut access = input.access(&space);
                     task.operands.push(memory(value, &mut access, &space)?);
                     accesses.push(access);
-                    Leaf::Memory(value.dtype(), AccessKind::Affine)
+                    ProgramLeaf::Memory(value.dtype(), AccessKind::Affine)
                 }
                 (_, None) => return None,
             });
@@ -214,7 +224,7 @@ impl Task {
             let mut access = Access { offset: 0, strides: SmallVec::from_elem(0, space.len()) };
             *access.strides.get_mut(*axis as usize)? = 1;
             accesses.push(access);
-            task.key.leaves[0] = Some(Leaf::Coordinate(AccessKind::Affine));
+            task.key.leaves[0] = Some(ProgramLeaf::Coordinate(AccessKind::Affine));
         }
         if space.is_empty() {
             space.push(1);
@@ -230,42 +240,54 @@ impl Task {
         dtype: DType,
         shape: &[usize],
         op: &NodeOp,
-        operands: &[Lent<'_>],
-    ) -> Option<Task> {
+        operands: &[BorrowedOperand<'_>],
+    ) -> Option<EagerLaunch> {
         let mut space = Shape::from_slice(shape);
         let work = match op {
             NodeOp::Reduce { op, n } if *n <= FEW => {
-                return Task::of_few(Work::Few(*op, *n as u8), *n, dtype, shape, operands);
+                return EagerLaunch::of_few(
+                    LaunchBody::Few(*op, *n as u8),
+                    *n,
+                    dtype,
+                    shape,
+                    operands,
+                );
             }
             NodeOp::Reduce { op, n } => {
                 *space.last_mut()? = *n;
-                Work::Reduce(*op)
+                LaunchBody::Reduce(*op)
             }
-            NodeOp::Whole(Whole::MatMul(k)) if Products::are_few(shape, *k) => {
-                return Task::of_few(Work::Products(*k as u8), *k, dtype, shape, operands);
+            NodeOp::Whole(LibraryOp::MatMul(k)) if Products::are_few(shape, *k) => {
+                return EagerLaunch::of_few(
+                    LaunchBody::Products(*k as u8),
+                    *k,
+                    dtype,
+                    shape,
+                    operands,
+                );
             }
             NodeOp::Whole(whole) => {
                 space = whole.space(shape);
-                Work::Whole(*whole)
+                LaunchBody::Whole(*whole)
             }
             _ => return None,
         };
-        let mut task = Task::new(work, dtype, size_of(&space), size_of(shape));
+        let mut task = EagerLaunch::new(work, dtype, size_of(&space), size_of(shape));
         let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
         for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
-            let Lent::Memory(array, first) = operand else { return None };
+            let BorrowedOperand::Memory(array, first) = operand else { return None };
             let (access, memory) = seen(array.layout(), array.dtype(), *first);
-            *leaf = Some(Leaf::Memory(array.dtype(), access::kind(&access, array.shape())));
+            *leaf = Some(ProgramLeaf::Memory(array.dtype(), access::kind(&access, array.shape())));
             task.operands.push(memory);
             accesses.push(access);
         }
         match work {
-            Work::Whole(whole) => {
+            LaunchBody::Whole(whole) => {
                 // Their axes are what they go by.
                 let out = whole.form().out_shape(&space);
                 let dest = access::access(0, &contiguous_strides(&out));
                 task.key.rank = space.len() as u32;
-                task.walks = Some(Box::new(Walks { space, accesses, dest }));
+                task.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
             }
             _ => task.walk(space, accesses, access::access(0, &contiguous_strides(shape))),
         }
@@ -274,23 +296,23 @@ impl Task {
 
     /// The task of a reduction of few points, which lie along the last axis of each operand.
     fn of_few(
-        work: Work,
+        work: LaunchBody,
         points: usize,
         dtype: DType,
         shape: &[usize],
-        operands: &[Lent<'_>],
-    ) -> Option<Task> {
-        let mut task = Task::new(work, dtype, size_of(shape), size_of(shape));
+        operands: &[BorrowedOperand<'_>],
+    ) -> Option<EagerLaunch> {
+        let mut task = EagerLaunch::new(work, dtype, size_of(shape), size_of(shape));
         let mut accesses = SmallVec::new();
         for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
-            let Lent::Memory(array, first) = operand else { return None };
+            let BorrowedOperand::Memory(array, first) = operand else { return None };
             let (mut access, memory) = seen(array.layout(), array.dtype(), *first);
             // A reduction has an axis of its one result in the place of that of the points.
             let step = access.strides.pop()?;
             access.strides.resize(shape.len(), 0);
             let from =
                 |k: usize| Access { offset: access.offset + step * k as i64, ..access.clone() };
-            *leaf = Some(Leaf::Memory(array.dtype(), AccessKind::Affine));
+            *leaf = Some(ProgramLeaf::Memory(array.dtype(), AccessKind::Affine));
             task.operands.push(memory);
             accesses.extend((0..points).map(from));
         }
@@ -301,7 +323,7 @@ impl Task {
     /// Takes the walks over a space, with axes together where everything goes on alike.
     fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
         let walks = accesses.iter().chain([&dest]);
-        let groups = merge_axes(&space, walks, matches!(self.key.work, Work::Reduce(_)));
+        let groups = merge_axes(&space, walks, matches!(self.key.work, LaunchBody::Reduce(_)));
         let merged = |access: &Access| Access {
             offset: access.offset,
             strides: groups.iter().map(|group| access.strides[group.0]).collect(),
@@ -311,31 +333,31 @@ impl Task {
         accesses.iter_mut().for_each(|access| *access = merged(access));
         // Those of one operand differ in where they begin.
         let each = match self.key.work {
-            Work::Few(_, points) | Work::Products(points) => points.into(),
+            LaunchBody::Few(_, points) | LaunchBody::Products(points) => points.into(),
             _ => 1,
         };
         let mut kinds = accesses.iter().step_by(each).map(|access| access::kind(access, &space));
         for leaf in self.key.leaves.iter_mut().flatten() {
             match leaf {
-                Leaf::Scalar(_) => {}
-                Leaf::Memory(_, kind) | Leaf::Coordinate(kind) => {
+                ProgramLeaf::Scalar(_) => {}
+                ProgramLeaf::Memory(_, kind) | ProgramLeaf::Coordinate(kind) => {
                     *kind = kinds.next().unwrap_or(AccessKind::Affine);
                 }
             }
         }
         self.key.rank = space.len() as u32;
-        self.walks = Some(Box::new(Walks { space, accesses, dest }));
+        self.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
     }
 
     /// The operation's name.
     pub fn name(&self) -> &'static str {
         match self.key.work {
-            Work::Apply(op) => op.info().name,
-            Work::Call(_) => "call",
-            Work::Index => "index",
-            Work::Reduce(_) | Work::Few(..) => "reduce",
-            Work::Products(_) => Op::MatMul.info().name,
-            Work::Whole(whole) => whole.op().info().name,
+            LaunchBody::Apply(op) => op.info().name,
+            LaunchBody::Call(_) => "call",
+            LaunchBody::Index => "index",
+            LaunchBody::Reduce(_) | LaunchBody::Few(..) => "reduce",
+            LaunchBody::Products(_) => Op::MatMul.info().name,
+            LaunchBody::Whole(whole) => whole.op().info().name,
         }
     }
 
@@ -355,9 +377,9 @@ impl Task {
     /// # Errors
     /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
     /// - any error of the driver.
-    pub fn launch(&self, device: &mut Device, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
+    pub fn launch(&self, device: &mut OpenDevice, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
         let code = single::prepared(device, &self.key, self.called.as_deref());
-        let Device { blocks, programs, .. } = device;
+        let OpenDevice { blocks, programs, .. } = device;
         let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
         memory.extend_from_slice(&self.operands);
         memory.push(HostBlock { memory: HostMemory::new(room), len: self.len });

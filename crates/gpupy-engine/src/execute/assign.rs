@@ -1,11 +1,11 @@
 //! Assignments in host memory: a tile of a value that is another value with some elements replaced.
 //!
-//! Not here: recording assignments (`recorder.rs`), what is written where (`schedule/steps/assigned.rs`), assignments on a
-//! device (`schedule/commands/assigned.rs`).
+//! Not here: recording assignments (`recorder.rs`), what is written where (`schedule/steps/assigned.rs`), assignments
+//! on a device (`schedule/commands/assigned.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Input, Kind, NodeOp, Value};
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::strided;
 use crate::memory::tiling::Tile;
@@ -24,7 +24,7 @@ impl Engine {
         tile: &Tile,
     ) -> Result<()> {
         let operands = value.state().operands.clone();
-        let (Kind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
+        let (ValueKind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
             (&value.0.kind, operands.as_slice())
         else {
             return Err(lost(value.id()));

@@ -5,7 +5,7 @@
 //!
 //! Not here: what is written into them (`perform.rs`), launches into tiles of their own (`launch.rs`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
@@ -91,7 +91,7 @@ impl Engine {
         tile: &Tile,
         device: usize,
     ) -> Result<()> {
-        let part = Part::Tile(tile.number);
+        let part = BlockPart::Tile(tile.number);
         let block = self.operand_block(device, &old, &part)?;
         self.device(device)?.pin(old.id(), &part);
         self.capture(|capture| capture.open_old(value, &old, tile));
@@ -124,7 +124,7 @@ impl Engine {
         let old = match how {
             How::New(specs) => {
                 for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
-                    let part = Part::Tile(tile.number);
+                    let part = BlockPart::Tile(tile.number);
                     open.insert(value, part, (block, spec), tile.range.clone());
                     value.mark_computed(tile.range.clone());
                 }
@@ -132,7 +132,7 @@ impl Engine {
             }
             How::Old(old) => {
                 stats.in_place += 1;
-                open.unpin(old.id(), &Part::Tile(tile.number));
+                open.unpin(old.id(), &BlockPart::Tile(tile.number));
                 for value in &values {
                     open.hand_over(&old, value, &tile);
                     let mut state = old.state();
@@ -162,7 +162,7 @@ impl Engine {
                 }
                 (How::Old(old), open) => {
                     if let Some(open) = open {
-                        open.unpin(old.id(), &Part::Tile(tile.number));
+                        open.unpin(old.id(), &BlockPart::Tile(tile.number));
                     }
                     if error.is_some_and(|error| error.kind() == ErrorKind::DeviceLost) {
                         // Nobody knows how far it came.

@@ -5,7 +5,8 @@
 //! lies whole in one block. A table that is larger than any block of the device is read in host
 //! memory. Invariant: positions are inside the table (`pick.rs` makes them so).
 //!
-//! Not here: the recording of a gather (`indexing/gather.rs`), which elements an index means (`pick.rs`), how a walk meets a gather (`walk/mod.rs`).
+//! Not here: the recording of a gather (`indexing/gather.rs`), which elements an index means (`pick.rs`), how a walk
+//! meets a gather (`walk/mod.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;

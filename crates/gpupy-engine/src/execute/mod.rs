@@ -4,9 +4,8 @@
 //! `perform.rs` does the commands of the step that computes a tile, `replay.rs` those of an earlier flush of the
 //! structure, `strips.rs` several steps for the same rows. `launch.rs` calls the driver, `transfer.rs` moves blocks,
 //! `filling.rs` has those that are filled by several launches; `assign.rs`, `scatter.rs`, `gather.rs`, `positions.rs`,
-//! `whole.rs` are done in host memory. A
-//! [`Slice`](slice::Slice) is the time after which an evaluation pauses; [`State`](state::State) is what threads
-//! share.
+//! `whole.rs` are done in host memory. A [`TimeSlice`](slice::TimeSlice) is the time after which an evaluation pauses;
+//! [`EngineState`](state::EngineState) is what threads share.
 //!
 //! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: who asks for values
 //! (`context/`).

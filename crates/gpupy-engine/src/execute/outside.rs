@@ -5,7 +5,7 @@
 //!
 //! Not here: how they are read (`memory/reader.rs`), which part goes first (`blocks/streams.rs`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
@@ -109,7 +109,7 @@ impl Engine {
         &mut self,
         position: usize,
         value: &Value,
-        part: &Part,
+        part: &BlockPart,
         (walk, space): (&Access, &Shape),
     ) -> Result<BlockId> {
         let device = self.device(position)?;

@@ -7,7 +7,7 @@
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Input, Kind, Value};
+use crate::graph::value::{Input, Value, ValueKind};
 use crate::schedule::walk::lost;
 use gpupy_core::{DType, Result};
 
@@ -18,7 +18,8 @@ impl Engine {
     /// Evaluates all positions of a mask that is computed.
     pub fn where_true(&mut self, value: &Value) -> Result<()> {
         let operands = value.state().operands.clone();
-        let (Kind::Expr { inputs, .. }, [Some(mask)]) = (&value.0.kind, operands.as_slice()) else {
+        let (ValueKind::Expr { inputs, .. }, [Some(mask)]) = (&value.0.kind, operands.as_slice())
+        else {
             return Err(lost(value.id()));
         };
         debug_assert!(matches!(inputs.as_slice(), [Input::Whole(_)]), "masks are seen whole");

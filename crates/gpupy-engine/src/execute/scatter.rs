@@ -6,12 +6,13 @@
 //! keep the old elements; where nobody else holds the old value, its memory is written in place, and
 //! only when nothing can fail any more.
 //!
-//! Not here: how writes are recorded (`indexing/put.rs`), which positions an index means (`pick.rs`), writes into views (`assign.rs`).
+//! Not here: how writes are recorded (`indexing/put.rs`), which positions an index means (`pick.rs`), writes into views
+//! (`assign.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::trace::subject;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Input, Kind, NodeOp, Value};
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::host::HostBuffer;
 use crate::memory::ranges::Ranges;
@@ -24,7 +25,7 @@ use gpupy_core::{DType, Result};
 use std::sync::Arc;
 
 /// Elements in C order, as bytes.
-pub(crate) enum Elements {
+pub(crate) enum SourceElements {
     /// All the same.
     One(Vec<u8>),
     /// As they lie in a value's memory.
@@ -33,15 +34,15 @@ pub(crate) enum Elements {
     Gathered(Vec<u8>),
 }
 
-impl Elements {
+impl SourceElements {
     fn get(&self, number: usize, size: usize) -> &[u8] {
         match self {
-            Elements::One(bytes) => bytes,
+            SourceElements::One(bytes) => bytes,
             // SAFETY: the elements are in the evaluated map of a value that is held meanwhile.
-            Elements::Lying(buffer, first) => unsafe {
+            SourceElements::Lying(buffer, first) => unsafe {
                 buffer.bytes((first + number) * size..(first + number + 1) * size)
             },
-            Elements::Gathered(bytes) => &bytes[number * size..(number + 1) * size],
+            SourceElements::Gathered(bytes) => &bytes[number * size..(number + 1) * size],
         }
     }
 }
@@ -49,7 +50,7 @@ impl Elements {
 impl Engine {
     /// Evaluates all of a scatter's value, whose operands are computed.
     pub fn scatter(&mut self, value: &Value, device: usize) -> Result<()> {
-        let Kind::Expr { op: NodeOp::Scatter(shape), inputs } = &value.0.kind else {
+        let ValueKind::Expr { op: NodeOp::Scatter(shape), inputs } = &value.0.kind else {
             return Ok(());
         };
         let mut operands = value.state().operands.clone();
@@ -120,10 +121,10 @@ impl Engine {
         input: &Input,
         operand: Option<&Value>,
         shape: &[usize],
-    ) -> Result<Elements> {
+    ) -> Result<SourceElements> {
         let operand = match (input, operand) {
             (Input::Scalar(scalar), _) => {
-                return Ok(Elements::One(scalar.bytes()[..scalar.dtype.size()].to_vec()));
+                return Ok(SourceElements::One(scalar.bytes()[..scalar.dtype.size()].to_vec()));
             }
             (_, Some(operand)) => operand,
             (Input::Whole(id) | Input::View(id, _), None) => return Err(lost(*id)),
@@ -133,11 +134,11 @@ impl Engine {
         self.bring_to_host(operand, reach.clone())?;
         let (buffer, size) = (operand.host_buffer()?, operand.dtype().size());
         if reach.len() == size_of(shape) && access::kind(&at, shape) == AccessKind::Contiguous {
-            return Ok(Elements::Lying(buffer, reach.start));
+            return Ok(SourceElements::Lying(buffer, reach.start));
         }
         // SAFETY: what the access names is in the evaluated map, so nobody writes it.
         let bytes = unsafe { buffer.bytes(0..reach.end * size) };
-        Ok(Elements::Gathered(strided::gather(bytes, size, &at, shape)?))
+        Ok(SourceElements::Gathered(strided::gather(bytes, size, &at, shape)?))
     }
 }
 
@@ -145,8 +146,8 @@ impl Engine {
 pub(crate) fn write(
     to: &mut [u8],
     dtype: DType,
-    places: &Elements,
-    source: &Elements,
+    places: &SourceElements,
+    source: &SourceElements,
     count: usize,
 ) {
     match dtype.size() {
@@ -159,7 +160,12 @@ pub(crate) fn write(
 }
 
 /// The same of elements of `N` bytes.
-fn write_sized<const N: usize>(to: &mut [u8], places: &Elements, source: &Elements, count: usize) {
+fn write_sized<const N: usize>(
+    to: &mut [u8],
+    places: &SourceElements,
+    source: &SourceElements,
+    count: usize,
+) {
     for number in 0..count {
         let mut place = [0; 4];
         place.copy_from_slice(places.get(number, 4));
@@ -171,7 +177,7 @@ fn write_sized<const N: usize>(to: &mut [u8], places: &Elements, source: &Elemen
 }
 
 /// The positions of so many elements that are among the first `len`.
-fn written(places: &Elements, count: usize, len: usize) -> Ranges {
+fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
     let place = |number| {
         let mut place = [0; 4];
         place.copy_from_slice(places.get(number, 4));

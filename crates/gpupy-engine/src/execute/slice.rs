@@ -1,6 +1,6 @@
 //! Slices: how long an evaluation goes on before it asks whether it should.
 //!
-//! Owns [`Slice`]. A front end may have to look after other things while a thread of its waits for
+//! Owns [`TimeSlice`]. A front end may have to look after other things while a thread of its waits for
 //! an evaluation: a signal, another thread that wants the engine, a fork. So an evaluation pauses
 //! when its slice is over, between two launches: it fails with `Interrupted`, lets go of the
 //! engine, asks, and mostly begins again, finding what is computed. Invariants: nothing of this
@@ -13,7 +13,7 @@ use gpupy_core::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
 /// The present slice, and how much work a device may have queued in it.
-pub(crate) struct Slice {
+pub(crate) struct TimeSlice {
     length: Duration,
     end: Option<Instant>,
     /// Whether something was computed in this slice that is kept.
@@ -26,10 +26,10 @@ pub(crate) struct Slice {
     allowed: u64,
 }
 
-impl Slice {
+impl TimeSlice {
     /// No slice yet.
-    pub fn new(length: Duration) -> Slice {
-        Slice { length, end: None, kept: false, held: false, queued: 0, allowed: 1 << 28 }
+    pub fn new(length: Duration) -> TimeSlice {
+        TimeSlice { length, end: None, kept: false, held: false, queued: 0, allowed: 1 << 28 }
     }
 
     /// Begins a slice, or work that is never paused.
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_slice_pauses_only_after_something_is_kept() {
-        let mut slice = Slice::new(Duration::ZERO);
+        let mut slice = TimeSlice::new(Duration::ZERO);
         slice.keep();
         assert!(slice.check().is_ok(), "no slice was begun");
         slice.begin(true);
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn devices_may_have_more_queued_the_faster_they_are() {
-        let mut slice = Slice::new(Duration::from_millis(100));
+        let mut slice = TimeSlice::new(Duration::from_millis(100));
         slice.begin(true);
         assert!(!slice.queue(1, 1 << 20));
         assert!(slice.queue(256, 1 << 20));

@@ -1,7 +1,7 @@
 //! Elements go to the disk where host memory is limited, and come back when they are needed.
 //!
-//! Invariants: what is needed for the step at hand stays; nothing is lost where the disk is full; elements that an export
-//! or a read has given out stay.
+//! Invariants: what is needed for the step at hand stays; nothing is lost where the disk is full; elements that an
+//! export or a read has given out stay.
 //!
 //! Not here: the limit (`memory/limit.rs`), the file (`memory/spill.rs`), what can be read again (`outside.rs`).
 
@@ -10,15 +10,15 @@ use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, paged};
 use crate::memory::limit;
-use crate::memory::spill::Slot;
+use crate::memory::spill::SpillSlot;
 use gpupy_core::Result;
 use gpupy_core::memory::refused;
 use std::ops::Range;
 use std::sync::Arc;
 
 impl Engine {
-    /// Sees to it that so many bytes more are within the limit: what can be read again goes, and then what was used longest
-    /// ago goes to the disk.
+    /// Sees to it that so many bytes more are within the limit: what can be read again goes, and then what was used
+    /// longest ago goes to the disk.
     ///
     /// # Errors
     /// - `OutOfMemory`: what has to stay is too much. `File`: the disk is full.
@@ -88,7 +88,7 @@ impl Engine {
             return Ok(false);
         };
         if state.spilled.is_none() {
-            let (slot, ranges) = (Slot::new(value.byte_len() as usize)?, Default::default());
+            let (slot, ranges) = (SpillSlot::new(value.byte_len() as usize)?, Default::default());
             state.spilled = Some(Box::new(paged::Spilled { slot, ranges }));
         }
         let Some(spilled) = &mut state.spilled else { return Ok(false) };

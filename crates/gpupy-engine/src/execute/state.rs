@@ -1,12 +1,12 @@
 //! What all threads of a context share under one lock.
 //!
-//! Owns [`State`]. Not here: who takes the lock (`context/`, `eager/at_once.rs`).
+//! Owns [`EngineState`]. Not here: who takes the lock (`context/`, `eager/at_once.rs`).
 
 use crate::drivers::registry::Registry;
 use crate::execute::evaluate::Engine;
 
 /// The engine, and the drivers that it may open.
-pub(crate) struct State {
+pub(crate) struct EngineState {
     /// The drivers; plug-ins are added when they are asked for.
     pub registry: Registry,
     /// A device or none for each driver of the registry.

@@ -4,7 +4,7 @@
 //!
 //! Not here: which kernels these are, and which rows (`schedule/strips.rs`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::execute::launch::{evaluated, told};
 use crate::graph::value::{Value, ValueId};
@@ -12,10 +12,10 @@ use crate::memory::tiling::Tile;
 use crate::schedule::again::Passes;
 use crate::schedule::destination::Destination;
 use crate::schedule::ordering::Ordered;
-use crate::schedule::placement::Homes;
+use crate::schedule::placement::ValuePlacement;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::steps::Step;
+use crate::schedule::steps::TileStep;
 use crate::schedule::strips::Strips;
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
 use gpupy_core::{ErrorKind, Result};
@@ -48,7 +48,7 @@ impl Engine {
         &mut self,
         steps: Vec<Ordered>,
         strips: &Strips,
-        homes: &Homes<'_>,
+        homes: &ValuePlacement<'_>,
     ) -> Result<bool> {
         self.slice.check()?;
         let Some(position) = steps.first().map(|step| homes.order.devices[step.rank]) else {
@@ -57,7 +57,7 @@ impl Engine {
         let mark = self.captured.as_ref().map(Capture::len);
         let (mut kernels, mut begun) = (Vec::new(), Vec::new());
         for Ordered { value, tile, rank, step, gives } in steps {
-            let Step::Kernels(mut planned) = step else { return Ok(false) };
+            let TileStep::Kernels(mut planned) = step else { return Ok(false) };
             let Some((piece, kernel)) = planned.next() else { return Ok(false) };
             let device = self.device(position)?;
             let computes = match device.tracer.listens() {
@@ -123,7 +123,7 @@ impl Engine {
             return Err(error.with_default("driver", device.name));
         }
         for (Striped { value, tile, .. }, Striping { dest, .. }) in kernels.iter().zip(&begun) {
-            device.insert(value, Part::Tile(tile.number), *dest, tile.range.clone());
+            device.insert(value, BlockPart::Tile(tile.number), *dest, tile.range.clone());
             value.mark_computed(tile.range.clone());
         }
         self.slice.keep();
@@ -141,14 +141,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Launches the strips; what was pinned, and the blocks that were allocated, are in the lists, whatever happens. The
-    /// blocks are in no cache before: what lies in host memory is read there as soon as it is said to be there.
+    /// Launches the strips; what was pinned, and the blocks that were allocated, are in the lists, whatever happens.
+    /// The blocks are in no cache before: what lies in host memory is read there as soon as it is said to be there.
     fn launch_pinned_strips(
         &mut self,
         position: usize,
         kernels: &[Striped],
         strips: &Strips,
-        pinned: &mut Vec<(ValueId, Part)>,
+        pinned: &mut Vec<(ValueId, BlockPart)>,
         begun: &mut Vec<Striping>,
     ) -> Result<()> {
         for Striped { kernel, value, tile, .. } in kernels {

@@ -6,11 +6,11 @@
 //!
 //! Not here: the evaluated map (`value/`), eviction (`cache/evict.rs`).
 
-use crate::blocks::cache::{Key, Part};
+use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;
 use crate::explain::step::What;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Kind, NodeOp, Value, ValueId};
+use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
@@ -26,7 +26,7 @@ impl Engine {
         &mut self,
         position: usize,
         value: &Value,
-        part: &Part,
+        part: &BlockPart,
     ) -> Result<BlockId> {
         let (device, stats) = self.device_and_stats(position)?;
         if let Some(block) = device.find(value.id(), part) {
@@ -44,11 +44,11 @@ impl Engine {
         stats.cache_misses += 1;
         let size = value.dtype().size();
         let (range, gathered) = match part {
-            Part::Tile(number) => {
+            BlockPart::Tile(number) => {
                 let range = self.device(position)?.tiling_of(value).tile(*number).range;
                 (range, None)
             }
-            Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
+            BlockPart::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
         };
         if let Some((walk, space)) = gathered
             && value.is_external()
@@ -81,10 +81,14 @@ impl Engine {
     /// - `Poisoned`: the same, because the evaluation that should have given them failed.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
         match &value.0.kind {
-            Kind::Constant(scalar) => self.fill_host(value, *scalar)?,
-            Kind::External(external) => self.read_outside(value, &*external.0, range.clone())?,
-            Kind::Host(_) | Kind::Expr { .. } if value.0.paged => self.bring_back(value, &range)?,
-            Kind::Host(_) | Kind::Expr { .. } => {}
+            ValueKind::Constant(scalar) => self.fill_host(value, *scalar)?,
+            ValueKind::External(external) => {
+                self.read_outside(value, &*external.0, range.clone())?
+            }
+            ValueKind::Host(_) | ValueKind::Expr { .. } if value.0.paged => {
+                self.bring_back(value, &range)?
+            }
+            ValueKind::Host(_) | ValueKind::Expr { .. } => {}
         }
         if value.state().on_host.covers(range.clone()) {
             return Ok(());
@@ -95,7 +99,7 @@ impl Engine {
             let meet = |tile: &Range<usize>| tile.start < range.end && range.start < tile.end;
             let tiles = device.tiles(value.id()).into_iter().filter(|(_, tile)| meet(tile));
             for (number, _) in tiles {
-                let key = (value.id(), Part::Tile(number));
+                let key = (value.id(), BlockPart::Tile(number));
                 let Ok((device, stats)) = self.device_and_stats(position) else { break };
                 let Err(error) = device.save(&key, stats) else { continue };
                 let error = self.unreadable(position, &key, error)?;
@@ -125,13 +129,14 @@ impl Engine {
     }
 
     /// The positions of a value that the device has not as they are now: what the host has written since or was never
-    /// brought there, and what is still to be computed; without a device, all. Of a constant these are none, as it is a number of the launch.
+    /// brought there, and what is still to be computed; without a device, all. Of a constant these are none, as it is a
+    /// number of the launch.
     pub fn pending(&self, position: Option<usize>, value: &Value) -> Ranges {
         let device = position.and_then(|at| self.devices.get(at)?.as_ref());
         let (mut value, mut open) = (value.clone(), Ranges::full(value.len()));
         let mut pending = Ranges::default();
         loop {
-            let is_constant = matches!(value.0.kind, Kind::Constant(_));
+            let is_constant = matches!(value.0.kind, ValueKind::Constant(_));
             let current = match device {
                 _ if is_constant => open.clone(),
                 Some(device) => device.current(&value),
@@ -140,7 +145,7 @@ impl Engine {
             current.iter().for_each(|range| open.remove(range));
             let old = value.state().operands.first().cloned().flatten();
             match (&value.0.kind, old) {
-                (Kind::Expr { op: NodeOp::Assign(view), .. }, Some(old)) => {
+                (ValueKind::Expr { op: NodeOp::Assign(view), .. }, Some(old)) => {
                     for range in view.positions(T.sent_ranges).iter() {
                         open.within(range.clone()).iter().for_each(|range| pending.insert(range));
                         open.remove(range);
@@ -157,7 +162,7 @@ impl Engine {
 
     /// Notes that a block could not be read, and gives the error back when that is all that there is
     /// to do: the block is discarded, or its device is no longer open.
-    fn unreadable(&mut self, position: usize, key: &Key, error: Error) -> Result<Error> {
+    fn unreadable(&mut self, position: usize, key: &BlockKey, error: Error) -> Result<Error> {
         match error.kind() {
             ErrorKind::DeviceLost => self.lose_device(position),
             ErrorKind::Poisoned => {
@@ -179,7 +184,7 @@ impl Engine {
         for position in 0..self.devices.len() {
             let Ok((device, _)) = self.device_and_stats(position) else { continue };
             for (number, _) in device.tiles(value.id()) {
-                let key = (value.id(), Part::Tile(number));
+                let key = (value.id(), BlockPart::Tile(number));
                 let device = self.device(position)?;
                 let Some(block) = device.find(key.0, &key.1) else { continue };
                 if let Err(error) = device.read(&key, block, 0, &mut []) {
@@ -211,7 +216,7 @@ impl Engine {
     /// One computed element, moving no more than it; after some of these from one value, its tile.
     pub fn element(&mut self, value: &Value, position: usize) -> Result<Scalar> {
         let dtype = value.dtype();
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(scalar);
         }
         let bad = || {
@@ -227,7 +232,7 @@ impl Engine {
                 let Some((number, tile)) = tiles.iter().find(|(_, r)| r.contains(&position)) else {
                     continue;
                 };
-                let key = (value.id(), Part::Tile(*number));
+                let key = (value.id(), BlockPart::Tile(*number));
                 if let Some(block) = device.find(key.0, &key.1) {
                     let mut bytes = [0u8; 8];
                     let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;

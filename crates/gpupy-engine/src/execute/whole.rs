@@ -2,16 +2,16 @@
 //!
 //! Invariant: they have the results that kernels have.
 //!
-//! Not here: what is read, and where it is done (`schedule/steps/whole.rs`), kernels (`schedule/commands/whole.rs`), how a
-//! scan is made of steps, and what else is recorded (`record/whole.rs`).
+//! Not here: what is read, and where it is done (`schedule/steps/whole.rs`), kernels (`schedule/commands/whole.rs`),
+//! how a scan is made of steps, and what else is recorded (`record/whole.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value};
-use crate::graph::whole::Whole;
+use crate::graph::whole::LibraryOp;
 use crate::memory::strided;
 use crate::schedule::cost::operations;
-use crate::schedule::steps::WholeStep;
+use crate::schedule::steps::LibraryStep;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::memory;
 use gpupy_core::op_eval::whole::{product, scanned, sorted};
@@ -24,7 +24,7 @@ impl Engine {
     pub(super) fn whole_on_host(
         &mut self,
         value: &Value,
-        WholeStep { whole, origin, extents, reads, .. }: &WholeStep,
+        LibraryStep { whole, origin, extents, reads, .. }: &LibraryStep,
     ) -> Result<()> {
         let whole = *whole;
         for read in reads {
@@ -39,7 +39,7 @@ impl Engine {
             // SAFETY: the reach is in the evaluated map, so nobody writes the elements that are read.
             let bytes = unsafe { buffer.bytes(0..reach.end * size) };
             let mut space = read.space.clone();
-            if let Whole::MatMul(_) = whole {
+            if let LibraryOp::MatMul(_) = whole {
                 // Without the axis of the other operand's.
                 let other = space.len() - 2 - which;
                 space[other] = 1;
@@ -48,7 +48,7 @@ impl Engine {
         }
         let dtype = reads[0].value.dtype();
         let bytes = match whole {
-            Whole::MatMul(k) => products(dtype, extents, &given, k)?,
+            LibraryOp::MatMul(k) => products(dtype, extents, &given, k)?,
             _ => in_rows(whole, dtype, extents, &given)?,
         };
         let bytes = bytes.ok_or_else(|| {
@@ -83,24 +83,24 @@ impl Engine {
 
 /// The results of rows; `None` where the operation does not combine the dtype.
 fn in_rows(
-    whole: Whole,
+    whole: LibraryOp,
     dtype: DType,
     extents: &[usize],
     given: &[Vec<u8>],
 ) -> Result<Option<Vec<u8>>> {
     let n = extents.last().copied().unwrap_or(1);
     let size = dtype.size();
-    let result = if let Whole::ArgSort = whole { DType::I32.size() } else { size };
+    let result = if let LibraryOp::ArgSort = whole { DType::I32.size() } else { size };
     let mut bytes = memory::with_room(given[0].len() / size * result)?;
     for (number, row) in given[0].chunks_exact(n * size).enumerate() {
         bytes.extend(match whole {
-            Whole::Scan(op) => {
+            LibraryOp::Scan(op) => {
                 let count = n.div_ceil(REDUCE_CHUNK) * size;
                 let starts = &given[1][number * count..][..count];
                 let Some(row) = scanned(op, dtype, row, starts)? else { return Ok(None) };
                 row
             }
-            _ => sorted(dtype, row, whole == Whole::ArgSort)?,
+            _ => sorted(dtype, row, whole == LibraryOp::ArgSort)?,
         });
     }
     Ok(Some(bytes))

@@ -1,7 +1,7 @@
 //! How values, shapes, times and counts are written.
 //!
-//! Owns [`Names`]. Invariant: values are numbered in the order of their creation, so that the same program gives the same
-//! text in every process.
+//! Owns [`Names`]. Invariant: values are numbered in the order of their creation, so that the same program gives the
+//! same text in every process.
 //!
 //! Not here: the words of events (`words.rs`), a flush as text (`text.rs`).
 

@@ -3,8 +3,8 @@
 //! Owns [`Step`] and [`Work`], by which its cost is estimated with the [`Prices`] of a device. Invariant: a step names
 //! values by their ids; nothing here holds one.
 //!
-//! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), how a step reads
-//! (`words.rs`).
+//! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), how a step
+//! reads (`words.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::DType;

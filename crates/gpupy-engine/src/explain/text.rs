@@ -8,7 +8,7 @@
 use crate::explain::names::{Names, count, plural, short, time_text, type_text};
 use crate::explain::trace::{Event, Flush, What, subject};
 use crate::explain::words;
-use crate::graph::value::{Kind, Origin, Value};
+use crate::graph::value::{Origin, Value, ValueKind};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -157,17 +157,17 @@ pub(crate) fn lone_event(event: &Event) -> String {
 pub(crate) fn whereabouts(value: &Value) -> String {
     let what = type_text(&subject(value));
     match &value.0.kind {
-        Kind::External(external) => {
+        ValueKind::External(external) => {
             format!("array of {what}: read of {} where it is needed", external.0.name())
         }
-        Kind::Constant(scalar) => format!("array of {what}: every element is {scalar}"),
-        Kind::Host(Origin::Given) => {
+        ValueKind::Constant(scalar) => format!("array of {what}: every element is {scalar}"),
+        ValueKind::Host(Origin::Given) => {
             format!("array of {what}: given in host memory, nothing to evaluate")
         }
-        Kind::Host(Origin::AtOnce) => format!(
+        ValueKind::Host(Origin::AtOnce) => format!(
             "array of {what}: computed at once in host memory when it was asked for, as it is small; \
              nothing to evaluate"
         ),
-        Kind::Expr { .. } => format!("array of {what}: evaluated already"),
+        ValueKind::Expr { .. } => format!("array of {what}: evaluated already"),
     }
 }

@@ -10,7 +10,7 @@
 pub(crate) use super::step::subject;
 pub use super::step::{Extent, Freed, KernelEvent, Step, Subject, What, Work};
 use crate::graph::function::Called;
-use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashSet;
@@ -115,17 +115,19 @@ pub(crate) fn graph(roots: &[&Value], mut stored: impl FnMut(&Value)) -> Vec<Gra
     while let Some(value) = stack.pop() {
         let operands = value.state().operands.clone();
         let leaf = match &value.0.kind {
-            Kind::Host(_) => Some("host data".to_string()),
-            Kind::External(external) => Some(format!("elements of {}", external.0.name())),
-            Kind::Constant(scalar) => Some(format!("constant {scalar}")),
+            ValueKind::Host(_) => Some("host data".to_string()),
+            ValueKind::External(external) => Some(format!("elements of {}", external.0.name())),
+            ValueKind::Constant(scalar) => Some(format!("constant {scalar}")),
             // What was computed has let go of its operands.
-            Kind::Expr { inputs, .. } if value.is_computed() || operands.len() != inputs.len() => {
+            ValueKind::Expr { inputs, .. }
+                if value.is_computed() || operands.len() != inputs.len() =>
+            {
                 Some("computed before".into())
             }
-            Kind::Expr { .. } => None,
+            ValueKind::Expr { .. } => None,
         };
         let (what, sources) = match (&leaf, &value.0.kind) {
-            (None, Kind::Expr { op, inputs }) => {
+            (None, ValueKind::Expr { op, inputs }) => {
                 let sources = inputs.iter().map(source).collect();
                 (operation(op), sources)
             }

@@ -1,8 +1,8 @@
 //! The recorder of traces, and where their text goes.
 //!
-//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: while nobody listens, an event costs one load and one
-//! branch; recording never changes what is evaluated, so no handle of a value is kept, as handles are counted: only weak
-//! ones, until the flush ends, which tell when a value is gone.
+//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: while nobody listens, an event costs one load and
+//! one branch; recording never changes what is evaluated, so no handle of a value is kept, as handles are counted: only
+//! weak ones, until the flush ends, which tell when a value is gone.
 //!
 //! A value that is gone is freed by the step that was done last. A step that lets go of values before it is told begins
 //! with [`Tracer::clock`], so that the one before is not taken for it.
@@ -12,7 +12,7 @@
 use super::step::{Extent, Freed, Prices, Step, What, Work};
 use super::text::{flush_text, lone_event};
 use super::trace::{Event, Flush, Sink, Subject, graph, subject};
-use crate::graph::value::{Kind, Node, Value};
+use crate::graph::value::{Node, Value, ValueKind};
 use gpupy_core::Error;
 use std::io::Write;
 use std::ops::Range;
@@ -23,25 +23,25 @@ use std::time::{Duration, Instant};
 /// A handle of a context's recorder, with what work costs on a device; clones share the recorder.
 #[derive(Clone, Default)]
 pub(crate) struct Tracer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTracer>,
     prices: Prices,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedTracer {
     listening: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<TracerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TracerState {
     sink: Option<Sink>,
     flush: Option<(Flush, Instant)>,
     /// What is stored: the leaves of the flush, and what its steps wrote.
     living: Vec<(Subject, Weak<Node>)>,
 }
 
-impl State {
+impl TracerState {
     /// What is gone since this was asked last.
     fn gone(&mut self) -> Vec<Freed> {
         let gone = self.living.extract_if(.., |(_, node)| node.strong_count() == 0);
@@ -177,7 +177,7 @@ impl Tracer {
         Tracer { shared: self.shared.clone(), prices }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TracerState> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -231,8 +231,8 @@ impl Tracer {
             .then(|| self.state().flush.as_ref().map_or(0, |(flush, _)| flush.events.len()))
     }
 
-    /// Says that the launches since a mark that wrote into blocks wrote these elements of each value, into the memory of another
-    /// value where one is named.
+    /// Says that the launches since a mark that wrote into blocks wrote these elements of each value, into the memory
+    /// of another value where one is named.
     pub fn filled(
         &self,
         mark: Option<usize>,
@@ -281,7 +281,7 @@ impl Tracer {
         Tracer::tell(&mut self.state(), event);
     }
 
-    fn tell(state: &mut State, event: Event) {
+    fn tell(state: &mut TracerState, event: Event) {
         if let Some((flush, _)) = &mut state.flush {
             flush.events.push(event);
         } else if let Some(sink) = &state.sink {
@@ -298,7 +298,7 @@ impl Tracer {
         let roots: Vec<&Value> = std::iter::once(value).chain(beside).collect();
         let mut living = Vec::new();
         let graph = graph(&roots, |leaf| {
-            if !matches!(leaf.0.kind, Kind::Constant(_)) {
+            if !matches!(leaf.0.kind, ValueKind::Constant(_)) {
                 living.push((subject(leaf), Arc::downgrade(&leaf.0)));
             }
         });

@@ -3,7 +3,8 @@
 //! Invariant: what a step took stands behind the word `took`, and nothing else that it says differs from run to run but
 //! whether a program was compiled for it.
 //!
-//! Not here: what is recorded (`trace.rs`, `step.rs`), how values are called (`names.rs`), the text around the steps (`text.rs`).
+//! Not here: what is recorded (`trace.rs`, `step.rs`), how values are called (`names.rs`), the text around the steps
+//! (`text.rs`).
 
 use super::names::{Names, count, shape_text, short, short_time};
 use super::step::{Extent, Freed, KernelEvent, Step, What};

@@ -1,8 +1,8 @@
 //! Deferred operations: what goes over whole axes of arrays that are being recorded.
 //!
-//! Owns [`Deferred`]. Which steps a reduction, a scan or a product takes depends on extents. Of operands that are open it
-//! is one expression, which says what is wanted; its steps are recorded when the extents are known (`record/lowered.rs`).
-//! Invariant: it has no elements and is never evaluated.
+//! Owns [`Deferred`]. Which steps a reduction, a scan or a product takes depends on extents. Of operands that are open
+//! it is one expression, which says what is wanted; its steps are recorded when the extents are known
+//! (`record/lowered.rs`). Invariant: it has no elements and is never evaluated.
 //!
 //! Not here: the steps (`record/reduced.rs`, `record/whole.rs`, `record/extreme.rs`).
 

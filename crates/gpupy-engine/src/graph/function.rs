@@ -1,9 +1,10 @@
 //! Functions of scalars: programs that one node of a graph computes at each of its points.
 //!
-//! Owns [`Function`], which may have loops, and [`Called`], one result of a call. A function is a program of the map form
-//! over parameters alone, with a store for each result; it is never launched, but inlined into the kernels of what calls
-//! it. What loops is one loop of *turns* over a state: in each turn the point goes on from where it stands by one segment,
-//! until it has ended. So however a program's loops nest, no launch runs for longer than devices let it.
+//! Owns [`ScalarFunction`], which may have loops, and [`Called`], one result of a call. A function is a program of the
+//! map form over parameters alone, with a store for each result; it is never launched, but inlined into the kernels of
+//! what calls it. What loops is one loop of *turns* over a state: in each turn the point goes on from where it stands
+//! by one segment, until it has ended. So however a program's loops nest, no launch runs for longer than devices let
+//! it.
 //!
 //! Not here: how a function is recorded (`record/function.rs`), what a device makes of it (`schedule/lowering.rs`).
 
@@ -20,7 +21,7 @@ const ENDED: i32 = 0;
 
 /// A function from scalars to scalars.
 #[derive(Debug)]
-pub struct Function {
+pub struct ScalarFunction {
     program: Program,
     fingerprint: Fingerprint,
     /// The turns of its loop; 0 without one.
@@ -33,21 +34,21 @@ pub struct Function {
 /// The number of the next function.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-impl PartialEq for Function {
-    fn eq(&self, other: &Function) -> bool {
+impl PartialEq for ScalarFunction {
+    fn eq(&self, other: &ScalarFunction) -> bool {
         self.fingerprint == other.fingerprint
     }
 }
 
-impl Eq for Function {}
+impl Eq for ScalarFunction {}
 
-impl Hash for Function {
+impl Hash for ScalarFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.fingerprint.hash(state);
     }
 }
 
-impl Function {
+impl ScalarFunction {
     /// The most turns of a function's loop: beginning it counts as one (`LOOP_STEPS`).
     pub const MOST_TURNS: u32 = LOOP_STEPS - 1;
 
@@ -55,7 +56,7 @@ impl Function {
     ///
     /// # Errors
     /// - `Invalid`: it is no map of parameters alone.
-    pub(crate) fn of_program(program: Program, turns: u32) -> Result<Function> {
+    pub(crate) fn of_program(program: Program, turns: u32) -> Result<ScalarFunction> {
         let is_map = program.form == Form::Map && program.operands.is_empty();
         let error = Error::new(ErrorKind::Invalid, "function");
         if !is_map || !program.accesses.is_empty() || program.dests.is_empty() {
@@ -64,41 +65,41 @@ impl Function {
         program.verify().map_err(|found| error.says(found.to_string()))?;
         let cost = cost(&program, turns);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Function { fingerprint: program.fingerprint(), program, turns, cost, number })
+        Ok(ScalarFunction { fingerprint: program.fingerprint(), program, turns, cost, number })
     }
 
     /// The function that goes through segments, turn by turn, from where `entry` leaves it.
     ///
-    /// The entry takes the arguments. It gives the state, of which the last is the number of the segment that comes next,
-    /// an int32; 0 says that the point has ended. Segment `k`, counted from 1, takes the arguments and the state without
-    /// that number, and gives the state. In a turn a point goes through its segment, and on through those behind it that
-    /// it comes to. The function gives the state after so many turns. Without an entry it takes the whole state behind
-    /// the arguments, and goes on from there.
+    /// The entry takes the arguments. It gives the state, of which the last is the number of the segment that comes
+    /// next, an int32; 0 says that the point has ended. Segment `k`, counted from 1, takes the arguments and the state
+    /// without that number, and gives the state. In a turn a point goes through its segment, and on through those
+    /// behind it that it comes to. The function gives the state after so many turns. Without an entry it takes the
+    /// whole state behind the arguments, and goes on from there.
     ///
     /// # Errors
     /// - `Invalid`: entry and segments do not fit together, or the turns are more than `MOST_TURNS`.
     pub fn of_segments(
         arguments: usize,
-        entry: Option<&Function>,
-        segments: &[Arc<Function>],
+        entry: Option<&ScalarFunction>,
+        segments: &[Arc<ScalarFunction>],
         turns: u32,
-    ) -> Result<Function> {
+    ) -> Result<ScalarFunction> {
         let refused = |words: &str| Error::new(ErrorKind::Invalid, "function").says(words);
         let Some(first) = segments.first() else { return Err(refused("there are no segments")) };
         let state = first.results();
         let takes = first.arguments();
-        let fits = |segment: &Arc<Function>| {
+        let fits = |segment: &Arc<ScalarFunction>| {
             segment.results() == state && segment.arguments() == takes && segment.turns == 0
         };
         let is_state = state.last() == Some(&DType::I32)
             && takes.get(arguments..) == Some(&state[..state.len() - 1]);
-        let begins = |entry: &Function| {
+        let begins = |entry: &ScalarFunction| {
             entry.results() == state && Some(entry.arguments()) == takes.get(..arguments)
         };
         if !is_state || !segments.iter().all(fits) || !entry.is_none_or(begins) {
             return Err(refused("segments take and give one state"));
         }
-        if turns > Function::MOST_TURNS {
+        if turns > ScalarFunction::MOST_TURNS {
             return Err(refused("a function has too many turns").with("turns", turns));
         }
         let mut builder = Builder::new(Form::Map, 1);
@@ -128,7 +129,7 @@ impl Function {
         for value in results(&mut builder, region, state) {
             builder.store(value);
         }
-        Function::of_program(builder.finish(), turns)
+        ScalarFunction::of_program(builder.finish(), turns)
     }
 
     /// The dtypes that it takes.
@@ -175,7 +176,7 @@ impl Function {
 /// The state behind a segment, in a branch of its own for the points that stand at it.
 fn where_it_stands(
     builder: &mut Builder,
-    (number, segment): (i32, &Function),
+    (number, segment): (i32, &ScalarFunction),
     given: &[u32],
     state: &[u32],
 ) -> Vec<u32> {
@@ -189,7 +190,12 @@ fn where_it_stands(
 }
 
 /// The state behind a segment.
-fn in_segment(builder: &mut Builder, segment: &Function, given: &[u32], state: &[u32]) -> Vec<u32> {
+fn in_segment(
+    builder: &mut Builder,
+    segment: &ScalarFunction,
+    given: &[u32],
+    state: &[u32],
+) -> Vec<u32> {
     let taken: Vec<u32> = given.iter().chain(&state[..state.len() - 1]).copied().collect();
     builder.inline_all(&segment.program, &taken).to_vec()
 }
@@ -220,6 +226,6 @@ fn cost(program: &Program, turns: u32) -> u32 {
 /// One of the results of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Called {
-    pub function: Arc<Function>,
+    pub function: Arc<ScalarFunction>,
     pub result: u32,
 }

@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-struct Entry<N> {
+struct InternEntry<N> {
     hash: u64,
     /// The node's name; its address changes when it is dropped out of a chain.
     id: u64,
@@ -21,7 +21,7 @@ struct Entry<N> {
 /// A table of living nodes. What a context computes lies on its devices, so each context has
 /// a table of its own: values of two contexts are two, however equal they look.
 pub(crate) struct Interner<N> {
-    table: Mutex<HashTable<Entry<N>>>,
+    table: Mutex<HashTable<InternEntry<N>>>,
     /// The reductions that were recorded last.
     reductions: Mutex<VecDeque<Weak<N>>>,
 }
@@ -42,7 +42,7 @@ pub(crate) trait Interned {
 }
 
 impl<N: Interned> Interner<N> {
-    fn table(&self) -> MutexGuard<'_, HashTable<Entry<N>>> {
+    fn table(&self) -> MutexGuard<'_, HashTable<InternEntry<N>>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,7 +76,7 @@ impl<N: Interned> Interner<N> {
             return node;
         }
         let node = make(key);
-        let entry = Entry { hash, id: node.id(), node: Arc::downgrade(&node) };
+        let entry = InternEntry { hash, id: node.id(), node: Arc::downgrade(&node) };
         table.insert_unique(hash, entry, |entry| entry.hash);
         drop(table);
         if node.reduces() {
@@ -119,7 +119,7 @@ impl<N: Interned> Interner<N> {
     pub fn remember(&self, hash: u64, node: &Arc<N>) {
         let mut table = self.table();
         if table.find(hash, |e| e.id == node.id()).is_none() {
-            let entry = Entry { hash, id: node.id(), node: Arc::downgrade(node) };
+            let entry = InternEntry { hash, id: node.id(), node: Arc::downgrade(node) };
             table.insert_unique(hash, entry, |entry| entry.hash);
         }
     }
@@ -142,7 +142,7 @@ impl<N: Interned> Interner<N> {
 
 #[cfg(test)]
 mod tests {
-    use crate::array::base::Arg;
+    use crate::array::base::ArrayOrScalar;
     use crate::record::recorder::Recorder;
     use gpupy_core::{Op, Scalar};
 
@@ -151,7 +151,7 @@ mod tests {
         let recorder = Recorder::default();
         let mut x = recorder.index(&[3, 5, 7, 11], 0).unwrap_or_else(|e| panic!("{e}"));
         for i in 1..=1000 {
-            let args = [Arg::Array(&x), Arg::Scalar(Scalar::i32(i))];
+            let args = [ArrayOrScalar::Array(&x), ArrayOrScalar::Scalar(Scalar::i32(i))];
             x = recorder.apply(Op::Add, &args).unwrap_or_else(|e| panic!("{e}"));
         }
         assert_eq!(recorder.living(), 1001);

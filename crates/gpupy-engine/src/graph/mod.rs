@@ -2,11 +2,10 @@
 //!
 //! A [`Value`](value::Value) is host data, a constant, or an expression: a [`NodeOp`](value::NodeOp) over
 //! [`Input`](value::Input)s, which are views of other values. Equal expressions are one value
-//! ([`Interner`](intern::Interner)). A [`Join`](join::Join) is a value made of parts, a [`Whole`](whole::Whole) a scan, sort
-//! or matrix product; few points of a reduction are lanes that scalar operations combine (`lanes.rs`).
-//! A [`Function`](function::Function) of scalars is one node, whatever it does.
-//! [`Bounds`](interval::Bounds) say between which numbers elements lie; [`Passed`](passed::Passed) what a value was
-//! computed for in passing.
+//! ([`Interner`](intern::Interner)). A [`Join`](join::Join) is a value made of parts, a [`LibraryOp`](whole::LibraryOp)
+//! a scan, sort or matrix product; few points of a reduction are lanes that scalar operations combine (`lanes.rs`). A
+//! [`ScalarFunction`](function::ScalarFunction) of scalars is one node, whatever it does. [`Bounds`](interval::Bounds)
+//! say between which numbers elements lie; [`Passed`](passed::Passed) what a value was computed for in passing.
 //!
 //! Imports `memory`. Not here: arrays, which show values (`array/`), how expressions are recorded (`record/`).
 

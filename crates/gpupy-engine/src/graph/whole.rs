@@ -1,6 +1,6 @@
 //! Whole-program forms as expressions: scans, sorts and matrix products.
 //!
-//! Owns [`Whole`]: which form, and what it reads for which elements.
+//! Owns [`LibraryOp`]: which form, and what it reads for which elements.
 //!
 //! Not here: their evaluation (`execute/whole.rs`), how they are recorded (`record/whole.rs`).
 
@@ -11,7 +11,7 @@ use gpupy_core::shape::Shape;
 
 /// What a whole-program form computes from its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Whole {
+pub(crate) enum LibraryOp {
     /// Running results along the last axis, of elements and the starts of their chunks.
     Scan(Op),
     /// The elements of the last axis in order.
@@ -22,29 +22,29 @@ pub(crate) enum Whole {
     MatMul(usize),
 }
 
-impl Whole {
+impl LibraryOp {
     /// The instruction.
     pub fn op(self) -> Op {
         match self {
-            Whole::Scan(_) => Op::Scan,
-            Whole::Sort => Op::Sort,
-            Whole::ArgSort => Op::ArgSort,
-            Whole::MatMul(_) => Op::MatMul,
+            LibraryOp::Scan(_) => Op::Scan,
+            LibraryOp::Sort => Op::Sort,
+            LibraryOp::ArgSort => Op::ArgSort,
+            LibraryOp::MatMul(_) => Op::MatMul,
         }
     }
 
     pub fn form(self) -> Form {
         match self {
-            Whole::Scan(op) => Form::Scan { op },
-            Whole::Sort | Whole::ArgSort => Form::Sort,
-            Whole::MatMul(_) => Form::MatMul,
+            LibraryOp::Scan(op) => Form::Scan { op },
+            LibraryOp::Sort | LibraryOp::ArgSort => Form::Sort,
+            LibraryOp::MatMul(_) => Form::MatMul,
         }
     }
 
     /// The launch's extents for results of these.
     pub fn space(self, out: &[usize]) -> Shape {
         let mut space = Shape::from(out);
-        if let Whole::MatMul(k) = self {
+        if let LibraryOp::MatMul(k) = self {
             space.push(k);
         }
         space
@@ -64,9 +64,9 @@ impl Whole {
             return true;
         };
         match self {
-            Whole::MatMul(_) => true,
-            Whole::Sort | Whole::ArgSort => n == all,
-            Whole::Scan(_) => {
+            LibraryOp::MatMul(_) => true,
+            LibraryOp::Sort | LibraryOp::ArgSort => n == all,
+            LibraryOp::Scan(_) => {
                 let end = first + n;
                 first.is_multiple_of(REDUCE_CHUNK)
                     && (end == *all || end.is_multiple_of(REDUCE_CHUNK))

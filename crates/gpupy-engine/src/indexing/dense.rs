@@ -12,7 +12,7 @@
 
 use crate::array::base::Array;
 use crate::context::Context;
-use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
+use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
 use gpupy_core::functions;
@@ -127,8 +127,8 @@ impl Everywhere<'_> {
                 continue;
             }
             match &value.0.kind {
-                Kind::Constant(_) => {}
-                Kind::Expr { op: NodeOp::Apply(op), inputs } => {
+                ValueKind::Constant(_) => {}
+                ValueKind::Expr { op: NodeOp::Apply(op), inputs } => {
                     self.operations += functions::cost(*op) as usize;
                     let operands = value.state().operands.clone();
                     if operands.len() != inputs.len() {
@@ -143,7 +143,7 @@ impl Everywhere<'_> {
                         }
                     }
                 }
-                Kind::Expr { op: NodeOp::Gather, inputs } => {
+                ValueKind::Expr { op: NodeOp::Gather, inputs } => {
                     let operands = value.state().operands.clone();
                     let [Input::Whole(positions), Input::Whole(_)] = &inputs[..] else {
                         return None;
@@ -166,17 +166,17 @@ impl Everywhere<'_> {
     fn record(&mut self, value: &Value) -> Option<Operand> {
         let operands = value.state().operands.clone();
         let operand = match &value.0.kind {
-            Kind::Constant(scalar) => (Input::Scalar(*scalar), None),
-            Kind::Expr { op: NodeOp::Gather, .. } => {
+            ValueKind::Constant(scalar) => (Input::Scalar(*scalar), None),
+            ValueKind::Expr { op: NodeOp::Gather, .. } => {
                 let table = operands.into_iter().nth(1).flatten()?;
                 (Input::Whole(table.id()), Some(table))
             }
-            Kind::Expr { op: NodeOp::Apply(op), inputs } => {
+            ValueKind::Expr { op: NodeOp::Apply(op), inputs } => {
                 let all = inputs.iter().zip(operands).map(|(input, operand)| match input {
                     Input::Whole(id) => self.known.get(id).cloned(),
                     Input::View(id, layout) => {
                         let strides = SmallVec::from_elem(0, self.shape.len());
-                        let layout = Layout { offset: layout.offset, strides };
+                        let layout = InputLayout { offset: layout.offset, strides };
                         Some((Input::View(*id, Box::new(layout)), operand))
                     }
                     Input::Scalar(scalar) => Some((Input::Scalar(*scalar), None)),
@@ -198,6 +198,6 @@ impl Everywhere<'_> {
 }
 
 /// Whether a view shows one element at all points.
-fn is_one(layout: &Layout) -> bool {
+fn is_one(layout: &InputLayout) -> bool {
     layout.strides.iter().all(|stride| *stride == 0)
 }

@@ -3,7 +3,7 @@
 //! Not here: which elements an index means (`pick.rs`), the evaluation (`execute/gather.rs`).
 
 use crate::array::base::Array;
-use crate::graph::value::{Input, Kind, NodeOp, Value};
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::record::recorder::Recorder;
 use gpupy_core::Result;
 use smallvec::smallvec;
@@ -15,7 +15,7 @@ impl Recorder {
     /// - `Disposed`: an array has no elements any more.
     pub fn gather(&self, source: &Array, positions: &Array) -> Result<Array> {
         let table = source.value()?;
-        if let Kind::Constant(scalar) = table.0.kind {
+        if let ValueKind::Constant(scalar) = table.0.kind {
             return Array::full(positions.shape(), scalar);
         }
         let operand = positions.operand(positions.shape())?;

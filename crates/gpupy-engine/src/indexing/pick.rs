@@ -8,7 +8,7 @@
 //!
 //! Not here: keys as NumPy reads them (the front end's), few elements (`eager/indexed.rs`).
 
-use crate::array::base::{Arg, Array, checked_size};
+use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::context::Context;
 use crate::eager::indexed::Outside;
 use crate::graph::bounds;
@@ -79,7 +79,7 @@ impl Context {
         indices: &[Option<&Array>],
         at: usize,
     ) -> Result<Shape> {
-        Layout::new(array, indices, at).map(|layout| layout.shape)
+        ResultLayout::new(array, indices, at).map(|layout| layout.shape)
     }
 
     /// The positions in the base that index arrays name, as an int32 array of these extents.
@@ -90,7 +90,7 @@ impl Context {
         at: usize,
         outside: Outside,
     ) -> Result<Array> {
-        let layout = Layout::new(array, indices, at)?;
+        let layout = ResultLayout::new(array, indices, at)?;
         let most = array.shape().iter().copied().fold(array.base_len(), usize::max);
         if most > i32::MAX as usize {
             return Err(Error::new(ErrorKind::Unsupported, "pick")
@@ -100,7 +100,7 @@ impl Context {
         let mut sum: Option<Array> = None;
         let mut add = |term: Array| -> Result<()> {
             sum = Some(match sum.take() {
-                Some(sum) => self.two(Op::Add, &sum, Arg::Array(&term))?,
+                Some(sum) => self.two(Op::Add, &sum, ArrayOrScalar::Array(&term))?,
                 None => term,
             });
             Ok(())
@@ -125,7 +125,7 @@ impl Context {
         let sum = if offset == 0 {
             sum
         } else {
-            self.two(Op::Add, &sum, Arg::Scalar(Scalar::i32(offset)))?
+            self.two(Op::Add, &sum, ArrayOrScalar::Scalar(Scalar::i32(offset)))?
         };
         sum.broadcast_to(&layout.shape)
     }
@@ -161,27 +161,36 @@ impl Context {
         if found.is_within(whole(0, n - 1)) {
             return Ok(index);
         }
-        let from_end = self.two(Op::Add, &index, Arg::Scalar(Scalar::i32(extent as i32)))?;
+        let from_end =
+            self.two(Op::Add, &index, ArrayOrScalar::Scalar(Scalar::i32(extent as i32)))?;
         if found.is_within(whole(-n, -1)) {
             return Ok(from_end);
         }
-        let negative = self.two(Op::Lt, &index, Arg::Scalar(Scalar::i32(0)))?;
-        self.apply(Op::Select, &[Arg::Array(&negative), Arg::Array(&from_end), Arg::Array(&index)])
+        let negative = self.two(Op::Lt, &index, ArrayOrScalar::Scalar(Scalar::i32(0)))?;
+        self.apply(
+            Op::Select,
+            &[
+                ArrayOrScalar::Array(&negative),
+                ArrayOrScalar::Array(&from_end),
+                ArrayOrScalar::Array(&index),
+            ],
+        )
     }
 
     fn wrapped(&self, index: &Array, extent: usize) -> Result<Array> {
         // Of a narrow dtype the extent may be no number.
         let index = self.wide(index)?;
         let extent = Scalar::new(index.dtype(), extent as u64);
-        self.cast(&self.two(Op::Mod, &index, Arg::Scalar(extent))?, DType::I32)
+        self.cast(&self.two(Op::Mod, &index, ArrayOrScalar::Scalar(extent))?, DType::I32)
     }
 
     fn clipped(&self, index: &Array, found: Bounds, extent: usize) -> Result<Array> {
         let mut index = self.wide(index)?;
         let last = Scalar::new(index.dtype(), extent as u64 - 1);
-        index = self.two(Op::Min, &index, Arg::Scalar(last))?;
+        index = self.two(Op::Min, &index, ArrayOrScalar::Scalar(last))?;
         if !found.is_within(Bounds::Whole { low: 0, high: i128::MAX }) {
-            index = self.two(Op::Max, &index, Arg::Scalar(Scalar::zero(index.dtype())))?;
+            index =
+                self.two(Op::Max, &index, ArrayOrScalar::Scalar(Scalar::zero(index.dtype())))?;
         }
         self.cast(&index, DType::I32)
     }
@@ -239,12 +248,12 @@ impl Context {
     fn times(&self, index: &Array, stride: isize) -> Result<Array> {
         match stride {
             1 => Ok(index.clone()),
-            _ => self.two(Op::Mul, index, Arg::Scalar(Scalar::i32(stride as i32))),
+            _ => self.two(Op::Mul, index, ArrayOrScalar::Scalar(Scalar::i32(stride as i32))),
         }
     }
 
-    fn two(&self, op: Op, a: &Array, b: Arg<'_>) -> Result<Array> {
-        self.inner.door.convert(op, DType::Bool, &[Arg::Array(a), b])
+    fn two(&self, op: Op, a: &Array, b: ArrayOrScalar<'_>) -> Result<Array> {
+        self.inner.door.convert(op, DType::Bool, &[ArrayOrScalar::Array(a), b])
     }
 }
 
@@ -253,7 +262,7 @@ fn wrong(words: &str) -> Error {
 }
 
 /// Where the result's axes come from.
-struct Layout {
+struct ResultLayout {
     /// The result's extents.
     shape: Shape,
     /// Where the index arrays' axes stand among the result's, and how many they are.
@@ -261,8 +270,8 @@ struct Layout {
     picked: usize,
 }
 
-impl Layout {
-    fn new(array: &Array, indices: &[Option<&Array>], at: usize) -> Result<Layout> {
+impl ResultLayout {
+    fn new(array: &Array, indices: &[Option<&Array>], at: usize) -> Result<ResultLayout> {
         if indices.len() != array.ndim() {
             return Err(wrong("there is not one entry for each axis"));
         }
@@ -287,7 +296,7 @@ impl Layout {
             )));
         }
         checked_size(&shape)?;
-        Ok(Layout { shape, at, picked: picked.len() })
+        Ok(ResultLayout { shape, at, picked: picked.len() })
     }
 
     /// An index array seen with the axes that stand behind it in the result.

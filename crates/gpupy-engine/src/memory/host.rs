@@ -6,8 +6,8 @@
 //! Invariants: a buffer's bytes are always initialised; the pool never keeps more than it may, and gives all of it
 //! back before a buffer is refused.
 //!
-//! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`shelves.rs`), which parts of a value are in its
-//! buffer (`value/`).
+//! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`shelves.rs`), which parts of a
+//! value are in its buffer (`value/`).
 
 use crate::memory::limit;
 use crate::memory::owned::Owned;
@@ -45,14 +45,14 @@ unsafe impl Send for HostBuffer {}
 unsafe impl Sync for HostBuffer {}
 
 /// Free memory by capacity.
-struct Pool {
+struct HostPool {
     free: Option<FxHashMap<usize, Vec<Owned>>>,
     bytes: usize,
     /// The most bytes that it keeps.
     most: usize,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { free: None, bytes: 0, most: POOL_BYTES });
+static POOL: Mutex<HostPool> = Mutex::new(HostPool { free: None, bytes: 0, most: POOL_BYTES });
 
 impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
@@ -115,7 +115,8 @@ impl HostBuffer {
         Ok(made)
     }
 
-    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or what they were.
+    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or what they
+    /// were.
     ///
     /// # Safety
     /// Nobody reads or writes the range meanwhile.
@@ -267,8 +268,8 @@ impl Drop for HostBuffer {
     }
 }
 
-/// Says how many bytes of memory that nothing uses the process keeps at most for reuse. Of more that it has now, all goes
-/// back to the system.
+/// Says how many bytes of memory that nothing uses the process keeps at most for reuse. Of more that it has now, all
+/// goes back to the system.
 pub fn set_pool_bytes(most: usize) {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     pool.most = most;

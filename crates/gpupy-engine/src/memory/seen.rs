@@ -1,6 +1,6 @@
 //! Elements in bytes, as a view shows them: copied out in C order, and written.
 //!
-//! Owns [`Elements`]. Invariant: no view reads or writes outside the bytes.
+//! Owns [`ElementBytes`]. Invariant: no view reads or writes outside the bytes.
 //!
 //! Not here: loops over strided elements (`strided.rs`).
 
@@ -11,11 +11,11 @@ use gpupy_core::memory;
 use smallvec::SmallVec;
 
 /// The bytes of elements.
-pub(crate) type Elements = SmallVec<[u8; 64]>;
+pub(crate) type ElementBytes = SmallVec<[u8; 64]>;
 
 /// The elements that a view shows of these bytes, in C order; `None` where it leaves them.
-pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<Elements> {
-    let mut found: Elements = memory::few(0, view.size() * size).ok()?;
+pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<ElementBytes> {
+    let mut found: ElementBytes = memory::few(0, view.size() * size).ok()?;
     copy_seen(&mut found, bytes, size, view).map(|()| found)
 }
 

@@ -20,14 +20,14 @@ const DEEP: usize = 4;
 const LARGEST: usize = 16 << 10;
 
 /// Pieces of one size, and how many there are.
-struct Shelf {
+struct FreeList {
     pieces: [Option<Owned>; DEEP],
     count: usize,
 }
 
 thread_local! {
-    static OWN: RefCell<[Shelf; SHELVES]> = const {
-        RefCell::new([const { Shelf { pieces: [const { None }; DEEP], count: 0 } }; SHELVES])
+    static OWN: RefCell<[FreeList; SHELVES]> = const {
+        RefCell::new([const { FreeList { pieces: [const { None }; DEEP], count: 0 } }; SHELVES])
     };
 }
 

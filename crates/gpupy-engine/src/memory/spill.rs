@@ -1,7 +1,8 @@
 //! The file that elements are spilled to: one for the process, in the folder for temporary files.
 //!
-//! Owns [`Slot`], a part of it. Invariants: the file has no name once it is open, or goes when it is closed, so that none is
-//! left behind, however the process ends; a slot belongs to one value, and its place is free when it is dropped.
+//! Owns [`SpillSlot`], a part of it. Invariants: the file has no name once it is open, or goes when it is closed, so
+//! that none is left behind, however the process ends; a slot belongs to one value, and its place is free when it is
+//! dropped.
 //!
 //! Not here: what is spilled (`execute/spill.rs`).
 
@@ -28,17 +29,17 @@ struct Places {
 static SPILL: OnceLock<Spill> = OnceLock::new();
 
 /// A part of the file.
-pub(crate) struct Slot {
+pub(crate) struct SpillSlot {
     start: u64,
     len: u64,
 }
 
-impl Slot {
+impl SpillSlot {
     /// Room for so many bytes.
     ///
     /// # Errors
     /// - `File`: there is no such file, and none can be made.
-    pub fn new(bytes: usize) -> Result<Slot> {
+    pub fn new(bytes: usize) -> Result<SpillSlot> {
         let spill = match SPILL.get() {
             Some(spill) => spill,
             None => {
@@ -55,7 +56,7 @@ impl Slot {
                 places.end - len
             }
         };
-        Ok(Slot { start, len })
+        Ok(SpillSlot { start, len })
     }
 
     /// Writes bytes at a place of the slot.
@@ -96,7 +97,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for SpillSlot {
     fn drop(&mut self) {
         if let Some(spill) = SPILL.get() {
             let mut places = spill.places.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn slots_keep_what_is_written_and_are_used_again() -> Result<()> {
-        let (one, other) = (Slot::new(3 << 20)?, Slot::new(100)?);
+        let (one, other) = (SpillSlot::new(3 << 20)?, SpillSlot::new(100)?);
         one.write((3 << 20) - 2, &[1, 2])?;
         other.write(5, &[3])?;
         let mut found = [0; 2];
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(found, [1, 2]);
         let (start, path) = (one.start, SPILL.get().map(|spill| spill.path.clone()));
         drop(one);
-        assert_eq!(Slot::new((3 << 20) - 7)?.start, start);
+        assert_eq!(SpillSlot::new((3 << 20) - 7)?.start, start);
         assert!(cfg!(windows) || path.is_some_and(|path| !path.exists()));
         Ok(())
     }

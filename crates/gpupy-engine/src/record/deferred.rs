@@ -3,8 +3,8 @@
 //! Not here: the expression (`graph/deferred.rs`), its steps, once extents are known (`lowered.rs`).
 
 use super::recorder::Recorder;
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::Contents;
 use crate::graph::deferred::{Deferred, Over};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use gpupy_core::op::Op;
@@ -24,8 +24,8 @@ impl Recorder {
         operands: &[&Array],
     ) -> Option<Result<Array>> {
         let is_outlined = |operand: &&Array| match operand.current().held() {
-            Held::Value(value) => value.is_outlined(),
-            Held::Own(_) | Held::Nothing => false,
+            Contents::Value(value) => value.is_outlined(),
+            Contents::Own(_) | Contents::Nothing => false,
         };
         if !operands.iter().any(is_outlined) {
             return None;
@@ -45,10 +45,10 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of the operation.
-    pub(super) fn done(&self, over: &Over, operands: &[Arg<'_>]) -> Result<Array> {
-        let whole = |operand: &Arg<'_>| match operand {
-            Arg::Array(array) => Ok((*array).clone()),
-            Arg::Scalar(scalar) => Array::full(&[], *scalar),
+    pub(super) fn done(&self, over: &Over, operands: &[ArrayOrScalar<'_>]) -> Result<Array> {
+        let whole = |operand: &ArrayOrScalar<'_>| match operand {
+            ArrayOrScalar::Array(array) => Ok((*array).clone()),
+            ArrayOrScalar::Scalar(scalar) => Array::full(&[], *scalar),
         };
         let operands = operands.iter().map(whole).collect::<Result<SmallVec<[Array; 2]>>>()?;
         match (over, &operands[..]) {

@@ -5,7 +5,7 @@
 //!
 //! Not here: the extremes themselves (`reduced.rs`), the search in few elements (`eager/extreme.rs`).
 
-use crate::array::base::{Arg, Array};
+use crate::array::base::{Array, ArrayOrScalar};
 use crate::graph::deferred::Over;
 use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
@@ -68,11 +68,14 @@ impl Recorder {
         let mut shape = Shape::from(rows.shape());
         shape[last] = n.div_ceil(REDUCE_CHUNK);
         let step = NodeOp::Reduce { op, n };
-        let chunks = self.array(rows.dtype(), &shape, step, &[Arg::Array(rows)])?;
+        let chunks = self.array(rows.dtype(), &shape, step, &[ArrayOrScalar::Array(rows)])?;
         let chunk = self.first(&chunks, extreme, &self.index(&shape, last)?, shape[last])?;
-        let on =
-            |op, a: &Array, b: i32| self.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::i32(b))]);
-        let sum = |a: &Array, b: &Array| self.apply(Op::Add, &[Arg::Array(a), Arg::Array(b)]);
+        let on = |op, a: &Array, b: i32| {
+            self.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::i32(b))])
+        };
+        let sum = |a: &Array, b: &Array| {
+            self.apply(Op::Add, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
+        };
         let start = on(Op::Mul, &chunk, REDUCE_CHUNK as i32)?;
         let inside = sum(&start, &self.index(&[REDUCE_CHUNK], 0)?)?;
         let place = on(Op::Min, &inside, n as i32 - 1)?;
@@ -93,13 +96,18 @@ impl Recorder {
 
     /// The least of the numbers, which are below `n`, whose elements are the extreme or NaN.
     fn first(&self, rows: &Array, extreme: &Array, numbers: &Array, n: usize) -> Result<Array> {
-        let mut found = self.apply(Op::Eq, &[Arg::Array(rows), Arg::Array(extreme)])?;
+        let mut found =
+            self.apply(Op::Eq, &[ArrayOrScalar::Array(rows), ArrayOrScalar::Array(extreme)])?;
         if rows.dtype().is_float() {
-            let nan = self.apply(Op::IsNan, &[Arg::Array(rows)])?;
-            found = self.apply(Op::Or, &[Arg::Array(&found), Arg::Array(&nan)])?;
+            let nan = self.apply(Op::IsNan, &[ArrayOrScalar::Array(rows)])?;
+            found =
+                self.apply(Op::Or, &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(&nan)])?;
         }
-        let none = Arg::Scalar(Scalar::i32(n as i32));
-        let numbers = self.apply(Op::Select, &[Arg::Array(&found), Arg::Array(numbers), none])?;
+        let none = ArrayOrScalar::Scalar(Scalar::i32(n as i32));
+        let numbers = self.apply(
+            Op::Select,
+            &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(numbers), none],
+        )?;
         debug_assert_eq!(numbers.dtype(), DType::I32);
         self.reduce(Op::Min, &numbers, &[rows.ndim() - 1], true)
     }

@@ -1,12 +1,12 @@
 //! Recording a function: what was recorded of its arguments becomes a program.
 //!
-//! [`Function::recorded`] turns the expressions of the results into a [`Function`].
+//! [`ScalarFunction::recorded`] turns the expressions of the results into a [`ScalarFunction`].
 //!
 //! Not here: functions themselves (`graph/function.rs`), calls of them (`Recorder::call`).
 
-use crate::array::base::{Arg, Array};
-use crate::graph::function::{Called, Function};
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value, ValueId};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::graph::function::{Called, ScalarFunction};
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::record::recorder::{Recorder, broadcast};
 use gpupy_core::ir::{Builder, Form};
 use gpupy_core::op::Op;
@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-impl Function {
+impl ScalarFunction {
     /// The function that gives these results of these arguments, as they were recorded.
     ///
     /// # Errors
     /// - `Unsupported`: a result takes more than operations on elements, or reads an array.
-    pub fn recorded(arguments: &[Array], results: &[Arg<'_>]) -> Result<Function> {
+    pub fn recorded(arguments: &[Array], results: &[ArrayOrScalar<'_>]) -> Result<ScalarFunction> {
         let mut recording =
-            Recording { builder: Builder::new(Form::Map, 1), known: FxHashMap::default() };
+            FunctionRecording { builder: Builder::new(Form::Map, 1), known: FxHashMap::default() };
         for argument in arguments {
             let value = argument.value()?;
             let param = recording.builder.param(value.dtype());
@@ -31,15 +31,15 @@ impl Function {
         let mut stored: SmallVec<[u32; 4]> = SmallVec::new();
         for result in results {
             stored.push(match result {
-                Arg::Scalar(scalar) => recording.literal(*scalar),
-                Arg::Array(array) => {
+                ArrayOrScalar::Scalar(scalar) => recording.literal(*scalar),
+                ArrayOrScalar::Array(array) => {
                     let input = array.operand(array.shape())?;
                     recording.operand(&input)?
                 }
             });
         }
         stored.into_iter().for_each(|value| recording.builder.store(value));
-        Function::of_program(recording.builder.finish(), 0)
+        ScalarFunction::of_program(recording.builder.finish(), 0)
     }
 }
 
@@ -48,8 +48,13 @@ impl Recorder {
     ///
     /// # Errors
     /// - `Shape`, `DType`, `Index`: the operands or the result's number do not fit.
-    pub fn call(&self, function: &Arc<Function>, result: usize, args: &[Arg<'_>]) -> Result<Array> {
-        let given: SmallVec<[DType; 8]> = args.iter().map(Arg::dtype).collect();
+    pub fn call(
+        &self,
+        function: &Arc<ScalarFunction>,
+        result: usize,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<Array> {
+        let given: SmallVec<[DType; 8]> = args.iter().map(ArrayOrScalar::dtype).collect();
         if given[..] != *function.arguments() {
             return Err(Error::new(ErrorKind::DType, "call")
                 .says("the function takes other dtypes")
@@ -68,12 +73,12 @@ impl Recorder {
 }
 
 /// A function on its way.
-struct Recording {
+struct FunctionRecording {
     builder: Builder,
     known: FxHashMap<ValueId, u32>,
 }
 
-impl Recording {
+impl FunctionRecording {
     fn operand(&mut self, (input, value): &Operand) -> Result<u32> {
         match (input, value) {
             (Input::Scalar(scalar), _) => Ok(self.literal(*scalar)),
@@ -92,7 +97,7 @@ impl Recording {
 
     /// The element at this position of a value in host memory.
     fn number(&mut self, value: &Value, at: usize) -> Result<u32> {
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(self.literal(scalar));
         }
         let dtype = value.dtype();
@@ -115,8 +120,8 @@ impl Recording {
                 open.pop();
                 continue;
             }
-            let Kind::Expr { op, inputs } = &value.0.kind else {
-                let Kind::Constant(scalar) = value.0.kind else { return Err(reads_array()) };
+            let ValueKind::Expr { op, inputs } = &value.0.kind else {
+                let ValueKind::Constant(scalar) = value.0.kind else { return Err(reads_array()) };
                 let literal = self.literal(scalar);
                 self.known.insert(value.id(), literal);
                 continue;
@@ -127,7 +132,8 @@ impl Recording {
             }
             // Elements in host memory are literals, where they are read.
             let is_open = |below: &&Value| {
-                matches!(below.0.kind, Kind::Expr { .. }) && !self.known.contains_key(&below.id())
+                matches!(below.0.kind, ValueKind::Expr { .. })
+                    && !self.known.contains_key(&below.id())
             };
             let below: Vec<Value> = operands.iter().flatten().filter(is_open).cloned().collect();
             if !below.is_empty() {

@@ -2,46 +2,47 @@
 //!
 //! What was recorded of open arrays says what is wanted; here each step is recorded once more by the operation that it
 //! is, with arguments of these extents: reductions take the steps of the canonical tree, writes are joins where that
-//! saves a copy. Each operation refuses what it cannot do, so steps that come from a file are checked by being recorded.
+//! saves a copy. Each operation refuses what it cannot do, so steps that come from a file are checked by being
+//! recorded.
 //!
 //! Not here: the steps as data (`recorded.rs`), the operations (`recorder.rs` and its neighbours).
 
-use super::recorded::{Place, Read, Recorded, Step};
+use super::recorded::{Recorded, RecordedOperand, RecordedPlace, RecordedStep};
 use super::recorder::Recorder;
-use crate::array::base::{Arg, Array};
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
 use crate::memory::view::View;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 
 /// An operand, on its way to an operation.
-enum Given {
+enum LoweredOperand {
     Scalar(Scalar),
     Array(Array),
 }
 
-impl Given {
-    fn as_arg(&self) -> Arg<'_> {
+impl LoweredOperand {
+    fn as_arg(&self) -> ArrayOrScalar<'_> {
         match self {
-            Given::Scalar(scalar) => Arg::Scalar(*scalar),
-            Given::Array(array) => Arg::Array(array),
+            LoweredOperand::Scalar(scalar) => ArrayOrScalar::Scalar(*scalar),
+            LoweredOperand::Array(array) => ArrayOrScalar::Array(array),
         }
     }
 
     /// As an array of this shape.
     fn into_array(self, shape: &[usize]) -> Result<Array> {
         match self {
-            Given::Scalar(scalar) => Array::full(shape, scalar),
-            Given::Array(array) => Ok(array),
+            LoweredOperand::Scalar(scalar) => Array::full(shape, scalar),
+            LoweredOperand::Array(array) => Ok(array),
         }
     }
 
     /// As what an operation over this shape reads.
     fn operand(&self, shape: &[usize]) -> Result<Operand> {
         match self {
-            Given::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
-            Given::Array(array) => array.operand(shape),
+            LoweredOperand::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
+            LoweredOperand::Array(array) => array.operand(shape),
         }
     }
 }
@@ -73,16 +74,16 @@ impl Recorded {
     fn step(
         &self,
         recorder: &Recorder,
-        step: &Step,
+        step: &RecordedStep,
         arguments: &[Value],
         made: &[Value],
     ) -> Result<Value> {
         let shape = &step.shape[..];
-        let read = |number: usize, shape: &[usize]| -> Result<Given> {
+        let read = |number: usize, shape: &[usize]| -> Result<LoweredOperand> {
             let read = step.operands.get(number);
             self.read(read.ok_or_else(|| wrong("a step lacks an operand"))?, shape, arguments, made)
         };
-        let all = |shape: &[usize]| -> Result<SmallVec<[Given; 3]>> {
+        let all = |shape: &[usize]| -> Result<SmallVec<[LoweredOperand; 3]>> {
             (0..step.operands.len()).map(|number| read(number, shape)).collect()
         };
         let array = match &step.op {
@@ -91,12 +92,14 @@ impl Recorded {
                 if operands.len() != op.info().arity as usize {
                     return Err(wrong("an operation has other operands than it takes"));
                 }
-                let args: SmallVec<[Arg<'_>; 3]> = operands.iter().map(Given::as_arg).collect();
+                let args: SmallVec<[ArrayOrScalar<'_>; 3]> =
+                    operands.iter().map(LoweredOperand::as_arg).collect();
                 recorder.convert(*op, &args, step.dtype)?
             }
             NodeOp::Call(called) => {
                 let operands = all(shape)?;
-                let args: SmallVec<[Arg<'_>; 3]> = operands.iter().map(Given::as_arg).collect();
+                let args: SmallVec<[ArrayOrScalar<'_>; 3]> =
+                    operands.iter().map(LoweredOperand::as_arg).collect();
                 recorder.call(&called.function, called.result as usize, &args)?
             }
             NodeOp::Index(axis) => recorder.index(shape, *axis as usize)?,
@@ -143,9 +146,10 @@ impl Recorded {
             }
             NodeOp::Deferred(deferred) => {
                 let shapes = deferred.shapes.iter().enumerate();
-                let operands: SmallVec<[Given; 2]> =
+                let operands: SmallVec<[LoweredOperand; 2]> =
                     shapes.map(|(number, shape)| read(number, shape)).collect::<Result<_>>()?;
-                let args: SmallVec<[Arg<'_>; 2]> = operands.iter().map(Given::as_arg).collect();
+                let args: SmallVec<[ArrayOrScalar<'_>; 2]> =
+                    operands.iter().map(LoweredOperand::as_arg).collect();
                 recorder.done(&deferred.over, &args)?
             }
             // Steps already.
@@ -170,27 +174,32 @@ impl Recorded {
     /// What a step reads, over this shape.
     fn read(
         &self,
-        read: &Read,
+        read: &RecordedOperand,
         shape: &[usize],
         arguments: &[Value],
         made: &[Value],
-    ) -> Result<Given> {
+    ) -> Result<LoweredOperand> {
         let (place, view) = match read {
-            Read::Scalar(scalar) => return Ok(Given::Scalar(*scalar)),
-            Read::Whole(place) => (*place, View::contiguous(shape)),
-            Read::View(place, layout) => {
+            RecordedOperand::Scalar(scalar) => return Ok(LoweredOperand::Scalar(*scalar)),
+            RecordedOperand::Whole(place) => (*place, View::contiguous(shape)),
+            RecordedOperand::View(place, layout) => {
                 let (offset, strides) = (layout.offset, layout.strides.clone());
                 (*place, View { offset, shape: shape.into(), strides })
             }
         };
         let value = self.found(place, arguments, made)?.clone();
-        Ok(Given::Array(Array::from_value(value).seen(view)?))
+        Ok(LoweredOperand::Array(Array::from_value(value).seen(view)?))
     }
 
     /// What is read whole.
-    fn whole(&self, read: Option<&Read>, arguments: &[Value], made: &[Value]) -> Result<Array> {
+    fn whole(
+        &self,
+        read: Option<&RecordedOperand>,
+        arguments: &[Value],
+        made: &[Value],
+    ) -> Result<Array> {
         match read {
-            Some(Read::Whole(place)) => {
+            Some(RecordedOperand::Whole(place)) => {
                 Ok(Array::from_value(self.found(*place, arguments, made)?.clone()))
             }
             _ => Err(wrong("a step reads a part where it needs all")),
@@ -199,14 +208,14 @@ impl Recorded {
 
     fn found<'v>(
         &'v self,
-        place: Place,
+        place: RecordedPlace,
         arguments: &'v [Value],
         made: &'v [Value],
     ) -> Result<&'v Value> {
         let found = match place {
-            Place::Argument(number) => arguments.get(number as usize),
-            Place::Leaf(number) => self.leaves().get(number as usize),
-            Place::Step(number) => made.get(number as usize),
+            RecordedPlace::Argument(number) => arguments.get(number as usize),
+            RecordedPlace::Leaf(number) => self.leaves().get(number as usize),
+            RecordedPlace::Step(number) => made.get(number as usize),
         };
         found.ok_or_else(|| wrong("a step reads what is not there"))
     }
@@ -217,7 +226,7 @@ fn in_shape(recorder: &Recorder, value: &Value, shape: &[usize]) -> Result<Value
     if value.shape() == shape {
         return Ok(value.clone());
     }
-    if let Kind::Constant(scalar) = value.0.kind {
+    if let ValueKind::Constant(scalar) = value.0.kind {
         return Ok(Value::constant(shape, scalar));
     }
     if value.len() != size_of(shape) {

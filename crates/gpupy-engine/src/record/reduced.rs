@@ -1,19 +1,19 @@
 //! Recording reductions: the steps of the canonical tree, over any axes.
 //!
-//! Owns what [`Recorder`] records of reductions. The reduced axes are one in the tree, merged in C order
-//! behind the kept ones. Where that has few points, they are operands of scalar operations, which fuse with what
-//! computes them and with what reads the result. Else a view mostly says which elements are combined. Where none does,
-//! as for the blocks of an image, the tree is begun on rows of the innermost reduced axis, which are views: of a chunk or
-//! more each, they are reduced by themselves; of few elements, they are the tree's lanes, and are combined element by
-//! element. Invariant: whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
+//! Owns what [`Recorder`] records of reductions. The reduced axes are one in the tree, merged in C order behind the
+//! kept ones. Where that has few points, they are operands of scalar operations, which fuse with what computes them and
+//! with what reads the result. Else a view mostly says which elements are combined. Where none does, as for the blocks
+//! of an image, the tree is begun on rows of the innermost reduced axis, which are views: of a chunk or more each, they
+//! are reduced by themselves; of few elements, they are the tree's lanes, and are combined element by element.
+//! Invariant: whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
 //!
 //! Not here: other whole-program forms (`whole.rs`), how steps are evaluated (`evaluate.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::held::Contents;
 use crate::graph::deferred::Over;
 use crate::graph::lanes::{FEW, folded};
-use crate::graph::value::{Input, Kind, NodeOp, Operand};
+use crate::graph::value::{Input, NodeOp, Operand, ValueKind};
 use crate::memory::view::View;
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
@@ -26,7 +26,7 @@ use smallvec::{SmallVec, smallvec};
 use std::cmp::Reverse;
 
 /// Axes by their numbers, rising.
-type Axes = SmallVec<[usize; 4]>;
+type ReducedAxes = SmallVec<[usize; 4]>;
 
 impl Recorder {
     /// The reduction over `axes` (distinct, inside the rank) by the canonical tree.
@@ -41,8 +41,8 @@ impl Recorder {
                 .with("operation", op.info().name)
                 .with("dtype", array.dtype()));
         }
-        let kept: Axes = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
-        let gone: Axes = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
+        let kept: ReducedAxes = (0..array.ndim()).filter(|a| !axes.contains(a)).collect();
+        let gone: ReducedAxes = (0..array.ndim()).filter(|a| axes.contains(a)).collect();
         let out: Shape = kept.iter().map(|a| array.shape()[*a]).collect();
         let n: usize = gone.iter().map(|a| array.shape()[*a]).product();
         if n == 0 && !out.contains(&0) {
@@ -65,14 +65,14 @@ impl Recorder {
         }
         if let Some(longest) = reduced_apart(array, &gone) {
             let first = self.reduce(op, array, &[longest], true)?;
-            let rest: Axes = gone.iter().copied().filter(|axis| *axis != longest).collect();
+            let rest: ReducedAxes = gone.iter().copied().filter(|axis| *axis != longest).collect();
             let reduced = self.reduce(op, &first, &rest, true)?;
             let shape = if keepdims { kept_dims(array.shape(), axes) } else { out };
             return Ok(reduced.reshape(&shape).unwrap_or(reduced));
         }
         // Kept axes first, reduced axes merged into one last axis.
-        let behind = |gone: &Axes| -> Array {
-            let order: Axes = kept.iter().chain(gone).copied().collect();
+        let behind = |gone: &ReducedAxes| -> Array {
+            let order: ReducedAxes = kept.iter().chain(gone).copied().collect();
             array.transpose(&order)
         };
         let moved = behind(&gone);
@@ -115,14 +115,16 @@ impl Recorder {
         if let [lane] = &lanes[..] {
             return self.copy(lane);
         }
-        let apply = |lane, with| self.apply(op, &[Arg::Array(&lane), Arg::Array(&with)]);
+        let apply = |lane, with| {
+            self.apply(op, &[ArrayOrScalar::Array(&lane), ArrayOrScalar::Array(&with)])
+        };
         Ok(folded(lanes, apply)?.unwrap_or_else(|| moved.clone()))
     }
 
     /// One step along the last axis, computed; `None` where it has to be recorded.
     fn step_computed(&self, op: Op, rows: &Array) -> Option<Array> {
         let (shape, step) = stepped(op, rows);
-        self.computed(rows.dtype(), &shape, &step, &[Arg::Array(rows)])
+        self.computed(rows.dtype(), &shape, &step, &[ArrayOrScalar::Array(rows)])
     }
 
     /// Steps along the last axis until one point is left there.
@@ -138,7 +140,7 @@ impl Recorder {
     /// One step along the last axis.
     fn step(&self, op: Op, rows: &Array) -> Result<Array> {
         let (shape, step) = stepped(op, rows);
-        self.array(rows.dtype(), &shape, step, &[Arg::Array(rows)])
+        self.array(rows.dtype(), &shape, step, &[ArrayOrScalar::Array(rows)])
     }
 
     /// A reduction over axes that no view merges, begun on rows of the innermost of them; `moved` is the array
@@ -174,7 +176,7 @@ impl Recorder {
         } else {
             width.is_multiple_of(REDUCE_LANES)
         };
-        let outer: Axes = gone.iter().copied().filter(|axis| *axis != inner).collect();
+        let outer: ReducedAxes = gone.iter().copied().filter(|axis| *axis != inner).collect();
         if !is_lanes {
             return Ok(None);
         }
@@ -195,7 +197,8 @@ impl Recorder {
         shape.insert(last + 1, rows);
         let Some(chunks) = array.reshape(&shape) else { return Ok(None) };
         let first = self.reduce(op, &chunks, &[last + 1, inner + 1], false)?;
-        let rest: Axes = outer.iter().map(|axis| axis - usize::from(*axis > inner)).collect();
+        let rest: ReducedAxes =
+            outer.iter().map(|axis| axis - usize::from(*axis > inner)).collect();
         self.reduce(op, &first, &rest, false).map(Some)
     }
 
@@ -268,10 +271,10 @@ fn reduced_apart(array: &Array, gone: &[usize]) -> Option<usize> {
         return None;
     }
     let lies_otherwise = match array.current().held() {
-        Held::Value(value) => {
-            matches!(value.0.kind, Kind::Expr { op: NodeOp::Apply(_), .. }) && !value.0.linear
+        Contents::Value(value) => {
+            matches!(value.0.kind, ValueKind::Expr { op: NodeOp::Apply(_), .. }) && !value.0.linear
         }
-        Held::Own(_) | Held::Nothing => false,
+        Contents::Own(_) | Contents::Nothing => false,
     };
     let longest = gone.iter().copied().max_by_key(|axis| array.shape()[*axis]);
     longest.filter(|_| lies_otherwise)

@@ -5,11 +5,11 @@
 //!
 //! Not here: how the values are evaluated (`whole.rs`).
 
-use crate::array::base::{Arg, Array, checked_size};
+use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::deferred::Over;
 use crate::graph::lanes::{Products, folded};
 use crate::graph::value::NodeOp;
-use crate::graph::whole::Whole;
+use crate::graph::whole::LibraryOp;
 use crate::record::recorder::Recorder;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
@@ -43,7 +43,7 @@ impl Recorder {
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
         self.along(Over::Sort { axis }, array.dtype(), array, axis, |rows| {
-            self.whole(rows.dtype(), rows.shape(), Whole::Sort, &[Arg::Array(rows)])
+            self.whole(rows.dtype(), rows.shape(), LibraryOp::Sort, &[ArrayOrScalar::Array(rows)])
         })
     }
 
@@ -58,7 +58,7 @@ impl Recorder {
                 .with("axis", axis));
         }
         self.along(Over::ArgSort { axis }, DType::I32, array, axis, |rows| {
-            self.whole(DType::I32, rows.shape(), Whole::ArgSort, &[Arg::Array(rows)])
+            self.whole(DType::I32, rows.shape(), LibraryOp::ArgSort, &[ArrayOrScalar::Array(rows)])
         })
     }
 
@@ -105,8 +105,8 @@ impl Recorder {
         columns.strides.swap(last - 1, last);
         let columns = columns.insert_axis(last - 1).broadcast_to(&space)?;
         let (rows, columns) = (left.seen_as(rows), right.seen_as(columns));
-        let operands = [Arg::Array(&rows), Arg::Array(&columns)];
-        let product = NodeOp::Whole(Whole::MatMul(*k));
+        let operands = [ArrayOrScalar::Array(&rows), ArrayOrScalar::Array(&columns)];
+        let product = NodeOp::Whole(LibraryOp::MatMul(*k));
         if !Products::are_few(&shape, *k) {
             return self.array(dtype, &shape, product, &operands);
         }
@@ -123,15 +123,21 @@ impl Recorder {
         let term = |k: usize| {
             let factor = |side: &Array| match side.index_axis(last, k) {
                 factor if wide == dtype => Ok(factor),
-                factor => self.convert(Op::Cast, &[Arg::Array(&factor)], wide),
+                factor => self.convert(Op::Cast, &[ArrayOrScalar::Array(&factor)], wide),
             };
             let [left, right] = [factor(left)?, factor(right)?];
-            self.apply(multiply, &[Arg::Array(&left), Arg::Array(&right)])
+            self.apply(multiply, &[ArrayOrScalar::Array(&left), ArrayOrScalar::Array(&right)])
         };
         let terms = (0..count).map(term).collect::<Result<Vec<Array>>>()?;
-        let both = |term, with| self.apply(add, &[Arg::Array(&term), Arg::Array(&with)]);
+        let both = |term, with| {
+            self.apply(add, &[ArrayOrScalar::Array(&term), ArrayOrScalar::Array(&with)])
+        };
         let sum = folded(terms, both)?.unwrap_or_else(|| left.clone());
-        if wide == dtype { Ok(sum) } else { self.convert(Op::Cast, &[Arg::Array(&sum)], dtype) }
+        if wide == dtype {
+            Ok(sum)
+        } else {
+            self.convert(Op::Cast, &[ArrayOrScalar::Array(&sum)], dtype)
+        }
     }
 
     /// Records something along the last axis for another one.
@@ -178,20 +184,20 @@ impl Recorder {
         } else {
             shape[last] = chunks;
             let step = NodeOp::Reduce { op, n: *n };
-            let totals = self.array(dtype, &shape, step, &[Arg::Array(rows)])?;
+            let totals = self.array(dtype, &shape, step, &[ArrayOrScalar::Array(rows)])?;
             let ends = self.scanned(op, &totals, identity)?;
             self.join(last, &[first, ends.slice_axis(last, 0, chunks - 1, 1)])?
         };
-        let operands = [Arg::Array(rows), Arg::Array(&starts)];
-        self.whole(dtype, rows.shape(), Whole::Scan(op), &operands)
+        let operands = [ArrayOrScalar::Array(rows), ArrayOrScalar::Array(&starts)];
+        self.whole(dtype, rows.shape(), LibraryOp::Scan(op), &operands)
     }
 
     fn whole(
         &self,
         dtype: DType,
         shape: &[usize],
-        whole: Whole,
-        operands: &[Arg<'_>],
+        whole: LibraryOp,
+        operands: &[ArrayOrScalar<'_>],
     ) -> Result<Array> {
         if shape.contains(&0) {
             return Array::from_bytes(dtype, shape, &[]);

@@ -1,6 +1,6 @@
 //! The rewrites, as one table.
 //!
-//! Owns [`Row`], [`Term`] and the rows. Invariants: whatever the operands (zeros of either sign,
+//! Owns [`RewriteRule`], [`RewriteTerm`] and the rows. Invariants: whatever the operands (zeros of either sign,
 //! infinities, subnormals, NaN), what a row gives has the bits of what it stands for, but for which
 //! NaN, also where a device takes subnormals for zero; every row takes something away or puts a
 //! cheaper operation in place of a dearer one, so rewriting ends. The tests try every row.
@@ -16,7 +16,7 @@ use gpupy_core::op::Op;
 
 /// An expression of a row. What is matched is one operation deep below the outer one.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Term {
+pub(super) enum RewriteTerm {
     /// An operand.
     Operand(usize),
     /// The operand before it once more.
@@ -28,18 +28,18 @@ pub(super) enum Term {
     /// What was made.
     Made,
     /// An operation.
-    Of(Op, &'static [Term]),
+    Of(Op, &'static [RewriteTerm]),
 }
 
 /// One rewrite.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct RewriteRule {
     /// The outer operation of what is asked for.
     pub op: Op,
     /// Its operands, each name once. Of a symmetric operation, scalars stand last.
-    pub from: &'static [Term],
+    pub from: &'static [RewriteTerm],
     /// What is recorded in its place.
-    pub to: Term,
+    pub to: RewriteTerm,
     /// The dtypes for which it is the same.
     pub when: fn(Dtypes) -> bool,
     /// Why it is the same.
@@ -53,28 +53,28 @@ pub(super) const OPERANDS: usize = 3;
 /// The operand whose dtype conditions call `x`.
 pub(super) const FIRST: usize = 0;
 
-const X: Term = Term::Operand(FIRST);
-const AGAIN: Term = Term::Again;
-const Y: Term = Term::Operand(1);
+const X: RewriteTerm = RewriteTerm::Operand(FIRST);
+const AGAIN: RewriteTerm = RewriteTerm::Again;
+const Y: RewriteTerm = RewriteTerm::Operand(1);
 /// A bool that chooses.
-const C: Term = Term::Operand(2);
-const MADE: Term = Term::Made;
-const ZERO: Term = Term::Number(0.0);
+const C: RewriteTerm = RewriteTerm::Operand(2);
+const MADE: RewriteTerm = RewriteTerm::Made;
+const ZERO: RewriteTerm = RewriteTerm::Number(0.0);
 /// Of an integer or a bool this is zero too.
-const MINUS_ZERO: Term = Term::Number(-0.0);
-const ONE: Term = Term::Number(1.0);
+const MINUS_ZERO: RewriteTerm = RewriteTerm::Number(-0.0);
+const ONE: RewriteTerm = RewriteTerm::Number(1.0);
 /// Of an integer or a bool, every bit.
-const MINUS_ONE: Term = Term::Number(-1.0);
-const TWO: Term = Term::Number(2.0);
-const RECIPROCAL: Term = Term::Making(reciprocal);
-const EXPONENT: Term = Term::Making(exponent);
-const MASK: Term = Term::Making(mask);
+const MINUS_ONE: RewriteTerm = RewriteTerm::Number(-1.0);
+const TWO: RewriteTerm = RewriteTerm::Number(2.0);
+const RECIPROCAL: RewriteTerm = RewriteTerm::Making(reciprocal);
+const EXPONENT: RewriteTerm = RewriteTerm::Making(exponent);
+const MASK: RewriteTerm = RewriteTerm::Making(mask);
 
 macro_rules! rows {
     ($($op:ident($($from:ident $(($($inner:ident),*))?),*) => $to:ident $(($($arg:ident
         $(($($deep:ident),*))?),*))?, $when:ident, $why:literal;)*) => {
         /// All rows; those of one outer operation stand together.
-        pub(super) static ROWS: &[Row] = &[$(Row {
+        pub(super) static ROWS: &[RewriteRule] = &[$(RewriteRule {
             op: Op::$op,
             from: &[$(rows!(@ $from $(($($inner),*))?)),*],
             to: rows!(@ $to $(($($arg $(($($deep),*))?),*))?),
@@ -84,7 +84,7 @@ macro_rules! rows {
     };
     (@ $leaf:ident) => { $leaf };
     (@ $op:ident($($arg:ident $(($($deep:ident),*))?),*)) => {
-        Term::Of(Op::$op, &[$(rows!(@ $arg $(($($deep),*))?)),*])
+        RewriteTerm::Of(Op::$op, &[$(rows!(@ $arg $(($($deep),*))?)),*])
     };
 }
 
@@ -180,7 +180,7 @@ static RANGES: [(u8, u8); 256] = {
 };
 
 /// The rows of an outer operation.
-pub(super) fn rows_of(op: Op) -> &'static [Row] {
+pub(super) fn rows_of(op: Op) -> &'static [RewriteRule] {
     let (first, end) = RANGES[op as usize];
     &ROWS[usize::from(first)..usize::from(end)]
 }

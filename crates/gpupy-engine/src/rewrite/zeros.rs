@@ -18,7 +18,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// What an operation gives at each point.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
+pub(super) enum KnownResult {
     /// This number.
     Number(Scalar),
     /// A zero, of one sign or the other.
@@ -27,7 +27,7 @@ pub(super) enum Known {
 
 /// What an operation gives for operands among which are zeros; `None` where that is not known, or
 /// differs from point to point.
-pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<Known> {
+pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<KnownResult> {
     // Functions differ between devices within their bound.
     let zero = |operand: &Operand| is_zeros(operand) || scalar_of(operand).is_some_and(is_zero);
     if op.info().ulp != 0.0 || !operands.iter().any(zero) {
@@ -36,7 +36,7 @@ pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<Known>
     if let (Op::Mul, [x, y]) = (op, operands)
         && (zero(x) && is_finite(y) || zero(y) && is_finite(x))
     {
-        return Some(Known::Zeros);
+        return Some(KnownResult::Zeros);
     }
     if !operands.iter().any(is_zeros) {
         return None;
@@ -61,8 +61,8 @@ pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<Known>
     let first = results[0];
     // Of which NaN, and of infinities, warnings tell who computes them.
     match results.iter().all(|result| *result == first) && is_number(first) {
-        true => Some(Known::Number(first)),
-        false => results.iter().all(|result| is_zero(*result)).then_some(Known::Zeros),
+        true => Some(KnownResult::Number(first)),
+        false => results.iter().all(|result| is_zero(*result)).then_some(KnownResult::Zeros),
     }
 }
 

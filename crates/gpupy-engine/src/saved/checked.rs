@@ -1,13 +1,13 @@
 //! Checks of a look whose extents are known: registers have the elements that are taken from them.
 //!
-//! Each way through the function is gone once, without elements: what segments take and what endings write is of the dtype
-//! and length of what gives it, and each view is inside what it shows. Invariant: ways are a tree, so this takes no longer
-//! than reading the file.
+//! Each way through the function is gone once, without elements: what segments take and what endings write is of the
+//! dtype and length of what gives it, and each view is inside what it shows. Invariant: ways are a tree, so this takes
+//! no longer than reading the file.
 //!
 //! Not here: numbers of what is not there (`look.rs`), steps of a segment (`outline.rs`).
 
-use super::look::{Base, Ending, From, Look, Register, Then};
-use super::seen::{Seen, damaged};
+use super::look::{AfterSegment, BaseSource, Ending, Look, OutputSource, Register};
+use super::seen::{OpenView, damaged};
 use crate::array::base::Array;
 use crate::eager::segment::Segment;
 use crate::graph::value::Value;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 type Like = (DType, usize);
 
 /// A look for known extents, on its way through a call.
-pub(super) struct Checked<'l> {
+pub(super) struct LookCheck<'l> {
     pub look: &'l Look,
     pub open: &'l [i64],
     pub segments: &'l [Arc<Segment>],
@@ -35,7 +35,7 @@ enum Visit {
     Back(usize, Vec<Option<Like>>),
 }
 
-impl Checked<'_> {
+impl LookCheck<'_> {
     /// Goes through all ways.
     ///
     /// # Errors
@@ -70,8 +70,10 @@ impl Checked<'_> {
                 *slot = Some(*like);
             }
             match &way.then {
-                Then::End(ending) => self.ending(&self.look.endings[*ending as usize], &made)?,
-                Then::Decide { seen, no, yes } => {
+                AfterSegment::End(ending) => {
+                    self.ending(&self.look.endings[*ending as usize], &made)?
+                }
+                AfterSegment::Decide { seen, no, yes } => {
                     let last =
                         results.last().ok_or_else(|| damaged("a segment decides nothing"))?;
                     self.inside(*last, seen)?;
@@ -91,10 +93,10 @@ impl Checked<'_> {
         like.ok_or_else(|| damaged("a register is read before it is there"))
     }
 
-    fn base(&self, base: Base, made: &[Option<Like>]) -> Result<Like> {
+    fn base(&self, base: BaseSource, made: &[Option<Like>]) -> Result<Like> {
         match base {
-            Base::Register(register) => self.register(register, made),
-            Base::Leaf(number) => {
+            BaseSource::Register(register) => self.register(register, made),
+            BaseSource::Leaf(number) => {
                 let leaf = self.leaves.get(number as usize);
                 let leaf = leaf.ok_or_else(|| damaged("there are no such elements"))?;
                 Ok((leaf.dtype(), leaf.len()))
@@ -112,8 +114,8 @@ impl Checked<'_> {
         let bases = bases.collect::<Result<Vec<Like>>>()?;
         for output in &ending.outputs {
             let like = match output.from {
-                From::Base(number) => bases.get(number as usize).copied(),
-                From::Object(object) => {
+                OutputSource::Base(number) => bases.get(number as usize).copied(),
+                OutputSource::Object(object) => {
                     let mut wanted = self.look.wanted.iter();
                     let wanted = wanted.find(|wanted| wanted.object == object);
                     wanted.and_then(|wanted| self.inputs.get(wanted.input as usize).copied())
@@ -125,7 +127,7 @@ impl Checked<'_> {
     }
 
     /// Refuses a view that leaves its base.
-    fn inside(&self, (dtype, len): Like, seen: &Seen) -> Result<()> {
+    fn inside(&self, (dtype, len): Like, seen: &OpenView) -> Result<()> {
         Array::from_value(Value::argument(dtype, &[len])).seen(seen.at(self.open)?).map(|_| ())
     }
 }

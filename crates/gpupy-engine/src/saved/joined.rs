@@ -1,16 +1,16 @@
 //! Looks that differ in extents alone become one, whose extents are open.
 //!
 //! Each integer of a look is compared with what it is in the others: it stays, or it has to be a sum of products of the
-//! arguments' extents that all of them tell ([`Extent::through`]); and so have numbers of a program that differ, or one by
-//! them. Invariant: with the extents of any of the looks the joined one is that look.
+//! arguments' extents that all of them tell ([`Extent::through`]); and so have numbers of a program that differ, or one
+//! by them. Invariant: with the extents of any of the looks the joined one is that look.
 //!
 //! Not here: what an open extent may be between (`file.rs`).
 
 use super::among;
 use super::extent::Extent;
-use super::look::{Look, Order, Quotient, Symbol, Then};
-use super::outline::{Does, Elements, Number, Outline, Reads, number};
-use super::seen::Seen;
+use super::look::{AfterSegment, ExtentOrder, ExtentQuotient, Look, Symbol};
+use super::outline::{Does, ElementSource, Number, Outline, SavedOperand, number};
+use super::seen::OpenView;
 use gpupy_core::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,7 @@ const DIVISORS: i64 = 16;
 const FARTHEST: i64 = 1 << 14;
 
 /// An integer of a look, or a number of its program.
-enum Slot<'l> {
+enum IntegerSlot<'l> {
     Extent(&'l mut Extent),
     Number(&'l mut Number),
 }
@@ -65,9 +65,9 @@ pub(super) fn joined(looks: &[Look]) -> (Vec<Look>, usize, Option<String>) {
 fn bare(look: &Look) -> Look {
     let mut bare = look.clone();
     bare.slots(&mut |slot| match slot {
-        Slot::Extent(extent) => *extent = Extent::Known(0),
-        Slot::Number(Number::Bits(scalar)) => scalar.bits = 0,
-        Slot::Number(_) => {}
+        IntegerSlot::Extent(extent) => *extent = Extent::Known(0),
+        IntegerSlot::Number(Number::Bits(scalar)) => scalar.bits = 0,
+        IntegerSlot::Number(_) => {}
     });
     bare
 }
@@ -89,22 +89,22 @@ fn open(group: &[Look]) -> Result<Look, String> {
     for other in &mut group {
         let (mut extent, mut scalar) = (0, 0);
         other.slots(&mut |slot| match slot {
-            Slot::Extent(found) => put(&mut values, &mut extent, known(found)),
-            Slot::Number(Number::Bits(found)) => put(&mut scalars, &mut scalar, *found),
-            Slot::Number(_) => {}
+            IntegerSlot::Extent(found) => put(&mut values, &mut extent, known(found)),
+            IntegerSlot::Number(Number::Bits(found)) => put(&mut scalars, &mut scalar, *found),
+            IntegerSlot::Number(_) => {}
         });
     }
     let (mut extents, mut scalars) = (values.iter(), scalars.iter());
     let mut refused = None;
     look.slots(&mut |slot| {
         let put = match slot {
-            Slot::Extent(extent) => extents
+            IntegerSlot::Extent(extent) => extents
                 .next()
                 .map_or(Ok(()), |values| following.through(values).map(|it| *extent = it)),
-            Slot::Number(own @ Number::Bits(_)) => scalars
+            IntegerSlot::Number(own @ Number::Bits(_)) => scalars
                 .next()
                 .map_or(Ok(()), |scalars| following.number(scalars).map(|it| *own = it)),
-            Slot::Number(_) => Ok(()),
+            IntegerSlot::Number(_) => Ok(()),
         };
         if let Err(why) = put {
             refused.get_or_insert(why);
@@ -127,7 +127,7 @@ fn put<T>(all: &mut Vec<Vec<T>>, next: &mut usize, value: T) {
 /// The extents from which all others follow.
 struct Following {
     open: Vec<Symbol>,
-    parts: Vec<Quotient>,
+    parts: Vec<ExtentQuotient>,
     /// What they were in each recording, parts behind the open ones.
     sizes: Vec<Vec<i64>>,
     found: FxHashMap<Vec<i64>, Option<Extent>>,
@@ -178,10 +178,10 @@ impl Following {
     /// The same by a part of an open extent: the recordings tell each remainder, and that no other part would be the
     /// same for them and another one between.
     fn divided(&mut self, values: &[i64]) -> Option<Extent> {
-        let mut fits: Vec<(Quotient, Extent)> = Vec::new();
+        let mut fits: Vec<(ExtentQuotient, Extent)> = Vec::new();
         for (of, by) in (0..self.open.len()).flat_map(|of| (2..=DIVISORS).map(move |by| (of, by))) {
             for plus in 1 - by..by {
-                let part = Quotient { of: of as u8, plus, by };
+                let part = ExtentQuotient { of: of as u8, plus, by };
                 let parts = self.sizes.iter().map(|size| Some(vec![part.at(size[of])?]));
                 let Some(parts) = parts.collect::<Option<Vec<Vec<i64>>>>() else { continue };
                 if let Some(extent) = Extent::through(values, &parts, 1) {
@@ -195,10 +195,11 @@ impl Following {
             self.sizes.iter().map(|size| size[usize::from(part.of)].rem_euclid(part.by));
         let remainders: FxHashSet<i64> = remainders.collect();
         let (least, greatest) = (symbol.least, symbol.greatest.min(symbol.least + FARTHEST));
-        let is_same = |(other, as_other): &(Quotient, Extent)| {
+        let is_same = |(other, as_other): &(ExtentQuotient, Extent)| {
             other.of == part.of
                 && (least..=greatest).all(|size| {
-                    let at = |part: &Quotient, extent: &Extent| extent.at(&[part.at(size)?]).ok();
+                    let at =
+                        |part: &ExtentQuotient, extent: &Extent| extent.at(&[part.at(size)?]).ok();
                     at(&part, &extent) == at(other, as_other)
                 })
         };
@@ -214,11 +215,11 @@ impl Following {
     }
 
     /// How the open extents stood to each other in all recordings.
-    fn order(&self) -> Vec<Order> {
+    fn order(&self) -> Vec<ExtentOrder> {
         let pairs = (0..self.open.len()).flat_map(|a| (0..self.open.len()).map(move |b| (a, b)));
         let least = |(a, b): (usize, usize)| {
             let least = self.sizes.iter().map(|size| size[a] - size[b]).min()?;
-            (a != b && least >= 0).then_some(Order(a as u8, b as u8, least))
+            (a != b && least >= 0).then_some(ExtentOrder(a as u8, b as u8, least))
         };
         pairs.filter_map(least).collect()
     }
@@ -302,11 +303,11 @@ impl Look {
         let mut look = self.clone();
         let mut is_known = true;
         look.slots(&mut |slot| match slot {
-            Slot::Extent(extent) => match extent.at(&all) {
+            IntegerSlot::Extent(extent) => match extent.at(&all) {
                 Ok(known) => *extent = Extent::Known(known),
                 Err(_) => is_known = false,
             },
-            Slot::Number(number) => match number.at(&all) {
+            IntegerSlot::Number(number) => match number.at(&all) {
                 Ok(known) => *number = Number::Bits(known),
                 Err(_) => is_known = false,
             },
@@ -316,7 +317,7 @@ impl Look {
     }
 
     /// Goes through all integers and numbers, in one order.
-    fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
+    fn slots(&mut self, seen: &mut impl FnMut(IntegerSlot<'_>)) {
         for captured in &mut self.captured {
             captured.view.slots(seen);
         }
@@ -326,13 +327,13 @@ impl Look {
         }
         for leaf in &mut self.leaves {
             all(&mut leaf.shape, seen);
-            if let Elements::All(number) = &mut leaf.elements {
-                seen(Slot::Number(number));
+            if let ElementSource::All(number) = &mut leaf.elements {
+                seen(IntegerSlot::Number(number));
             }
         }
         self.segments.iter_mut().for_each(|outline| outline.slots(seen));
         for way in &mut self.ways {
-            if let Then::Decide { seen: view, .. } = &mut way.then {
+            if let AfterSegment::Decide { seen: view, .. } = &mut way.then {
                 view.slots(seen);
             }
         }
@@ -342,20 +343,20 @@ impl Look {
     }
 }
 
-fn all(extents: &mut [Extent], seen: &mut impl FnMut(Slot<'_>)) {
-    extents.iter_mut().for_each(|extent| seen(Slot::Extent(extent)));
+fn all(extents: &mut [Extent], seen: &mut impl FnMut(IntegerSlot<'_>)) {
+    extents.iter_mut().for_each(|extent| seen(IntegerSlot::Extent(extent)));
 }
 
-impl Seen {
-    fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
-        seen(Slot::Extent(&mut self.offset));
+impl OpenView {
+    fn slots(&mut self, seen: &mut impl FnMut(IntegerSlot<'_>)) {
+        seen(IntegerSlot::Extent(&mut self.offset));
         all(&mut self.shape, seen);
         all(&mut self.strides, seen);
     }
 }
 
 impl Outline {
-    fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
+    fn slots(&mut self, seen: &mut impl FnMut(IntegerSlot<'_>)) {
         self.arguments.iter_mut().for_each(|(_, shape)| all(shape, seen));
         self.results.iter_mut().for_each(|(_, shape)| all(shape, seen));
         for step in &mut self.steps {
@@ -363,10 +364,10 @@ impl Outline {
             step.does.slots(seen);
             for read in &mut step.reads {
                 match read {
-                    Reads::Number(number) => seen(Slot::Number(number)),
-                    Reads::Whole(_) => {}
-                    Reads::View(_, offset, strides) => {
-                        seen(Slot::Extent(offset));
+                    SavedOperand::Number(number) => seen(IntegerSlot::Number(number)),
+                    SavedOperand::Whole(_) => {}
+                    SavedOperand::View(_, offset, strides) => {
+                        seen(IntegerSlot::Extent(offset));
                         all(strides, seen);
                     }
                 }
@@ -376,7 +377,7 @@ impl Outline {
 }
 
 impl Does {
-    fn slots(&mut self, seen: &mut impl FnMut(Slot<'_>)) {
+    fn slots(&mut self, seen: &mut impl FnMut(IntegerSlot<'_>)) {
         match self {
             Does::Apply(_) | Does::Call(..) | Does::Index(_) | Does::Gather => {}
             Does::Assign(view) => view.slots(seen),

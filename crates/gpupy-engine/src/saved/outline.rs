@@ -1,19 +1,19 @@
 //! Segments in a file: steps as they were recorded, whose extents may be open.
 //!
-//! Owns [`Outline`], which is made of a segment and becomes one again where the extents are known. Invariant: nothing of
-//! a file is believed: each view is inside what it shows, and each step is recorded by the operation that it is, which
-//! refuses other dtypes and extents (`record/lowered.rs`).
+//! Owns [`Outline`], which is made of a segment and becomes one again where the extents are known. Invariant: nothing
+//! of a file is believed: each view is inside what it shows, and each step is recorded by the operation that it is,
+//! which refuses other dtypes and extents (`record/lowered.rs`).
 //!
 //! Not here: which segments follow each other (`look.rs`).
 
 use super::extent::Extent;
-use super::seen::{Seen, damaged, extents_of, shape_at};
+use super::seen::{OpenView, damaged, extents_of, shape_at};
 use crate::graph::deferred::{Deferred, Over};
-use crate::graph::function::{Called, Function};
+use crate::graph::function::{Called, ScalarFunction};
 use crate::graph::join::Join;
-use crate::graph::value::{Layout, NodeOp, Value};
+use crate::graph::value::{InputLayout, NodeOp, Value};
 use crate::memory::view::View;
-use crate::record::recorded::{Place, Read, Recorded, Step};
+use crate::record::recorded::{Recorded, RecordedOperand, RecordedPlace, RecordedStep};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result, Scalar};
@@ -36,19 +36,19 @@ pub struct Outline {
 
 /// Elements that are always the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Leaf {
+pub struct ConstantLeaf {
     /// Their dtype.
     pub dtype: DType,
     /// Their shape, in C order.
     pub shape: Vec<Extent>,
     /// Where they come from.
-    pub elements: Elements,
+    pub elements: ElementSource,
 }
 
 /// Where elements come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Elements {
+pub enum ElementSource {
     /// All are this one.
     All(Number),
     /// They stand in the file from this byte of its data on.
@@ -82,7 +82,7 @@ pub enum At {
 /// An operand of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reads {
+pub enum SavedOperand {
     /// The same number everywhere.
     Number(Number),
     /// All elements in C order.
@@ -101,7 +101,7 @@ pub struct Stepped {
     /// What it does.
     pub does: Does,
     /// Its operands.
-    pub reads: Vec<Reads>,
+    pub reads: Vec<SavedOperand>,
 }
 
 /// What a step does.
@@ -115,7 +115,7 @@ pub enum Does {
     /// The coordinate along an axis.
     Index(u32),
     /// The first operand with this view of it replaced by the second.
-    Assign(Seen),
+    Assign(OpenView),
     /// The operands one behind the other along an axis, with their ends.
     Join(u32, Vec<Extent>),
     /// The elements of the second operand at the positions of the first.
@@ -142,8 +142,8 @@ pub enum Does {
 }
 
 /// What numbers of a file stand for.
-pub(super) struct Parts<'f> {
-    pub functions: &'f [Arc<Function>],
+pub(super) struct FileParts<'f> {
+    pub functions: &'f [Arc<ScalarFunction>],
     /// The look's leaves, for these extents.
     pub leaves: &'f [Value],
     pub open: &'f [i64],
@@ -194,7 +194,7 @@ impl Outline {
     pub(super) fn of(
         recorded: &Recorded,
         mut leaf: impl FnMut(&Value) -> Result<u32>,
-        mut function: impl FnMut(&Arc<Function>) -> u32,
+        mut function: impl FnMut(&Arc<ScalarFunction>) -> u32,
     ) -> Result<Outline> {
         let leaves = recorded.leaves().iter().map(&mut leaf).collect::<Result<_>>()?;
         let arguments = recorded.arguments().iter();
@@ -212,7 +212,7 @@ impl Outline {
     ///
     /// # Errors
     /// - `Invalid`, `Shape`, `Index`: a part names what is not there, or extents that cannot be.
-    pub(super) fn recorded(&self, parts: &Parts<'_>) -> Result<Recorded> {
+    pub(super) fn recorded(&self, parts: &FileParts<'_>) -> Result<Recorded> {
         let open = parts.open;
         let arguments = self.arguments.iter();
         let arguments = arguments.map(|(dtype, shape)| Ok((*dtype, shape_at(shape, open)?)));
@@ -230,14 +230,15 @@ impl Outline {
         ))
     }
 
-    fn step(&self, number: usize, parts: &Parts<'_>) -> Result<Step> {
+    fn step(&self, number: usize, parts: &FileParts<'_>) -> Result<RecordedStep> {
         let (step, open) = (&self.steps[number], parts.open);
-        let read = |reads: &Reads| match reads {
-            Reads::Number(scalar) => Ok(Read::Scalar(scalar.at(open)?)),
-            Reads::Whole(at) => Ok(Read::Whole(at.place(self, number)?)),
-            Reads::View(at, offset, strides) => {
+        let read = |reads: &SavedOperand| match reads {
+            SavedOperand::Number(scalar) => Ok(RecordedOperand::Scalar(scalar.at(open)?)),
+            SavedOperand::Whole(at) => Ok(RecordedOperand::Whole(at.place(self, number)?)),
+            SavedOperand::View(at, offset, strides) => {
                 // Without a shape nothing is known of its reach, which is looked at when it is read.
-                let seen = Seen { offset: offset.clone(), shape: Vec::new(), strides: Vec::new() };
+                let seen =
+                    OpenView { offset: offset.clone(), shape: Vec::new(), strides: Vec::new() };
                 let offset = seen.at(open)?.offset;
                 let stride = |stride: &Extent| {
                     let stride = stride.at(open)?;
@@ -248,10 +249,13 @@ impl Outline {
                     }
                 };
                 let strides = strides.iter().map(stride).collect::<Result<_>>()?;
-                Ok(Read::View(at.place(self, number)?, Box::new(Layout { offset, strides })))
+                Ok(RecordedOperand::View(
+                    at.place(self, number)?,
+                    Box::new(InputLayout { offset, strides }),
+                ))
             }
         };
-        Ok(Step {
+        Ok(RecordedStep {
             dtype: step.dtype,
             shape: shape_at(&step.shape, open)?,
             op: step.does.op(parts)?,
@@ -265,20 +269,22 @@ impl Outline {
 const FARTHEST: u64 = i64::MAX as u64 / 16;
 
 impl At {
-    fn of(place: Place) -> At {
+    fn of(place: RecordedPlace) -> At {
         match place {
-            Place::Argument(number) => At::Argument(number),
-            Place::Leaf(number) => At::Leaf(number),
-            Place::Step(number) => At::Step(number),
+            RecordedPlace::Argument(number) => At::Argument(number),
+            RecordedPlace::Leaf(number) => At::Leaf(number),
+            RecordedPlace::Step(number) => At::Step(number),
         }
     }
 
     /// The place, if it is there before so many steps are done.
-    fn place(self, outline: &Outline, steps: usize) -> Result<Place> {
+    fn place(self, outline: &Outline, steps: usize) -> Result<RecordedPlace> {
         let (place, number, count) = match self {
-            At::Argument(number) => (Place::Argument(number), number, outline.arguments.len()),
-            At::Leaf(number) => (Place::Leaf(number), number, outline.leaves.len()),
-            At::Step(number) => (Place::Step(number), number, steps),
+            At::Argument(number) => {
+                (RecordedPlace::Argument(number), number, outline.arguments.len())
+            }
+            At::Leaf(number) => (RecordedPlace::Leaf(number), number, outline.leaves.len()),
+            At::Step(number) => (RecordedPlace::Step(number), number, steps),
         };
         match (number as usize) < count {
             true => Ok(place),
@@ -288,15 +294,18 @@ impl At {
 }
 
 impl Stepped {
-    fn of(step: &Step, function: &mut impl FnMut(&Arc<Function>) -> u32) -> Result<Stepped> {
-        let read = |read: &Read| match read {
-            Read::Scalar(scalar) => Reads::Number(Number::Bits(*scalar)),
-            Read::Whole(place) => Reads::Whole(At::of(*place)),
-            Read::View(place, layout) => {
-                let Layout { offset, strides } = &**layout;
+    fn of(
+        step: &RecordedStep,
+        function: &mut impl FnMut(&Arc<ScalarFunction>) -> u32,
+    ) -> Result<Stepped> {
+        let read = |read: &RecordedOperand| match read {
+            RecordedOperand::Scalar(scalar) => SavedOperand::Number(Number::Bits(*scalar)),
+            RecordedOperand::Whole(place) => SavedOperand::Whole(At::of(*place)),
+            RecordedOperand::View(place, layout) => {
+                let InputLayout { offset, strides } = &**layout;
                 let view = View { offset: *offset, shape: Shape::new(), strides: strides.clone() };
-                let Seen { offset, strides, .. } = Seen::of(&view);
-                Reads::View(At::of(*place), offset, strides)
+                let OpenView { offset, strides, .. } = OpenView::of(&view);
+                SavedOperand::View(At::of(*place), offset, strides)
             }
         };
         Ok(Stepped {
@@ -309,12 +318,12 @@ impl Stepped {
 }
 
 impl Does {
-    fn of(op: &NodeOp, function: &mut impl FnMut(&Arc<Function>) -> u32) -> Result<Does> {
+    fn of(op: &NodeOp, function: &mut impl FnMut(&Arc<ScalarFunction>) -> u32) -> Result<Does> {
         Ok(match op {
             NodeOp::Apply(op) => Does::Apply(*op),
             NodeOp::Call(called) => Does::Call(function(&called.function), called.result),
             NodeOp::Index(axis) => Does::Index(*axis),
-            NodeOp::Assign(view) => Does::Assign(Seen::of(view)),
+            NodeOp::Assign(view) => Does::Assign(OpenView::of(view)),
             NodeOp::Join(join) => Does::Join(join.axis, extents_of(&join.ends)),
             NodeOp::Gather => Does::Gather,
             NodeOp::Scatter(shape) => Does::Scatter(extents_of(shape)),
@@ -344,7 +353,7 @@ impl Does {
     }
 
     /// The operation, for these extents.
-    fn op(&self, parts: &Parts<'_>) -> Result<NodeOp> {
+    fn op(&self, parts: &FileParts<'_>) -> Result<NodeOp> {
         let open = parts.open;
         let deferred = |over: Over, shapes: &[&Vec<Extent>]| {
             let shapes = shapes.iter().map(|shape| shape_at(shape, open));

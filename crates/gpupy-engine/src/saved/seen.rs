@@ -1,6 +1,6 @@
 //! Views and shapes of a file, whose extents may be open.
 //!
-//! Owns [`Seen`]. Invariant: what it gives is a view that an array could have, far inside what is computed with.
+//! Owns [`OpenView`]. Invariant: what it gives is a view that an array could have, far inside what is computed with.
 //!
 //! Not here: which array it is of (`look.rs`, `outline.rs`), whether it is inside that (`checked.rs`).
 
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 /// A view.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct OpenView {
     /// The position of the first element in the base's C order.
     pub offset: Extent,
     /// Extents.
@@ -22,7 +22,7 @@ pub struct Seen {
     pub strides: Vec<Extent>,
 }
 
-impl Seen {
+impl OpenView {
     /// The view where the open extents are these.
     ///
     /// # Errors
@@ -54,9 +54,9 @@ impl Seen {
     }
 
     /// A view whose extents are known.
-    pub fn of(view: &View) -> Seen {
+    pub fn of(view: &View) -> OpenView {
         let known = |stride: &isize| Extent::Known(*stride as i64);
-        Seen {
+        OpenView {
             offset: known(&view.offset),
             shape: extents_of(&view.shape),
             strides: view.strides.iter().map(known).collect(),

@@ -5,7 +5,7 @@
 //!
 //! Not here: which of them are alike.
 
-use super::look::{Base, Ending, Look, Then, Way};
+use super::look::{AfterSegment, BaseSource, Ending, Look, SegmentCall};
 
 /// Lists that are renumbered in the order in which they are used.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl Look {
         // The way that each was decided for at, and how.
         let mut before: Vec<Option<(usize, bool)>> = vec![None; self.ways.len()];
         for (number, way) in self.ways.iter().enumerate() {
-            if let Then::Decide { no, yes, .. } = &way.then {
+            if let AfterSegment::Decide { no, yes, .. } = &way.then {
                 for (next, truth) in [(no, false), (yes, true)] {
                     if let Some(slot) = next.and_then(|next| before.get_mut(next as usize)) {
                         *slot = Some((number, truth));
@@ -42,8 +42,8 @@ impl Look {
             }
         }
         let ends = self.ways.iter().enumerate().filter_map(|(number, way)| match way.then {
-            Then::End(ending) => Some((number, self.endings.get(ending as usize)?)),
-            Then::Decide { .. } => None,
+            AfterSegment::End(ending) => Some((number, self.endings.get(ending as usize)?)),
+            AfterSegment::Decide { .. } => None,
         });
         let single = |(end, ending): (usize, &Ending)| {
             let mut chain = vec![(end, None)];
@@ -61,17 +61,17 @@ impl Look {
     /// The look of these ways, each with what was decided behind it.
     fn along(&self, chain: &[(usize, Option<bool>)], ending: &Ending) -> Look {
         let (mut segments, mut leaves) = (Used::default(), Used::default());
-        let mut ways: Vec<Way> = Vec::new();
+        let mut ways: Vec<SegmentCall> = Vec::new();
         for (number, (place, truth)) in chain.iter().enumerate() {
             let mut way = self.ways[*place].clone();
             way.segment = segments.number(way.segment);
             let next = Some(number as u32 + 1);
             way.then = match (way.then, truth) {
-                (Then::Decide { seen, .. }, Some(truth)) => {
+                (AfterSegment::Decide { seen, .. }, Some(truth)) => {
                     let (no, yes) = if *truth { (None, next) } else { (next, None) };
-                    Then::Decide { seen, no, yes }
+                    AfterSegment::Decide { seen, no, yes }
                 }
-                _ => Then::End(0),
+                _ => AfterSegment::End(0),
             };
             ways.push(way);
         }
@@ -88,7 +88,7 @@ impl Look {
         let mut ending = ending.clone();
         let writes = ending.writes.iter_mut().map(|(_, base)| base);
         for base in writes.chain(&mut ending.bases) {
-            if let Base::Leaf(leaf) = base {
+            if let BaseSource::Leaf(leaf) = base {
                 *leaf = leaves.number(*leaf);
             }
         }

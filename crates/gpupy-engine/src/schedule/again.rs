@@ -6,34 +6,34 @@
 //! evaluation stores it when computing it again comes to half of what storing it takes. So the second use of half
 //! of a value stores it, and no program takes much more than twice the time that it had taken had it known.
 //!
-//! Owns [`Again`], the budget, and the rule. Invariants: a
+//! Owns [`Rematerialisation`], the budget, and the rule. Invariants: a
 //! first use stores nothing; only tiles that a walk reads are stored; nothing is stored that an operation that
 //! was not evaluated before might have let go.
 //!
-//! Not here: what a value was computed for in passing (`graph/passed.rs`), which nodes of a walk are computed where they are needed (`walk/mod.rs`), siblings and what a reduction
-//! shares with others (`siblings.rs`).
+//! Not here: what a value was computed for in passing (`graph/passed.rs`), which nodes of a walk are computed where
+//! they are needed (`walk/mod.rs`), siblings and what a reduction shares with others (`siblings.rs`).
 
-use crate::graph::passed::Read;
-use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId, computed_bytes};
-use crate::schedule::device::Device;
-use crate::schedule::walk::{Needs, Role, Walk, WalkNode, nodes_of};
+use crate::graph::passed::PartialRead;
+use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind, computed_bytes};
+use crate::schedule::device::OpenDevice;
+use crate::schedule::walk::{FusionWalk, Needs, Role, WalkNode, nodes_of};
 use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// What was stored so, and how much of it there may be.
-pub(crate) struct Again {
+pub(crate) struct Rematerialisation {
     /// By value and first position, as what is stored first may have to wait for a pause.
     stored: FxHashMap<(ValueId, usize), (Weak<Node>, u64)>,
     /// Bytes that may be stored in any case.
     least: u64,
 }
 
-impl Again {
+impl Rematerialisation {
     /// Nothing so far; so many bytes may be stored in any case.
-    pub fn new(least: u64) -> Again {
-        Again { stored: FxHashMap::default(), least }
+    pub fn new(least: u64) -> Rematerialisation {
+        Rematerialisation { stored: FxHashMap::default(), least }
     }
 
     /// Takes bytes for tiles of a value, if there is room: as many as all that is computed otherwise takes, so that a
@@ -53,20 +53,20 @@ impl Again {
 }
 
 /// The values that a walk computes in passing.
-pub(crate) struct Passes(Vec<(Weak<Node>, Read)>);
+pub(crate) struct Passes(Vec<(Weak<Node>, PartialRead)>);
 
 impl Passes {
     /// Those of a walk that lets go of its nodes.
-    pub fn of(walk: &Walk, device: &Device) -> Passes {
+    pub fn of(walk: &FusionWalk, device: &OpenDevice) -> Passes {
         let all = lasting(walk, device).into_iter().map(|node| {
             let node = &walk.nodes[node as usize];
-            (Arc::downgrade(&node.value.0), Read::of(&node.access, &walk.space))
+            (Arc::downgrade(&node.value.0), PartialRead::of(&node.access, &walk.space))
         });
         Passes(all.collect())
     }
 
     /// Their names, with what was read of each.
-    pub fn names(&self) -> impl Iterator<Item = (ValueId, Read)> + '_ {
+    pub fn names(&self) -> impl Iterator<Item = (ValueId, PartialRead)> + '_ {
         self.0.iter().filter_map(|(value, read)| Some((value.upgrade()?.id, read.clone())))
     }
 
@@ -81,16 +81,21 @@ impl Passes {
 }
 
 /// Notes that a kernel computed a value in passing. What was stored on the way, or is gone, is not computed again.
-pub(crate) fn note(value: &Value, read: Read) {
+pub(crate) fn note(value: &Value, read: PartialRead) {
     let mut state = value.state();
     if !state.computed.covers(read.reach.clone()) {
         state.passed.get_or_insert_default().note(read);
     }
 }
 
-impl Again {
+impl Rematerialisation {
     /// What a walk for a value's tile would compute again and had better read: to be stored first.
-    pub fn stored_first(&mut self, walk: &Walk, value: &Value, device: &Device) -> Option<Needs> {
+    pub fn stored_first(
+        &mut self,
+        walk: &FusionWalk,
+        value: &Value,
+        device: &OpenDevice,
+    ) -> Option<Needs> {
         let mut due: FxHashMap<u32, Range<usize>> = FxHashMap::default();
         for number in lasting(walk, device) {
             let node = &walk.nodes[number as usize];
@@ -141,8 +146,8 @@ impl Again {
 }
 
 /// The tiles that a node reads, if computing some of it again has cost half as much by now as storing them does.
-fn due_tiles(walk: &Walk, node: &WalkNode, device: &Device) -> Option<Range<usize>> {
-    let read = Read::of(&node.access, &walk.space);
+fn due_tiles(walk: &FusionWalk, node: &WalkNode, device: &OpenDevice) -> Option<Range<usize>> {
+    let read = PartialRead::of(&node.access, &walk.space);
     let again = {
         let state = node.value.state();
         state.passed.as_ref()?.again_with(&read)?
@@ -156,7 +161,7 @@ fn due_tiles(walk: &Walk, node: &WalkNode, device: &Device) -> Option<Range<usiz
 
 /// The nodes that a walk computes at some cost and that something else holds: what nothing else holds is not
 /// computed again. Steps of an expanded operation belong to the walk.
-fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
+fn lasting(walk: &FusionWalk, device: &OpenDevice) -> Vec<u32> {
     let costs = |node: &WalkNode| node.value.0.weight > T.recompute;
     // Whatever a walk computes is part of what its roots cost.
     if !nodes_of(&walk.roots).any(|root| costs(&walk.nodes[root as usize])) {
@@ -166,7 +171,7 @@ fn lasting(walk: &Walk, device: &Device) -> Vec<u32> {
         let is_operation = matches!(node.role, Role::Apply(..))
             && matches!(
                 node.value.0.kind,
-                Kind::Expr {
+                ValueKind::Expr {
                     op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather | NodeOp::Join(_),
                     ..
                 }

@@ -1,11 +1,12 @@
 //! Below: the pending values below what is wanted, and what they read, each by a number.
 //!
-//! Owns [`Below`] and [`Source`]. Here the handles of a flush are counted, once. Invariants: a value comes after what it
-//! reads; who holds a `Below` holds all its values, so it goes before anything asks who holds what.
+//! Owns [`PendingGraph`] and [`InputSource`]. Here the handles of a flush are counted, once. Invariants: a value comes
+//! after what it reads; who holds a `PendingGraph` holds all its values, so it goes before anything asks who holds
+//! what.
 //!
 //! Not here: what is found out about the values (`flush.rs`), by what a flush is known again (`replay/key.rs`).
 
-use crate::graph::value::{Order, Value, ValueId};
+use crate::graph::value::{TopologicalRank, Value, ValueId};
 use crate::memory::ranges::Ranges;
 use crate::thresholds::T;
 use rustc_hash::FxHashMap;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// What an operation reads in one of its places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
+pub(crate) enum InputSource {
     Scalar,
     /// A pending value, by its number.
     Pending(u32),
@@ -23,19 +24,19 @@ pub(crate) enum Source {
 }
 
 /// What each value reads, in the order of its inputs.
-pub(crate) type Reads = Vec<SmallVec<[Source; 3]>>;
+pub(crate) type GraphReads = Vec<SmallVec<[InputSource; 3]>>;
 
 /// The pending values below what is wanted.
 #[derive(Default)]
-pub(crate) struct Below {
+pub(crate) struct PendingGraph {
     /// Operands before what reads them.
     pub values: Vec<Value>,
     /// The computed ones among what they read, in the order in which they are come upon, from what is wanted down.
     pub leaves: Vec<Value>,
     /// The number of each value, and of each leaf.
-    pub numbers: FxHashMap<ValueId, Source>,
+    pub numbers: FxHashMap<ValueId, InputSource>,
     /// Of each value; nothing of one whose operands were lost.
-    pub reads: Reads,
+    pub reads: GraphReads,
     /// Of each value, whether nothing of it is computed, and no kernel computed anything of it in passing.
     pub is_new: Vec<bool>,
     /// Whether anything but these holds a value.
@@ -44,10 +45,10 @@ pub(crate) struct Below {
     pub leaf_outlives: Vec<bool>,
 }
 
-impl Below {
+impl PendingGraph {
     /// The pending values below these.
-    pub fn of<'v>(wanted: impl Iterator<Item = &'v Value>) -> Below {
-        let mut below = Below::default();
+    pub fn of<'v>(wanted: impl Iterator<Item = &'v Value>) -> PendingGraph {
+        let mut below = PendingGraph::default();
         for value in wanted.filter(|value| !value.is_computed()) {
             below.see(value);
         }
@@ -63,12 +64,13 @@ impl Below {
             below.is_new.push(state.computed == Ranges::default() && state.passed.is_none());
             let mut reads = SmallVec::new();
             for operand in &state.operands {
-                let source = operand.as_ref().map_or(Source::Scalar, |operand| below.see(operand));
+                let source =
+                    operand.as_ref().map_or(InputSource::Scalar, |operand| below.see(operand));
                 reads.push(source);
                 let (handles, number) = match source {
-                    Source::Pending(number) => (&mut handles, number as usize),
-                    Source::Leaf(number) => (&mut leaf_handles, number as usize),
-                    Source::Scalar => continue,
+                    InputSource::Pending(number) => (&mut handles, number as usize),
+                    InputSource::Leaf(number) => (&mut leaf_handles, number as usize),
+                    InputSource::Scalar => continue,
                 };
                 handles.resize(handles.len().max(number + 1), 1);
                 handles[number] += 1;
@@ -92,12 +94,12 @@ impl Below {
     }
 
     /// The number of what is read, which is its next where it was not seen before.
-    fn see(&mut self, value: &Value) -> Source {
+    fn see(&mut self, value: &Value) -> InputSource {
         let (values, leaves) = (&mut self.values, &mut self.leaves);
         *self.numbers.entry(value.id()).or_insert_with(|| {
-            let (list, source): (_, fn(u32) -> Source) = match value.is_computed() {
-                true => (leaves, Source::Leaf),
-                false => (values, Source::Pending),
+            let (list, source): (_, fn(u32) -> InputSource) = match value.is_computed() {
+                true => (leaves, InputSource::Leaf),
+                false => (values, InputSource::Pending),
             };
             list.push(value.clone());
             source(list.len() as u32 - 1)
@@ -107,14 +109,14 @@ impl Below {
     /// Puts operands before what reads them.
     fn sort(&mut self) {
         let count = self.values.len();
-        let mut order: Vec<(Order, u32)> =
+        let mut order: Vec<(TopologicalRank, u32)> =
             self.values.iter().map(Value::order).zip(0..count as u32).rev().collect();
         // Mostly they are in order but for a few: what is made last is seen first.
         order.sort();
         let mut places = vec![0; count];
         (0..).zip(&order).for_each(|(place, (_, number))| places[*number as usize] = place);
-        let moved = |source: &mut Source| {
-            if let Source::Pending(number) = source {
+        let moved = |source: &mut InputSource| {
+            if let InputSource::Pending(number) = source {
                 *number = places[*number as usize];
             }
         };
@@ -136,7 +138,7 @@ impl Below {
     /// The number of a pending value.
     pub fn number(&self, value: ValueId) -> Option<u32> {
         match self.numbers.get(&value) {
-            Some(Source::Pending(number)) => Some(*number),
+            Some(InputSource::Pending(number)) => Some(*number),
             _ => None,
         }
     }

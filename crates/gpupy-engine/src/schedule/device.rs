@@ -1,21 +1,21 @@
 //! An open device, as schedules see it: its blocks, and what is known of its driver.
 //!
-//! Owns [`Device`]. What is learnt once (how the driver does operations, programs, plans) is kept as long as
+//! Owns [`OpenDevice`]. What is learnt once (how the driver does operations, programs, plans) is kept as long as
 //! it is open; the rest belongs to the present evaluation.
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/ladder.rs`).
 
 use super::fuse::Fates;
 use super::halo::Halos;
-use super::kept::Kept;
+use super::kept::StructureCache;
 use super::others::Others;
-use super::program::plans::Plans;
-use super::program::programs::Programs;
+use super::program::plans::PlanCache;
+use super::program::programs::EagerPrograms;
 use super::refusals::Refusals;
 use super::replay::recipe::Recipe;
-use super::together::Together;
-use super::ways::{Functions, Steps, Ways};
-use crate::blocks::cache::{Blocks, Part};
+use super::together::ReductionGroups;
+use super::ways::{FunctionLowerings, LoweredSteps, OperationLowerings};
+use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
@@ -24,25 +24,25 @@ use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 /// An open driver with its blocks, and what was found out about it.
-pub(crate) struct Device {
-    pub blocks: Blocks,
+pub(crate) struct OpenDevice {
+    pub blocks: BlockCache,
     /// How the driver does operations.
-    pub ways: Ways,
-    pub functions: Functions,
+    pub ways: OperationLowerings,
+    pub functions: FunctionLowerings,
     /// The programs of what was computed at once.
-    pub programs: Programs,
+    pub programs: EagerPrograms,
     /// The plans of walks.
-    pub plans: Plans,
+    pub plans: PlanCache,
     /// The programs that the driver did not take.
     pub refusals: Refusals,
     /// What was done in flushes.
-    pub recipes: Kept<Recipe>,
+    pub recipes: StructureCache<Recipe>,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
     /// What becomes of the values of the present evaluation.
     pub fates: Arc<Fates>,
     /// Which reductions go together in the present evaluation.
-    pub together: Arc<Together>,
+    pub together: Arc<ReductionGroups>,
     /// Pending values that the present evaluation was not asked for.
     pub others: Arc<Others>,
     /// Values that will be asked for after what the present evaluation is for.
@@ -50,9 +50,9 @@ pub(crate) struct Device {
     /// Copies that the present evaluation reads in place of rotated values.
     pub halos: Halos,
     /// What the present evaluation goes on with where it expands operations.
-    pub steps: Steps,
-    /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so that its
-    /// pieces are the same programs.
+    pub steps: LoweredSteps,
+    /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so
+    /// that its pieces are the same programs.
     pub last_cut: Option<u64>,
     /// What the steps before the one that is looked for will have computed.
     pub promised: Promised,
@@ -97,24 +97,24 @@ impl Promised {
     }
 }
 
-impl Device {
+impl OpenDevice {
     /// A device of which nothing is known yet.
-    pub fn new(blocks: Blocks) -> Device {
-        Device {
+    pub fn new(blocks: BlockCache) -> OpenDevice {
+        OpenDevice {
             blocks,
-            ways: Ways::default(),
-            functions: Functions::default(),
-            programs: Programs::default(),
-            plans: Plans::default(),
+            ways: OperationLowerings::default(),
+            functions: FunctionLowerings::default(),
+            programs: EagerPrograms::default(),
+            plans: PlanCache::default(),
             refusals: Refusals::default(),
-            recipes: Kept::default(),
+            recipes: StructureCache::default(),
             elsewhere: FxHashSet::default(),
             fates: Arc::default(),
             together: Arc::default(),
             others: Arc::default(),
             next: Vec::new(),
             halos: Halos::default(),
-            steps: Steps::default(),
+            steps: LoweredSteps::default(),
             last_cut: None,
             promised: Promised::default(),
         }
@@ -140,7 +140,7 @@ impl Device {
     /// together, beside those others, and after which those values are asked for.
     pub fn begin(
         &mut self,
-        (fates, together, others): (&Arc<Fates>, &Arc<Together>, &Arc<Others>),
+        (fates, together, others): (&Arc<Fates>, &Arc<ReductionGroups>, &Arc<Others>),
         next: &[Value],
     ) {
         self.begin_anew();
@@ -164,28 +164,28 @@ impl Device {
             return false;
         }
         self.blocks.tracer.frees(value);
-        self.blocks.forget(&(value.id(), Part::Tile(tile.number)));
+        self.blocks.forget(&(value.id(), BlockPart::Tile(tile.number)));
         value.mark_lost(tile.range.clone());
         true
     }
 
     /// What the present evaluation goes on with after a pause.
-    pub fn lay_aside(&mut self) -> (Halos, Steps) {
+    pub fn lay_aside(&mut self) -> (Halos, LoweredSteps) {
         self.next.clear();
         (std::mem::take(&mut self.halos), std::mem::take(&mut self.steps))
     }
 }
 
-impl Deref for Device {
-    type Target = Blocks;
+impl Deref for OpenDevice {
+    type Target = BlockCache;
 
-    fn deref(&self) -> &Blocks {
+    fn deref(&self) -> &BlockCache {
         &self.blocks
     }
 }
 
-impl DerefMut for Device {
-    fn deref_mut(&mut self) -> &mut Blocks {
+impl DerefMut for OpenDevice {
+    fn deref_mut(&mut self) -> &mut BlockCache {
         &mut self.blocks
     }
 }

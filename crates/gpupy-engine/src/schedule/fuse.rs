@@ -1,16 +1,16 @@
 //! Fusing: which values of a flush are stored, and which are computed in the kernels of what reads them.
 //!
-//! Owns the choice, the [`Fates`]. A value that several kernels read is computed by each of them, or once, and stored. It
-//! is stored where computing an element takes longer than to store and to load it, and the kernels read more elements
-//! than there are. What is reduced and lives on is stored, too: who holds it mostly asks for it. Invariants: it is
-//! decided once, for all of a flush; a value that one kernel reads is decided on where that is made (`walker.rs`), which
-//! knows how.
+//! Owns the choice, the [`Fates`]. A value that several kernels read is computed by each of them, or once, and stored.
+//! It is stored where computing an element takes longer than to store and to load it, and the kernels read more
+//! elements than there are. What is reduced and lives on is stored, too: who holds it mostly asks for it. Invariants:
+//! it is decided once, for all of a flush; a value that one kernel reads is decided on where that is made
+//! (`walker.rs`), which knows how.
 //!
 //! Not here: the graph (`flush.rs`), kernels (`partition.rs`), what later flushes compute again (`again.rs`).
 
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Value, ValueId};
-use crate::schedule::flush::{Flush, Pending, Reading};
+use crate::schedule::flush::{FlushAnalysis, PendingValue, ReadPattern};
 use crate::thresholds::T;
 use rustc_hash::FxHashMap;
 
@@ -71,10 +71,10 @@ pub(crate) struct Fates {
 
 impl Fates {
     /// Those of the values of a flush.
-    pub fn of(flush: &mut Flush) -> Fates {
+    pub fn of(flush: &mut FlushAnalysis) -> Fates {
         let fates = fates(flush);
         let mut unheld = std::mem::take(&mut flush.unheld);
-        let is_unheld = |(node, fate): (&Pending, &Fate)| {
+        let is_unheld = |(node, fate): (&PendingValue, &Fate)| {
             (*fate == Fate::Stored && !node.outlives).then_some(node.id)
         };
         unheld.extend(flush.nodes.iter().zip(&fates).filter_map(is_unheld));
@@ -108,7 +108,7 @@ impl Fates {
     }
 }
 
-fn fates(flush: &Flush) -> Vec<Fate> {
+fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
     let mut names = 0;
     let count = flush.nodes.len();
     let (mut fates, mut is_reduced) = (vec![Fate::Passes; count], vec![false; count]);
@@ -132,9 +132,9 @@ fn fates(flush: &Flush) -> Vec<Fate> {
         }
         for (operand, reading) in &node.operands {
             let more = match reading {
-                Reading::Inside => own,
-                Reading::Stored => of_its_own(flush, *operand),
-                Reading::Parts(points, are_several) => {
+                ReadPattern::Inside => own,
+                ReadPattern::Stored => of_its_own(flush, *operand),
+                ReadPattern::Parts(points, are_several) => {
                     names += 1;
                     of_parts(own, node.len, *points, (*are_several, count as u32 + names))
                 }
@@ -150,7 +150,7 @@ fn fates(flush: &Flush) -> Vec<Fate> {
 }
 
 /// The kernel that a value has of its own, or with others.
-fn of_its_own(flush: &Flush, number: u32) -> Readers {
+fn of_its_own(flush: &FlushAnalysis, number: u32) -> Readers {
     let node = &flush.nodes[number as usize];
     Readers::One(node.first, node.points)
 }
@@ -171,13 +171,13 @@ fn of_parts(
     }
 }
 
-/// Whether a value may be stored for what reads it: not if it is computed in no kernel of another anyway, nor if it is more
-/// than memory holds and cheap.
-fn may_be_stored(node: &Pending) -> bool {
+/// Whether a value may be stored for what reads it: not if it is computed in no kernel of another anyway, nor if it is
+/// more than memory holds and cheap.
+fn may_be_stored(node: &PendingValue) -> bool {
     !node.stands_alone && (!node.streams || node.weight > T.streamed)
 }
 
-fn is_stored(flush: &Flush, node: &Pending, readers: Readers) -> bool {
+fn is_stored(flush: &FlushAnalysis, node: &PendingValue, readers: Readers) -> bool {
     let (points, stored) = (readers.points(), u64::from(T.recompute) * node.len as u64);
     let is_due =
         matches!(readers, Readers::Several(..)) && node.weight > T.recompute && points > node.len;
@@ -204,10 +204,10 @@ mod tests {
     const LEN: usize = 1000;
 
     /// A value of so many operations over operands, and the points of its kernel.
-    fn node(weight: u32, points: usize, operands: &[(u32, Reading)]) -> Pending {
+    fn node(weight: u32, points: usize, operands: &[(u32, ReadPattern)]) -> PendingValue {
         let own = if operands.is_empty() { weight } else { 1 };
         let operands = operands.iter().copied().collect();
-        Pending {
+        PendingValue {
             id: 0,
             len: LEN,
             own,
@@ -222,38 +222,39 @@ mod tests {
         }
     }
 
-    fn map(weight: u32, operands: &[u32]) -> Pending {
-        let inside: Vec<_> = operands.iter().map(|operand| (*operand, Reading::Inside)).collect();
+    fn map(weight: u32, operands: &[u32]) -> PendingValue {
+        let inside: Vec<_> =
+            operands.iter().map(|operand| (*operand, ReadPattern::Inside)).collect();
         node(weight, LEN, &inside)
     }
 
-    fn reduction(points: usize, operand: u32) -> Pending {
-        let sum = node(1, points, &[(operand, Reading::Inside)]);
-        Pending { stands_alone: true, reduces: true, ..sum }
+    fn reduction(points: usize, operand: u32) -> PendingValue {
+        let sum = node(1, points, &[(operand, ReadPattern::Inside)]);
+        PendingValue { stands_alone: true, reduces: true, ..sum }
     }
 
-    fn flush(nodes: Vec<Pending>, wanted: SmallVec<[(u32, u32); 2]>) -> Flush {
-        Flush { nodes, wanted, ..Flush::default() }
+    fn flush(nodes: Vec<PendingValue>, wanted: SmallVec<[(u32, u32); 2]>) -> FlushAnalysis {
+        FlushAnalysis { nodes, wanted, ..FlushAnalysis::default() }
     }
 
     /// The numbers of what has a fate.
-    fn all_of(flush: &Flush, fate: Fate) -> Vec<ValueId> {
+    fn all_of(flush: &FlushAnalysis, fate: Fate) -> Vec<ValueId> {
         let fates = (0..).zip(fates(flush));
         fates.filter(|(_, own)| *own == fate).map(|(number, _)| number).collect()
     }
 
     /// The numbers of what is stored where the last of these is wanted.
-    fn stored_of(mut nodes: Vec<Pending>) -> Vec<ValueId> {
+    fn stored_of(mut nodes: Vec<PendingValue>) -> Vec<ValueId> {
         number(&mut nodes);
         stored_of_numbered(nodes)
     }
 
     /// As each has a kernel of its own.
-    fn number(nodes: &mut [Pending]) {
+    fn number(nodes: &mut [PendingValue]) {
         (0..).zip(nodes).for_each(|(number, node)| (node.id, node.first) = (number.into(), number));
     }
 
-    fn stored_of_numbered(nodes: Vec<Pending>) -> Vec<ValueId> {
+    fn stored_of_numbered(nodes: Vec<PendingValue>) -> Vec<ValueId> {
         let last = nodes.len() as u32 - 1;
         all_of(&flush(nodes, smallvec![(last, last)]), Fate::Stored)
     }
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn what_reductions_read_that_go_together_is_not_stored() {
         let sums = [reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
-        let mut nodes: Vec<Pending> = [map(99, &[])].into_iter().chain(sums).collect();
+        let mut nodes: Vec<PendingValue> = [map(99, &[])].into_iter().chain(sums).collect();
         number(&mut nodes);
         nodes[2].first = 1;
         assert_eq!(stored_of_numbered(nodes), [0u64; 0]);
@@ -277,7 +278,7 @@ mod tests {
 
     #[test]
     fn of_a_large_value_made_of_a_small_one_the_small_one_is_stored() {
-        let (large, small) = (Pending { len: 100 * LEN, ..map(99, &[0]) }, map(98, &[]));
+        let (large, small) = (PendingValue { len: 100 * LEN, ..map(99, &[0]) }, map(98, &[]));
         let points = 100 * LEN;
         let sums = [reduction(points, 1), reduction(points, 1), map(3, &[2, 3])];
         assert_eq!(stored_of([small, large].into_iter().chain(sums).collect()), [0]);
@@ -314,7 +315,7 @@ mod tests {
 
     #[test]
     fn what_is_computed_for_a_scan_anyway_is_read_there_by_others() {
-        let scan = Pending { stands_alone: true, ..node(1, LEN, &[(0, Reading::Stored)]) };
+        let scan = PendingValue { stands_alone: true, ..node(1, LEN, &[(0, ReadPattern::Stored)]) };
         assert_eq!(stored_of(vec![map(50, &[]), scan, map(60, &[0, 1])]), [0]);
     }
 
@@ -331,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_is_reduced_and_lives_on_is_stored() {
-        let sum = |outlives| vec![Pending { outlives, ..map(1, &[]) }, reduction(LEN, 0)];
+        let sum = |outlives| vec![PendingValue { outlives, ..map(1, &[]) }, reduction(LEN, 0)];
         assert_eq!(stored_of(sum(true)), [0]);
         assert_eq!(stored_of(sum(false)), [0u64; 0]);
         // Not for a few of its rows.
@@ -340,21 +341,21 @@ mod tests {
         assert_eq!(stored_of(rows), [0u64; 0]);
         // Not what a map reads.
         assert_eq!(
-            stored_of(vec![Pending { outlives: true, ..map(1, &[]) }, map(2, &[0])]),
+            stored_of(vec![PendingValue { outlives: true, ..map(1, &[]) }, map(2, &[0])]),
             [0u64; 0]
         );
     }
 
     #[test]
     fn what_one_kernel_computes_and_nobody_holds_passes() {
-        let passes = |mut nodes: Vec<Pending>| {
+        let passes = |mut nodes: Vec<PendingValue>| {
             number(&mut nodes);
             let last = nodes.len() as u32 - 1;
             nodes[last as usize].outlives = true;
             all_of(&flush(nodes, smallvec![(last, last)]), Fate::Passes)
         };
         assert_eq!(passes(vec![map(1, &[]), map(1, &[0]), map(1, &[0, 1])]), [0, 1]);
-        let held = Pending { outlives: true, ..map(1, &[]) };
+        let held = PendingValue { outlives: true, ..map(1, &[]) };
         assert_eq!(passes(vec![held, map(1, &[0]), map(1, &[0, 1])]), [1]);
         // Two sums compute it, and each is read by one.
         let mut sums = vec![map(1, &[]), reduction(LEN, 0), reduction(LEN, 0), map(3, &[1, 2])];
@@ -374,7 +375,8 @@ mod tests {
         }
         let sums: Vec<u32> = (1..nodes.len() as u32).step_by(2).collect();
         nodes.push(map(1, &sums));
-        // The last turn is read by nobody, and the one before it by its sum alone; all others that are costly are stored.
+        // The last turn is read by nobody, and the one before it by its sum alone; all others that are costly are
+        // stored.
         assert_eq!(stored_of(nodes).len(), 49_997 - (T.recompute / 4) as usize);
     }
 }

@@ -12,7 +12,7 @@
 //! Not here: where a walk meets a join (`walk/mod.rs`), boxes (`steps/boxes.rs`).
 
 use crate::graph::join::Join;
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -61,7 +61,7 @@ impl Rotation {
 
 /// The axis along which an expression moves the elements of one value, by how many, and that value.
 fn turned(value: &Value) -> Option<(usize, usize, Value)> {
-    let Kind::Expr { op: NodeOp::Join(join), inputs } = &value.0.kind else { return None };
+    let ValueKind::Expr { op: NodeOp::Join(join), inputs } = &value.0.kind else { return None };
     let [by, extent] = join.ends[..] else { return None };
     let operands = value.state().operands.clone();
     let [Some(first), Some(second)] = &operands[..] else { return None };

@@ -1,7 +1,7 @@
 //! Kept: what was planned, by the structure of what it was planned for.
 //!
-//! Owns [`Structure`], words that are compared in full, and [`Kept`]. Invariant: what is kept takes a bounded number of
-//! words; what was used least recently goes first.
+//! Owns [`Structure`], words that are compared in full, and [`StructureCache`]. Invariant: what is kept takes a bounded
+//! number of words; what was used least recently goes first.
 //!
 //! Not here: what a structure says of a walk (`program/plans.rs`), of a flush (`replay/key.rs`).
 
@@ -60,18 +60,18 @@ pub(crate) trait Weighed {
 }
 
 /// What was planned, the most recently used of it.
-pub(crate) struct Kept<T> {
+pub(crate) struct StructureCache<T> {
     known: LruCache<Structure, Arc<T>, FxBuildHasher>,
     words: usize,
 }
 
-impl<T> Default for Kept<T> {
-    fn default() -> Kept<T> {
-        Kept { known: LruCache::unbounded_with_hasher(FxBuildHasher), words: 0 }
+impl<T> Default for StructureCache<T> {
+    fn default() -> StructureCache<T> {
+        StructureCache { known: LruCache::unbounded_with_hasher(FxBuildHasher), words: 0 }
     }
 }
 
-impl<T: Weighed> Kept<T> {
+impl<T: Weighed> StructureCache<T> {
     /// What was planned for this structure.
     pub fn find(&mut self, structure: &Structure) -> Option<Arc<T>> {
         self.known.get(structure).cloned()
@@ -116,9 +116,9 @@ fn words<T: Weighed>(structure: &Structure, planned: &T) -> usize {
 mod tests {
     use super::*;
 
-    struct Planned;
+    struct CachedPlan;
 
-    impl Weighed for Planned {
+    impl Weighed for CachedPlan {
         fn words(&self) -> usize {
             100
         }
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let mut kept = Kept::default();
+        let mut kept = StructureCache::default();
         for number in 0..100_000 {
-            kept.insert(Structure(vec![number; 40]), Arc::new(Planned));
+            kept.insert(Structure(vec![number; 40]), Arc::new(CachedPlan));
             assert!(kept.words <= T.kept_words);
             assert!(kept.known.len() * 140 <= T.kept_words);
             // What comes again and again stays.

@@ -1,6 +1,6 @@
 //! Kernels: a walk as the list of what is launched, one after another, to bring it to where it goes.
 //!
-//! Owns [`Kernels`]: the pieces that the walk is cut into, each with its kernel, as one like it was cut
+//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel, as one like it was cut
 //! where that is known. Invariants: nothing is launched or stored here; all kernels are known before the first is
 //! launched; a kernel reads what its walk reads, or what one before it stores.
 //!
@@ -10,15 +10,15 @@
 use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::destination::Ends;
-use crate::schedule::device::Device;
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::device::OpenDevice;
 use crate::schedule::kept::Structure;
-use crate::schedule::partition::{Partition, Piece, Possible};
+use crate::schedule::partition::{KernelPiece, Partition, Possible};
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Kernel, Target};
-use crate::schedule::program::plans::{Plan, Planned};
+use crate::schedule::program::kernel::{Kernel, KernelTarget};
+use crate::schedule::program::plans::{KernelPlan, WalkPlan};
 use crate::schedule::release::Gone;
-use crate::schedule::walk::{Child, Role, Walk, WalkNode};
+use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::memory;
@@ -29,32 +29,36 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What is launched for a walk.
-pub(crate) struct Kernels {
+pub(crate) struct WalkKernels {
     pub partition: Partition,
-    ends: Ends,
+    ends: RootDestinations,
     /// The next one last.
-    ready: SmallVec<[(Piece, Kernel); 1]>,
+    ready: SmallVec<[(KernelPiece, Kernel); 1]>,
     /// How many were launched before these.
     launched: usize,
     /// What the walk is known by; of none, nothing is remembered of it.
     structure: Option<Structure>,
     /// What is known of it: all kernels, also those that were launched.
-    plan: Option<Arc<Plan>>,
+    plan: Option<Arc<WalkPlan>>,
     /// Whether that was known before.
     pub is_replay: bool,
     /// The node at which the walk was cut last, by its signature.
     pub last_cut: Option<u64>,
 }
 
-impl Kernels {
+impl WalkKernels {
     /// The kernels of a walk.
     ///
     /// # Errors
     /// - `Unsupported`: the driver lacks an operation of the walk.
     /// - `Refused`: one operation alone exceeds the driver's limits.
-    pub fn of(device: &mut Device, walk: Walk, ends: Ends) -> Result<Possible<Kernels>> {
+    pub fn of(
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
+    ) -> Result<Possible<WalkKernels>> {
         let last_cut = device.last_cut.take();
-        let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
+        let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
         match kernels.plan.clone() {
             Some(plan) => kernels.partition.cut_like(&plan),
             None => {
@@ -77,7 +81,7 @@ impl Kernels {
     }
 
     /// The first kernel that the device did not take before, by its number, with what it said.
-    fn refused(&self, device: &mut Device) -> Option<(usize, Error)> {
+    fn refused(&self, device: &mut OpenDevice) -> Option<(usize, Error)> {
         if device.refusals.is_empty() {
             return None;
         }
@@ -87,15 +91,15 @@ impl Kernels {
             .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
     }
 
-    /// The one kernel that gives all roots of a walk, or what is known of one like it, which may be several kernels where
-    /// so many may be; the walk again, where the device does not take it, or did not before.
+    /// The one kernel that gives all roots of a walk, or what is known of one like it, which may be several kernels
+    /// where so many may be; the walk again, where the device does not take it, or did not before.
     pub fn of_all(
-        device: &mut Device,
-        walk: Walk,
-        ends: Ends,
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
         most: usize,
-    ) -> std::result::Result<Kernels, Box<Walk>> {
-        let mut kernels = Kernels::none_of(device, walk, ends, None);
+    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
+        let mut kernels = WalkKernels::none_of(device, walk, ends, None);
         kernels.plan.take_if(|plan| plan.pieces.len() > most);
         kernels.is_replay = kernels.plan.is_some();
         match kernels.plan.clone() {
@@ -110,16 +114,16 @@ impl Kernels {
         kernels.taken(device, is_taken)
     }
 
-    /// At most so many kernels of which the last gives all roots of a walk that no one kernel gives; the walk again, where
-    /// there are none.
+    /// At most so many kernels of which the last gives all roots of a walk that no one kernel gives; the walk again,
+    /// where there are none.
     pub fn of_several(
-        device: &mut Device,
-        walk: Walk,
-        ends: Ends,
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
         most: usize,
-    ) -> std::result::Result<Kernels, Box<Walk>> {
+    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
         let last_cut = device.last_cut;
-        let mut kernels = Kernels::none_of(device, walk, ends, last_cut);
+        let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
         (kernels.plan, kernels.is_replay) = (None, false);
         let mut cut = kernels.partition.cut(device, Form::Map);
         let is_taken = loop {
@@ -146,9 +150,9 @@ impl Kernels {
     /// These where the device takes them and has refused none, or else their walk.
     fn taken(
         mut self,
-        device: &mut Device,
+        device: &mut OpenDevice,
         is_taken: bool,
-    ) -> std::result::Result<Kernels, Box<Walk>> {
+    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
         if is_taken && self.refused(device).is_none() {
             self.remember(device);
             Ok(self)
@@ -163,17 +167,22 @@ impl Kernels {
     }
 
     /// Whether the device takes the last kernel; the others were asked about when they were cut.
-    fn fits(&self, device: &mut Device) -> bool {
+    fn fits(&self, device: &mut OpenDevice) -> bool {
         let check = self.ready.first().map(|(_, kernel)| device.driver.check_ir(&kernel.program));
         matches!(check, Some(Ok(check)) if check.fits)
     }
 
     /// The walk without kernels, and what is known of one like it.
-    fn none_of(device: &mut Device, walk: Walk, ends: Ends, last_cut: Option<u64>) -> Kernels {
+    fn none_of(
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
+        last_cut: Option<u64>,
+    ) -> WalkKernels {
         let structure = device.plans.structure(&device.blocks, &walk, &ends);
         let plan = structure.as_ref().and_then(|structure| device.plans.kept.find(structure));
         let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk));
-        Kernels {
+        WalkKernels {
             partition: Partition::new(walk, last_cut),
             ends,
             ready: SmallVec::new(),
@@ -186,7 +195,7 @@ impl Kernels {
     }
 
     /// Builds the kernels of all pieces.
-    fn build(&mut self, device: &mut Device) {
+    fn build(&mut self, device: &mut OpenDevice) {
         let plan = self.plan.clone().filter(|_| self.is_replay);
         let mut known = plan.iter().flat_map(|plan| &plan.pieces);
         self.ready.reserve_exact(self.partition.pieces.len());
@@ -200,7 +209,7 @@ impl Kernels {
     }
 
     /// Builds the kernel of a piece.
-    fn kernel_of(&self, device: &Device, piece: &Piece) -> Kernel {
+    fn kernel_of(&self, device: &OpenDevice, piece: &KernelPiece) -> Kernel {
         let walk = &self.partition.walk;
         let own = piece.node.map(Child::Node);
         let (form, further) = match own {
@@ -215,19 +224,25 @@ impl Kernels {
             None => places.collect(),
         };
         let roots = own.as_ref().map_or(&walk.roots[..], std::slice::from_ref);
-        emit::build(device, walk, roots, &piece.order, &Target { form, further, dests: &dests })
+        emit::build(
+            device,
+            walk,
+            roots,
+            &piece.order,
+            &KernelTarget { form, further, dests: &dests },
+        )
     }
 
     /// Remembers how the walk was cut, unless that is known.
-    fn remember(&mut self, device: &mut Device) {
+    fn remember(&mut self, device: &mut OpenDevice) {
         let Some(structure) = self.structure.as_ref().filter(|_| !self.is_replay) else { return };
         let planned = self.ready.iter().rev().map(|(piece, kernel)| {
             let of = (piece.node, &piece.order[..]);
-            Planned::of(&device.blocks, &self.partition.walk, of, kernel).map(Arc::new)
+            KernelPlan::of(&device.blocks, &self.partition.walk, of, kernel).map(Arc::new)
         });
         match planned.collect::<Option<_>>() {
             Some(pieces) => {
-                let plan = Arc::new(Plan { pieces });
+                let plan = Arc::new(WalkPlan { pieces });
                 device.plans.kept.insert(structure.clone(), plan.clone());
                 self.plan = Some(plan);
             }
@@ -238,7 +253,7 @@ impl Kernels {
     /// The tiles that are stored on the way, of values that more than one kernel may read.
     pub fn stored<'k>(
         &'k self,
-        device: &'k Device,
+        device: &'k OpenDevice,
     ) -> impl Iterator<Item = (&'k Value, Tile)> + 'k {
         let nodes = self.ready.iter().filter_map(|(piece, _)| piece.node);
         nodes.filter_map(|node| {
@@ -249,8 +264,8 @@ impl Kernels {
     }
 
     /// Whether what the walk computes on the way will be there before.
-    pub fn are_outdated(&self, device: &Device) -> bool {
-        let Walk { nodes, space, .. } = &self.partition.walk;
+    pub fn are_outdated(&self, device: &OpenDevice) -> bool {
+        let FusionWalk { nodes, space, .. } = &self.partition.walk;
         nodes.iter().any(|WalkNode { value, access, role }| {
             matches!(role, Role::Apply(..))
                 && device.promised.has(value.id())
@@ -275,17 +290,17 @@ impl Kernels {
     }
 
     /// The next kernel, with the piece that it computes.
-    pub fn next(&mut self) -> Option<(Piece, Kernel)> {
+    pub fn next(&mut self) -> Option<(KernelPiece, Kernel)> {
         self.ready.pop()
     }
 
     /// The plan of the kernel that was taken out last, if it is known.
-    pub fn planned(&self) -> Option<&Planned> {
+    pub fn planned(&self) -> Option<&KernelPlan> {
         Some(self.plan.as_ref()?.pieces.get(self.launched)?)
     }
 
     /// Notes that a piece is in its destination; gives the tiles that nothing else of the walk needs.
-    pub fn launched(&mut self, device: &Device, piece: &Piece) -> Gone {
+    pub fn launched(&mut self, device: &OpenDevice, piece: &KernelPiece) -> Gone {
         self.launched += 1;
         self.last_cut = self.partition.signature_of(piece).or(self.last_cut);
         if self.partition.is_one() {
@@ -294,9 +309,9 @@ impl Kernels {
         self.partition.release(device, piece)
     }
 
-    /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands when
-    /// tiles are as small as they get; or whether what several results lack may not be needed for one.
-    pub fn may_be_done_otherwise(&self, piece: &Piece, error: &Error) -> bool {
+    /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands
+    /// when tiles are as small as they get; or whether what several results lack may not be needed for one.
+    pub fn may_be_done_otherwise(&self, piece: &KernelPiece, error: &Error) -> bool {
         if self.ends.places.len() > 1 {
             return !matches!(
                 error.kind(),
@@ -313,7 +328,12 @@ impl Kernels {
     ///
     /// # Errors
     /// - `Refused` or what it was refused for: it is a single operation.
-    fn split(&mut self, device: &mut Device, number: usize, error: Error) -> Result<Possible<()>> {
+    fn split(
+        &mut self,
+        device: &mut OpenDevice,
+        number: usize,
+        error: Error,
+    ) -> Result<Possible<()>> {
         self.forget(device);
         // What is refused is refused again, but there may be room the next time.
         if error.kind() != ErrorKind::Refused {
@@ -321,7 +341,7 @@ impl Kernels {
         }
         self.is_replay = false;
         let pieces = std::mem::take(&mut self.ready).into_iter().rev().map(|(piece, _)| piece);
-        let mut before: VecDeque<Piece> = pieces.collect();
+        let mut before: VecDeque<KernelPiece> = pieces.collect();
         self.partition.pieces = before.split_off(number);
         if let Err(needs) = self.partition.split(device, self.ends.form, error)? {
             device.steps.keep(&self.partition.walk);
@@ -334,7 +354,7 @@ impl Kernels {
     }
 
     /// Forgets how the walk is cut, as the device does not take it so.
-    pub fn forget(&self, device: &mut Device) {
+    pub fn forget(&self, device: &mut OpenDevice) {
         if let Some(structure) = &self.structure {
             device.plans.kept.remove(structure);
         }

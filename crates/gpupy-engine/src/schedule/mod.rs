@@ -1,16 +1,17 @@
 //! The schedule: from a value that is wanted to the kernels that compute it.
 //!
-//! A [`Flush`](flush::Flush) is what is pending below what is wanted, and what is [`Decided`](decided::Decided) about it
-//! before anything else: `fuse.rs` says which of it is stored. A
-//! [`Schedule`](ordering::Schedule) has the steps in their order: a [`Step`](steps::Step) computes a tile, by
-//! [`Commands`](commands::Commands). [`Strips`](strips::Strips) are steps whose kernels read the same rows. A [`Walk`](walk::Walk) is what it needs,
-//! from the value down to what is computed; `cost.rs` has the prices. A [`Way`](ways::Way) is how a
-//! [`Device`](device::Device) does an operation (`lowering.rs`). A [`Partition`](partition::Partition) cuts a walk
-//! into pieces that the device can take; each becomes a kernel (`program/`), which goes to a
-//! [`Destination`](destination::Destination). `siblings.rs` finds values that one kernel gives almost for free,
-//! [`Together`](together::Together) reductions of the same points, [`Again`](again::Again) those to store first,
-//! [`Homes`](placement::Homes) the device of each value, a [`Rotation`](halo::Rotation) what is read in a halo,
-//! [`Taken`](in_place::Taken) the operand whose block a result takes.
+//! A [`FlushAnalysis`](flush::FlushAnalysis) is what is pending below what is wanted, and what is
+//! [`Decided`](decided::Decided) about it before anything else: `fuse.rs` says which of it is stored. A
+//! [`Schedule`](ordering::Schedule) has the steps in their order: a [`TileStep`](steps::TileStep) computes a tile, by
+//! [`Commands`](commands::Commands). [`Strips`](strips::Strips) are steps whose kernels read the same rows. A
+//! [`FusionWalk`](walk::FusionWalk) is what it needs, from the value down to what is computed; `cost.rs` has the
+//! prices. A [`OperationLowering`](ways::OperationLowering) is how a [`OpenDevice`](device::OpenDevice) does an
+//! operation (`lowering.rs`). A [`Partition`](partition::Partition) cuts a walk into pieces that the device can take;
+//! each becomes a kernel (`program/`), which goes to a [`Destination`](destination::Destination). `siblings.rs` finds
+//! values that one kernel gives almost for free, [`ReductionGroups`](together::ReductionGroups) reductions of the same
+//! points, [`Rematerialisation`](again::Rematerialisation) those to store first,
+//! [`ValuePlacement`](placement::ValuePlacement) the device of each value, a [`Rotation`](halo::Rotation) what is read
+//! in a halo, [`TakenOperand`](in_place::TakenOperand) the operand whose block a result takes.
 //!
 //! Imports `memory`, `graph`, `explain` and `blocks`. Nothing here launches or stores anything. Not here: launches,
 //! transfers and writes (`execute/`).

@@ -1,7 +1,7 @@
 //! Others: pending values that a flush was not asked for, and that a launch of it may compute on the way.
 //!
-//! Owns [`Others`]. They are looked for once in an evaluation, when a step first asks; most never do. Invariant: it holds
-//! no value, so that looking changes nothing of who holds what.
+//! Owns [`Others`]. They are looked for once in an evaluation, when a step first asks; most never do. Invariant: it
+//! holds no value, so that looking changes nothing of who holds what.
 //!
 //! Not here: which of them are worth it (`siblings.rs`), reductions that go together (`together.rs`).
 

@@ -8,16 +8,16 @@
 //!
 //! Not here: how a reduction is made of steps (`record/reduced.rs`), their launches (`commands/reduced.rs`).
 
-use crate::graph::value::{Input, Kind, Value};
+use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
-use crate::schedule::again::Again;
+use crate::schedule::again::Rematerialisation;
 use crate::schedule::cost;
-use crate::schedule::destination::Ends;
-use crate::schedule::device::Device;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::device::OpenDevice;
+use crate::schedule::kernels::WalkKernels;
 use crate::schedule::siblings;
-use crate::schedule::walk::{Needs, Start, Walk, lost};
+use crate::schedule::walk::{FusionWalk, Needs, Start, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Form, REDUCE_CHUNK};
@@ -28,33 +28,33 @@ use std::ops::Range;
 
 /// The pieces of a reduction's tile that read no more than a block, should it have to be gathered.
 #[derive(Clone)]
-pub(crate) struct Pieces {
+pub(crate) struct ReductionPieces {
     value: Value,
     n: usize,
     tile: Tile,
-    cut: Cut,
+    cut: ReductionCut,
     next: usize,
 }
 
 /// How a tile of a reduction is cut into pieces.
 #[derive(Clone)]
-enum Cut {
+enum ReductionCut {
     /// In C order.
     InOrder(Tiling),
-    /// So many chunks of all rows at once, the rows cut so, and then the next chunks: as the elements lie that are read, where
-    /// those of one row lie far apart.
+    /// So many chunks of all rows at once, the rows cut so, and then the next chunks: as the elements lie that are
+    /// read, where those of one row lie far apart.
     Across(usize, Tiling),
 }
 
-impl Cut {
+impl ReductionCut {
     /// That of the tile of a step whose pieces read at most so many elements.
-    fn of(value: &Value, n: usize, tile: &Tile, most: usize) -> Cut {
+    fn of(value: &Value, n: usize, tile: &Tile, most: usize) -> ReductionCut {
         let chunks = most / REDUCE_CHUNK;
         let Some((_, rows)) = tile.shape.split_last() else {
-            return Cut::InOrder(Tiling::new(&tile.shape, chunks));
+            return ReductionCut::InOrder(Tiling::new(&tile.shape, chunks));
         };
         let lies_across = || match &value.0.kind {
-            Kind::Expr { inputs, .. } => {
+            ValueKind::Expr { inputs, .. } => {
                 let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
                 let (along, across) =
                     (at.strides.last(), at.strides.iter().zip(&space).rev().skip(1));
@@ -64,20 +64,20 @@ impl Cut {
             _ => false,
         };
         if !value.0.streams || !lies_across() {
-            return Cut::InOrder(Tiling::new(&tile.shape, chunks));
+            return ReductionCut::InOrder(Tiling::new(&tile.shape, chunks));
         }
         let together = (chunks / size_of(rows).max(1)).max(1);
-        Cut::Across(together, Tiling::new(rows, chunks / together))
+        ReductionCut::Across(together, Tiling::new(rows, chunks / together))
     }
 
     /// The piece at a place of the tile, where the places of all pieces follow each other, and its number of points.
     fn piece(&self, tile: &Tile, next: usize) -> (Shape, Shape) {
         match self {
-            Cut::InOrder(tiling) => {
+            ReductionCut::InOrder(tiling) => {
                 let piece = tiling.tile(tiling.number_at(next));
                 (piece.origin, piece.shape)
             }
-            Cut::Across(together, tiling) => {
+            ReductionCut::Across(together, tiling) => {
                 let (count, rows) = match tile.shape.split_last() {
                     Some((count, rows)) => (*count, size_of(rows)),
                     None => (1, 1),
@@ -95,7 +95,7 @@ impl Cut {
 }
 
 /// Part of a reduction's tile.
-pub(crate) struct Part {
+pub(crate) struct ReductionPart {
     /// How it reads the operand.
     pub at: Access,
     pub space: Shape,
@@ -105,24 +105,24 @@ pub(crate) struct Part {
     pub is_first: bool,
 }
 
-impl Pieces {
+impl ReductionPieces {
     /// Those of a tile of a reduction step that combines so many elements.
-    pub fn of(device: &Device, value: &Value, n: usize, tile: &Tile) -> Pieces {
-        let cut = Cut::of(value, n, tile, device.reach_len(value));
+    pub fn of(device: &OpenDevice, value: &Value, n: usize, tile: &Tile) -> ReductionPieces {
+        let cut = ReductionCut::of(value, n, tile, device.reach_len(value));
         let (value, tile) = (value.clone(), tile.clone());
-        Pieces { value, n, tile, cut, next: 0 }
+        ReductionPieces { value, n, tile, cut, next: 0 }
     }
 
-    /// Those whose map is stored, one at a time; `None` where all of the map is to be stored: it is short, or no rows of
-    /// the operand in their order.
+    /// Those whose map is stored, one at a time; `None` where all of the map is to be stored: it is short, or no rows
+    /// of the operand in their order.
     pub fn stored(
-        device: &Device,
+        device: &OpenDevice,
         value: &Value,
         n: usize,
         operand: &Value,
         tile: &Tile,
-    ) -> Option<Pieces> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+    ) -> Option<ReductionPieces> {
+        let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
         let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
         let most = cost::stored_piece(&device.caps).min(device.reach_len(value));
         let is_row = access::kind(&at, &space) == AccessKind::Contiguous;
@@ -130,23 +130,23 @@ impl Pieces {
             return None;
         }
         let tiling = Tiling::new(&tile.shape, chunks_of_piece(most, n, operand.shape()));
-        let (value, tile, cut) = (value.clone(), tile.clone(), Cut::InOrder(tiling));
-        Some(Pieces { value, n, tile, cut, next: 0 })
+        let (value, tile, cut) = (value.clone(), tile.clone(), ReductionCut::InOrder(tiling));
+        Some(ReductionPieces { value, n, tile, cut, next: 0 })
     }
 }
 
-impl Part {
+impl ReductionPart {
     /// The positions of the operand that are read, where they are a row.
     pub fn row(&self) -> Range<usize> {
         self.at.offset as usize..self.at.offset as usize + size_of(&self.space)
     }
 }
 
-impl Iterator for Pieces {
-    type Item = Part;
+impl Iterator for ReductionPieces {
+    type Item = ReductionPart;
 
-    fn next(&mut self) -> Option<Part> {
-        let Kind::Expr { inputs, .. } = &self.value.0.kind else { return None };
+    fn next(&mut self) -> Option<ReductionPart> {
+        let ValueKind::Expr { inputs, .. } = &self.value.0.kind else { return None };
         if self.next == self.tile.range.len() {
             return None;
         }
@@ -161,7 +161,7 @@ impl Iterator for Pieces {
         // The piece's coordinates in the value, not in the tile.
         origin.iter_mut().zip(&self.tile.origin).for_each(|(o, first)| *o += first);
         let (at, space) = reduced_box(&inputs[0], self.value.shape(), (origin, shape), self.n);
-        Some(Part { at, space, dest, is_whole, is_first })
+        Some(ReductionPart { at, space, dest, is_whole, is_first })
     }
 }
 
@@ -184,7 +184,9 @@ impl<'v> Combined<'v> {
     /// - `Lost`: what one combines is not held any more.
     pub fn starts(&self) -> Result<SmallVec<[Start<'_>; 4]>> {
         let all = self.values.iter().zip(&self.operands).map(|(value, operand)| {
-            let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+            let ValueKind::Expr { inputs, .. } = &value.0.kind else {
+                return Err(lost(value.id()));
+            };
             Start::input(&inputs[0], operand.as_ref())
         });
         all.collect()
@@ -194,16 +196,20 @@ impl<'v> Combined<'v> {
     ///
     /// # Errors
     /// As of a walk.
-    pub fn kernels(&self, device: &mut Device, part: &Part) -> Result<Option<Kernels>> {
+    pub fn kernels(
+        &self,
+        device: &mut OpenDevice,
+        part: &ReductionPart,
+    ) -> Result<Option<WalkKernels>> {
         let (at, space) = (part.at.clone(), part.space.clone());
-        let Ok(walk) = Walk::new(device, &self.starts()?, at, space)?.complete() else {
+        let Ok(walk) = FusionWalk::new(device, &self.starts()?, at, space)?.complete() else {
             return Ok(None);
         };
         let ops = self.ops();
         let places = ops.iter().map(|_| Some(part.dest.clone())).collect();
         let form = Form::Reduce { op: ops[0] };
-        let ends = Ends { form, further: ops[1..].into(), places };
-        Ok(Kernels::of_all(device, walk, ends, 1).ok())
+        let ends = RootDestinations { form, further: ops[1..].into(), places };
+        Ok(WalkKernels::of_all(device, walk, ends, 1).ok())
     }
 
     /// The operation of each.
@@ -218,14 +224,14 @@ impl<'v> Combined<'v> {
 /// # Errors
 /// As of a walk.
 pub(crate) fn needs(
-    device: &Device,
-    again: &mut Again,
+    device: &OpenDevice,
+    again: &mut Rematerialisation,
     (value, n): (&Value, usize),
     starts: &[Start<'_>],
     tile: &Tile,
 ) -> Result<Option<(Needs, bool)>> {
-    for Part { at, space, .. } in Pieces::of(device, value, n, tile) {
-        let needs = match Walk::new(device, starts, at, space)?.complete() {
+    for ReductionPart { at, space, .. } in ReductionPieces::of(device, value, n, tile) {
+        let needs = match FusionWalk::new(device, starts, at, space)?.complete() {
             Ok(walk) => again.stored_first(&walk, value, device).map(|needs| (needs, false)),
             Err(needs) => Some((needs, true)),
         };
@@ -241,8 +247,8 @@ pub(crate) fn needs(
 /// # Errors
 /// As of a walk.
 pub(crate) fn needs_of_stored(
-    device: &Device,
-    again: &mut Again,
+    device: &OpenDevice,
+    again: &mut Rematerialisation,
     (value, n): (&Value, usize),
     operand: &Value,
     tile: &Tile,
@@ -255,13 +261,13 @@ pub(crate) fn needs_of_stored(
         // A pause came while all of it was stored.
         return Ok(Some(vec![(operand.clone(), reach.clone())]));
     }
-    let Some(pieces) = Pieces::stored(device, value, n, operand, tile) else {
+    let Some(pieces) = ReductionPieces::stored(device, value, n, operand, tile) else {
         return Ok(Some(vec![(operand.clone(), reach.clone())]));
     };
     let mut needs = Needs::new();
     for piece in pieces {
         for (at, space) in boxes(operand.shape(), piece.row()) {
-            match Walk::new(device, &[Start::Value(operand)], at, space)?.complete() {
+            match FusionWalk::new(device, &[Start::Value(operand)], at, space)?.complete() {
                 Err(more) => needs.extend(more),
                 Ok(walk) => {
                     if piece.is_first
@@ -279,11 +285,15 @@ pub(crate) fn needs_of_stored(
 }
 
 /// What a walk over the first tile of a value needs, in the value's own shape.
-fn needs_of_its_own(device: &Device, value: &Value, reach: &Range<usize>) -> Result<Option<Needs>> {
+fn needs_of_its_own(
+    device: &OpenDevice,
+    value: &Value,
+    reach: &Range<usize>,
+) -> Result<Option<Needs>> {
     let tiling = device.tiling_of(value);
     let tile = tiling.tile(tiling.number_at(reach.start));
     let (at, space) = access::space_of_tile(value.shape(), &tile);
-    let found = Walk::up_to_cuts(device, &[Start::Value(value)], at, space, false)?;
+    let found = FusionWalk::up_to_cuts(device, &[Start::Value(value)], at, space, false)?;
     Ok(found.ok().map(|(walk, _)| walk.needs).filter(|needs| !needs.is_empty()))
 }
 
@@ -416,7 +426,7 @@ mod tests {
         ) {
             let tile = Tiling::new(&shape, usize::MAX).tile(0);
             let (_, rows) = shape.split_last().expect("there are axes");
-            let cut = Cut::Across(together, Tiling::new(rows, most));
+            let cut = ReductionCut::Across(together, Tiling::new(rows, most));
             let strides = contiguous_strides(&shape);
             let (mut seen, mut next) = (vec![0; size_of(&shape)], 0);
             while next < seen.len() {

@@ -6,8 +6,8 @@
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::Device;
-use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::device::OpenDevice;
+use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::walk::{Role, WalkNode, nodes_of};
 use gpupy_core::Scalar;
 use smallvec::SmallVec;
@@ -17,8 +17,9 @@ use std::sync::Arc;
 pub(crate) type Gone = SmallVec<[(Value, Tile); 1]>;
 
 impl Partition {
-    /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that are to go.
-    pub fn release(&mut self, device: &Device, piece: &Piece) -> Gone {
+    /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that are to
+    /// go.
+    pub fn release(&mut self, device: &OpenDevice, piece: &KernelPiece) -> Gone {
         let mut gone = Gone::new();
         let roots = self.walk.roots.clone();
         match piece.node {
@@ -33,7 +34,7 @@ impl Partition {
 
     /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
     /// needs them.
-    fn release_below(&mut self, device: &Device, node: u32, gone: &mut Gone) {
+    fn release_below(&mut self, device: &OpenDevice, node: u32, gone: &mut Gone) {
         let mut done = vec![node];
         while let Some(node) = done.pop() {
             let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {
@@ -56,7 +57,7 @@ impl Partition {
 
     /// Lets go of one value. When the rest of it is still pending, and nothing but this walk's kernel holds
     /// it, this tile was computed for this walk only, and its block is to go at once.
-    fn let_go(&mut self, device: &Device, node: u32) -> Option<(Value, Tile)> {
+    fn let_go(&mut self, device: &OpenDevice, node: u32) -> Option<(Value, Tile)> {
         let node_of_walk = &mut self.walk.nodes[node as usize];
         let first = node_of_walk.access.offset.max(0) as usize;
         let nothing = self.nothing.get_or_insert_with(|| Value::constant(&[], Scalar::bool(false)));

@@ -11,12 +11,12 @@
 //!
 //! Not here: values that the wanted one itself needs (`walk/mod.rs`).
 
-use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::Device;
+use crate::schedule::device::OpenDevice;
 use crate::schedule::program::kernel::Marks;
-use crate::schedule::walk::{Child, Role, Start, Walk, WalkNode, nodes_of};
+use crate::schedule::walk::{Child, FusionWalk, Role, Start, WalkNode, nodes_of};
 use crate::thresholds::T;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -32,11 +32,11 @@ struct Candidate {
 
 /// A value with those that are computed almost for free beside a tile of it, and the walk of all, if there are any.
 pub(crate) fn beside(
-    device: &Device,
-    walk: &Walk,
+    device: &OpenDevice,
+    walk: &FusionWalk,
     value: &Value,
     tile: &Tile,
-) -> Option<(Vec<Value>, Walk)> {
+) -> Option<(Vec<Value>, FusionWalk)> {
     let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
     let next: Vec<&Value> =
         device.next.iter().filter(is_next).take(device.caps.max_dests).collect();
@@ -49,17 +49,17 @@ pub(crate) fn beside(
 }
 
 /// Whether a launch for a value's tile could compute the same tile of another value that is pending.
-fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool {
+fn is_alike(device: &OpenDevice, other: &Value, value: &Value, tile: &Tile) -> bool {
     matches!(
         other.0.kind,
-        Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. }
+        ValueKind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. }
     ) && other.shape() == value.shape()
         && device.caps.dtypes.contains(&other.dtype())
         && !device.is_there(other, tile.range.clone())
 }
 
 /// What may be siblings of a value whose tile this walk computes.
-fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<Value> {
+fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Vec<Value> {
     let size = walk.nodes.len();
     if size < T.recompute as usize
         || size > T.siblings_nodes
@@ -83,17 +83,19 @@ fn candidates(device: &Device, walk: &Walk, value: &Value, tile: &Tile) -> Vec<V
 
 /// A value with those of the candidates that pay as its siblings, if there are any, and the walk of all.
 fn with_siblings(
-    device: &Device,
-    (value, alone): (&Value, &Walk),
+    device: &OpenDevice,
+    (value, alone): (&Value, &FusionWalk),
     mut candidates: Vec<Candidate>,
     tile: &Tile,
-) -> Option<(Vec<Value>, Walk)> {
+) -> Option<(Vec<Value>, FusionWalk)> {
     let walk = |candidates: &[Candidate]| {
         let others = candidates.iter().map(|candidate| &candidate.value);
         let starts: Vec<Start<'_>> =
             std::iter::once(value).chain(others).map(Start::Itself).collect();
         let (at, space) = access::space_of_tile(value.shape(), tile);
-        Walk::new(device, &starts, at, space).ok().filter(|walk| walk.needs_no_more_than(alone))
+        FusionWalk::new(device, &starts, at, space)
+            .ok()
+            .filter(|walk| walk.needs_no_more_than(alone))
     };
     let mut together = walk(&candidates);
     if together.is_none() {
@@ -116,7 +118,7 @@ fn with_siblings(
 }
 
 /// What a root of a walk takes: the operations that compute it, and the nodes that it reads from blocks.
-fn below(walk: &Walk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u32>) {
+fn below(walk: &FusionWalk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u32>) {
     seen.clear(walk.nodes.len());
     let (mut operations, mut loads) = (Vec::new(), Vec::new());
     let mut open: Vec<u32> = nodes_of(std::slice::from_ref(root)).collect();
@@ -138,7 +140,7 @@ fn below(walk: &Walk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u32>) {
 
 /// For each candidate, whose roots are those of the walk but the first: whether it shares so much with those before it
 /// that pay that it is computed almost for free beside them.
-fn paying(walk: &Walk, candidates: &[Candidate]) -> Vec<bool> {
+fn paying(walk: &FusionWalk, candidates: &[Candidate]) -> Vec<bool> {
     let mut known = vec![false; walk.nodes.len()];
     let mut seen = Marks::default();
     let mut pays = Vec::new();
@@ -163,17 +165,17 @@ fn paying(walk: &Walk, candidates: &[Candidate]) -> Vec<bool> {
 }
 
 /// The values of the operations that a walk computes.
-fn operations(walk: &Walk) -> impl Iterator<Item = ValueId> + '_ {
+fn operations(walk: &FusionWalk) -> impl Iterator<Item = ValueId> + '_ {
     let computes = |node: &&WalkNode| matches!(node.role, Role::Apply(..));
     walk.nodes.iter().filter(computes).map(|node| node.value.id())
 }
 
-/// What the map of a reduction (the value) computes at great cost and another pending expression wants as
-/// well, a second reduction of it for one that is not computed beside it, with the positions that the map reads: computed
-/// by itself, it is there for both.
+/// What the map of a reduction (the value) computes at great cost and another pending expression wants as well, a
+/// second reduction of it for one that is not computed beside it, with the positions that the map reads: computed by
+/// itself, it is there for both.
 pub(crate) fn costly_for_others(
-    walk: &Walk,
-    device: &Device,
+    walk: &FusionWalk,
+    device: &OpenDevice,
     value: &Value,
     beside: &[Value],
 ) -> Option<(Value, Range<usize>)> {
@@ -195,14 +197,14 @@ pub(crate) fn costly_for_others(
 /// The values that an expression reads.
 fn inputs(value: &Value) -> SmallVec<[ValueId; 3]> {
     match &value.0.kind {
-        Kind::Expr { inputs, .. } => inputs.iter().filter_map(Input::id).collect(),
+        ValueKind::Expr { inputs, .. } => inputs.iter().filter_map(Input::id).collect(),
         _ => SmallVec::new(),
     }
 }
 
-/// The inner nodes whose values something outside the walk may hold: without one there is no sibling, and nothing to look
-/// for.
-fn shared<'w>(walk: &'w Walk, device: &Device) -> impl Iterator<Item = &'w WalkNode> {
+/// The inner nodes whose values something outside the walk may hold: without one there is no sibling, and nothing to
+/// look for.
+fn shared<'w>(walk: &'w FusionWalk, device: &OpenDevice) -> impl Iterator<Item = &'w WalkNode> {
     let inner = walk.nodes.iter().skip(1).filter(|node| matches!(node.role, Role::Apply(..)));
     inner.filter(|node| device.fates.lasts(&node.value))
 }

@@ -11,12 +11,12 @@
 //! Not here: which kernels follow each other (`ordering.rs`), their launches (`execute/strips.rs`), what a strip costs
 //! (`cost.rs`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::cost;
-use crate::schedule::program::kernel::{Code, Kernel};
+use crate::schedule::program::kernel::{Kernel, KernelCode};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::{AccessKind, Form, Inst};
@@ -43,8 +43,8 @@ pub(crate) struct Strips {
 }
 
 impl Strips {
-    /// How the first of these kernels are launched strip by strip, if that pays: as many as read what one before them reads
-    /// or gives.
+    /// How the first of these kernels are launched strip by strip, if that pays: as many as read what one before them
+    /// reads or gives.
     pub fn of<'k>(
         caps: &Capabilities,
         mut kernels: impl Iterator<Item = RowKernel<'k>>,
@@ -81,7 +81,7 @@ impl Strips {
             return None;
         }
         let rows = group.iter().fold(0, |rows, given| gcd(rows, given.kernel.space[0]));
-        let touched = Touched::of(&group);
+        let touched = TouchedBytes::of(&group);
         let count = cost::strips(touched.bytes, touched.again, touched.in_passing, rows)?;
         let points = group.iter().map(|given| given.kernel.space[0] / rows).collect();
         Some(Strips { rows, count, points })
@@ -105,7 +105,7 @@ impl Strips {
     }
 
     /// A kernel's code for these rows.
-    pub fn code(&self, number: usize, code: &Code, rows: Range<usize>) -> Code {
+    pub fn code(&self, number: usize, code: &KernelCode, rows: Range<usize>) -> KernelCode {
         let points = self.points[number];
         let first = (rows.start * points) as i64;
         let moved = |access: &Access| {
@@ -158,7 +158,7 @@ fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> boo
             let behind = |rows: usize| far + first * ((rows * points) as i64 - 1) + 1;
             first >= 0 && [1, rows].iter().all(|rows| behind(*rows) <= (rows * row) as i64)
         };
-        *part == Part::Tile(writer.tile.number)
+        *part == BlockPart::Tile(writer.tile.number)
             && loads(reader.kernel, number).all(|inst| {
                 inst.op == Op::Load && reads_rows(&reader.kernel.accesses[inst.args[1] as usize])
             })
@@ -195,7 +195,7 @@ fn rows_of<'k>(given: &RowKernel<'k>) -> impl Iterator<Item = (ValueId, usize)> 
 }
 
 /// The bytes that a group of kernels goes over.
-struct Touched {
+struct TouchedBytes {
     /// Each once.
     bytes: usize,
     /// Those that are read again, of values that three kernels read or give.
@@ -204,8 +204,8 @@ struct Touched {
     in_passing: usize,
 }
 
-impl Touched {
-    fn of(group: &[RowKernel<'_>]) -> Touched {
+impl TouchedBytes {
+    fn of(group: &[RowKernel<'_>]) -> TouchedBytes {
         // Each value with its bytes, and how many kernels go over it.
         let mut values: SmallVec<[(ValueId, usize, usize); 16]> = SmallVec::new();
         let mut touch = |value, bytes| match values.iter_mut().find(|known| known.0 == value) {
@@ -223,7 +223,7 @@ impl Touched {
             in_passing += if group.iter().any(is_read) { bytes } else { 0 };
         }
         let again = values.iter().filter(|(_, _, times)| *times > 2);
-        Touched {
+        TouchedBytes {
             bytes: values.iter().map(|(_, bytes, _)| bytes).sum(),
             again: again.map(|(_, bytes, times)| bytes * (times - 1)).sum(),
             in_passing,
@@ -252,7 +252,7 @@ mod tests {
     use std::sync::Arc;
 
     /// A kernel over a space that reads values, each by an access, and gives another one whole.
-    struct Made {
+    struct StripValue {
         kernel: Kernel,
         value: Value,
         tile: Tile,
@@ -262,7 +262,7 @@ mod tests {
         Value::constant(&[len], Scalar::f32(0.0))
     }
 
-    fn made(form: Form, space: &[usize], reads: &[(&Value, Access)]) -> Made {
+    fn made(form: Form, space: &[usize], reads: &[(&Value, Access)]) -> StripValue {
         let mut builder = Builder::new(form, space.len() as u32);
         let mut given = None;
         for (_, at) in reads {
@@ -279,22 +279,23 @@ mod tests {
         let out = form.out_shape(space);
         let dests = vec![access::access(0, &contiguous_strides(&out))];
         let accesses = reads.iter().map(|(_, at)| at.clone()).collect();
-        let code = Code::new(builder.finish(), Shape::from(space), accesses, dests);
-        let operands = reads.iter().map(|(value, _)| ((*value).clone(), Part::Tile(0))).collect();
+        let code = KernelCode::new(builder.finish(), Shape::from(space), accesses, dests);
+        let operands =
+            reads.iter().map(|(value, _)| ((*value).clone(), BlockPart::Tile(0))).collect();
         let len = size_of(&out);
         let tile = crate::memory::tiling::Tiling::new(&[len], len).tile(0);
-        Made {
+        StripValue {
             kernel: Kernel { code: Arc::new(code), operands, params: Vec::new() },
             value: value(len),
             tile,
         }
     }
 
-    fn given(made: &Made) -> RowKernel<'_> {
+    fn given(made: &StripValue) -> RowKernel<'_> {
         RowKernel { kernel: &made.kernel, value: &made.value, tile: &made.tile }
     }
 
-    fn strips(made: &[&Made]) -> Option<Strips> {
+    fn strips(made: &[&StripValue]) -> Option<Strips> {
         let caps = Capabilities { host_memory: true, ..Capabilities::default() };
         Strips::of(&caps, made.iter().map(|made| given(made)))
     }
@@ -302,7 +303,7 @@ mod tests {
     const SUM: Form = Form::Reduce { op: Op::Add };
 
     /// Sums of rows, sums of rows less these, and the rows less these.
-    fn centred(rows: usize, columns: usize) -> [Made; 3] {
+    fn centred(rows: usize, columns: usize) -> [StripValue; 3] {
         let x = value(rows * columns);
         let at = access::access(0, &[columns as isize, 1]);
         let sums = made(SUM, &[rows, columns], &[(&x, at.clone())]);

@@ -1,17 +1,17 @@
 //! Together: reductions that one launch does, as they combine the same points.
 //!
-//! Owns [`Together`], the groups of a flush. Two reductions over the same space go together where they read something
-//! in common that is as large as what they combine, and neither needs the other first: what is pending below them, and
-//! no part of their own kernels, is the same. So do the next steps of reductions whose steps before went together. Where
-//! the others would add much to what a kernel computes, to read elements again is little beside it, and kernels stay small.
-//! A reduction that was recorded lately and is held goes along also where it is not wanted yet, as its elements are at
-//! hand. Invariants: groups hold no value; of a group none waits for another, and it has no more reductions than a
-//! launch may do.
+//! Owns [`ReductionGroups`], the groups of a flush. Two reductions over the same space go together where they read
+//! something in common that is as large as what they combine, and neither needs the other first: what is pending below
+//! them, and no part of their own kernels, is the same. So do the next steps of reductions whose steps before went
+//! together. Where the others would add much to what a kernel computes, to read elements again is little beside it, and
+//! kernels stay small. A reduction that was recorded lately and is held goes along also where it is not wanted yet, as
+//! its elements are at hand. Invariants: groups hold no value; of a group none waits for another, and it has no more
+//! reductions than a launch may do.
 //!
-//! Not here: the walk of a group, which finds out whether it is possible (`steps/reduced.rs`), what a kernel has room for
-//! (`kernels.rs`).
+//! Not here: the walk of a group, which finds out whether it is possible (`steps/reduced.rs`), what a kernel has room
+//! for (`kernels.rs`).
 
-use crate::graph::value::{Kind, Layout, Node, NodeOp, Value, ValueId};
+use crate::graph::value::{InputLayout, Node, NodeOp, Value, ValueId, ValueKind};
 use crate::thresholds::T;
 use gpupy_core::shape::Shape;
 use rustc_hash::FxHashMap;
@@ -20,7 +20,7 @@ use std::sync::{Arc, Weak};
 
 /// The groups of reductions of a flush.
 #[derive(Debug, Default)]
-pub(crate) struct Together {
+pub(crate) struct ReductionGroups {
     groups: Vec<Group>,
     of: FxHashMap<ValueId, u32>,
 }
@@ -28,36 +28,36 @@ pub(crate) struct Together {
 #[derive(Debug, Default)]
 struct Group {
     members: SmallVec<[Weak<Node>; 4]>,
-    reads: Reads,
+    reads: ReductionReads,
     /// Operations that members behind the first add to the kernel.
     added: u32,
 }
 
 /// The space of reductions, and how they read it: the result's shape, what is combined, and the view of the operand.
-type Space = (Shape, usize, Layout);
+type Space = (Shape, usize, InputLayout);
 
 /// What a reduction's kernel reads.
 #[derive(Debug, Default, PartialEq)]
-struct Reads {
+struct ReductionReads {
     /// What is pending, and no part of the kernel, in order.
-    pending: SmallVec<[Source; 2]>,
+    pending: SmallVec<[GroupSource; 2]>,
     /// What is as large as what is combined.
-    large: SmallVec<[Source; 4]>,
+    large: SmallVec<[GroupSource; 4]>,
     /// What the kernel computes, each with its operations.
     inside: SmallVec<[(ValueId, u32); 8]>,
 }
 
 /// A value, or whichever reduction of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
+enum GroupSource {
     Value(ValueId),
     Group(u32),
 }
 
-impl Together {
+impl ReductionGroups {
     /// The groups of at most so many among these reductions, each behind what it reads.
-    pub fn of(reductions: &[Value], most: usize) -> Together {
-        let mut together = Together::default();
+    pub fn of(reductions: &[Value], most: usize) -> ReductionGroups {
+        let mut together = ReductionGroups::default();
         let mut alike: FxHashMap<Space, SmallVec<[u32; 1]>> = FxHashMap::default();
         let spaces: Vec<Option<Space>> = reductions.iter().map(space).collect();
         let mut count: FxHashMap<&Space, usize> = FxHashMap::default();
@@ -100,8 +100,8 @@ impl Together {
     }
 
     /// What a reduction of so many elements reads; `None` where that is too much to look at, or it was lost.
-    fn reads(&self, value: &Value, combined: usize) -> Option<Reads> {
-        let mut reads = Reads::default();
+    fn reads(&self, value: &Value, combined: usize) -> Option<ReductionReads> {
+        let mut reads = ReductionReads::default();
         let mut seen: SmallVec<[ValueId; 8]> = SmallVec::new();
         let mut open: SmallVec<[(Value, bool); 8]> = SmallVec::new();
         open.push((value.state().operands.first()?.clone()?, true));
@@ -114,11 +114,11 @@ impl Together {
                 return None;
             }
             let source = match self.group(value.id()) {
-                Some(group) => Source::Group(group),
-                None => Source::Value(value.id()),
+                Some(group) => GroupSource::Group(group),
+                None => GroupSource::Value(value.id()),
             };
             match &value.0.kind {
-                Kind::Expr { op, inputs } if !value.is_computed() => {
+                ValueKind::Expr { op, inputs } if !value.is_computed() => {
                     if !is_inside || op.stands_alone() {
                         reads.pending.push(source);
                     } else {
@@ -134,8 +134,8 @@ impl Together {
                         continue;
                     }
                 }
-                Kind::Constant(_) => continue,
-                Kind::Expr { .. } | Kind::Host(_) | Kind::External(_) => {}
+                ValueKind::Constant(_) => continue,
+                ValueKind::Expr { .. } | ValueKind::Host(_) | ValueKind::External(_) => {}
             }
             if value.len() >= combined {
                 reads.large.push(source);
@@ -149,7 +149,7 @@ impl Together {
 
 impl Group {
     /// Whether a launch had better do a reduction that reads this as well.
-    fn takes(&self, reads: &Reads, most: usize) -> bool {
+    fn takes(&self, reads: &ReductionReads, most: usize) -> bool {
         let shares = || self.reads.large.iter().any(|own| reads.large.contains(own));
         self.members.len() < most
             && self.reads.pending == reads.pending
@@ -158,12 +158,12 @@ impl Group {
     }
 
     /// Operations that the kernel has more with a reduction that reads this.
-    fn more(&self, reads: &Reads) -> u32 {
+    fn more(&self, reads: &ReductionReads) -> u32 {
         let is_new = |own: &&(ValueId, u32)| !self.reads.inside.contains(own);
         reads.inside.iter().filter(is_new).fold(0, |all, (_, cost)| all.saturating_add(*cost))
     }
 
-    fn push(&mut self, value: &Value, reads: Reads) {
+    fn push(&mut self, value: &Value, reads: ReductionReads) {
         match self.members.is_empty() {
             true => self.reads = reads,
             false => {
@@ -178,7 +178,9 @@ impl Group {
 
 /// The space of a reduction of an array.
 fn space(value: &Value) -> Option<Space> {
-    let Kind::Expr { op: NodeOp::Reduce { n, .. }, inputs } = &value.0.kind else { return None };
+    let ValueKind::Expr { op: NodeOp::Reduce { n, .. }, inputs } = &value.0.kind else {
+        return None;
+    };
     inputs[0].id()?;
     let shape = Shape::from(value.shape());
     let mut combined = shape.clone();
@@ -191,7 +193,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::array::base::{Arg, Array};
+    use crate::array::base::{Array, ArrayOrScalar};
     use crate::record::recorder::Recorder;
     use gpupy_core::DType;
     use gpupy_core::op::Op;
@@ -201,7 +203,7 @@ mod tests {
     }
 
     fn with(recorder: &Recorder, op: Op, array: &Array, other: &Array) -> Array {
-        recorder.apply(op, &[Arg::Array(array), Arg::Array(other)]).unwrap()
+        recorder.apply(op, &[ArrayOrScalar::Array(array), ArrayOrScalar::Array(other)]).unwrap()
     }
 
     /// All reductions at and below arrays, by age.
@@ -220,7 +222,7 @@ mod tests {
 
     /// The sizes of the groups of what is reduced at and below arrays, the largest first.
     fn sizes(arrays: &[&Array], most: usize) -> Vec<usize> {
-        let together = Together::of(&reductions(arrays), most);
+        let together = ReductionGroups::of(&reductions(arrays), most);
         let mut sizes: Vec<usize> = together.groups.iter().map(|g| g.members.len()).collect();
         sizes.sort_unstable_by_key(|size| std::cmp::Reverse(*size));
         sizes
@@ -246,7 +248,7 @@ mod tests {
         let less = with(&recorder, Op::Sub, &x, &most);
         let sum = recorder.reduce(Op::Add, &less, &[0], true).unwrap();
         let both = with(&recorder, Op::Add, &sum, &most);
-        let together = Together::of(&reductions(&[&both]), 8);
+        let together = ReductionGroups::of(&reductions(&[&both]), 8);
         for group in &together.groups {
             assert!(!group.members.is_empty());
             let ids: Vec<_> = group.members.iter().map(|m| m.upgrade().unwrap().id).collect();
@@ -262,7 +264,7 @@ mod tests {
         let recorder = Recorder::default();
         let x = given(&[100]);
         let sum = |of: &Array| recorder.reduce(Op::Add, of, &[0], false).unwrap();
-        let of = |op, array: &Array| recorder.apply(op, &[Arg::Array(array)]).unwrap();
+        let of = |op, array: &Array| recorder.apply(op, &[ArrayOrScalar::Array(array)]).unwrap();
         let (sine, cosine) = (of(Op::Sin, &x), of(Op::Cos, &of(Op::Cos, &of(Op::Cos, &x))));
         assert_eq!(sizes(&[&sum(&sine), &sum(&cosine)], 8), [1, 1]);
         let most = recorder.reduce(Op::Max, &sine, &[0], false).unwrap();

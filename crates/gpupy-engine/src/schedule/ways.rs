@@ -1,11 +1,14 @@
 //! Ways: what is known of how a device does its operations.
 //!
-//! Owns [`Way`], [`Lowered`] and [`Steps`]: values that belong to walks, on the way to those that were recorded.
+//! Owns [`OperationLowering`], [`LoweredProgram`] and [`LoweredSteps`]: values that belong to walks, on the way to
+//! those that were recorded.
 //!
 //! Not here: how ways are found (`lowering.rs`).
 
-use super::walk::Walk;
-use crate::graph::value::{Expressions, Input, Kind, NodeOp, Operand, Order, Value, ValueId};
+use super::walk::FusionWalk;
+use crate::graph::value::{
+    Expressions, Input, NodeOp, Operand, TopologicalRank, Value, ValueId, ValueKind,
+};
 use gpupy_core::DType;
 use gpupy_core::driver::Resources;
 use gpupy_core::ir::{Fingerprint, Program};
@@ -25,19 +28,19 @@ pub(crate) fn is_of_chain(value: &Value) -> bool {
 
 /// How a device does an operation.
 #[derive(Clone)]
-pub(crate) enum Way {
+pub(crate) enum OperationLowering {
     /// Not at all.
     Absent,
     /// By itself.
     Native,
     /// By a program in a kernel, among other operations.
-    Inlined(Arc<Lowered>),
+    Inlined(Arc<LoweredProgram>),
     /// By the instructions of a program, one by one.
-    Expanded(Arc<Lowered>),
+    Expanded(Arc<LoweredProgram>),
 }
 
 /// A program in the place of an operation.
-pub(crate) struct Lowered {
+pub(crate) struct LoweredProgram {
     pub program: Program,
     /// What it needs at most, without its operands.
     pub need: Resources,
@@ -48,8 +51,8 @@ pub(crate) struct Lowered {
 /// Steps of expanded operations and of chains that were under way when a pause came, or when something else had to be
 /// computed first, by their places. A walk that comes to the operation again goes on with them.
 #[derive(Default)]
-pub(crate) struct Steps {
-    kept: FxHashMap<Order, Value>,
+pub(crate) struct LoweredSteps {
+    kept: FxHashMap<TopologicalRank, Value>,
     /// The living steps of chains: those that say the same are one.
     made: Arc<Expressions>,
     /// Those that say the same as one that stands for another value, by the value that they stand for.
@@ -58,13 +61,14 @@ pub(crate) struct Steps {
     count: Cell<u32>,
 }
 
-impl Steps {
+impl LoweredSteps {
     /// The step at a place, if it was kept.
-    pub fn find(&self, place: Order) -> Option<Value> {
+    pub fn find(&self, place: TopologicalRank) -> Option<Value> {
         self.kept.get(&place).cloned()
     }
 
-    /// A step of a chain that stands for a value of this name, or is on the way to it; or the living one that says the same.
+    /// A step of a chain that stands for a value of this name, or is on the way to it; or the living one that says the
+    /// same.
     pub fn made(
         &self,
         of: ValueId,
@@ -98,12 +102,12 @@ impl Steps {
     }
 
     /// Keeps what a walk leaves.
-    pub fn keep(&mut self, walk: &Walk) {
+    pub fn keep(&mut self, walk: &FusionWalk) {
         self.kept.extend(steps_of(walk).map(|step| (step.order(), step.clone())));
     }
 
     /// Leaves the steps of a walk to that walk, which lets each go when nothing needs it any more.
-    pub fn leave_to(&mut self, walk: &Walk) {
+    pub fn leave_to(&mut self, walk: &FusionWalk) {
         if !self.kept.is_empty() {
             steps_of(walk).for_each(|step| drop(self.kept.remove(&step.order())));
         }
@@ -111,11 +115,11 @@ impl Steps {
 }
 
 /// The steps among a walk's values.
-fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
+fn steps_of(walk: &FusionWalk) -> impl Iterator<Item = &Value> {
     let is_step = |value: &&Value| {
         let is_operation = matches!(
             value.0.kind,
-            Kind::Expr {
+            ValueKind::Expr {
                 op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather | NodeOp::Index(_),
                 ..
             }
@@ -126,10 +130,10 @@ fn steps_of(walk: &Walk) -> impl Iterator<Item = &Value> {
 }
 
 /// The ways that were found.
-pub(crate) type Ways = RefCell<FxHashMap<(Op, DType), Way>>;
+pub(crate) type OperationLowerings = RefCell<FxHashMap<(Op, DType), OperationLowering>>;
 
 /// How functions are done.
-pub(crate) type Functions = RefCell<FxHashMap<Fingerprint, Way>>;
+pub(crate) type FunctionLowerings = RefCell<FxHashMap<Fingerprint, OperationLowering>>;
 
 /// The dtype by which a driver is asked for a method: the first value operand's (see
 /// `Driver::get_method`), which for a selection is the second operand's, and for a gather the

@@ -4,7 +4,7 @@
 
 use crate::array::mirror::Mirrors;
 use crate::array::recording::shadow::Shadow;
-use gpupy_engine::{Array, LastFace, View};
+use gpupy_engine::{Array, LastDtypeView, View};
 use std::sync::Mutex;
 
 /// What few arrays keep besides their elements.
@@ -13,7 +13,7 @@ pub struct Kept {
     /// Where the true elements of a mask are, once somebody asked.
     pub positions: Mutex<Option<Positions>>,
     /// The parts of complex elements, as they were read last.
-    pub parts: LastFace,
+    pub parts: LastDtypeView,
     /// What it shows while a function is recorded.
     pub shadow: Shadow,
     /// Of records, what drivers read of their fields.

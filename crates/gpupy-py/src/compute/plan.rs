@@ -5,7 +5,7 @@
 use crate::array::operand::Operand;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use pyo3::PyResult;
 
 /// What a combination of operand kinds becomes.
@@ -85,11 +85,11 @@ impl<'a> Prepared<'a> {
     }
 
     /// The argument for the core.
-    pub fn arg(&self) -> Arg<'_> {
+    pub fn arg(&self) -> ArrayOrScalar<'_> {
         match self {
-            Prepared::Array(array) => Arg::Array(array),
-            Prepared::Cast(array) => Arg::Array(array),
-            Prepared::Scalar(scalar) => Arg::Scalar(*scalar),
+            Prepared::Array(array) => ArrayOrScalar::Array(array),
+            Prepared::Cast(array) => ArrayOrScalar::Array(array),
+            Prepared::Scalar(scalar) => ArrayOrScalar::Scalar(*scalar),
         }
     }
 }

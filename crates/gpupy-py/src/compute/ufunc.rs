@@ -19,7 +19,7 @@ use crate::convert::host;
 use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, ErrorKind, Scalar};
-use gpupy_engine::{Arg, Array, Function};
+use gpupy_engine::{Array, ArrayOrScalar, ScalarFunction};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
@@ -180,14 +180,14 @@ impl Ufunc {
             let operands: SmallVec<[Operand<'_>; 2]> =
                 given.iter().map(|argument| Operand::made(argument.clone())).collect();
             let made = run(py, recipe, plan, &operands, None).ok()??;
-            Function::recorded(&given, &[Arg::Array(&made)]).ok()
+            ScalarFunction::recorded(&given, &[ArrayOrScalar::Array(&made)]).ok()
         };
         let function = self.shortcuts.function(kinds, make)?;
-        let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
+        let mut args: SmallVec<[ArrayOrScalar<'_>; 2]> = SmallVec::new();
         for (operand, dtype) in operands.iter().zip(&dtypes) {
             args.push(match operand.as_array() {
-                Some(array) => Arg::Array(array),
-                None => Arg::Scalar(operand.scalar(*dtype)?),
+                Some(array) => ArrayOrScalar::Array(array),
+                None => ArrayOrScalar::Scalar(operand.scalar(*dtype)?),
             });
         }
         context.call_at_once(&function, &args)
@@ -367,8 +367,8 @@ fn run(
             None => return record::beyond(context, recipe, plan, operands),
         }
     }
-    let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(Prepared::arg).collect();
-    let record = |args: &[Arg<'_>]| recipe.record(context, plan, args);
+    let args: SmallVec<[ArrayOrScalar<'_>; 3]> = prepared.iter().map(Prepared::arg).collect();
+    let record = |args: &[ArrayOrScalar<'_>]| recipe.record(context, plan, args);
     let recorded = match out {
         Some(out) => context.recorded_into(out, &args, record),
         None => record(&args),

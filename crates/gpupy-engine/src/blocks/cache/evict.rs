@@ -5,9 +5,9 @@
 //!
 //! Not here: which block goes (`victims.rs`), where a block goes that comes (`mod.rs`).
 
-use super::victims::Victims;
-use super::{Blocks, Key, Part};
-use crate::blocks::rhythm::Rhythm;
+use super::victims::EvictionQueue;
+use super::{BlockCache, BlockKey, BlockPart};
+use crate::blocks::rhythm::ReuseInterval;
 use crate::explain::stats::Stats;
 use crate::explain::step::What;
 use crate::explain::tracer::Doing;
@@ -18,7 +18,7 @@ use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
-impl Blocks {
+impl BlockCache {
     /// Gives the driver room: all that is pooled, or else one block's. False when there is nothing.
     pub fn make_room(&mut self, stats: &mut Stats) -> Result<bool> {
         if self.pool.len() > 0 {
@@ -85,16 +85,16 @@ impl Blocks {
     }
 
     /// The block that is expected back last, and is not pinned.
-    fn victim(&mut self) -> Option<Key> {
-        let Blocks { blocks, victims, clock, .. } = self;
+    fn victim(&mut self) -> Option<BlockKey> {
+        let BlockCache { blocks, victims, clock, .. } = self;
         let known = || blocks.iter().map(|(key, entry)| (key.clone(), entry.rhythm));
-        let victims = victims.get_or_insert_with(|| Victims::new(known()));
-        let is_free = |key: &Key| blocks.get(key).is_some_and(|entry| entry.pins == 0);
+        let victims = victims.get_or_insert_with(|| EvictionQueue::new(known()));
+        let is_free = |key: &BlockKey| blocks.get(key).is_some_and(|entry| entry.pins == 0);
         victims.first(*clock, is_free).cloned()
     }
 
     /// Notes a change of a block's rhythm.
-    pub(super) fn moved(&mut self, before: Rhythm, after: Rhythm) {
+    pub(super) fn moved(&mut self, before: ReuseInterval, after: ReuseInterval) {
         if let Some(victims) = &mut self.victims
             && !victims.used(before, after)
         {
@@ -120,7 +120,7 @@ impl Blocks {
     }
 
     /// Keeps the rhythm of a block that is evicted, for when it comes back.
-    fn remember(&mut self, key: &Key, rhythm: Rhythm) {
+    fn remember(&mut self, key: &BlockKey, rhythm: ReuseInterval) {
         if self.evicted.len() > T.rhythms_remembered * (self.blocks.len() + T.rhythms_remembered) {
             self.evicted.clear();
         }
@@ -128,11 +128,13 @@ impl Blocks {
     }
 
     /// The rhythm of a block that comes to the device.
-    pub(super) fn rhythm(&mut self, key: &Key) -> Rhythm {
+    pub(super) fn rhythm(&mut self, key: &BlockKey) -> ReuseInterval {
         self.clock += 1;
         let near = self.blocks.len() as u64;
-        let Some(parts) = self.evicted.get_mut(&key.0) else { return Rhythm::new(self.clock) };
-        let Some(mut rhythm) = parts.remove(&key.1) else { return Rhythm::new(self.clock) };
+        let Some(parts) = self.evicted.get_mut(&key.0) else {
+            return ReuseInterval::new(self.clock);
+        };
+        let Some(mut rhythm) = parts.remove(&key.1) else { return ReuseInterval::new(self.clock) };
         if parts.is_empty() {
             self.evicted.remove(&key.0);
         }
@@ -141,8 +143,8 @@ impl Blocks {
     }
 
     /// Tells a new block from which ones it was computed.
-    pub fn follow(&mut self, value: ValueId, part: &Part, operands: &[(ValueId, Part)]) {
-        let rhythms: SmallVec<[Rhythm; 8]> =
+    pub fn follow(&mut self, value: ValueId, part: &BlockPart, operands: &[(ValueId, BlockPart)]) {
+        let rhythms: SmallVec<[ReuseInterval; 8]> =
             operands.iter().filter_map(|key| Some(self.blocks.get(key)?.rhythm)).collect();
         if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
             let before = entry.rhythm;
@@ -153,7 +155,7 @@ impl Blocks {
     }
 
     /// Copies a tile to host memory unless it is there already.
-    pub fn save(&mut self, key: &Key, stats: &mut Stats) -> Result<()> {
+    pub fn save(&mut self, key: &BlockKey, stats: &mut Stats) -> Result<()> {
         let Some(entry) = self.blocks.get(key) else {
             return Ok(());
         };
@@ -183,7 +185,7 @@ impl Blocks {
     /// Copies to host memory what is nowhere else, and frees all blocks. What cannot be copied has
     /// to be computed again.
     pub fn save_all(&mut self, stats: &mut Stats) {
-        let keys: Vec<Key> = self.blocks.keys().cloned().collect();
+        let keys: Vec<BlockKey> = self.blocks.keys().cloned().collect();
         for key in keys {
             // What fails here is found unsaved below.
             let _ = self.save(&key, stats);

@@ -1,11 +1,11 @@
 //! Places: in which block a kernel finds what it reads.
 //!
-//! Owns [`Placed`] and the choice: the tile of a value, or a gathered view of it. Invariant: what kernels will bring that are
-//! not launched yet counts as there.
+//! Owns [`Placed`] and the choice: the tile of a value, or a gathered view of it. Invariant: what kernels will bring
+//! that are not launched yet counts as there.
 //!
 //! Not here: how values are cut into tiles (`memory/tiling.rs`), bringing what is not there (`execute/transfer.rs`).
 
-use super::{Blocks, Part};
+use super::{BlockCache, BlockPart};
 use crate::blocks::streams;
 use crate::graph::value::Value;
 use crate::memory::access;
@@ -20,11 +20,11 @@ use std::ops::Range;
 /// Where a kernel finds an operand: the block's part, and the access within the block.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
-    pub part: Part,
+    pub part: BlockPart,
     pub access: Access,
 }
 
-impl Blocks {
+impl BlockCache {
     /// The tile of a value that an access over a space is, in C order, if it is one.
     pub fn own_tile(&self, value: &Value, walk: &Access, space: &[usize]) -> Option<Tile> {
         let tiling = self.tiling_of(value);
@@ -55,10 +55,10 @@ impl Blocks {
     }
 
     /// The positions of a value that a part has.
-    pub fn reach_of(&self, value: &Value, part: &Part) -> Range<usize> {
+    pub fn reach_of(&self, value: &Value, part: &BlockPart) -> Range<usize> {
         match part {
-            Part::Tile(number) => self.tiling_of(value).tile(*number).range,
-            Part::View(view) => access::reach(&view.0, &view.1),
+            BlockPart::Tile(number) => self.tiling_of(value).tile(*number).range,
+            BlockPart::View(view) => access::reach(&view.0, &view.1),
         }
     }
 
@@ -74,7 +74,7 @@ impl Blocks {
         let numbers = tiling.numbers(reach);
         if numbers.len() == 1 && !is_little {
             let tile = tiling.tile(numbers.start);
-            let key = (value.id(), Part::Tile(tile.number));
+            let key = (value.id(), BlockPart::Tile(tile.number));
             let sparse = !self.caps.host_memory
                 && size_of(space).saturating_mul(8) < tile.range.len()
                 && !self.blocks.contains_key(&key)
@@ -83,22 +83,22 @@ impl Blocks {
             if !sparse {
                 let mut within = walk.clone();
                 within.offset -= tile.range.start as i64;
-                return Placed { part: Part::Tile(tile.number), access: within };
+                return Placed { part: BlockPart::Tile(tile.number), access: within };
             }
         }
         let strides = contiguous_strides(space);
         Placed {
-            part: Part::View(Box::new((walk.clone(), space.into()))),
+            part: BlockPart::View(Box::new((walk.clone(), space.into()))),
             access: access::access(0, &strides),
         }
     }
 
     /// Notes what a kernel reads that is not launched yet.
-    pub fn expect(&mut self, operands: &[(Value, Part)]) {
+    pub fn expect(&mut self, operands: &[(Value, BlockPart)]) {
         if self.caps.host_memory {
             return;
         }
-        let tiles = operands.iter().filter(|(_, part)| matches!(part, Part::Tile(_)));
+        let tiles = operands.iter().filter(|(_, part)| matches!(part, BlockPart::Tile(_)));
         self.coming.extend(tiles.map(|(value, part)| (value.id(), part.clone())));
     }
 

@@ -1,14 +1,14 @@
 //! Blocks that go on when their value was written in host memory: what was written is sent, and nothing else.
 //!
-//! Owns which elements of a block are *stale*: in host memory they are others by now. A value that is another one with some
-//! elements replaced takes over that one's blocks, and a kernel that reads one has the stale elements written first.
-//! Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale element, and no transfer brings
-//! one to host memory.
+//! Owns which elements of a block are *stale*: in host memory they are others by now. A value that is another one with
+//! some elements replaced takes over that one's blocks, and a kernel that reads one has the stale elements written
+//! first. Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale element,
+//! and no transfer brings one to host memory.
 //!
-//! Not here: who replaces elements in host memory (`execute/scatter.rs`, `execute/assign.rs`), writes by a device into its
-//! own blocks (`hand_over` in `mod.rs`).
+//! Not here: who replaces elements in host memory (`execute/scatter.rs`, `execute/assign.rs`), writes by a device into
+//! its own blocks (`hand_over` in `mod.rs`).
 
-use super::{Blocks, Key, Part};
+use super::{BlockCache, BlockKey, BlockPart};
 use crate::explain::stats::Stats;
 use crate::explain::step::What;
 use crate::explain::tracer::Doing;
@@ -16,15 +16,15 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
 use gpupy_core::Result;
 
-impl Blocks {
-    /// Gives the tiles of a value that nothing needs any more to another one of its kind, all of which is in host memory and
-    /// which has other elements at these positions at most. Tiles that the other has, and such as are read where they lie
-    /// in host memory, stay.
+impl BlockCache {
+    /// Gives the tiles of a value that nothing needs any more to another one of its kind, all of which is in host
+    /// memory and which has other elements at these positions at most. Tiles that the other has, and such as are read
+    /// where they lie in host memory, stay.
     pub fn inherit(&mut self, from: ValueId, to: &Value, written: &Ranges) {
         for (number, range) in self.tiles(from) {
-            let part = Part::Tile(number);
+            let part = BlockPart::Tile(number);
             let (old, new) = ((from, part.clone()), (to.id(), part));
-            let is_own = |key: &Key| {
+            let is_own = |key: &BlockKey| {
                 self.blocks.get(key).is_some_and(|entry| {
                     entry.pins == 0 && entry.imported.is_none() && entry.spec.memory.is_none()
                 })
@@ -39,7 +39,7 @@ impl Blocks {
     }
 
     /// What is stale in a block of a value.
-    pub fn stale(&self, value: &Value, part: &Part) -> Ranges {
+    pub fn stale(&self, value: &Value, part: &BlockPart) -> Ranges {
         let entry = self.blocks.get(&(value.id(), part.clone()));
         entry.map_or_else(Ranges::default, |entry| entry.stale.clone())
     }
@@ -48,7 +48,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Any error of the driver; what is stale is so still.
-    pub fn refresh(&mut self, value: &Value, part: &Part, stats: &mut Stats) -> Result<()> {
+    pub fn refresh(&mut self, value: &Value, part: &BlockPart, stats: &mut Stats) -> Result<()> {
         let key = (value.id(), part.clone());
         let Some(entry) = self.blocks.get(&key).filter(|entry| !entry.stale.is_empty()) else {
             return Ok(());
@@ -81,7 +81,9 @@ impl Blocks {
         }
         let mut current = Ranges::default();
         for (number, range) in self.tiles(value.id()) {
-            let Some(entry) = self.blocks.get(&(value.id(), Part::Tile(number))) else { continue };
+            let Some(entry) = self.blocks.get(&(value.id(), BlockPart::Tile(number))) else {
+                continue;
+            };
             entry.stale.gaps(range).into_iter().for_each(|fresh| current.insert(fresh));
         }
         current

@@ -1,19 +1,19 @@
 //! Which block is expected back last, without a look at all of them.
 //!
-//! Owns [`Victims`]: blocks in the order in which they go. As time passes, a block that is expected at a known time is
-//! expected sooner, and one without such a time later; each kind keeps its order among itself. So both kinds are held
-//! in order, a block changes over once its time has passed, and the first of either is looked at. Invariants: the
-//! victim is that of a look at every block; no two blocks were used at the same time.
+//! Owns [`EvictionQueue`]: blocks in the order in which they go. As time passes, a block that is expected at a known
+//! time is expected sooner, and one without such a time later; each kind keeps its order among itself. So both kinds
+//! are held in order, a block changes over once its time has passed, and the first of either is looked at. Invariants:
+//! the victim is that of a look at every block; no two blocks were used at the same time.
 //!
 //! Not here: when a block is expected back (`rhythm.rs`), how it goes (`evict.rs`).
 
-use crate::blocks::rhythm::Rhythm;
+use crate::blocks::rhythm::ReuseInterval;
 use crate::thresholds::T;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Blocks (by their names) in the order in which they are evicted.
-pub(super) struct Victims<K> {
+pub(super) struct EvictionQueue<K> {
     /// Expected after as long again as they were not used: by their last use.
     unused: BTreeMap<u64, K>,
     /// Expected at a known time: by that, and by their last use.
@@ -22,16 +22,17 @@ pub(super) struct Victims<K> {
     uses: usize,
 }
 
-impl<K> Victims<K> {
+impl<K> EvictionQueue<K> {
     /// The order of these blocks.
-    pub fn new(blocks: impl Iterator<Item = (K, Rhythm)>) -> Victims<K> {
-        let mut victims = Victims { unused: BTreeMap::new(), expected: BTreeMap::new(), uses: 0 };
+    pub fn new(blocks: impl Iterator<Item = (K, ReuseInterval)>) -> EvictionQueue<K> {
+        let mut victims =
+            EvictionQueue { unused: BTreeMap::new(), expected: BTreeMap::new(), uses: 0 };
         blocks.for_each(|(key, rhythm)| victims.insert(key, rhythm));
         victims
     }
 
     /// Puts a new block in its place.
-    pub fn insert(&mut self, key: K, rhythm: Rhythm) {
+    pub fn insert(&mut self, key: K, rhythm: ReuseInterval) {
         match rhythm.expected() {
             Some(time) => self.expected.insert((time, Reverse(rhythm.last())), key),
             None => self.unused.insert(rhythm.last(), key),
@@ -39,7 +40,7 @@ impl<K> Victims<K> {
     }
 
     /// Takes out the block of this rhythm, and gives its name.
-    pub fn remove(&mut self, rhythm: Rhythm) -> Option<K> {
+    pub fn remove(&mut self, rhythm: ReuseInterval) -> Option<K> {
         let place = rhythm.expected().map(|time| (time, Reverse(rhythm.last())));
         let expected = place.and_then(|place| self.expected.remove(&place));
         expected.or_else(|| self.unused.remove(&rhythm.last()))
@@ -47,7 +48,7 @@ impl<K> Victims<K> {
 
     /// Moves the block whose rhythm was `before`; false when nobody has asked for a victim for so long that the order
     /// is not worth keeping.
-    pub fn used(&mut self, before: Rhythm, after: Rhythm) -> bool {
+    pub fn used(&mut self, before: ReuseInterval, after: ReuseInterval) -> bool {
         if let Some(key) = self.remove(before) {
             self.insert(key, after);
         }
@@ -79,7 +80,7 @@ mod tests {
 
     /// What may happen to blocks: the numbers choose among those that there are.
     #[derive(Clone, Debug)]
-    enum Step {
+    enum QueueAction {
         Comes,
         IsUsed(usize),
         Follows(usize, usize),
@@ -88,16 +89,16 @@ mod tests {
         Evicts,
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<QueueAction>> {
         let step = prop_oneof![
-            2 => Just(Step::Comes),
-            6 => any::<usize>().prop_map(Step::IsUsed),
+            2 => Just(QueueAction::Comes),
+            6 => any::<usize>().prop_map(QueueAction::IsUsed),
             // Some blocks are used more often than others.
-            6 => (0usize..3).prop_map(Step::IsUsed),
-            1 => any::<(usize, usize)>().prop_map(|(a, b)| Step::Follows(a, b)),
-            1 => any::<(usize, bool)>().prop_map(|(block, held)| Step::IsHeld(block, held)),
-            1 => any::<usize>().prop_map(Step::Goes),
-            3 => Just(Step::Evicts),
+            6 => (0usize..3).prop_map(QueueAction::IsUsed),
+            1 => any::<(usize, usize)>().prop_map(|(a, b)| QueueAction::Follows(a, b)),
+            1 => any::<(usize, bool)>().prop_map(|(block, held)| QueueAction::IsHeld(block, held)),
+            1 => any::<usize>().prop_map(QueueAction::Goes),
+            3 => Just(QueueAction::Evicts),
         ];
         prop::collection::vec(step, 1..400)
     }
@@ -105,28 +106,28 @@ mod tests {
     proptest! {
         #[test]
         fn the_victim_is_that_of_a_look_at_every_block(steps in steps(), near in 0u64..12) {
-            let mut blocks: Vec<(usize, Rhythm, bool)> = Vec::new();
-            let mut victims = Victims::new(std::iter::empty());
+            let mut blocks: Vec<(usize, ReuseInterval, bool)> = Vec::new();
+            let mut victims = EvictionQueue::new(std::iter::empty());
             let (mut now, mut name) = (0, 0);
             for step in steps {
                 let count = blocks.len().max(1);
                 match step {
-                    Step::Comes => {
+                    QueueAction::Comes => {
                         (now, name) = (now + 1, name + 1);
-                        blocks.push((name, Rhythm::new(now), false));
-                        victims.insert(name, Rhythm::new(now));
+                        blocks.push((name, ReuseInterval::new(now), false));
+                        victims.insert(name, ReuseInterval::new(now));
                     }
-                    Step::IsUsed(block) => {
+                    QueueAction::IsUsed(block) => {
                         let Some(block) = blocks.get_mut(block % count) else { continue };
                         now += 1;
                         let before = block.1;
                         block.1.used(now, near);
                         if !victims.used(before, block.1) {
                             let known = blocks.iter().map(|(name, rhythm, _)| (*name, *rhythm));
-                            victims = Victims::new(known);
+                            victims = EvictionQueue::new(known);
                         }
                     }
-                    Step::Follows(block, operand) => {
+                    QueueAction::Follows(block, operand) => {
                         let Some((_, operand, _)) = blocks.get(operand % count).copied() else {
                             continue;
                         };
@@ -135,17 +136,17 @@ mod tests {
                         block.1.follow(operand);
                         victims.used(before, block.1);
                     }
-                    Step::IsHeld(block, held) => {
+                    QueueAction::IsHeld(block, held) => {
                         let Some(block) = blocks.get_mut(block % count) else { continue };
                         block.2 = held;
                     }
-                    Step::Goes(block) => {
+                    QueueAction::Goes(block) => {
                         if block % count < blocks.len() {
                             let (name, rhythm, _) = blocks.swap_remove(block % count);
                             prop_assert_eq!(victims.remove(rhythm), Some(name));
                         }
                     }
-                    Step::Evicts => {
+                    QueueAction::Evicts => {
                         let free = blocks.iter().filter(|(_, _, held)| !held);
                         let wanted = free
                             .max_by_key(|(_, rhythm, _)| (rhythm.wait(now), Reverse(rhythm.last())))

@@ -25,11 +25,11 @@ use std::ffi::c_void;
 use std::ptr;
 
 /// What gives the table when the driver is opened.
-type Source = Box<dyn Fn() -> Result<Table> + Send>;
+type TableSource = Box<dyn Fn() -> Result<Table> + Send>;
 
 /// A driver behind a table.
 pub struct Imported {
-    source: Source,
+    source: TableSource,
     /// The functions; none before `init` and after `cleanup`.
     table: Table,
     state: *mut c_void,

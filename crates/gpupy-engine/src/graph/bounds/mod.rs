@@ -13,8 +13,8 @@ mod tests;
 
 use crate::graph::interval::{self, Bounds};
 
-use crate::graph::value::{Input, Kind, NodeOp, Value};
-use crate::graph::whole::Whole;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::graph::whole::LibraryOp;
 use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
@@ -46,7 +46,7 @@ pub(crate) fn bounds(value: &Value) -> Bounds {
 /// pending, and from their indices and scalars. Nothing is kept, as reading elements may tell more.
 pub(crate) fn without_reading(value: &Value) -> Bounds {
     fn below(value: &Value, left: &mut u32) -> Bounds {
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Bounds::of_scalar(scalar);
         }
         let state = value.state();
@@ -67,7 +67,7 @@ pub(crate) fn without_reading(value: &Value) -> Bounds {
 
 /// The bounds of a value that was looked at before, or is computed.
 fn known(value: &Value) -> Option<Bounds> {
-    if let Kind::Constant(scalar) = value.0.kind {
+    if let ValueKind::Constant(scalar) = value.0.kind {
         return Some(Bounds::of_scalar(scalar));
     }
     if let Some(found) = value.state().bounds.as_deref() {
@@ -99,7 +99,7 @@ fn of_expression(
     bounds_of: &mut dyn FnMut(&Value) -> Option<Bounds>,
 ) -> Bounds {
     let everything = Bounds::of_dtype(value.dtype());
-    let Kind::Expr { op, inputs } = &value.0.kind else { return everything };
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return everything };
     if operands.len() != inputs.len() {
         return everything;
     }
@@ -128,8 +128,8 @@ fn of_expression(
         NodeOp::Join(_) | NodeOp::Assign(_) => union(),
         NodeOp::Scatter(_) => given[0].0.union(given[2].0),
         NodeOp::Gather => given[1].0,
-        NodeOp::Whole(Whole::Sort) => given[0].0,
-        NodeOp::Whole(Whole::ArgSort) => up_to(value.shape().last()),
+        NodeOp::Whole(LibraryOp::Sort) => given[0].0,
+        NodeOp::Whole(LibraryOp::ArgSort) => up_to(value.shape().last()),
         // Positions know theirs from the first.
         NodeOp::Reduce { .. }
         | NodeOp::Whole(_)

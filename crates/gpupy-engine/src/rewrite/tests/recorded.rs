@@ -2,11 +2,11 @@
 
 use super::super::conditions::{Dtypes, number};
 use super::super::rows_of;
-use super::super::table::{OPERANDS, ROWS, Term};
+use super::super::table::{OPERANDS, ROWS, RewriteTerm};
 use super::cases::{Case, cases, dtype_of, values};
 use super::meaning::{code, is_right};
-use crate::array::base::{Arg, Array};
-use crate::graph::value::{Input, Kind, Operand};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::graph::value::{Input, Operand, ValueKind};
 use crate::record::recorder::Recorder;
 use crate::rewrite::Rewrite;
 use gpupy_core::op::Op;
@@ -28,40 +28,40 @@ impl Arrays {
     }
 
     /// Records a term as a user does.
-    fn ask(&self, recorder: &Recorder, term: &Term, of: Dtypes, result: DType) -> Array {
-        let Term::Of(op, args) = term else {
-            let Term::Operand(which) = term else { return self.0[0].clone() };
+    fn ask(&self, recorder: &Recorder, term: &RewriteTerm, of: Dtypes, result: DType) -> Array {
+        let RewriteTerm::Of(op, args) = term else {
+            let RewriteTerm::Operand(which) = term else { return self.0[0].clone() };
             return self.0[*which].clone();
         };
         if *op == Op::Cast {
             let array = self.ask(recorder, &args[0], of, of.inner);
-            return recorder.convert(Op::Cast, &[Arg::Array(&array)], result).unwrap();
+            return recorder.convert(Op::Cast, &[ArrayOrScalar::Array(&array)], result).unwrap();
         }
         let arrays: Vec<Option<Array>> = args
             .iter()
             .map(|arg| match arg {
-                Term::Operand(_) | Term::Again | Term::Of(..) => {
+                RewriteTerm::Operand(_) | RewriteTerm::Again | RewriteTerm::Of(..) => {
                     Some(self.ask(recorder, arg, of, of.x))
                 }
                 _ => None,
             })
             .collect();
-        let args: Vec<Arg<'_>> = args
+        let args: Vec<ArrayOrScalar<'_>> = args
             .iter()
             .zip(&arrays)
             .map(|(arg, array)| match array {
-                Some(array) => Arg::Array(array),
-                None => Arg::Scalar(scalar(arg, of.x)),
+                Some(array) => ArrayOrScalar::Array(array),
+                None => ArrayOrScalar::Scalar(scalar(arg, of.x)),
             })
             .collect();
         recorder.apply(*op, &args).unwrap()
     }
 
     /// Records a term as it stands.
-    fn give(&self, recorder: &Recorder, term: &Term, of: Dtypes, result: DType) -> Operand {
+    fn give(&self, recorder: &Recorder, term: &RewriteTerm, of: Dtypes, result: DType) -> Operand {
         match term {
-            Term::Operand(which) => self.0[*which].operand(&SHAPE).unwrap(),
-            Term::Of(op, args) => {
+            RewriteTerm::Operand(which) => self.0[*which].operand(&SHAPE).unwrap(),
+            RewriteTerm::Of(op, args) => {
                 let args = args.iter().map(|arg| self.give(recorder, arg, of, of.x)).collect();
                 recorder.recorded(*op, result, Shape::from_slice(&SHAPE), args)
             }
@@ -71,15 +71,15 @@ impl Arrays {
 }
 
 /// A scalar of a row; where it may be one of many, 4.
-fn scalar(term: &Term, dtype: DType) -> Scalar {
+fn scalar(term: &RewriteTerm, dtype: DType) -> Scalar {
     let four = number(4.0, dtype).unwrap();
     match term {
-        Term::Number(value) => number(*value, dtype).unwrap(),
-        Term::Made if dtype.is_float() => number(0.25, dtype).unwrap(),
-        Term::Made => ROWS
+        RewriteTerm::Number(value) => number(*value, dtype).unwrap(),
+        RewriteTerm::Made if dtype.is_float() => number(0.25, dtype).unwrap(),
+        RewriteTerm::Made => ROWS
             .iter()
             .find_map(|row| match row.from.last() {
-                Some(Term::Making(make)) if row.to.is_of(Op::Shr) => make(four),
+                Some(RewriteTerm::Making(make)) if row.to.is_of(Op::Shr) => make(four),
                 _ => None,
             })
             .unwrap(),
@@ -97,7 +97,7 @@ fn every_row_is_found_and_gives_what_it_says() {
     };
     for case in cases().iter().filter(|case| !copies(case)) {
         let (recorder, arrays, of) = (Recorder::default(), Arrays::new(case.of.x), case.of);
-        let asked = Term::Of(case.row.op, case.row.from);
+        let asked = RewriteTerm::Of(case.row.op, case.row.from);
         let asked = arrays.ask(&recorder, &asked, of, of.result).value().unwrap();
         // The rest after a division by 4 is in the lowest two bits.
         let given = match case.row.op {
@@ -110,7 +110,7 @@ fn every_row_is_found_and_gives_what_it_says() {
         };
         match given {
             (Input::Scalar(scalar), _) => {
-                assert_eq!(asked.0.kind, Kind::Constant(scalar), "{}", case.named());
+                assert_eq!(asked.0.kind, ValueKind::Constant(scalar), "{}", case.named());
             }
             (input, _) => assert_eq!(Some(asked.id()), input.id(), "{}", case.named()),
         }
@@ -128,49 +128,59 @@ fn rows_of_one_operation_stand_together() {
 /// What looks like a row and is none: the bits differ somewhere, and it is recorded as it is.
 #[test]
 fn what_would_change_a_bit_is_left_alone() {
-    const X: Term = Term::Operand(0);
-    const Y: Term = Term::Operand(1);
-    const ZERO: Term = Term::Number(0.0);
-    let near_misses: &[(Op, &[Term], Term, DType)] = &[
+    const X: RewriteTerm = RewriteTerm::Operand(0);
+    const Y: RewriteTerm = RewriteTerm::Operand(1);
+    const ZERO: RewriteTerm = RewriteTerm::Number(0.0);
+    let near_misses: &[(Op, &[RewriteTerm], RewriteTerm, DType)] = &[
         (Op::Add, &[X, ZERO], X, DType::F16),
-        (Op::Sub, &[X, Term::Number(-0.0)], X, DType::F16),
-        (Op::Sub, &[ZERO, X], Term::Of(Op::Neg, &[X]), DType::F16),
-        (Op::Sub, &[X, Term::Again], ZERO, DType::F16),
+        (Op::Sub, &[X, RewriteTerm::Number(-0.0)], X, DType::F16),
+        (Op::Sub, &[ZERO, X], RewriteTerm::Of(Op::Neg, &[X]), DType::F16),
+        (Op::Sub, &[X, RewriteTerm::Again], ZERO, DType::F16),
         (Op::Mul, &[X, ZERO], ZERO, DType::F16),
         (
             Op::Div,
-            &[X, Term::Number(3.0)],
-            Term::Of(Op::Mul, &[X, Term::Number(1.0 / 3.0)]),
+            &[X, RewriteTerm::Number(3.0)],
+            RewriteTerm::Of(Op::Mul, &[X, RewriteTerm::Number(1.0 / 3.0)]),
             DType::F16,
         ),
-        (Op::Eq, &[X, Term::Again], Term::Number(1.0), DType::F16),
-        (Op::Abs, &[Term::Of(Op::Neg, &[X])], Term::Of(Op::Abs, &[X]), DType::U8),
-        (Op::Not, &[Term::Of(Op::Lt, &[X, Y])], Term::Of(Op::Ge, &[X, Y]), DType::F16),
+        (Op::Eq, &[X, RewriteTerm::Again], RewriteTerm::Number(1.0), DType::F16),
+        (Op::Abs, &[RewriteTerm::Of(Op::Neg, &[X])], RewriteTerm::Of(Op::Abs, &[X]), DType::U8),
+        (
+            Op::Not,
+            &[RewriteTerm::Of(Op::Lt, &[X, Y])],
+            RewriteTerm::Of(Op::Ge, &[X, Y]),
+            DType::F16,
+        ),
         (
             Op::Min,
-            &[Term::Of(Op::Neg, &[X]), Term::Of(Op::Neg, &[Y])],
-            Term::Of(Op::Neg, &[Term::Of(Op::Max, &[X, Y])]),
+            &[RewriteTerm::Of(Op::Neg, &[X]), RewriteTerm::Of(Op::Neg, &[Y])],
+            RewriteTerm::Of(Op::Neg, &[RewriteTerm::Of(Op::Max, &[X, Y])]),
             DType::I8,
         ),
         (
             Op::Max,
-            &[Term::Of(Op::Sqrt, &[X]), Term::Of(Op::Sqrt, &[Y])],
-            Term::Of(Op::Sqrt, &[Term::Of(Op::Max, &[X, Y])]),
+            &[RewriteTerm::Of(Op::Sqrt, &[X]), RewriteTerm::Of(Op::Sqrt, &[Y])],
+            RewriteTerm::Of(Op::Sqrt, &[RewriteTerm::Of(Op::Max, &[X, Y])]),
             DType::F16,
         ),
         (
             Op::FloorDiv,
-            &[X, Term::Number(-2.0)],
-            Term::Of(Op::Shr, &[X, Term::Number(1.0)]),
+            &[X, RewriteTerm::Number(-2.0)],
+            RewriteTerm::Of(Op::Shr, &[X, RewriteTerm::Number(1.0)]),
             DType::I8,
         ),
-        (Op::Mod, &[X, Term::Number(6.0)], Term::Of(Op::And, &[X, Term::Number(5.0)]), DType::I8),
+        (
+            Op::Mod,
+            &[X, RewriteTerm::Number(6.0)],
+            RewriteTerm::Of(Op::And, &[X, RewriteTerm::Number(5.0)]),
+            DType::I8,
+        ),
     ];
     for (op, from, to, x) in near_misses {
         let operands: Vec<DType> = from.iter().map(|term| dtype_of(term, *x).unwrap()).collect();
         let result = op.result_dtype(&operands, *x).unwrap();
         let of = Dtypes { x: *x, inner: operands[0], result };
-        let from = Term::Of(*op, from);
+        let from = RewriteTerm::Of(*op, from);
         let (asked, given) = (code(&from, of, result, None), code(to, of, result, None));
         let differs = |x: u64, y: u64| {
             let (asked, given) = (asked.compute([x, y, 0]), given.compute([x, y, 0]));
@@ -183,6 +193,6 @@ fn what_would_change_a_bit_is_left_alone() {
         let value = arrays.ask(&recorder, &from, of, result).value().unwrap();
         let rewritten = arrays.give(&recorder, to, of, result);
         assert_ne!(Some(value.id()), rewritten.0.id(), "{from:?} of {x} was rewritten");
-        assert!(!matches!(value.0.kind, Kind::Constant(_)), "{from:?} of {x} was rewritten");
+        assert!(!matches!(value.0.kind, ValueKind::Constant(_)), "{from:?} of {x} was rewritten");
     }
 }

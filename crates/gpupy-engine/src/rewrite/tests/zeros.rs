@@ -1,7 +1,7 @@
 //! Zeros of an unknown sign beside what is computed of them, element by element.
 
-use crate::array::base::{Arg, Array};
-use crate::graph::value::Kind;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::graph::value::ValueKind;
 use crate::record::recorder::Recorder;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::op_eval;
@@ -10,7 +10,7 @@ use gpupy_core::{DType, Scalar};
 /// The numbers from -2 to 1, which have either sign.
 fn either_sign(recorder: &Recorder, dtype: DType) -> (Array, Vec<Scalar>) {
     let index = recorder.index(&[4], 0).unwrap();
-    let from_zero = recorder.convert(Op::Cast, &[Arg::Array(&index)], dtype).unwrap();
+    let from_zero = recorder.convert(Op::Cast, &[ArrayOrScalar::Array(&index)], dtype).unwrap();
     let numbers = apply(recorder, Op::Sub, &[Of(&from_zero), Number(cast(2.0, dtype))]);
     (numbers, [-2.0, -1.0, 0.0, 1.0].map(|x| cast(x, dtype)).to_vec())
 }
@@ -19,15 +19,15 @@ fn cast(value: f64, dtype: DType) -> Scalar {
     op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)]).unwrap()
 }
 
-use Arg::{Array as Of, Scalar as Number};
+use ArrayOrScalar::{Array as Of, Scalar as Number};
 
-fn apply(recorder: &Recorder, op: Op, args: &[Arg<'_>]) -> Array {
+fn apply(recorder: &Recorder, op: Op, args: &[ArrayOrScalar<'_>]) -> Array {
     recorder.apply(op, args).unwrap()
 }
 
 fn is_constant(array: &Array) -> Option<Scalar> {
     match array.value().unwrap().0.kind {
-        Kind::Constant(scalar) => Some(scalar),
+        ValueKind::Constant(scalar) => Some(scalar),
         _ => None,
     }
 }
@@ -64,7 +64,7 @@ fn what_is_made_of_zeros_of_either_sign_is_known_where_it_is_the_same_everywhere
             }
             for operands in asked {
                 let operands = &operands[..usize::from(row.arity)];
-                let args: Vec<Arg<'_>> =
+                let args: Vec<ArrayOrScalar<'_>> =
                     operands.iter().map(|x| x.map_or(Of(&zeros), Number)).collect();
                 let made = recorder.convert(row.op, &args, result).unwrap();
                 let mut wanted = elements.iter().map(|zero| {

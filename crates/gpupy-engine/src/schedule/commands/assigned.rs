@@ -1,22 +1,22 @@
 //! Assignments in a block: in that of the old value, or in a new one to which the rest of the old tile is copied.
 //!
 //! The old block is taken when nobody holds the old value but what is written, and that reads an element only where it
-//! writes it. A step of a simulation writes nearly all of an array, so what is copied otherwise is its edges rather than
-//! all. Invariant: every element of the tile outside the region is copied; of those inside, some may be.
+//! writes it. A step of a simulation writes nearly all of an array, so what is copied otherwise is its edges rather
+//! than all. Invariant: every element of the tile outside the region is copied; of those inside, some may be.
 //!
 //! Not here: which region is written, and how that is read (`steps/assigned.rs`), who holds the old value
 //! (`in_place.rs`).
 
 use super::Command;
-use super::open_walk::{From, OpenWalk};
+use super::open_walk::{OpenWalk, WalkSource};
 use crate::explain::trace::{Event, subject};
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::Device;
-use crate::schedule::in_place::Reads;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::device::OpenDevice;
+use crate::schedule::in_place::SelfReads;
+use crate::schedule::kernels::WalkKernels;
 use crate::schedule::steps::{Region, Written};
 use crate::schedule::walk::lost;
 use gpupy_core::Result;
@@ -32,7 +32,7 @@ pub(super) struct Writing {
     /// Old elements are copied around those that are written.
     pub copies: Vec<OpenWalk>,
     /// What is written, and where; nothing where none of it lies in the tile.
-    pub kernels: Option<(Box<Kernels>, Destination)>,
+    pub kernels: Option<(Box<WalkKernels>, Destination)>,
 }
 
 impl Writing {
@@ -41,13 +41,13 @@ impl Writing {
     /// # Errors
     /// - `Lost`: the old value is not held any more.
     pub fn of(
-        device: &Device,
+        device: &OpenDevice,
         Written { kernels, reads, region, covered, whole }: Written,
         value: &Value,
         tile: &Tile,
     ) -> Result<Writing> {
         let sole = match (reads, &kernels) {
-            (Reads::WhereWritten, Some(kernels)) => {
+            (SelfReads::WhereWritten, Some(kernels)) => {
                 device.writes_in_place() && kernels.are_all_that_holds_the_old(value)
             }
             _ => {
@@ -58,7 +58,7 @@ impl Writing {
         let old = value.state().operands.first().cloned().flatten();
         let old = old.ok_or_else(|| lost(value.id()))?;
         let constant = match old.0.kind {
-            Kind::Constant(scalar) => Some(scalar),
+            ValueKind::Constant(scalar) => Some(scalar),
             _ => None,
         };
         // All of a value is replaced by an assignment only where its memory is wanted.
@@ -72,7 +72,7 @@ impl Writing {
         let copies = match in_place || covered {
             true => Vec::new(),
             false => {
-                let from = constant.map_or(From::Value(old), From::Scalar);
+                let from = constant.map_or(WalkSource::Value(old), WalkSource::Scalar);
                 around(from, value.shape(), tile, region.as_ref())
             }
         };
@@ -83,7 +83,12 @@ impl Writing {
 }
 
 /// The copies of a tile of a value of this shape (or its constant) into a block, but for a region.
-fn around(from: From, shape: &[usize], tile: &Tile, region: Option<&Region>) -> Vec<OpenWalk> {
+fn around(
+    from: WalkSource,
+    shape: &[usize],
+    tile: &Tile,
+    region: Option<&Region>,
+) -> Vec<OpenWalk> {
     let copy = |at, space: Shape, access, whole| OpenWalk {
         from: from.clone(),
         at,

@@ -20,9 +20,9 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
 use crate::schedule::again::Passes;
 use crate::schedule::destination::Destination;
-use crate::schedule::in_place::Taken;
+use crate::schedule::in_place::TakenOperand;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::steps::WholeStep;
+use crate::schedule::steps::LibraryStep;
 use gpupy_core::driver::Access;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -30,7 +30,7 @@ use std::ops::Range;
 /// Something that is done on a device.
 pub(crate) enum Command {
     /// A kernel is launched.
-    Launch(Box<Launch>),
+    Launch(Box<LaunchCommand>),
     /// Blocks for a tile of each of these values are allocated, to be filled by what follows.
     Open(SmallVec<[Value; 1]>, Tile),
     /// The block of a tile of an old value becomes that of a value that is the old one with other elements, which what
@@ -47,12 +47,12 @@ pub(crate) enum Command {
 }
 
 /// A kernel that is launched.
-pub(crate) struct Launch {
+pub(crate) struct LaunchCommand {
     pub kernel: Kernel,
     /// Where its results go.
     pub dests: SmallVec<[Destination; 1]>,
     /// The operand whose block it writes into.
-    pub taken: Option<Taken>,
+    pub taken: Option<TakenOperand>,
     /// The values that it computes, if somebody wants to know.
     pub computes: Vec<ValueId>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Launch {
 pub(crate) enum HostStep {
     /// An assignment, where these positions are missing.
     Assign(Vec<Range<usize>>),
-    Whole(WholeStep),
+    Whole(LibraryStep),
     /// All of a scatter.
     Scatter,
     /// All positions of a mask.
@@ -70,7 +70,7 @@ pub(crate) enum HostStep {
     Gather(Access),
 }
 
-impl Launch {
+impl LaunchCommand {
     /// What is launched in the block of an operand, by that operand's place.
     pub fn taken_place(&self) -> Option<usize> {
         self.taken.as_ref().map(|taken| taken.operand)

@@ -4,16 +4,16 @@
 //!
 //! Not here: which parts there are (`schedule/reduction.rs`), which reductions go together (`schedule/together.rs`).
 
-use super::open_walk::{From, OpenWalk};
+use super::open_walk::{OpenWalk, WalkSource};
 use crate::graph::value::{Input, NodeOp, Value};
 use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::Device;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::device::OpenDevice;
+use crate::schedule::kernels::WalkKernels;
 use crate::schedule::partition::Possible;
-use crate::schedule::reduction::{self, Combined, Part, Pieces};
+use crate::schedule::reduction::{self, Combined, ReductionPart, ReductionPieces};
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -26,27 +26,32 @@ use std::ops::Range;
 /// How a part of several reductions is done.
 pub(super) enum Reduced {
     /// By one kernel, into all of their blocks.
-    InOne(Box<Kernels>, SmallVec<[Destination; 1]>),
+    InOne(Box<WalkKernels>, SmallVec<[Destination; 1]>),
     OneByOne(Vec<OpenWalk>),
 }
 
 /// Several reductions that combine the same points, or one; what is left of their tiles.
-pub(super) struct Reducing {
+pub(super) struct ReductionProgress {
     values: SmallVec<[Value; 4]>,
-    pieces: Pieces,
+    pieces: ReductionPieces,
 }
 
-impl Reducing {
+impl ReductionProgress {
     /// All of the same tile of these, each of so many elements.
-    pub fn of(device: &Device, values: SmallVec<[Value; 4]>, n: usize, tile: &Tile) -> Reducing {
-        Reducing { pieces: Pieces::of(device, &values[0], n, tile), values }
+    pub fn of(
+        device: &OpenDevice,
+        values: SmallVec<[Value; 4]>,
+        n: usize,
+        tile: &Tile,
+    ) -> ReductionProgress {
+        ReductionProgress { pieces: ReductionPieces::of(device, &values[0], n, tile), values }
     }
 
     /// The next part; nothing behind the last.
     ///
     /// # Errors
     /// As of a walk.
-    pub fn part(&mut self, device: &mut Device) -> Result<Option<Reduced>> {
+    pub fn part(&mut self, device: &mut OpenDevice) -> Result<Option<Reduced>> {
         let Some(part) = self.pieces.next() else { return Ok(None) };
         let kernels = match self.values.len() {
             0 | 1 => None,
@@ -62,11 +67,11 @@ impl Reducing {
     }
 
     /// The walks that do a part of each.
-    fn one_by_one(&self, part: &Part) -> Result<Vec<OpenWalk>> {
+    fn one_by_one(&self, part: &ReductionPart) -> Result<Vec<OpenWalk>> {
         let combined = Combined::of(&self.values);
         let starts = combined.starts()?;
         let walk = |(number, (start, op)): (usize, (&_, Op))| OpenWalk {
-            from: From::of(start),
+            from: WalkSource::of(start),
             at: part.at.clone(),
             space: part.space.clone(),
             form: Form::Reduce { op },
@@ -81,7 +86,7 @@ impl Reducing {
     ///
     /// # Errors
     /// As of a walk.
-    pub fn needs(&self, device: &mut Device) -> Result<Needs> {
+    pub fn needs(&self, device: &mut OpenDevice) -> Result<Needs> {
         let mut needs = Needs::new();
         for part in self.pieces.clone() {
             for walk in self.one_by_one(&part)? {
@@ -93,7 +98,7 @@ impl Reducing {
 }
 
 /// A part of a reduction whose map is stored.
-pub(super) struct Stored {
+pub(super) struct StoredPart {
     /// The part of the map, with its one tile.
     pub row: Value,
     pub tile: Tile,
@@ -107,23 +112,24 @@ pub(super) struct Stored {
 pub(super) struct Storing {
     operand: Value,
     op: Op,
-    pieces: Pieces,
+    pieces: ReductionPieces,
 }
 
 impl Storing {
-    /// All of a tile of a reduction of so many elements; what is needed first where pieces cannot be stored: all of the map.
+    /// All of a tile of a reduction of so many elements; what is needed first where pieces cannot be stored: all of the
+    /// map.
     ///
     /// # Errors
     /// - `Lost`: the map is not held any more.
     pub fn of(
-        device: &Device,
+        device: &OpenDevice,
         value: &Value,
         (op, n): (Op, usize),
         tile: &Tile,
     ) -> Result<Possible<Storing>> {
         let operand = value.state().operands.first().cloned().flatten();
         let operand = operand.ok_or_else(|| lost(value.id()))?;
-        Ok(match Pieces::stored(device, value, n, &operand, tile) {
+        Ok(match ReductionPieces::stored(device, value, n, &operand, tile) {
             Some(pieces) => Ok(Storing { operand, op, pieces }),
             None => Err(all_of(&operand)),
         })
@@ -135,15 +141,15 @@ impl Storing {
     }
 
     /// The next part; nothing behind the last.
-    pub fn part(&mut self) -> Option<Stored> {
+    pub fn part(&mut self) -> Option<StoredPart> {
         let piece = self.pieces.next()?;
         let (row, tile) = self.row(piece.row());
         let walks = self.walks(piece.row());
-        let Part { space, dest: access, is_whole: whole, .. } = piece;
+        let ReductionPart { space, dest: access, is_whole: whole, .. } = piece;
         let at = access::access(0, &contiguous_strides(&space));
-        let (from, form) = (From::Value(row.clone()), Form::Reduce { op: self.op });
+        let (from, form) = (WalkSource::Value(row.clone()), Form::Reduce { op: self.op });
         let combined = OpenWalk { from, at, space, form, number: 0, access, whole };
-        Some(Stored { row, tile, walks, combined })
+        Some(StoredPart { row, tile, walks, combined })
     }
 
     /// A value of these positions of the map, with its one tile.
@@ -164,7 +170,7 @@ impl Storing {
         let walk = |(at, space): (Access, Shape)| {
             let mut access = at.clone();
             access.offset -= range.start as i64;
-            let from = From::Value(self.operand.clone());
+            let from = WalkSource::Value(self.operand.clone());
             OpenWalk { from, at, space, form: Form::Map, number: 0, access, whole }
         };
         boxes.into_iter().map(walk).collect()

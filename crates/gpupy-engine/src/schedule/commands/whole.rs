@@ -1,23 +1,23 @@
 //! The kernels of whole-program forms, which are no walks: operands are read where they lie.
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::graph::value::Value;
 use crate::memory::access;
-use crate::schedule::device::Device;
-use crate::schedule::program::kernel::{Code, Kernel};
-use crate::schedule::steps::WholeStep;
+use crate::schedule::device::OpenDevice;
+use crate::schedule::program::kernel::{Kernel, KernelCode};
+use crate::schedule::steps::LibraryStep;
 use gpupy_core::ir::Builder;
 use gpupy_core::shape::contiguous_strides;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-impl WholeStep {
+impl LibraryStep {
     /// The kernel that computes a tile of a form's value.
-    pub(super) fn kernel(&self, device: &Device, value: &Value) -> Kernel {
-        let WholeStep { whole, extents, reads, .. } = self;
+    pub(super) fn kernel(&self, device: &OpenDevice, value: &Value) -> Kernel {
+        let LibraryStep { whole, extents, reads, .. } = self;
         let (form, space) = (whole.form(), whole.space(extents));
         let mut builder = Builder::new(form, space.len() as u32);
-        let mut operands: Vec<(Value, Part)> = Vec::new();
+        let mut operands: Vec<(Value, BlockPart)> = Vec::new();
         let mut accesses = Vec::new();
         let mut values: SmallVec<[u32; 2]> = SmallVec::new();
         for read in reads {
@@ -40,7 +40,7 @@ impl WholeStep {
         let result = builder.whole(whole.op(), &values);
         builder.store(result);
         let dests = vec![access::access(0, &contiguous_strides(&form.out_shape(&space)))];
-        let code = Code::new(builder.finish(), space, accesses, dests);
+        let code = KernelCode::new(builder.finish(), space, accesses, dests);
         debug_assert_eq!(code.program.dests[0], value.dtype());
         Kernel { code: Arc::new(code), operands, params: Vec::new() }
     }

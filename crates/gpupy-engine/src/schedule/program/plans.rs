@@ -1,20 +1,20 @@
 //! Plans: kernels of walks that look like one that was planned before.
 //!
-//! Owns [`Plans`] and the structure of a walk. A program that iterates evaluates the same graph on other values
+//! Owns [`PlanCache`] and the structure of a walk. A program that iterates evaluates the same graph on other values
 //! again and again. Its walk is planned once: cut, built and checked, and cut smaller where the device refused a piece;
-//! then the plan is *replayed* on the values and scalars of the next walk of the same structure. Invariants: a structure,
-//! with the tiles of what is stored on the way, is all that planning asks for, compared in full, so that a replay
-//! launches what planning would; what plans take is bounded.
+//! then the plan is *replayed* on the values and scalars of the next walk of the same structure. Invariants: a
+//! structure, with the tiles of what is stored on the way, is all that planning asks for, compared in full, so that a
+//! replay launches what planning would; what plans take is bounded.
 //!
 //! Not here: planning itself (`partition.rs`, `kernel.rs`).
 
-use crate::blocks::cache::{Blocks, Part};
+use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
-use crate::schedule::destination::Ends;
-use crate::schedule::kept::{Kept, Structure, Weighed};
-use crate::schedule::program::kernel::{Code, Emitted, Kernel};
-use crate::schedule::walk::{Applied, Child, Role, Walk, WalkNode};
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::kept::{Structure, StructureCache, Weighed};
+use crate::schedule::program::kernel::{Emitted, Kernel, KernelCode};
+use crate::schedule::walk::{Applied, Child, FusionWalk, Role, WalkNode};
 use crate::thresholds::T;
 use gpupy_core::Scalar;
 use gpupy_core::driver::Access;
@@ -24,26 +24,26 @@ use std::sync::Arc;
 
 /// The plans of a device.
 #[derive(Default)]
-pub(crate) struct Plans {
-    pub kept: Kept<Plan>,
+pub(crate) struct PlanCache {
+    pub kept: StructureCache<WalkPlan>,
     /// Whether none are kept and replayed.
     pub are_forbidden: bool,
 }
 
 /// The kernels of a walk, without its values and scalars, in the order of their launches.
-pub(crate) struct Plan {
-    pub pieces: Vec<Arc<Planned>>,
+pub(crate) struct WalkPlan {
+    pub pieces: Vec<Arc<KernelPlan>>,
 }
 
 /// A kernel of a walk, without its values and scalars.
-pub(crate) struct Planned {
+pub(crate) struct KernelPlan {
     /// The node that it stores; of none, the walk's roots.
     pub stores: Option<Stores>,
     /// Its nodes in the order of emission.
     pub order: Vec<Emitted>,
-    pub code: Arc<Code>,
+    pub code: Arc<KernelCode>,
     /// The nodes whose values are the operands, with their parts.
-    operands: Vec<(u32, Part)>,
+    operands: Vec<(u32, BlockPart)>,
     /// The nodes and the operands of these that are the parameters; of no node, a root.
     pub params: Vec<(Option<u32>, u32)>,
 }
@@ -57,9 +57,14 @@ pub(crate) struct Stores {
     tile: Tile,
 }
 
-impl Plans {
+impl PlanCache {
     /// The structure of a walk with these ends, if plans of such are kept.
-    pub fn structure(&self, blocks: &Blocks, walk: &Walk, ends: &Ends) -> Option<Structure> {
+    pub fn structure(
+        &self,
+        blocks: &BlockCache,
+        walk: &FusionWalk,
+        ends: &RootDestinations,
+    ) -> Option<Structure> {
         if self.are_forbidden || walk.nodes.len() > T.planned_nodes {
             return None;
         }
@@ -107,8 +112,8 @@ impl Plans {
                     let placed = blocks.place(&node.value, &node.access, &walk.space);
                     words.access(&placed.access);
                     match &placed.part {
-                        Part::Tile(number) => words.push(*number as u64),
-                        Part::View(view) => {
+                        BlockPart::Tile(number) => words.push(*number as u64),
+                        BlockPart::View(view) => {
                             let (access, shape) = &**view;
                             words.push(u64::MAX);
                             words.access(access);
@@ -136,9 +141,9 @@ fn child(words: &mut Structure, child: &Child) {
     });
 }
 
-impl Weighed for Plan {
+impl Weighed for WalkPlan {
     fn words(&self) -> usize {
-        let of_piece = |planned: &Arc<Planned>| {
+        let of_piece = |planned: &Arc<KernelPlan>| {
             let insts = planned.code.program.insts.len();
             2 * insts + planned.order.len() + planned.operands.len() * 4 + 64
         };
@@ -146,9 +151,9 @@ impl Weighed for Plan {
     }
 }
 
-impl Plan {
+impl WalkPlan {
     /// Whether it is a plan for a walk of its structure: what it stores on the way are the same tiles.
-    pub fn is_for(&self, blocks: &Blocks, walk: &Walk) -> bool {
+    pub fn is_for(&self, blocks: &BlockCache, walk: &FusionWalk) -> bool {
         self.pieces.iter().filter_map(|planned| planned.stores.as_ref()).all(|stores| {
             let Some(node) = walk.nodes.get(stores.node as usize) else { return false };
             let tile = blocks.own_tile(&node.value, &node.access, &walk.space);
@@ -157,15 +162,15 @@ impl Plan {
     }
 }
 
-impl Planned {
+impl KernelPlan {
     /// The plan of a kernel whose nodes of the walk are emitted in this order, and which stores a node of it or its
     /// roots; `None` where the kernel is not made of the walk alone.
     pub fn of(
-        blocks: &Blocks,
-        walk: &Walk,
+        blocks: &BlockCache,
+        walk: &FusionWalk,
         (node, order): (Option<u32>, &[Emitted]),
         kernel: &Kernel,
-    ) -> Option<Planned> {
+    ) -> Option<KernelPlan> {
         let stores = match node {
             None => None,
             Some(node) => {
@@ -194,7 +199,7 @@ impl Planned {
         };
         let operands = kernel.operands.iter();
         let operands = operands.map(|(value, part)| Some((node_of(value.id())?, part.clone())));
-        let planned = Planned {
+        let planned = KernelPlan {
             stores,
             order: order.to_vec(),
             code: kernel.code.clone(),
@@ -205,8 +210,8 @@ impl Planned {
     }
 
     /// The kernel of a walk of the plan's structure.
-    pub fn kernel(&self, walk: &Walk) -> Option<Kernel> {
-        let value = |(node, part): &(u32, Part)| {
+    pub fn kernel(&self, walk: &FusionWalk) -> Option<Kernel> {
+        let value = |(node, part): &(u32, BlockPart)| {
             let node = walk.nodes.get(*node as usize)?;
             Some((node.value.clone(), part.clone()))
         };
@@ -217,7 +222,7 @@ impl Planned {
         })
     }
 
-    fn params(&self, walk: &Walk) -> Option<Vec<u64>> {
+    fn params(&self, walk: &FusionWalk) -> Option<Vec<u64>> {
         let bits = |(node, k): &(Option<u32>, u32)| {
             let children = match node {
                 None => &walk.roots[..],

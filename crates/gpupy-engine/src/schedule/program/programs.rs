@@ -1,12 +1,12 @@
 //! Programs of tasks: what one operation on operands that lie so is to a driver.
 //!
-//! Owns [`Key`] and [`Programs`]. A task's program depends on what it does and on how its operands are
+//! Owns [`ProgramKey`] and [`EagerPrograms`]. A task's program depends on what it does and on how its operands are
 //! walked over, not on numbers, so few programs serve all tasks. Invariant: a program's instructions
 //! are those that a kernel of the same operation has.
 //!
 //! Not here: how they are made (`single.rs`), the numbers of a task, and its launch (`task.rs`).
 
-use crate::graph::whole::Whole;
+use crate::graph::whole::LibraryOp;
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Fingerprint, Program};
@@ -24,7 +24,7 @@ pub(crate) const MOST_CALLED: u32 = 1 << 22;
 
 /// What a task does at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum LaunchBody {
     Apply(Op),
     /// The result of the function with this number, which is less than [`MOST_CALLED`].
     Call(u32),
@@ -34,12 +34,12 @@ pub(crate) enum Work {
     Few(Op, u8),
     /// The sum of so many products, likewise.
     Products(u8),
-    Whole(Whole),
+    Whole(LibraryOp),
 }
 
 /// What an operand is to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leaf {
+pub(crate) enum ProgramLeaf {
     Scalar(DType),
     Memory(DType, AccessKind),
     Coordinate(AccessKind),
@@ -47,11 +47,11 @@ pub(crate) enum Leaf {
 
 /// What tells programs apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
-    pub work: Work,
+pub(crate) struct ProgramKey {
+    pub work: LaunchBody,
     pub dtype: DType,
     pub rank: u32,
-    pub leaves: [Option<Leaf>; 3],
+    pub leaves: [Option<ProgramLeaf>; 3],
 }
 
 /// A program that is ready to be launched.
@@ -65,15 +65,15 @@ pub(crate) struct Ready {
 }
 
 /// The programs of a device's tasks, by the codes of their keys; `None` for those that it cannot do.
-pub(crate) struct Programs(LruCache<u64, Option<Ready>, FxBuildHasher>);
+pub(crate) struct EagerPrograms(LruCache<u64, Option<Ready>, FxBuildHasher>);
 
-impl Default for Programs {
-    fn default() -> Programs {
-        Programs(LruCache::with_hasher(MOST, FxBuildHasher))
+impl Default for EagerPrograms {
+    fn default() -> EagerPrograms {
+        EagerPrograms(LruCache::with_hasher(MOST, FxBuildHasher))
     }
 }
 
-impl Programs {
+impl EagerPrograms {
     /// Whether it is known how the device does the tasks of a code.
     pub fn knows(&self, code: u64) -> bool {
         self.0.contains(&code)
@@ -95,34 +95,36 @@ pub(crate) fn unit() -> Access {
     Access { offset: 0, strides: smallvec![1] }
 }
 
-impl Key {
+impl ProgramKey {
     /// All of it in one number, another one for every other key.
     pub fn code(&self) -> u64 {
-        let leaf = |leaf: &Option<Leaf>| match leaf {
+        let leaf = |leaf: &Option<ProgramLeaf>| match leaf {
             None => 0,
-            Some(Leaf::Scalar(dtype)) => 1 | (*dtype as u64) << 2,
-            Some(Leaf::Memory(dtype, kind)) => 2 | (*dtype as u64) << 2 | (*kind as u64) << 6,
-            Some(Leaf::Coordinate(kind)) => 3 | (*kind as u64) << 6,
+            Some(ProgramLeaf::Scalar(dtype)) => 1 | (*dtype as u64) << 2,
+            Some(ProgramLeaf::Memory(dtype, kind)) => {
+                2 | (*dtype as u64) << 2 | (*kind as u64) << 6
+            }
+            Some(ProgramLeaf::Coordinate(kind)) => 3 | (*kind as u64) << 6,
         };
         let leaves = |head: u64| {
             self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
         };
-        if let Work::Call(number) = self.work {
+        if let LaunchBody::Call(number) = self.work {
             // No other work has so many points; what the results are, the function says.
             return leaves(0xff << 56 | u64::from(number) | u64::from(self.rank) << 22);
         }
         let (form, op) = match self.work {
-            Work::Apply(op) => (0, op as u64),
-            Work::Call(number) => (0, u64::from(number)),
-            Work::Index => (1, 0),
-            Work::Reduce(op) | Work::Few(op, _) => (2, op as u64),
+            LaunchBody::Apply(op) => (0, op as u64),
+            LaunchBody::Call(number) => (0, u64::from(number)),
+            LaunchBody::Index => (1, 0),
+            LaunchBody::Reduce(op) | LaunchBody::Few(op, _) => (2, op as u64),
             // What a scan combines by is no form.
-            Work::Whole(Whole::Scan(op)) => (3, op as u64),
-            Work::Whole(whole) => (3, whole.op() as u64),
-            Work::Products(_) => (3, Op::MatMul as u64),
+            LaunchBody::Whole(LibraryOp::Scan(op)) => (3, op as u64),
+            LaunchBody::Whole(whole) => (3, whole.op() as u64),
+            LaunchBody::Products(_) => (3, Op::MatMul as u64),
         };
         let points = match self.work {
-            Work::Few(_, points) | Work::Products(points) => u64::from(points) << 56,
+            LaunchBody::Few(_, points) | LaunchBody::Products(points) => u64::from(points) << 56,
             _ => 0,
         };
         leaves(points | form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22)
@@ -136,15 +138,26 @@ mod tests {
 
     #[test]
     fn tasks_that_do_other_things_have_other_codes() {
-        let few =
-            (1..=4).flat_map(|n| [Work::Few(Op::Add, n), Work::Few(Op::Max, n), Work::Products(n)]);
-        let others =
-            [Work::Apply(Op::Add), Work::Index, Work::Reduce(Op::Add), Work::Reduce(Op::Max)];
-        let called = [0, 1, MOST_CALLED - 1].map(Work::Call);
-        let whole = [Whole::MatMul(3), Whole::Sort, Whole::Scan(Op::Add)].map(Work::Whole);
-        let all: Vec<Work> = few.chain(others).chain(whole).chain(called).collect();
-        let leaf = Some(Leaf::Memory(DType::F64, AccessKind::Affine));
-        let key = |work: &Work| Key { work: *work, dtype: DType::F64, rank: 63, leaves: [leaf; 3] };
+        let few = (1..=4).flat_map(|n| {
+            [LaunchBody::Few(Op::Add, n), LaunchBody::Few(Op::Max, n), LaunchBody::Products(n)]
+        });
+        let others = [
+            LaunchBody::Apply(Op::Add),
+            LaunchBody::Index,
+            LaunchBody::Reduce(Op::Add),
+            LaunchBody::Reduce(Op::Max),
+        ];
+        let called = [0, 1, MOST_CALLED - 1].map(LaunchBody::Call);
+        let whole = [LibraryOp::MatMul(3), LibraryOp::Sort, LibraryOp::Scan(Op::Add)]
+            .map(LaunchBody::Whole);
+        let all: Vec<LaunchBody> = few.chain(others).chain(whole).chain(called).collect();
+        let leaf = Some(ProgramLeaf::Memory(DType::F64, AccessKind::Affine));
+        let key = |work: &LaunchBody| ProgramKey {
+            work: *work,
+            dtype: DType::F64,
+            rank: 63,
+            leaves: [leaf; 3],
+        };
         let codes: HashSet<u64> = all.iter().map(|work| key(work).code()).collect();
         assert_eq!(codes.len(), all.len());
     }

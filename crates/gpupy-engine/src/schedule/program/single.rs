@@ -3,10 +3,10 @@
 //! Not here: how they are told apart (`programs.rs`), programs of pieces (`emit.rs`).
 
 use super::emit::{emit, emit_call};
-use super::programs::{Key, Leaf, Ready, Work, unit};
-use crate::graph::function::Function;
+use super::programs::{LaunchBody, ProgramKey, ProgramLeaf, Ready, unit};
+use crate::graph::function::ScalarFunction;
 use crate::graph::lanes::{FEW, Products, folded};
-use crate::schedule::device::Device;
+use crate::schedule::device::OpenDevice;
 use gpupy_core::ir::{Builder, Form};
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
@@ -14,7 +14,11 @@ use std::convert::Infallible;
 
 /// The code of tasks like this, whose program is made at first need; of a call, with the function.
 #[inline]
-pub(crate) fn prepared(device: &mut Device, key: &Key, called: Option<&Function>) -> u64 {
+pub(crate) fn prepared(
+    device: &mut OpenDevice,
+    key: &ProgramKey,
+    called: Option<&ScalarFunction>,
+) -> u64 {
     let code = key.code();
     if !device.programs.knows(code) {
         learn(device, key, called, code);
@@ -23,33 +27,39 @@ pub(crate) fn prepared(device: &mut Device, key: &Key, called: Option<&Function>
 }
 
 #[cold]
-fn learn(device: &mut Device, key: &Key, called: Option<&Function>, code: u64) {
+fn learn(device: &mut OpenDevice, key: &ProgramKey, called: Option<&ScalarFunction>, code: u64) {
     let ready = ready(key, called, device);
     device.programs.keep(code, ready);
 }
 
 /// The program for tasks like this, if the device can do it in one launch on host memory.
-fn ready(key: &Key, called: Option<&Function>, device: &mut Device) -> Option<Ready> {
+fn ready(
+    key: &ProgramKey,
+    called: Option<&ScalarFunction>,
+    device: &mut OpenDevice,
+) -> Option<Ready> {
     if !device.caps.host_memory {
         return None;
     }
     let form = match key.work {
-        Work::Reduce(op) => Form::Reduce { op },
-        Work::Apply(_) | Work::Call(_) | Work::Index | Work::Few(..) | Work::Products(_) => {
-            Form::Map
-        }
-        Work::Whole(whole) => whole.form(),
+        LaunchBody::Reduce(op) => Form::Reduce { op },
+        LaunchBody::Apply(_)
+        | LaunchBody::Call(_)
+        | LaunchBody::Index
+        | LaunchBody::Few(..)
+        | LaunchBody::Products(_) => Form::Map,
+        LaunchBody::Whole(whole) => whole.form(),
     };
     let mut builder = Builder::new(form, key.rank);
     let mut values: SmallVec<[u32; 2 * FEW]> = SmallVec::new();
     let mut units = SmallVec::new();
     for leaf in key.leaves.iter().flatten() {
         match *leaf {
-            Leaf::Scalar(dtype) => values.push(builder.param(dtype)),
-            Leaf::Memory(dtype, kind) => {
+            ProgramLeaf::Scalar(dtype) => values.push(builder.param(dtype)),
+            ProgramLeaf::Memory(dtype, kind) => {
                 let operand = builder.operand(dtype);
                 let reads = match key.work {
-                    Work::Few(_, points) | Work::Products(points) => points,
+                    LaunchBody::Few(_, points) | LaunchBody::Products(points) => points,
                     _ => 1,
                 };
                 for _ in 0..reads {
@@ -58,7 +68,7 @@ fn ready(key: &Key, called: Option<&Function>, device: &mut Device) -> Option<Re
                     values.push(builder.load(operand, access));
                 }
             }
-            Leaf::Coordinate(kind) => {
+            ProgramLeaf::Coordinate(kind) => {
                 units.push(unit());
                 let access = builder.access(kind);
                 values.push(builder.index(access));
@@ -66,10 +76,10 @@ fn ready(key: &Key, called: Option<&Function>, device: &mut Device) -> Option<Re
         }
     }
     let result = match key.work {
-        Work::Apply(op) => emit(device, &mut builder, op, key.dtype, &values),
-        Work::Call(_) => *emit_call(device, &mut builder, called?, &values).first()?,
-        Work::Index => values[0],
-        Work::Products(points) => {
+        LaunchBody::Apply(op) => emit(device, &mut builder, op, key.dtype, &values),
+        LaunchBody::Call(_) => *emit_call(device, &mut builder, called?, &values).first()?,
+        LaunchBody::Index => values[0],
+        LaunchBody::Products(points) => {
             let Products { multiply, add, wide } = Products::of(key.dtype);
             let mut emit = |op, to, values: &[u32]| emit(device, &mut builder, op, to, values);
             // A cast to the dtype that there is emits nothing.
@@ -82,14 +92,14 @@ fn ready(key: &Key, called: Option<&Function>, device: &mut Device) -> Option<Re
             let sum = folded(terms, both).ok().flatten()?;
             emit(Op::Cast, key.dtype, &[sum])
         }
-        Work::Few(op, _) => {
+        LaunchBody::Few(op, _) => {
             let emit = |lane, with| {
                 Ok::<_, Infallible>(emit(device, &mut builder, op, key.dtype, &[lane, with]))
             };
             folded(values.to_vec(), emit).ok().flatten()?
         }
-        Work::Reduce(_) => builder.reduce(values[0]),
-        Work::Whole(whole) => builder.whole(whole.op(), &values),
+        LaunchBody::Reduce(_) => builder.reduce(values[0]),
+        LaunchBody::Whole(whole) => builder.whole(whole.op(), &values),
     };
     builder.store(result);
     let program = builder.finish();

@@ -1,16 +1,16 @@
 //! Keys: by what a flush is known again.
 //!
 //! Owns the [`Structure`] of a flush: all that its schedule depends on. That is each pending value with what it reads,
-//! which of them something else holds, how the computed ones lie, and what is wanted; everything but which values and which
-//! scalars there are. Invariants: no flush has one of which something is computed already, or that could compute what it
-//! was not asked for; a value that is the same everywhere stands in it with its bits.
+//! which of them something else holds, how the computed ones lie, and what is wanted; everything but which values and
+//! which scalars there are. Invariants: no flush has one of which something is computed already, or that could compute
+//! what it was not asked for; a value that is the same everywhere stands in it with its bits.
 //!
 //! Not here: what is kept by it (`recipe.rs`).
 
-use crate::graph::value::{Input, Kind, NodeOp, Value};
-use crate::graph::whole::Whole;
-use crate::schedule::below::{Below, Source};
-use crate::schedule::device::Device;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::graph::whole::LibraryOp;
+use crate::schedule::below::{InputSource, PendingGraph};
+use crate::schedule::device::OpenDevice;
 use crate::schedule::flush::Demand;
 use crate::schedule::kept::Structure;
 use crate::thresholds::T;
@@ -19,7 +19,11 @@ use crate::thresholds::T;
 const WORDS: usize = 12;
 
 /// The structure of a flush on a device; of one that is irregular, nothing.
-pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> Option<Structure> {
+pub(crate) fn structure(
+    demand: &Demand<'_>,
+    below: &PendingGraph,
+    device: &OpenDevice,
+) -> Option<Structure> {
     if device.plans.are_forbidden || below.values.len() > T.replayed_values {
         return None;
     }
@@ -41,8 +45,13 @@ pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> 
 }
 
 /// A value of which nothing is computed.
-fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: bool) -> Option<()> {
-    let Kind::Expr { op, inputs } = &value.0.kind else { return None };
+fn pending(
+    words: &mut Structure,
+    value: &Value,
+    reads: &[InputSource],
+    outlives: bool,
+) -> Option<()> {
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
     if reads.len() != inputs.len() {
         return None;
     }
@@ -69,19 +78,19 @@ fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: boo
             words.extents(&join.ends);
         }
         NodeOp::Whole(whole) => match whole {
-            Whole::Scan(op) => words.push(7 << 32 | *op as u64),
-            Whole::Sort => words.push(8 << 32),
-            Whole::ArgSort => words.push(9 << 32),
-            Whole::MatMul(n) => words.extend([10 << 32, *n as u64]),
+            LibraryOp::Scan(op) => words.push(7 << 32 | *op as u64),
+            LibraryOp::Sort => words.push(8 << 32),
+            LibraryOp::ArgSort => words.push(9 << 32),
+            LibraryOp::MatMul(n) => words.extend([10 << 32, *n as u64]),
         },
         // They are done in host memory.
         NodeOp::Scatter(_) | NodeOp::WhereTrue => return None,
     }
     for (input, source) in inputs.iter().zip(reads) {
         match source {
-            Source::Scalar => {}
-            Source::Pending(number) => words.push(1 << 32 | u64::from(*number)),
-            Source::Leaf(number) => words.push(2 << 32 | u64::from(*number)),
+            InputSource::Scalar => {}
+            InputSource::Pending(number) => words.push(1 << 32 | u64::from(*number)),
+            InputSource::Leaf(number) => words.push(2 << 32 | u64::from(*number)),
         }
         match input {
             Input::Scalar(scalar) => words.push(3 << 32 | scalar.dtype as u64),
@@ -93,16 +102,16 @@ fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: boo
 }
 
 /// A computed value: where its elements are, as far as it matters.
-fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &Device) {
+fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDevice) {
     // Only what was computed gives its block away.
     let is_free = !outlives
-        && matches!(leaf.0.kind, Kind::Expr { .. })
+        && matches!(leaf.0.kind, ValueKind::Expr { .. })
         && device.may_take(leaf, &device.tiling_of(leaf).tile(0));
     let dtype = leaf.dtype() as u64;
     let streams = u64::from(leaf.is_external());
     words.push(dtype << 8 | streams << 2 | u64::from(is_free) << 1 | u64::from(outlives));
     words.extents(leaf.shape());
-    if let Kind::Constant(scalar) = leaf.0.kind {
+    if let ValueKind::Constant(scalar) = leaf.0.kind {
         words.extend([1, scalar.bits]);
         return;
     }
@@ -118,9 +127,9 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &Device
     }
 }
 
-/// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where something
-/// else holds what is computed in passing.
-fn is_all(demand: &Demand<'_>, below: &Below, device: &Device) -> bool {
+/// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where
+/// something else holds what is computed in passing.
+fn is_all(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> bool {
     let Some(interner) = &demand.value.0.interner else { return true };
     let is_own = |value: &Value| below.number(value.id()).is_some();
     let has_reduction = || below.values.iter().any(|value| value.reduces().is_some());

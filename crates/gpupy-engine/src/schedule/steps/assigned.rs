@@ -6,18 +6,18 @@
 //! Not here: whether it is done in place, copies of old elements (`commands/assigned.rs`), writing (`execute/`).
 
 use super::on_host::missing;
-use super::{Prepared, Step, before};
-use crate::graph::value::{Input, Kind, NodeOp, Value};
+use super::{PreparedStep, TileStep, before};
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::tiling::Tile;
 use crate::memory::view::View;
-use crate::schedule::again::Again;
-use crate::schedule::destination::Ends;
-use crate::schedule::device::Device;
-use crate::schedule::in_place::Reads;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::again::Rematerialisation;
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::device::OpenDevice;
+use crate::schedule::in_place::SelfReads;
+use crate::schedule::kernels::WalkKernels;
 use crate::schedule::partition::Possible;
-use crate::schedule::walk::{Start, Walk, lost};
+use crate::schedule::walk::{FusionWalk, Start, lost};
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -39,9 +39,9 @@ pub(crate) enum Assigned {
 /// What is written into a tile's block.
 pub(crate) struct Written {
     /// What gives the elements; nothing where none of them lies in the tile.
-    pub kernels: Option<Kernels>,
+    pub kernels: Option<WalkKernels>,
     /// How the walk reads the old value.
-    pub reads: Reads,
+    pub reads: SelfReads,
     /// The coordinates that are written, where they are a box.
     pub region: Option<Region>,
     /// Whether all of the tile is written.
@@ -56,14 +56,14 @@ pub(crate) struct Written {
 /// - `Lost`: its operands are not held any more.
 /// - `Unsupported`: the device cannot do an operation of the source.
 pub(super) fn of_assignment(
-    device: &mut Device,
-    again: &mut Again,
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
     value: &Value,
     tile: &Tile,
-) -> Result<Possible<Prepared>> {
-    let prepared = |step, needs| Ok(Ok(Prepared { step: Step::Assignment(step), needs }));
+) -> Result<Possible<PreparedStep>> {
+    let prepared = |step, needs| Ok(Ok(PreparedStep { step: TileStep::Assignment(step), needs }));
     let operands = value.state().operands.clone();
-    let (Kind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
+    let (ValueKind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
         (&value.0.kind, operands.as_slice())
     else {
         return Err(lost(value.id()));
@@ -90,8 +90,8 @@ pub(super) fn of_assignment(
         return Ok(Err(needs));
     }
     let at = within_tile(view, &first, tile);
-    let reads = walk.as_ref().map_or(Reads::Nothing, |walk| walk.reads(old, &at));
-    if let (Reads::Elsewhere, Some(source)) = (reads, source)
+    let reads = walk.as_ref().map_or(SelfReads::Nothing, |walk| walk.reads(old, &at));
+    if let (SelfReads::Elsewhere, Some(source)) = (reads, source)
         && points.saturating_mul(T.assigned_part) <= tile.range.len()
         && !device.is_all_there(source)
     {
@@ -99,7 +99,7 @@ pub(super) fn of_assignment(
         let reach = access::reach(&inputs[1].access(shape), shape);
         return Ok(Err(vec![(source.clone(), reach)]));
     }
-    let contiguous = |walk: &Walk| {
+    let contiguous = |walk: &FusionWalk| {
         access::kind(&at, &walk.space) == AccessKind::Contiguous || size_of(&walk.space) == 1
     };
     let whole = covered && at.offset == 0 && walk.as_ref().is_some_and(contiguous);
@@ -107,7 +107,7 @@ pub(super) fn of_assignment(
         None => None,
         Some(mut walk) => {
             needs.append(&mut walk.needs);
-            match Kernels::of(device, walk, Ends::place(Form::Map, at))? {
+            match WalkKernels::of(device, walk, RootDestinations::place(Form::Map, at))? {
                 Ok(kernels) => Some(kernels),
                 Err(more) => return Ok(Err(before(needs, more))),
             }
@@ -166,13 +166,13 @@ fn within_tile(view: &View, first: &[usize], tile: &Tile) -> Access {
 
 /// The walk that gives the source's elements for a window of the assigned view.
 fn source_walk(
-    device: &Device,
+    device: &OpenDevice,
     input: &Input,
     source: Option<&Value>,
     shape: &[usize],
     first: &[usize],
     extents: &[usize],
-) -> Result<Walk> {
+) -> Result<FusionWalk> {
     let mut at = input.access(shape);
     for (stride, start) in at.strides.iter().zip(first) {
         at.offset += stride * *start as i64;
@@ -182,7 +182,7 @@ fn source_walk(
         space.push(1);
         at.strides.push(0);
     }
-    Walk::new(device, &[Start::input(input, source)?], at, space)
+    FusionWalk::new(device, &[Start::input(input, source)?], at, space)
 }
 
 /// The window of a view over coordinates that lies in a tile, or `None` where several axes of the

@@ -5,8 +5,8 @@
 
 use crate::graph::value::Value;
 use crate::schedule::cost;
-use crate::schedule::device::Device;
-use crate::schedule::walk::{Applied, Child, Role, Start, Walk};
+use crate::schedule::device::OpenDevice;
+use crate::schedule::walk::{Applied, Child, FusionWalk, Role, Start};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
@@ -21,7 +21,7 @@ enum Copied {
 
 impl Copied {
     /// What a walk copies that goes to a place in a tile; `None` where it computes, or elements change their order.
-    fn of(walk: &Walk, place: &Access) -> Option<Copied> {
+    fn of(walk: &FusionWalk, place: &Access) -> Option<Copied> {
         let mut child = *walk.roots.first()?;
         loop {
             let node = match child {
@@ -62,11 +62,11 @@ impl Copied {
 /// # Errors
 /// As of a walk.
 pub(super) fn as_one(
-    device: &Device,
+    device: &OpenDevice,
     whole: &Access,
     space: &[usize],
-    mut boxes: Vec<(Walk, Access)>,
-) -> Result<Vec<(Walk, Access)>> {
+    mut boxes: Vec<(FusionWalk, Access)>,
+) -> Result<Vec<(FusionWalk, Access)>> {
     let copied: Vec<Option<Copied>> =
         boxes.iter().map(|(walk, place)| Copied::of(walk, place)).collect();
     let count = |one: &Copied| copied.iter().flatten().filter(|other| one.is(other)).count();
@@ -87,7 +87,7 @@ pub(super) fn as_one(
             Start::Value(value)
         }
     };
-    let copy = Walk::new(device, &[start], at, space.into())?;
+    let copy = FusionWalk::new(device, &[start], at, space.into())?;
     let mut is_other = copied.iter().map(|one| !one.as_ref().is_some_and(|one| one.is(most)));
     boxes.retain(|_| is_other.next().unwrap_or(true));
     boxes.insert(0, (copy, whole.clone()));

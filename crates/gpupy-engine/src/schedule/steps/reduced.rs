@@ -2,18 +2,19 @@
 //!
 //! Invariant: a map that others want too is computed by itself, and all find it.
 //!
-//! Not here: pieces and what they need (`schedule/reduction.rs`), which reductions go together (`schedule/together.rs`).
+//! Not here: pieces and what they need (`schedule/reduction.rs`), which reductions go together
+//! (`schedule/together.rs`).
 
-use super::{Prepared, Step};
-use crate::graph::value::{Kind, Value};
+use super::{PreparedStep, TileStep};
+use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Again;
-use crate::schedule::device::Device;
+use crate::schedule::again::Rematerialisation;
+use crate::schedule::device::OpenDevice;
 use crate::schedule::partition::Possible;
-use crate::schedule::reduction::{self, Combined, Pieces, in_rows, reduced_tile};
+use crate::schedule::reduction::{self, Combined, ReductionPieces, in_rows, reduced_tile};
 use crate::schedule::siblings;
-use crate::schedule::walk::{Needs, Start, Walk, lost};
+use crate::schedule::walk::{FusionWalk, Needs, Start, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
@@ -24,15 +25,15 @@ use std::ops::Range;
 
 /// The step of a tile of a reduction.
 pub(super) fn of_reduction(
-    device: &mut Device,
-    again: &mut Again,
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
     value: &Value,
     (op, n): (Op, usize),
     operand: Option<&Value>,
     tile: &Tile,
-) -> Result<Possible<Prepared>> {
-    let ready = |step| Ok(Ok(Prepared::ready(step)));
-    let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+) -> Result<Possible<PreparedStep>> {
+    let ready = |step| Ok(Ok(PreparedStep::ready(step)));
+    let ValueKind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
     let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
     let reach = access::reach(&at, &space);
     let start = Start::input(&inputs[0], operand)?;
@@ -53,25 +54,27 @@ pub(super) fn of_reduction(
     }
     if !is_one {
         return match (reduction::needs(device, again, (value, n), &[start], tile)?, operand) {
-            (None, _) => ready(Step::Reductions(smallvec![value.clone()], n)),
+            (None, _) => ready(TileStep::Reductions(smallvec![value.clone()], n)),
             (Some((needs, true)), Some(operand)) if is_before(device, operand, &needs) => {
                 let needs =
                     reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
-                needs.map_or_else(|| ready(Step::StoredReduction(op, n)), |needs| Ok(Err(needs)))
+                needs
+                    .map_or_else(|| ready(TileStep::StoredReduction(op, n)), |needs| Ok(Err(needs)))
             }
             (Some((needs, _)), _) => Ok(Err(needs)),
         };
     }
-    let mut walk = Walk::of_reduction(device, &[start], at, space)?;
+    let mut walk = FusionWalk::of_reduction(device, &[start], at, space)?;
     if let (false, Some((at, space))) = (walk.needs.is_empty(), rows) {
-        walk = Walk::of_reduction(device, &[start], at, space)?;
+        walk = FusionWalk::of_reduction(device, &[start], at, space)?;
     }
     if let Some(operand) = operand
         && !walk.needs.is_empty()
         && is_before(device, operand, &walk.needs)
     {
         let needs = reduction::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
-        return needs.map_or_else(|| ready(Step::StoredReduction(op, n)), |needs| Ok(Err(needs)));
+        return needs
+            .map_or_else(|| ready(TileStep::StoredReduction(op, n)), |needs| Ok(Err(needs)));
     }
     if let Some(needs) = first_of_map(device, again, &walk, value, &[]) {
         return Ok(Err(needs));
@@ -80,11 +83,11 @@ pub(super) fn of_reduction(
         // This may be all that keeps others from going along.
         return Ok(Err(walk.needs));
     }
-    Prepared::of_walk(device, walk, Form::Reduce { op })
+    PreparedStep::of_walk(device, walk, Form::Reduce { op })
 }
 
 /// A reduction, and those that go with it and are pending.
-fn group(device: &Device, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
+fn group(device: &OpenDevice, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
     let is_pending = |other: &Value| !device.is_there(other, tile.range.clone());
     let mut values = device.together.with_others(value, is_pending);
     // Groups are made for the first device of a flush.
@@ -93,16 +96,16 @@ fn group(device: &Device, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
     values
 }
 
-/// The step of several reductions that combine the same points, if nothing has to be computed first; piece by piece where
-/// no space is given.
+/// The step of several reductions that combine the same points, if nothing has to be computed first; piece by piece
+/// where no space is given.
 fn of_several(
-    device: &mut Device,
-    again: &mut Again,
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
     (value, n): (&Value, usize),
     tile: &Tile,
     values: &[Value],
     spaces: &[(Access, Shape)],
-) -> Result<Option<Possible<Prepared>>> {
+) -> Result<Option<Possible<PreparedStep>>> {
     let combined = Combined::of(values);
     let starts = combined.starts()?;
     if spaces.is_empty() {
@@ -111,12 +114,12 @@ fn of_several(
             return Ok(None);
         }
         let count = reduced_in_one(device, values, n, tile)?;
-        return Ok(Some(Ok(Prepared::ready(Step::Reductions(values[..count].into(), n)))));
+        return Ok(Some(Ok(PreparedStep::ready(TileStep::Reductions(values[..count].into(), n)))));
     }
     let open = &*device;
     let walk = |starts: &[Start<'_>]| {
         spaces.iter().find_map(|(at, space)| {
-            let walk = Walk::of_reduction(open, starts, at.clone(), space.clone());
+            let walk = FusionWalk::of_reduction(open, starts, at.clone(), space.clone());
             walk.ok()?.complete().ok()
         })
     };
@@ -150,10 +153,15 @@ fn of_several(
 ///
 /// # Errors
 /// As of a walk.
-fn reduced_in_one(device: &mut Device, values: &[Value], n: usize, tile: &Tile) -> Result<usize> {
+fn reduced_in_one(
+    device: &mut OpenDevice,
+    values: &[Value],
+    n: usize,
+    tile: &Tile,
+) -> Result<usize> {
     let mut count = values.len();
     while count > 1
-        && let Some(part) = Pieces::of(device, &values[0], n, tile).next()
+        && let Some(part) = ReductionPieces::of(device, &values[0], n, tile).next()
         && Combined::of(&values[..count]).kernels(device, &part)?.is_none()
     {
         count /= 2;
@@ -162,17 +170,17 @@ fn reduced_in_one(device: &mut Device, values: &[Value], n: usize, tile: &Tile) 
 }
 
 /// Whether a device may do a reduction beside another.
-fn is_for(device: &Device, value: &Value) -> bool {
-    let Kind::Expr { op, inputs } = &value.0.kind else { return false };
+fn is_for(device: &OpenDevice, value: &Value) -> bool {
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return false };
     let lack = device.lack(value, op, inputs, &value.state().operands);
     lack.is_none() && !device.elsewhere.contains(&value.id())
 }
 
 /// What a reduction's map, and that of those beside it, had better read: computed first, it is there for others too.
 fn first_of_map(
-    device: &Device,
-    again: &mut Again,
-    walk: &Walk,
+    device: &OpenDevice,
+    again: &mut Rematerialisation,
+    walk: &FusionWalk,
     value: &Value,
     beside: &[Value],
 ) -> Option<Needs> {
@@ -182,30 +190,31 @@ fn first_of_map(
     }
 }
 
-/// Whether a reduction's operand is pending, and stored, as others read it: then it is computed by itself, and all find it.
-fn is_apart(device: &Device, operand: &Value, reach: &Range<usize>) -> bool {
+/// Whether a reduction's operand is pending, and stored, as others read it: then it is computed by itself, and all find
+/// it.
+fn is_apart(device: &OpenDevice, operand: &Value, reach: &Range<usize>) -> bool {
     device.fates.is_stored(operand.id()) && !device.is_there(operand, reach.clone())
 }
 
 /// Whether a reduction's operand is pending and better stored by itself than after what the reduction's map needs
 /// first: that (an index in one long row, say) is mostly less cheap than the map in its own shape.
-fn is_before(device: &Device, operand: &Value, needs: &Needs) -> bool {
+fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
     !device.is_all_there(operand)
         && !all_before_maps(device, needs)
         && !any_elsewhere(device, needs)
 }
 
 /// Whether nothing of these could be computed in a kernel of what reads it.
-fn all_before_maps(device: &Device, needs: &Needs) -> bool {
+fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
     needs.iter().all(|(value, _)| stands_alone(value) || device.halos.has(value))
 }
 
 /// Whether another device computes one of these.
-fn any_elsewhere(device: &Device, needs: &Needs) -> bool {
+fn any_elsewhere(device: &OpenDevice, needs: &Needs) -> bool {
     needs.iter().any(|(value, _)| device.elsewhere.contains(&value.id()))
 }
 
 /// Whether a value is never computed in a kernel of another one.
 fn stands_alone(value: &Value) -> bool {
-    !matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone())
+    !matches!(&value.0.kind, ValueKind::Expr { op, .. } if !op.stands_alone())
 }

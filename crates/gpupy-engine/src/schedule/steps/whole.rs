@@ -6,11 +6,11 @@
 //! Not here: kernels and the work in host memory (`execute/whole.rs`).
 
 use super::on_host::missing;
-use crate::graph::value::{Input, Kind, Value};
-use crate::graph::whole::Whole;
+use crate::graph::value::{Input, Value, ValueKind};
+use crate::graph::whole::LibraryOp;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::Device;
+use crate::schedule::device::OpenDevice;
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -19,27 +19,27 @@ use gpupy_core::shape::{Shape, size_of};
 use std::ops::Range;
 
 /// What computes a tile of a whole-program form's value.
-pub(crate) struct WholeStep {
-    pub whole: Whole,
+pub(crate) struct LibraryStep {
+    pub whole: LibraryOp,
     /// The box of the value that is computed: its first point and extents.
     pub origin: Shape,
     pub extents: Shape,
-    pub reads: Vec<Read>,
+    pub reads: Vec<LibraryOperand>,
     /// Whether it is done in host memory.
     pub is_on_host: bool,
 }
 
-impl WholeStep {
+impl LibraryStep {
     /// The step of a tile, and what it needs.
     ///
     /// # Errors
     /// - `Lost`: its operands are not held any more.
     pub(super) fn of(
-        device: &Device,
-        whole: Whole,
+        device: &OpenDevice,
+        whole: LibraryOp,
         value: &Value,
         tile: &Tile,
-    ) -> Result<(WholeStep, Needs)> {
+    ) -> Result<(LibraryStep, Needs)> {
         let longest = device.caps.max_block_len;
         let apart = whole.is_apart(value.shape(), tile);
         let (origin, extents) = match apart {
@@ -48,20 +48,20 @@ impl WholeStep {
         };
         let reads = reads(whole, value, &origin, &extents)?;
         let needs = missing(device, reads.iter().map(|read| (read.value.clone(), read.reach())));
-        let fits = |read: &Read| size_of(&read.still()) <= longest;
+        let fits = |read: &LibraryOperand| size_of(&read.still()) <= longest;
         let is_on_host = !apart || !reads.iter().all(fits);
-        Ok((WholeStep { whole, origin, extents, reads, is_on_host }, needs))
+        Ok((LibraryStep { whole, origin, extents, reads, is_on_host }, needs))
     }
 }
 
 /// An operand of one launch: its value, and how it is walked over.
-pub(crate) struct Read {
+pub(crate) struct LibraryOperand {
     pub value: Value,
     pub access: Access,
     pub space: Shape,
 }
 
-impl Read {
+impl LibraryOperand {
     /// The positions that it reads.
     pub fn reach(&self) -> Range<usize> {
         access::reach(&self.access, &self.space)
@@ -75,18 +75,24 @@ impl Read {
 }
 
 /// What a box of a value reads of each operand.
-fn reads(form: Whole, value: &Value, origin: &[usize], extents: &[usize]) -> Result<Vec<Read>> {
-    let Kind::Expr { inputs, .. } = &value.0.kind else { return Ok(Vec::new()) };
+fn reads(
+    form: LibraryOp,
+    value: &Value,
+    origin: &[usize],
+    extents: &[usize],
+) -> Result<Vec<LibraryOperand>> {
+    let ValueKind::Expr { inputs, .. } = &value.0.kind else { return Ok(Vec::new()) };
     let operands = value.state().operands.clone();
     let read = |(which, (input, operand)): (usize, (&Input, Option<Value>))| {
         let Some(operand) = operand else { return Err(lost(value.id())) };
         let mut access = input.access(&form.operand_space(which, value.shape()));
         for (axis, (stride, first)) in access.strides.iter().zip(origin).enumerate() {
-            let chunks = axis + 1 == origin.len() && matches!(form, Whole::Scan(_)) && which == 1;
+            let chunks =
+                axis + 1 == origin.len() && matches!(form, LibraryOp::Scan(_)) && which == 1;
             let first = if chunks { *first / REDUCE_CHUNK } else { *first };
             access.offset += stride * first as i64;
         }
-        Ok(Read { value: operand, access, space: form.operand_space(which, extents) })
+        Ok(LibraryOperand { value: operand, access, space: form.operand_space(which, extents) })
     };
     if operands.len() != inputs.len() {
         return Err(lost(value.id()));

@@ -1,9 +1,9 @@
 //! Coordinates with boundary rules: numbers at the points of a space that are affine piece by piece.
 //!
-//! Owns [`Coordinate`] and [`Pieces`]. Where a walk passes the ends of a join of views of one value, the coordinates in
-//! that value are affine in each part: a rotation, a repeated edge, a mirror are such pieces. Going through several
-//! joins nests them; pieces that no point is in are left out, so that adjacent steps merge where bounds prove it.
-//! Invariant: the number at a point is what the steps give one after another.
+//! Owns [`PiecewiseCoordinate`] and [`AffinePieces`]. Where a walk passes the ends of a join of views of one value, the
+//! coordinates in that value are affine in each part: a rotation, a repeated edge, a mirror are such pieces. Going
+//! through several joins nests them; pieces that no point is in are left out, so that adjacent steps merge where bounds
+//! prove it. Invariant: the number at a point is what the steps give one after another.
 //!
 //! Not here: what instructions compute these numbers (`chain.rs`), affine coordinates (`memory/access.rs`).
 
@@ -13,47 +13,50 @@ use std::rc::Rc;
 
 /// An affine number of a point, and multiples of numbers that are affine in pieces.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Coordinate {
+pub(super) struct PiecewiseCoordinate {
     pub affine: Access,
-    pub terms: SmallVec<[(i64, Rc<Pieces>); 1]>,
+    pub terms: SmallVec<[(i64, Rc<AffinePieces>); 1]>,
 }
 
 /// A number that is another function of a coordinate in each piece of its range.
 #[derive(Debug, PartialEq)]
-pub(super) struct Pieces {
-    pub of: Coordinate,
+pub(super) struct AffinePieces {
+    pub of: PiecewiseCoordinate,
     /// What the coordinate is below in each piece but the last; rising.
     pub ends: SmallVec<[i64; 2]>,
     /// In each piece, what the number is at 0 and what it rises by with the coordinate.
-    pub lines: SmallVec<[Line; 3]>,
+    pub lines: SmallVec<[AffineLine; 3]>,
 }
 
 /// What a number is at 0, and what it rises by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct AffineLine {
     pub start: i64,
     pub step: i64,
 }
 
-impl Line {
+impl AffineLine {
     fn at(self, coordinate: i64) -> Option<i64> {
         coordinate.checked_mul(self.step)?.checked_add(self.start)
     }
 }
 
-impl Coordinate {
+impl PiecewiseCoordinate {
     /// An affine number.
-    pub fn affine(affine: Access) -> Coordinate {
-        Coordinate { affine, terms: SmallVec::new() }
+    pub fn affine(affine: Access) -> PiecewiseCoordinate {
+        PiecewiseCoordinate { affine, terms: SmallVec::new() }
     }
 
     /// The same number at each point of a space of so many axes.
-    pub fn constant(number: i64, rank: usize) -> Coordinate {
-        Coordinate::affine(Access { offset: number, strides: SmallVec::from_elem(0, rank) })
+    pub fn constant(number: i64, rank: usize) -> PiecewiseCoordinate {
+        PiecewiseCoordinate::affine(Access {
+            offset: number,
+            strides: SmallVec::from_elem(0, rank),
+        })
     }
 
     /// Adds a multiple of another number; `None` where numbers are too large.
-    pub fn add(&mut self, times: i64, other: &Coordinate) -> Option<()> {
+    pub fn add(&mut self, times: i64, other: &PiecewiseCoordinate) -> Option<()> {
         let sum = |a: i64, b: i64| b.checked_mul(times)?.checked_add(a);
         self.affine.offset = sum(self.affine.offset, other.affine.offset)?;
         for (own, step) in self.affine.strides.iter_mut().zip(&other.affine.strides) {
@@ -89,13 +92,14 @@ impl Coordinate {
 
     /// The function of a coordinate that has these lines before each of these ends, and the last line behind them.
     pub fn pieces(
-        of: &Coordinate,
+        of: &PiecewiseCoordinate,
         ends: &[i64],
-        lines: &[Line],
+        lines: &[AffineLine],
         space: &[usize],
-    ) -> Option<Coordinate> {
+    ) -> Option<PiecewiseCoordinate> {
         let (low, high) = of.bounds(space)?;
-        let mut pieces = Pieces { of: of.clone(), ends: SmallVec::new(), lines: SmallVec::new() };
+        let mut pieces =
+            AffinePieces { of: of.clone(), ends: SmallVec::new(), lines: SmallVec::new() };
         let starts = std::iter::once(i64::MIN).chain(ends.iter().copied());
         let behind = ends.iter().copied().chain([i64::MAX]);
         for ((start, end), line) in starts.zip(behind).zip(lines) {
@@ -109,17 +113,17 @@ impl Coordinate {
         }
         // Where all lines are as steep, only where they start is a matter of pieces.
         let first = *pieces.lines.first()?;
-        let mut number = Coordinate::constant(0, of.affine.strides.len());
+        let mut number = PiecewiseCoordinate::constant(0, of.affine.strides.len());
         if pieces.lines.iter().all(|line| line.step == first.step) {
             number.add(first.step, of)?;
             number.affine.offset = number.affine.offset.checked_add(first.start)?;
             for line in &mut pieces.lines {
-                *line = Line { start: line.start.checked_sub(first.start)?, step: 0 };
+                *line = AffineLine { start: line.start.checked_sub(first.start)?, step: 0 };
             }
         }
         if pieces.lines.len() > 1 {
-            let term = Coordinate {
-                affine: Coordinate::constant(0, of.affine.strides.len()).affine,
+            let term = PiecewiseCoordinate {
+                affine: PiecewiseCoordinate::constant(0, of.affine.strides.len()).affine,
                 terms: smallvec![(1, Rc::new(pieces))],
             };
             number.add(1, &term)?;
@@ -128,7 +132,7 @@ impl Coordinate {
     }
 }
 
-impl Pieces {
+impl AffinePieces {
     /// The least and the greatest number over a space.
     fn bounds(&self, space: &[usize]) -> Option<(i64, i64)> {
         let (low, high) = self.of.bounds(space)?;
@@ -153,7 +157,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    impl Coordinate {
+    impl PiecewiseCoordinate {
         fn at(&self, point: &[i64]) -> i64 {
             let steps = self.affine.strides.iter().zip(point);
             let affine = steps.fold(self.affine.offset, |sum, (step, i)| sum + step * i);
@@ -165,8 +169,8 @@ mod tests {
         }
     }
 
-    fn a_line() -> impl Strategy<Value = Line> {
-        (-9i64..9, -2i64..3).prop_map(|(start, step)| Line { start, step })
+    fn a_line() -> impl Strategy<Value = AffineLine> {
+        (-9i64..9, -2i64..3).prop_map(|(start, step)| AffineLine { start, step })
     }
 
     proptest! {
@@ -179,13 +183,13 @@ mod tests {
         ) {
             let space = [4, 3];
             let own = Access { offset, strides: SmallVec::from_slice(&steps) };
-            let mut number = Coordinate::affine(own.clone());
+            let mut number = PiecewiseCoordinate::affine(own.clone());
             for (ends, lines) in &chain {
                 let ends: Vec<i64> = ends.iter().copied().collect();
                 number =
-                    Coordinate::pieces(&number, &ends, &lines[..=ends.len()], &space).unwrap();
+                    PiecewiseCoordinate::pieces(&number, &ends, &lines[..=ends.len()], &space).unwrap();
             }
-            let mut multiple = Coordinate::affine(own);
+            let mut multiple = PiecewiseCoordinate::affine(own);
             multiple.add(times, &number).unwrap();
             let (low, high) = multiple.bounds(&space).unwrap();
             for point in (0..12).map(|k| [k / 3, k % 3]) {

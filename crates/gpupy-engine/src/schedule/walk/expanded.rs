@@ -7,27 +7,30 @@ use super::{Applied, Role};
 use crate::graph::function::Called;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
-use crate::schedule::ways::{Lowered, Way, method_dtype};
+use crate::schedule::ways::{LoweredProgram, OperationLowering, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Walker<'_> {
-    /// The program whose instructions stand for a value's operation on this device, if they do, and which of its results it is.
+    /// The program whose instructions stand for a value's operation on this device, if they do, and which of its
+    /// results it is.
     pub(super) fn expanded(
         &self,
         value: &Value,
         op: &NodeOp,
         inputs: &[Input],
         operands: &[Option<Value>],
-    ) -> Option<(Arc<Lowered>, u32)> {
+    ) -> Option<(Arc<LoweredProgram>, u32)> {
         let op = match op {
             NodeOp::Apply(op) => op,
             NodeOp::Call(Called { function, result }) => {
                 return match self.device.way_of(function) {
-                    Way::Expanded(lowered) => Some((lowered, *result)),
-                    Way::Absent | Way::Native | Way::Inlined(_) => None,
+                    OperationLowering::Expanded(lowered) => Some((lowered, *result)),
+                    OperationLowering::Absent
+                    | OperationLowering::Native
+                    | OperationLowering::Inlined(_) => None,
                 };
             }
             _ => return None,
@@ -40,8 +43,10 @@ impl Walker<'_> {
             (_, operand) => operand.as_ref().map(Value::dtype),
         };
         match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
-            Way::Expanded(lowered) => Some((lowered, 0)),
-            Way::Absent | Way::Native | Way::Inlined(_) => None,
+            OperationLowering::Expanded(lowered) => Some((lowered, 0)),
+            OperationLowering::Absent
+            | OperationLowering::Native
+            | OperationLowering::Inlined(_) => None,
         }
     }
 
@@ -52,7 +57,7 @@ impl Walker<'_> {
         &mut self,
         value: &Value,
         open: &[u32],
-        (lowered, result): (&Lowered, u32),
+        (lowered, result): (&LoweredProgram, u32),
         inputs: &[Input],
         operands: &[Option<Value>],
     ) -> Result<()> {

@@ -8,8 +8,8 @@
 use super::chain::Chain;
 use super::walker::{Joined, Joins, Walker};
 use super::{Child, lost};
-use crate::graph::join::{Found, Join};
-use crate::graph::value::{Input, Kind, Value};
+use crate::graph::join::{Join, JoinLookup};
+use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::halo::Rotation;
 use crate::thresholds::T;
@@ -29,7 +29,7 @@ impl Walker<'_> {
         rotation: Option<&Rotation>,
     ) -> Result<Joined> {
         let mut part = join.find(&found[join.axis as usize], &self.space);
-        if matches!(part, Found::Cut { .. } | Found::Mixed)
+        if matches!(part, JoinLookup::Cut { .. } | JoinLookup::Mixed)
             && let Some(child) = self.chain(value, join, &found)
         {
             return Ok(Joined::Read(child));
@@ -39,7 +39,7 @@ impl Walker<'_> {
         {
             return Ok(Joined::Read(child));
         }
-        if let Found::Cut { axis, at } = part
+        if let JoinLookup::Cut { axis, at } = part
             && self.joins.is_cut()
         {
             // What was found so far holds for fewer points, too.
@@ -53,14 +53,14 @@ impl Walker<'_> {
             return Ok(Joined::Read(child));
         }
         match part {
-            Found::Part(part, start) => {
+            JoinLookup::Part(part, start) => {
                 Ok(Joined::Read(self.part(value, join, (part, start), found)?))
             }
-            Found::Cut { axis, at } if self.joins.is_cut() => {
+            JoinLookup::Cut { axis, at } if self.joins.is_cut() => {
                 self.cut = Some((axis, at));
                 Ok(Joined::Cut)
             }
-            Found::Cut { .. } | Found::Mixed => Ok(Joined::First),
+            JoinLookup::Cut { .. } | JoinLookup::Mixed => Ok(Joined::First),
         }
     }
 
@@ -72,7 +72,7 @@ impl Walker<'_> {
         (part, start): (usize, usize),
         mut coordinates: Coordinates,
     ) -> Result<Child> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
+        let ValueKind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
         coordinates[join.axis as usize].offset -= start as i64;
         let shape = join.shape(part, value.shape());
         let nowhere = access::access(0, &[]);
@@ -101,7 +101,7 @@ impl Walker<'_> {
     fn chain_of_first(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
         let coordinate = &found[join.axis as usize];
         let found_among = join.find_among(coordinate, &self.space, T.chained_parts);
-        let Found::Cut { axis, at } = found_among else { return None };
+        let JoinLookup::Cut { axis, at } = found_among else { return None };
         let all = std::mem::replace(&mut self.space[axis], at);
         self.ends.push((axis, at));
         let child = self.chain(value, join, found);
@@ -112,8 +112,8 @@ impl Walker<'_> {
         child
     }
 
-    /// The rotation that a joined value is, if these nodes read it in a halo: also those that read one part alone, so that
-    /// all shifts are one program.
+    /// The rotation that a joined value is, if these nodes read it in a halo: also those that read one part alone, so
+    /// that all shifts are one program.
     pub(super) fn rotation(
         &mut self,
         value: &Value,
@@ -125,7 +125,7 @@ impl Walker<'_> {
                 let at = self.nodes[*node as usize].access.clone();
                 let found = self.coordinates(value, &at);
                 let part = found.map(|found| join.find(&found[join.axis as usize], &self.space));
-                matches!(part, Some(Found::Cut { .. } | Found::Mixed))
+                matches!(part, Some(JoinLookup::Cut { .. } | JoinLookup::Mixed))
             });
         is_halo.then(|| Rotation::found(value, |value| self.device.is_all_there(value))).flatten()
     }

@@ -1,6 +1,6 @@
 //! The walk: what one block of a value needs, from the value down to what is computed already.
 //!
-//! Owns [`Walk`]: the nodes of one evaluation, each a value with the access at which it is needed.
+//! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed.
 //! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
 //!
 //! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
@@ -60,7 +60,7 @@ pub(crate) struct WalkNode {
 }
 
 /// What one evaluation over a space needs.
-pub(crate) struct Walk {
+pub(crate) struct FusionWalk {
     pub space: Shape,
     /// Parents before children.
     pub nodes: Vec<WalkNode>,
@@ -80,7 +80,7 @@ pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-impl Walk {
+impl FusionWalk {
     /// All nodes, operands before what reads them; as they were recorded, apart from that.
     pub fn operands_first(&self) -> Vec<u32> {
         let mut open = vec![0u32; self.nodes.len()];
@@ -112,12 +112,12 @@ impl Walk {
     }
 
     /// The walk, if nothing has to be computed before it.
-    pub fn complete(self) -> std::result::Result<Walk, Needs> {
+    pub fn complete(self) -> std::result::Result<FusionWalk, Needs> {
         if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }
     }
 
     /// Whether what it needs first is needed by another walk anyway.
-    pub fn needs_no_more_than(&self, other: &Walk) -> bool {
+    pub fn needs_no_more_than(&self, other: &FusionWalk) -> bool {
         self.needs.iter().all(|(value, reach)| {
             let is_same = |(known, range): &&(Value, Range<usize>)| {
                 known.id() == value.id() && range.start <= reach.start && reach.end <= range.end
@@ -155,7 +155,7 @@ impl<'a> Start<'a> {
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
 /// The points of an axis from which on another part of a joined value is read.
-pub(crate) type Cut = (usize, usize);
+pub(crate) type JoinCut = (usize, usize);
 
 /// The error of a value that is nowhere any more, and whose operands have been let go.
 pub(crate) fn lost(id: ValueId) -> Error {

@@ -1,18 +1,18 @@
 //! The parts of a join that a chain goes through.
 //!
-//! Owns [`Parts`]: what each part is, as far as points read it, and the values that they are views of.
+//! Owns [`JoinParts`]: what each part is, as far as points read it, and the values that they are views of.
 //!
 //! Not here: how the coordinates in those are computed (`chain.rs`, `coordinate.rs`).
 
 use crate::graph::join::Join;
-use crate::graph::value::{Input, Kind, Layout, Value};
+use crate::graph::value::{Input, InputLayout, Value, ValueKind};
 use crate::thresholds::T;
 use gpupy_core::Scalar;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Adjacent parts of a join.
-pub(super) struct Parts {
+pub(super) struct JoinParts {
     pub all: SmallVec<[PartOf; 4]>,
     /// The values that they are views of.
     pub sources: SmallVec<[Value; 1]>,
@@ -22,14 +22,14 @@ pub(super) struct Parts {
 pub(super) struct PartOf {
     /// Its coordinates along the axis.
     pub range: Range<i64>,
-    pub read: Read,
+    pub read: PartRead,
 }
 
 /// What a part of a join is.
-pub(super) enum Read {
+pub(super) enum PartRead {
     Constant(Scalar),
     /// This one of the sources, seen so.
-    View(usize, Layout),
+    View(usize, InputLayout),
 }
 
 /// What gives the elements of adjacent parts.
@@ -46,16 +46,16 @@ impl PartOf {
 
     pub fn giver(&self) -> Giver {
         match self.read {
-            Read::Constant(scalar) => Giver::Constant(scalar),
-            Read::View(source, _) => Giver::Source(source),
+            PartRead::Constant(scalar) => Giver::Constant(scalar),
+            PartRead::View(source, _) => Giver::Source(source),
         }
     }
 }
 
-impl Parts {
+impl JoinParts {
     /// Those that have coordinates in a range; `None` where they are too many.
-    pub fn of(value: &Value, join: &Join, range: Range<i64>) -> Option<Parts> {
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+    pub fn of(value: &Value, join: &Join, range: Range<i64>) -> Option<JoinParts> {
+        let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
         let state = value.state();
         if state.operands.len() != inputs.len() {
             return None;
@@ -66,16 +66,16 @@ impl Parts {
         if last - first >= T.chained_parts {
             return None;
         }
-        let mut parts = Parts { all: SmallVec::new(), sources: SmallVec::new() };
+        let mut parts = JoinParts { all: SmallVec::new(), sources: SmallVec::new() };
         for part in first..=last {
             let input = &inputs[part];
             let read = match (input, &state.operands[part]) {
-                (Input::Scalar(scalar), _) => Read::Constant(*scalar),
+                (Input::Scalar(scalar), _) => PartRead::Constant(*scalar),
                 (_, Some(operand)) => match operand.0.kind {
-                    Kind::Constant(scalar) => Read::Constant(scalar),
+                    ValueKind::Constant(scalar) => PartRead::Constant(scalar),
                     _ => {
                         let layout = input.layout(&join.shape(part, value.shape()));
-                        Read::View(parts.source(operand), layout)
+                        PartRead::View(parts.source(operand), layout)
                     }
                 },
                 (_, None) => return None,

@@ -5,14 +5,15 @@
 //! at one more by what comes later, and is expanded for that by itself. Invariant: no value is expanded at several
 //! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
+//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel
+//! (`partition.rs`).
 
 use super::chain::{self, Chained};
-use super::{Applied, Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
-use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
+use super::{Applied, Child, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, lost};
+use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::device::Device;
+use crate::schedule::device::OpenDevice;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -61,13 +62,13 @@ struct Nodes {
 }
 
 pub(super) struct Walker<'d> {
-    pub(super) device: &'d Device,
+    pub(super) device: &'d OpenDevice,
     pub(super) space: Shape,
     pub(super) nodes: Vec<WalkNode>,
     by_value: FxHashMap<ValueId, Nodes>,
     /// The nodes of values that are tables.
     tables: FxHashMap<ValueId, u32>,
-    pending: BinaryHeap<(Order, ValueId)>,
+    pending: BinaryHeap<(TopologicalRank, ValueId)>,
     /// The nodes of what has to be computed first, at the places where it is read.
     needed: Vec<u32>,
     /// Values that have to be computed first, all of them.
@@ -77,21 +78,26 @@ pub(super) struct Walker<'d> {
     pub(super) own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
-    pub(super) ends: Vec<Cut>,
+    pub(super) ends: Vec<JoinCut>,
     /// Where it has to be cut before anything is said of what is needed.
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<JoinCut>,
     pub(super) chained: Chained,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
 
-impl Walk {
+impl FusionWalk {
     /// The walk from values (or scalars) needed at an access over `space`.
     ///
     /// # Errors
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
     /// - `Unsupported`: the device cannot do an operation that lies on the way.
-    pub fn new(device: &Device, starts: &[Start<'_>], at: Access, space: Shape) -> Result<Walk> {
+    pub fn new(
+        device: &OpenDevice,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+    ) -> Result<FusionWalk> {
         let (walker, roots) = Walker::walked(device, starts, at, space, Joins::First)?;
         Ok(walker.ended(roots))
     }
@@ -101,11 +107,11 @@ impl Walk {
     /// # Errors
     /// As `new`.
     pub fn of_reduction(
-        device: &Device,
+        device: &OpenDevice,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-    ) -> Result<Walk> {
+    ) -> Result<FusionWalk> {
         let (walker, roots) = Walker::walked(device, starts, at, space, Joins::Halo)?;
         Ok(walker.ended(roots))
     }
@@ -116,12 +122,12 @@ impl Walk {
     /// # Errors
     /// As `new`.
     pub fn up_to_cuts(
-        device: &Device,
+        device: &OpenDevice,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
         is_tile: bool,
-    ) -> Result<std::result::Result<(Walk, Vec<Cut>), Cut>> {
+    ) -> Result<std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>> {
         let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
@@ -143,7 +149,7 @@ impl Walk {
 impl<'d> Walker<'d> {
     /// A walk as far as it comes, and its roots.
     fn walked(
-        device: &'d Device,
+        device: &'d OpenDevice,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
@@ -162,7 +168,7 @@ impl<'d> Walker<'d> {
 
     /// The same, with what is known of its chains.
     fn walked_once(
-        device: &'d Device,
+        device: &'d OpenDevice,
         starts: &[Start<'_>],
         (at, space, joins): (Access, Shape, Joins),
         chained: Chained,
@@ -204,7 +210,7 @@ impl<'d> Walker<'d> {
         Ok((walker, roots))
     }
 
-    fn ended(self, roots: SmallVec<[Child; 1]>) -> Walk {
+    fn ended(self, roots: SmallVec<[Child; 1]>) -> FusionWalk {
         let Walker { device, space, nodes, besides, .. } = self;
         // The space may have been cut since: what only the rest needs is not needed.
         let reads = self.needed.into_iter().map(|node| {
@@ -218,7 +224,7 @@ impl<'d> Walker<'d> {
             let all = 0..value.len();
             (value, all)
         }));
-        Walk { space, nodes, roots, besides, needs }
+        FusionWalk { space, nodes, roots, besides, needs }
     }
 
     /// Whether it has found what it would not in the space that is left, cut so often.
@@ -238,7 +244,7 @@ impl<'d> Walker<'d> {
 
     /// The node of a value at an access, new or known.
     pub(super) fn visit(&mut self, value: &Value, at: Access) -> Child {
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Child::Scalar(scalar);
         }
         let known = self.by_value.entry(value.id()).or_default();
@@ -262,7 +268,7 @@ impl<'d> Walker<'d> {
         let expanded = std::mem::replace(&mut known.expanded, known.all.len());
         let nodes: SmallVec<[u32; 1]> = known.all[expanded..].into();
         let value = self.nodes[nodes[0] as usize].value.clone();
-        let Kind::Expr { op, inputs } = &value.0.kind else {
+        let ValueKind::Expr { op, inputs } = &value.0.kind else {
             return Ok(());
         };
         let state = value.state();
@@ -439,7 +445,7 @@ impl<'d> Walker<'d> {
         };
         let composed = match (coordinates, input) {
             (Some(found), _) => {
-                let Layout { offset, strides } = input.layout(shape);
+                let InputLayout { offset, strides } = input.layout(shape);
                 access::through(offset, &strides, found, self.space.len())
             }
             // A linear value's positions are its operands' positions.

@@ -10,7 +10,7 @@ use crate::compute::recipe::Recipe;
 use crate::compute::recipe::compose::{Formula, number};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Result};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use smallvec::SmallVec;
 
 /// A complex number's parts.
@@ -20,7 +20,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(f: &Formula<'_>, x: Arg<'_>) -> Result<Parts> {
+    fn of(f: &Formula<'_>, x: ArrayOrScalar<'_>) -> Result<Parts> {
         Ok(Parts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
     }
 
@@ -82,7 +82,7 @@ pub fn record(
     context: &Context,
     recipe: Recipe,
     operand: DType,
-    args: &[Arg<'_>],
+    args: &[ArrayOrScalar<'_>],
 ) -> Result<Option<Array>> {
     let f = Formula(context);
     let part = operand.part().unwrap_or(operand);
@@ -100,19 +100,22 @@ pub fn record(
                 .iter()
                 .map(|arg| crate::compute::recipe::compose::cast(context, *arg, DType::Bool))
                 .collect::<Result<_>>()?;
-            let truths: SmallVec<[Arg<'_>; 2]> = truths.iter().map(Arg::Array).collect();
+            let truths: SmallVec<[ArrayOrScalar<'_>; 2]> =
+                truths.iter().map(ArrayOrScalar::Array).collect();
             context.apply(op, &truths)?
         }
         (Recipe::Test(op), [x]) => {
             let Parts { re, im } = Parts::of(&f, *x)?.map(&f, op)?;
             f.two(if op == Op::IsFinite { Op::And } else { Op::Or }, &re, &im)?
         }
-        (Recipe::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
+        (Recipe::Same, [ArrayOrScalar::Array(array)]) => context.copy_as_it_lies(array)?,
         (Recipe::Conjugate, [x]) => {
             let Parts { re, im } = Parts::of(&f, *x)?;
             Parts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
         }
-        (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => return forms::product(context, x, y),
+        (Recipe::MatMul, [ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)]) => {
+            return forms::product(context, x, y);
+        }
         (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
         (Recipe::Reciprocal, [x]) => reciprocal(&f, part, *x)?,
         (Recipe::Extreme(op), [x, y]) => {
@@ -128,7 +131,7 @@ pub fn record(
 }
 
 /// The order by real parts, and by imaginary parts where those are equal; false with NaN.
-fn ordered(f: &Formula<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+fn ordered(f: &Formula<'_>, op: Op, x: ArrayOrScalar<'_>, y: ArrayOrScalar<'_>) -> Result<Array> {
     let strict = if matches!(op, Op::Lt | Op::Le) { Op::Lt } else { Op::Gt };
     let (x, y) = (Parts::of(f, x)?, Parts::of(f, y)?);
     let nan = f.two(Op::Or, &f.one(Op::IsNan, &x.im)?, &f.one(Op::IsNan, &y.im)?)?;
@@ -139,7 +142,12 @@ fn ordered(f: &Formula<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
 }
 
 /// The quotient by Smith's method: scaled by the divisor's larger part, against overflow.
-fn quotient(f: &Formula<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+fn quotient(
+    f: &Formula<'_>,
+    part: DType,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let (x, y) = (Parts::of(f, x)?, Parts::of(f, y)?);
     let size = y.map(f, Op::Abs)?;
     let real_is_larger = f.two(Op::Ge, &size.re, &size.im)?;
@@ -168,7 +176,7 @@ fn quotient(f: &Formula<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Arra
 }
 
 /// One over a number, scaled by its larger part.
-fn reciprocal(f: &Formula<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
+fn reciprocal(f: &Formula<'_>, part: DType, x: ArrayOrScalar<'_>) -> Result<Array> {
     let x = Parts::of(f, x)?;
     let one = number(part, 1.0);
     let size = x.map(f, Op::Abs)?;

@@ -15,7 +15,7 @@ use crate::session::context::{context, holds, supports};
 use crate::session::errors::to_py;
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use pyo3::PyResult;
 use smallvec::{SmallVec, smallvec};
 
@@ -175,7 +175,12 @@ impl Recipe {
     }
 
     /// Records the recipe; `None` when these values are NumPy's after all.
-    pub fn record(self, context: &Context, plan: Plan, args: &[Arg<'_>]) -> Result<Option<Array>> {
+    pub fn record(
+        self,
+        context: &Context,
+        plan: Plan,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<Option<Array>> {
         let Some(operand) = plan.operand() else {
             return match (self, args) {
                 (Recipe::Op(op), [x, y]) => compose::mixed(context, op, *x, *y).map(Some),
@@ -191,20 +196,28 @@ impl Recipe {
         }
         let cast: Vec<Array> =
             args.iter().map(|arg| compose::cast(context, *arg, dtype)).collect::<Result<_>>()?;
-        let args: SmallVec<[Arg<'_>; 3]> = cast.iter().map(Arg::Array).collect();
+        let args: SmallVec<[ArrayOrScalar<'_>; 3]> =
+            cast.iter().map(ArrayOrScalar::Array).collect();
         match self.on(context, dtype, &args)? {
             Some(array) if array.dtype() == plan.result => Ok(Some(array)),
-            Some(array) => compose::cast(context, Arg::Array(&array), plan.result).map(Some),
+            Some(array) => {
+                compose::cast(context, ArrayOrScalar::Array(&array), plan.result).map(Some)
+            }
             None => Ok(None),
         }
     }
 
     /// Records the recipe on arguments of the dtype in which it computes.
-    fn on(self, context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
+    fn on(
+        self,
+        context: &Context,
+        dtype: DType,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<Option<Array>> {
         let array = match (self, args) {
             (Recipe::Op(op) | Recipe::Logical(op), args) => context.apply(op, args)?,
             (Recipe::Same | Recipe::Conjugate, [x]) => return copied(context, *x),
-            (Recipe::Test(op), [x @ Arg::Array(array)]) => {
+            (Recipe::Test(op), [x @ ArrayOrScalar::Array(array)]) => {
                 if dtype.is_float() {
                     context.apply(op, &[*x])?
                 } else {
@@ -213,12 +226,12 @@ impl Recipe {
             }
             (Recipe::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
             (Recipe::Reciprocal, [x]) => {
-                context.apply(Op::Div, &[Arg::Scalar(compose::number(dtype, 1.0)), *x])?
+                context.apply(Op::Div, &[ArrayOrScalar::Scalar(compose::number(dtype, 1.0)), *x])?
             }
             (Recipe::Scale(above, below), [x]) => {
                 let [above, below] = [above, below].map(|value| compose::number(dtype, value));
                 let factor = context.apply(Op::Div, &[above.into(), below.into()])?;
-                context.apply(Op::Mul, &[*x, Arg::Array(&factor)])?
+                context.apply(Op::Mul, &[*x, ArrayOrScalar::Array(&factor)])?
             }
             (Recipe::Rounding(op), [x]) if dtype.is_float() => context.apply(op, &[*x])?,
             (Recipe::Rounding(_), [x]) => return copied(context, *x),
@@ -248,7 +261,7 @@ impl Recipe {
             })?,
             (Recipe::NextAfter, [_, _]) => return bits::next_after(context, dtype, args),
             (Recipe::Spacing, [x]) => return bits::spacing(context, dtype, *x),
-            (Recipe::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+            (Recipe::MatMul, [ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)]) => {
                 return forms::product(context, x, y);
             }
             _ => return Ok(None),
@@ -257,10 +270,10 @@ impl Recipe {
     }
 }
 
-fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
+fn copied(context: &Context, arg: ArrayOrScalar<'_>) -> Result<Option<Array>> {
     match arg {
-        Arg::Array(array) => context.copy_as_it_lies(array).map(Some),
-        Arg::Scalar(_) => Ok(None),
+        ArrayOrScalar::Array(array) => context.copy_as_it_lies(array).map(Some),
+        ArrayOrScalar::Scalar(_) => Ok(None),
     }
 }
 
@@ -298,9 +311,9 @@ pub fn beyond(
 pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Option<Array>> {
     let Some(array) = base.as_array() else { return Ok(None) };
     let context = context()?;
-    let (dtype, arg) = (array.dtype(), Arg::Array(array));
+    let (dtype, arg) = (array.dtype(), ArrayOrScalar::Array(array));
     let small;
-    let args: &[Arg<'_>] = match (exponent.kind, &exponent.held) {
+    let args: &[ArrayOrScalar<'_>] = match (exponent.kind, &exponent.held) {
         (Kind::WEAK_FLOAT, Held::Float(v)) if *v == 0.5 && dtype.is_float() => &[arg],
         // A scalar is what the ufunc makes of it.
         (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool && !base.is_array => {
@@ -308,7 +321,7 @@ pub fn operator_power(base: &Operand<'_>, exponent: &Operand<'_>) -> PyResult<Op
         }
         (Kind::WEAK_INT, Held::Int(2)) if dtype == DType::Bool => {
             small = context.cast(array, DType::I8).map_err(to_py)?;
-            &[Arg::Array(&small), Arg::Array(&small)]
+            &[ArrayOrScalar::Array(&small), ArrayOrScalar::Array(&small)]
         }
         (Kind::WEAK_INT, Held::Int(2)) => &[arg, arg],
         _ => return Ok(None),
