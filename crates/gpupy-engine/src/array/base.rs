@@ -7,10 +7,10 @@
 //!
 //! Not here: recording operations (`record/`), reading and evaluating (`context/`).
 
-use crate::array::held::{Contents, Current};
-use crate::array::own::OwnedElements;
+use crate::array::contents::{Contents, Current};
+use crate::array::owned_elements::OwnedElements;
 use crate::graph::value::{Input, Operand, Origin, Value, ValueKind};
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
 use crate::memory::reader::Reader;
 use crate::memory::view::View;

@@ -5,8 +5,8 @@
 //!
 //! Not here: reading (`memory/reader.rs`), when it is done (`execute/transfer.rs`).
 
+use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, Node, NodeOp, Value, ValueId, ValueKind};
-use crate::graph::whole::LibraryOp;
 use crate::memory::limit;
 use crate::thresholds::T;
 use std::ops::Range;

@@ -2,13 +2,13 @@
 //!
 //! Invariant: asking for counts waits for no evaluation.
 //!
-//! Not here: what was known last (`told.rs`), counting (`stats.rs`, `cache/`).
+//! Not here: what was known last (`last_snapshot.rs`), counting (`stats.rs`, `cache/`).
 
 use super::Context;
+use super::last_snapshot::{Counts, DriverReport, locked};
 use super::pin;
-use super::told::{Counts, DriverReport, locked};
+use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
-use crate::execute::state::EngineState;
 use crate::explain::stats::Stats;
 use gpupy_core::Result;
 use gpupy_core::driver::Capabilities;

@@ -1,11 +1,11 @@
 //! What a context tells of its evaluations: traces as they happen, and explanations of one array.
 //!
-//! Not here: what is recorded of a flush, and how it reads (`explain/`), counts (`told.rs`).
+//! Not here: what is recorded of a flush, and how it reads (`explain/`), counts (`last_snapshot.rs`).
 
 use super::Context;
 use crate::array::base::Array;
 use crate::explain::explanation::Explanation;
-use crate::explain::text::whereabouts;
+use crate::explain::flush_text::whereabouts;
 use crate::explain::trace::Sink;
 use crate::graph::value::{Value, ValueKind};
 use crate::schedule::flush::Demand;

@@ -6,14 +6,14 @@
 //! each element is read only where it is written. Drivers that work on memory of their own get a copy.
 //! Invariant: when an operation returns, nothing refers to pinned memory any more.
 //!
-//! Not here: pins (`pin.rs`), when an assignment is done in place (`assign.rs`, `in_place.rs`).
+//! Not here: pins (`pin.rs`), when an assignment is done in place (`host_assign.rs`, `in_place.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;
 use crate::context::read::HostArray;
 use crate::graph::value::{Input, InputLayout, Operand, Value};
-use crate::memory::host::HostBuffer;
-use crate::memory::seen;
+use crate::memory::element_bytes;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::view::View;
 use crate::record::recorder::source_of;
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -264,5 +264,5 @@ pub(crate) fn of_own_bytes<R>(dest: &Array, write: impl FnOnce(&mut [u8]) -> R) 
 /// elements of its own.
 fn put(dest: &Array, data: &[u8]) -> bool {
     let size = dest.dtype().size();
-    of_own_bytes(dest, |bytes| seen::put(bytes, size, dest.layout(), data)).is_some()
+    of_own_bytes(dest, |bytes| element_bytes::put(bytes, size, dest.layout(), data)).is_some()
 }

@@ -3,47 +3,47 @@
 //! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
 //! `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains, `counts.rs` what
 //! it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on *leases* (`leases.rs`); a
-//! [`LentBlock`](lend::LentBlock) is one that a renderer draws; `faces.rs` shows a base under another dtype.
-//! `ladder.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and `settle.rs` says when
-//! a base comes to host memory. Invariant: recording takes no lock of the engine, unless so much is pending that it has
-//! to run.
+//! [`LentBlock`](lent_block::LentBlock) is one that a renderer draws; `dtype_view.rs` shows a base under another dtype.
+//! `driver_selection.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and
+//! `host_promotion.rs` says when a base comes to host memory. Invariant: recording takes no lock of the engine, unless
+//! so much is pending that it has to run.
 //!
 //! Imports all folders but `indexing`. Not here: evaluation itself (`execute/`).
 
 mod counts;
+pub(crate) mod driver_selection;
+pub(crate) mod dtype_view;
 mod explaining;
-pub(crate) mod faces;
-pub(crate) mod ladder;
+pub(crate) mod host_promotion;
+mod last_snapshot;
 pub(crate) mod leases;
-pub(crate) mod lend;
+pub(crate) mod lent_block;
 pub(crate) mod pending;
 pub(crate) mod pin;
 pub(crate) mod read;
 mod recording;
 mod replayed;
 pub(crate) mod settings;
-pub(crate) mod settle;
-mod told;
 
-use self::told::LastSnapshot;
+use self::last_snapshot::LastSnapshot;
 use crate::array::base::Array;
 use crate::blocks::streams::Residents;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
-use crate::eager::at_once::EagerEvaluator;
 use crate::eager::door::Door;
+use crate::eager::eager_evaluator::EagerEvaluator;
+use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
-use crate::execute::slice::TimeSlice;
-use crate::execute::state::EngineState;
+use crate::execute::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::tracer::{Tracer, to_stderr};
 use crate::graph::value::Value;
-use crate::memory::host;
+use crate::memory::host_buffer;
 use crate::memory::limit;
-use crate::schedule::again::Rematerialisation;
 use crate::schedule::cost;
 use crate::schedule::flush::Demand;
-use crate::schedule::ways::OperationLowering;
+use crate::schedule::operation_lowering::OperationLowering;
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
@@ -89,7 +89,7 @@ impl Context {
         limit::set_host_bytes(settings.host_bytes);
         if settings.host_bytes > 0 {
             let kept = settings.host_bytes / 16;
-            host::set_pool_bytes(usize::try_from(kept).unwrap_or(usize::MAX));
+            host_buffer::set_pool_bytes(usize::try_from(kept).unwrap_or(usize::MAX));
         }
         let has_host = registry.host().is_some();
         // What is done in host memory costs the same whatever the device.
@@ -253,7 +253,7 @@ impl Context {
             device.plans.kept.clear();
             device.recipes.clear();
         }
-        host::trim();
+        host_buffer::trim();
     }
 
     /// Evaluates arrays on the device and waits; nothing is read back.

@@ -9,7 +9,7 @@
 //! Not here: evaluation itself (`evaluate.rs`).
 
 use crate::array::base::Array;
-use crate::array::held::Contents;
+use crate::array::contents::Contents;
 use crate::context::Context;
 use crate::graph::value::{Value, ValueId, ValueKind, computed_bytes};
 use gpupy_core::Result;

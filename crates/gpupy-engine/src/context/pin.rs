@@ -7,16 +7,16 @@
 //! address was given out as a number. Invariants: no value, expression or device block refers to pinned
 //! memory after an operation has returned; while a base is pinned, its elements do not move.
 //!
-//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`own.rs`), exports to Python
-//! (`gpupy-py/src/convert/lend.rs`).
+//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`owned_elements.rs`), exports to
+//! Python (`gpupy-py/src/convert/lend.rs`).
 
 use crate::array::base::Array;
-use crate::array::own::{ElementStorage, OwnedElements};
+use crate::array::owned_elements::{ElementStorage, OwnedElements};
 use crate::array::pinned::{Pinned, bases_overlap};
 use crate::context::Context;
-use crate::eager::in_memory;
+use crate::eager::host_moves;
 use crate::graph::value::{Origin, Value};
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{Shape, size_of};
@@ -119,7 +119,7 @@ impl Array {
     /// - `for_life`: the base stays pinned when the export is gone.
     pub fn pin_now(&self, for_life: bool) -> Option<Pin> {
         let mut current = self.owner_current();
-        in_memory::settled(&mut current);
+        host_moves::settled(&mut current);
         let pinned = current.own_mut()?.pin(for_life).ok()?;
         drop(current);
         Some(Pin::of(self, pinned))

@@ -4,17 +4,17 @@
 //!
 //! Not here: how elements get there (`transfer.rs`).
 
+use crate::array::axis_order;
 use crate::array::base::{Array, ArrayOrScalar};
-use crate::array::held::Contents;
-use crate::array::order;
+use crate::array::contents::Contents;
 use crate::context::Context;
-use crate::eager::lent::{BorrowGuard, BorrowedOperand};
+use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::execute::evaluate::Engine;
 use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::access;
-use crate::memory::host::HostBuffer;
+use crate::memory::element_bytes;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
-use crate::memory::seen;
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -187,8 +187,8 @@ fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
             view,
         });
     }
-    let (moved, back) = order::descending(view);
-    let elements = seen::seen(bytes, size, &moved)?;
+    let (moved, back) = axis_order::descending(view);
+    let elements = element_bytes::seen(bytes, size, &moved)?;
     let view = View::contiguous(&moved.shape).transpose(&back);
     Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements).ok()?), dtype, view })
 }

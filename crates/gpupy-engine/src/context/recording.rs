@@ -3,18 +3,18 @@
 //! Owns the recording methods of [`Context`]. Each is the recorder's, or is computed at once; what is recorded
 //! is evaluated where too much is pending behind it. Invariant: what fails leaves every array as it was.
 //!
-//! Not here: what recorded operations become (`record/`), what is computed at once (`at_once.rs`), reading
+//! Not here: what recorded operations become (`record/`), what is computed at once (`eager_evaluator.rs`), reading
 //! (`read.rs`).
 
 use super::Context;
+use crate::array::axis_order::{self, AxisRole};
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
-use crate::array::order::{self, AxisRole};
 use crate::eager::door::Later;
-use crate::eager::in_memory;
+use crate::eager::host_moves;
 use crate::eager::policy::{self, WorkSize};
-use crate::graph::function::ScalarFunction;
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Operand, Value};
-use crate::memory::little::is_little;
+use crate::memory::small::is_little;
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
@@ -38,7 +38,7 @@ impl Context {
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn apply(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Result<Array> {
-        order::kept(args, |args| self.computed(op, args, DType::Bool))
+        axis_order::kept(args, |args| self.computed(op, args, DType::Bool))
     }
 
     /// The same, where it needs no wait; `None` where `apply` has to wait for something or has an error to give, and of
@@ -47,7 +47,7 @@ impl Context {
         if op == Op::Pow {
             return None;
         }
-        order::kept(args, |args| {
+        axis_order::kept(args, |args| {
             let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later);
             self.inner.door.apply(op, DType::Bool, args, recorded)
         })
@@ -100,7 +100,7 @@ impl Context {
     /// # Errors
     /// - `DType`: they are no integers. Otherwise as `apply`.
     pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
-        order::kept(&[ArrayOrScalar::Array(array)], |args| {
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| {
             let array = if let [ArrayOrScalar::Array(moved)] = args { moved } else { array };
             self.recorded_of(array, |array| {
                 let args = [ArrayOrScalar::Array(array)];
@@ -116,7 +116,7 @@ impl Context {
     /// # Errors
     /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
-        order::kept_along(arrays, axis, AxisRole::OrNone, |arrays, axis| {
+        axis_order::kept_along(arrays, axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of_all(arrays, |arrays| {
                 self.inner.door.joining(arrays).join(axis, arrays)
             })
@@ -131,7 +131,9 @@ impl Context {
         if array.dtype() == dtype {
             return self.copy_as_it_lies(array);
         }
-        order::kept(&[ArrayOrScalar::Array(array)], |args| self.computed(Op::Cast, args, dtype))
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| {
+            self.computed(Op::Cast, args, dtype)
+        })
     }
 
     /// What several elementwise operations give that stand for one of these operands: it lies as that one's result
@@ -144,7 +146,7 @@ impl Context {
         args: &[ArrayOrScalar<'_>],
         compute: impl FnOnce(&[ArrayOrScalar<'_>]) -> Result<Array>,
     ) -> Result<Array> {
-        order::kept(args, compute)
+        axis_order::kept(args, compute)
     }
 
     /// The same bits as elements of another dtype, which has the same size; no view.
@@ -152,7 +154,9 @@ impl Context {
     /// # Errors
     /// As `apply`; `DType`: the sizes differ.
     pub fn bitcast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        order::kept(&[ArrayOrScalar::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| {
+            self.computed(Op::Bitcast, args, dtype)
+        })
     }
 
     /// The result of a function without loops, which has one, computed at once. `None` where its operands are not few
@@ -162,7 +166,7 @@ impl Context {
         function: &Arc<ScalarFunction>,
         args: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
-        order::kept(args, |args| self.inner.door.call(function, args).ok_or(Waits)).ok()
+        axis_order::kept(args, |args| self.inner.door.call(function, args).ok_or(Waits)).ok()
     }
 
     /// A result of a function on operands that broadcast and have its arguments' dtypes.
@@ -176,7 +180,7 @@ impl Context {
         args: &[ArrayOrScalar<'_>],
     ) -> Result<Array> {
         let door = &self.inner.door;
-        order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
+        axis_order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
             Some(made) => Ok(made),
             None => self.recorded(args, |args| door.recorder().call(function, result, args)),
         })
@@ -194,7 +198,7 @@ impl Context {
             return Ok(reduced);
         }
         self.ripen(&[ArrayOrScalar::Array(array)])?;
-        order::kept_but(array, axes, keepdims, |array, axes| {
+        axis_order::kept_but(array, axes, keepdims, |array, axes| {
             self.recorded_of(array, |array| {
                 let recorder = self.along(WorkSize::Elements(array.size()), array);
                 recorder.reduce(op, array, axes, keepdims)
@@ -213,7 +217,7 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, AxisRole::Any, |arrays, axis| {
+        axis_order::kept_along(slice::from_ref(array), axis, AxisRole::Any, |arrays, axis| {
             self.recorded_of(&arrays[0], |array| {
                 self.along(WorkSize::Elements(array.size()), array).scan(op, array, axis)
             })
@@ -225,7 +229,7 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, AxisRole::OrNone, |arrays, axis| {
+        axis_order::kept_along(slice::from_ref(array), axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of(&arrays[0], |array| {
                 self.along(WorkSize::Sorted(array.size()), array).sort(array, axis)
             })
@@ -322,7 +326,7 @@ impl Context {
     /// Writes one element at a position of the base, if nobody else has the base's elements; false,
     /// with nothing done, where `assign` has to do it.
     pub fn write_element(&self, array: &Array, position: isize, element: Scalar) -> bool {
-        in_memory::write_element(array, position, element)
+        host_moves::write_element(array, position, element)
     }
 
     /// A new base with the same elements, in C order.
@@ -342,7 +346,7 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy_by_strides(&self, array: &Array) -> Result<Array> {
-        order::kept_by_strides(array, |array| self.copy(array))
+        axis_order::kept_by_strides(array, |array| self.copy(array))
     }
 
     /// A cast by value, whose axes lie from the longest stride to the shortest.
@@ -350,7 +354,7 @@ impl Context {
     /// # Errors
     /// As `apply`.
     pub fn cast_by_strides(&self, array: &Array, dtype: DType) -> Result<Array> {
-        order::kept_by_strides(array, |array| self.cast(array, dtype))
+        axis_order::kept_by_strides(array, |array| self.cast(array, dtype))
     }
 
     /// A new base with the same elements, whose axes lie in memory as an operation's result does.
@@ -358,7 +362,7 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy_as_it_lies(&self, array: &Array) -> Result<Array> {
-        order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
             [ArrayOrScalar::Array(moved)] => self.copy(moved),
             _ => self.copy(array),
         })
@@ -369,7 +373,7 @@ impl Context {
     /// # Errors
     /// - `Shape`: it has too many elements.
     pub fn full_as_it_lies(&self, array: &Array, scalar: Scalar) -> Result<Array> {
-        order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
             [ArrayOrScalar::Array(moved)] => Array::full(moved.shape(), scalar),
             _ => Array::full(array.shape(), scalar),
         })

@@ -5,7 +5,7 @@
 
 use super::Context;
 use crate::array::base::Array;
-use crate::eager::in_memory;
+use crate::eager::host_moves;
 use crate::eager::segment::{Segment, are_in_memory, in_shape, results};
 use crate::graph::value::Value;
 use crate::schedule::flush::Demand;
@@ -109,7 +109,7 @@ fn fill(array: &Array) -> Result<bool> {
     let Some(scalar) = array.constant().filter(|_| array.base_len() <= T.most_points) else {
         return Ok(false);
     };
-    match in_memory::filled(&array.base_shape()?, scalar) {
+    match host_moves::filled(&array.base_shape()?, scalar) {
         Some(filled) => array.take_elements(&filled),
         None => Ok(false),
     }

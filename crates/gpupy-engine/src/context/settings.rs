@@ -47,7 +47,7 @@ pub struct Settings {
     /// Operations that may be pending in a chain before it is evaluated by itself.
     pub flush_depth: u32,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves; as many may
-    /// be taken by what would be computed again (`again.rs`), where computed values take less than that.
+    /// be taken by what would be computed again (`rematerialisation.rs`), where computed values take less than that.
     pub flush_bytes: u64,
     /// Whether the plans of evaluations are kept, for those that look alike.
     pub plans: bool,

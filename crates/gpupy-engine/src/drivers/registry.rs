@@ -4,7 +4,7 @@
 //! conformance command) registers a constructor for each, best first. A name that is the path of a
 //! library is a plug-in, which anyone may add while the program runs; it comes after those.
 //!
-//! Not here: opening and choosing (`ladder.rs`), loading libraries (`plugin/`).
+//! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`).
 
 use crate::drivers::plugin;
 use gpupy_core::driver::Driver;

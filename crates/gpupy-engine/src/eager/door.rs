@@ -7,13 +7,13 @@
 //! Not here: pinned operands and what is evaluated because much is pending (`context/`).
 
 use crate::array::base::{Array, ArrayOrScalar};
-use crate::array::held::Contents;
-use crate::eager::at_once::EagerEvaluator;
-use crate::eager::indexed::{self, Outside};
+use crate::array::contents::Contents;
+use crate::eager::eager_evaluator::EagerEvaluator;
 use crate::eager::policy::{self, WorkSize};
 use crate::eager::segment::Segment;
-use crate::eager::{extreme, in_memory, masked};
-use crate::graph::function::ScalarFunction;
+use crate::eager::small_fancy_index::{self, Outside};
+use crate::eager::{host_moves, small_argmin, small_boolean_mask};
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
@@ -165,24 +165,24 @@ impl Door {
     /// The places of extremes along an axis; `None` where they are not found now.
     pub fn places(&self, op: Op, array: &Array, axis: usize) -> Option<Array> {
         self.searches(array)?;
-        extreme::places(op, array, axis)
+        small_argmin::places(op, array, axis)
     }
 
     /// The place of the extreme of all elements; as of `places`.
     pub fn place(&self, op: Op, array: &Array) -> Option<usize> {
         self.searches(array)?;
-        extreme::place(op, array)
+        small_argmin::place(op, array)
     }
 
     /// A copy; `None` where it is not made now, and of a whole value, which takes no copy.
     pub fn copy(&self, array: &Array) -> Option<Array> {
         self.elements(array.size().max(1))?;
-        in_memory::copied(array)
+        host_moves::copied(array)
     }
 
     /// Elements that are all the same scalar; `None` where they take no memory yet.
     pub fn filled(&self, shape: &[usize], len: usize, scalar: Scalar) -> Option<Array> {
-        if self.computes() && len <= T.filled { in_memory::filled(shape, scalar) } else { None }
+        if self.computes() && len <= T.filled { host_moves::filled(shape, scalar) } else { None }
     }
 
     /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where
@@ -190,11 +190,11 @@ impl Door {
     pub fn picked(&self, array: &Array, index: &Array) -> Option<Array> {
         self.elements(array.size())?;
         match index.dtype() {
-            DType::Bool => masked::selected(array, index),
+            DType::Bool => small_boolean_mask::selected(array, index),
             _ => {
                 let row = array.shape().get(1..).map_or(0, size_of);
                 self.elements(index.size().saturating_mul(row))?;
-                indexed::picked(array, index)
+                small_fancy_index::picked(array, index)
             }
         }
     }
@@ -210,12 +210,18 @@ impl Door {
     ) -> Option<Array> {
         self.elements(size_of(shape))?;
         let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
-        integers.then(|| indexed::picked_along(array, indices, (at, shape), outside)).flatten()
+        integers
+            .then(|| small_fancy_index::picked_along(array, indices, (at, shape), outside))
+            .flatten()
     }
 
     /// How many elements of a mask are true; `None` where they are not in host memory, side by side.
     pub fn count_true(&self, mask: &Array) -> Option<usize> {
-        if self.computes() && mask.is_contiguous() { masked::counted(mask) } else { None }
+        if self.computes() && mask.is_contiguous() {
+            small_boolean_mask::counted(mask)
+        } else {
+            None
+        }
     }
 
     /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing
@@ -227,7 +233,7 @@ impl Door {
         source: &ArrayOrScalar<'_>,
     ) -> Option<()> {
         self.elements(dest.size())?;
-        masked::write(dest, mask, source)
+        small_boolean_mask::write(dest, mask, source)
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`,
@@ -240,20 +246,20 @@ impl Door {
     ) -> Option<()> {
         let row = dest.shape().get(1..).map_or(0, size_of);
         self.elements(index.size().saturating_mul(row))?;
-        indexed::write(dest, index, source)
+        small_fancy_index::write(dest, index, source)
     }
 
     /// Writes into a view of a base that has elements of its own, if what is written is in host memory and needs no
     /// broadcasting beyond one element; `None`, with nothing done, where it is not so.
     pub fn write(&self, dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
         self.elements(dest.size())?;
-        in_memory::write_own(dest, source)
+        host_moves::write_own(dest, source)
     }
 
     /// Gives a base the value that it has after writing an operand (see `source_of`) into the view `dest` of it.
     pub fn assign(&self, value: &mut Value, dest: &Array, source: Operand) {
         let little = self.elements(dest.size()).is_some();
-        if in_memory::write(value, dest, &source, little) {
+        if host_moves::write(value, dest, &source, little) {
             return;
         }
         let recorder = match &self.now {

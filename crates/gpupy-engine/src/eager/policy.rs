@@ -7,15 +7,15 @@
 //! 3. All elements of its operands are in host memory, and no other thread has their bases just now
 //!    ([`BorrowGuard`]).
 //! 4. It does not go on with a chain of operations on many elements, which are better one kernel ([`is_chain`]).
-//! 5. The engine is free, and its host driver is open and does the operation in one launch (`at_once.rs`).
+//! 5. The engine is free, and its host driver is open and does the operation in one launch (`eager_evaluator.rs`).
 //!
 //! Everything else is recorded. What only moves elements needs no driver, so that 4 and 5 do not concern it.
 //!
-//! Not here: which parts of a larger base count as little (`memory/little.rs`), when a base comes to host memory for
-//! good (`context/settle.rs`).
+//! Not here: which parts of a larger base count as little (`memory/small.rs`), when a base comes to host memory for
+//! good (`context/host_promotion.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
-use crate::eager::lent::BorrowGuard;
+use crate::eager::borrow::BorrowGuard;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;

@@ -9,20 +9,20 @@
 //! Not here: what the steps are (`record/recorded.rs`), when a program may be left out (the front end's).
 
 use crate::array::base::Array;
-use crate::array::held::{Contents, Current};
+use crate::array::contents::{Contents, Current};
 use crate::blocks::cache::BlockPart;
 use crate::eager::policy::WorkSize;
 use crate::execute::evaluate::Engine;
+use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Origin, Value, ValueId, ValueKind};
-use crate::graph::whole::LibraryOp;
 use crate::memory::tiling::Tile;
 use crate::record::recorded::{Recorded, RecordedOperand, RecordedStep};
-use crate::schedule::below::{InputSource, PendingGraph};
 use crate::schedule::flush::Demand;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::placement::DeviceOrder;
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::key;
+use crate::schedule::replay::flush_structure;
 use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe};
 use gpupy_core::driver::{BlockId, Dest, HostBlock, HostMemory, Launch};
 use gpupy_core::shape::{Shape, size_of};
@@ -204,7 +204,7 @@ impl Engine {
             }
             let below = PendingGraph::of(demand.wanted());
             let device = self.device(host).ok().filter(|device| device.caps.memory_launches)?;
-            let structure = key::structure(&demand, &below, device)?;
+            let structure = flush_structure::structure(&demand, &below, device)?;
             let ids = |values: &[Value]| values.iter().map(Value::id).collect::<Vec<ValueId>>();
             let (values, leaves) = (ids(&below.values), ids(&below.leaves));
             let capture = Capture::exactly(structure, &demand, below);

@@ -4,30 +4,30 @@
 //! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
 //! is in the cache; a failed launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), what a step consists of
+//! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), what a step consists of
 //! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::blocks::streams::Residents;
-use crate::execute::slice::TimeSlice;
+use crate::execute::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Rematerialisation;
-use crate::schedule::below::PendingGraph;
 use crate::schedule::decided::Decided;
-use crate::schedule::device::OpenDevice;
 use crate::schedule::flush::Demand;
 use crate::schedule::halo::Halos;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::LoweredSteps;
 use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
+use crate::schedule::pending_graph::PendingGraph;
 use crate::schedule::placement::{DeviceOrder, ValuePlacement};
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::key;
+use crate::schedule::replay::flush_structure;
 use crate::schedule::replay::recipe::Recipe;
 use crate::schedule::steps::GivenElements;
 use crate::schedule::walk::Needs;
-use crate::schedule::ways::LoweredSteps;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Engine {
         let mut below = PendingGraph::of(demand.wanted());
         let first = order.devices.first().copied().unwrap_or_default();
         let mut structure = match self.device(first) {
-            Ok(device) => key::structure(demand, &below, device),
+            Ok(device) => flush_structure::structure(demand, &below, device),
             Err(_) => None,
         };
         if let Some(known) = &structure

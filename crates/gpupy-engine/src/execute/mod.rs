@@ -2,27 +2,28 @@
 //!
 //! The [`Engine`](evaluate::Engine) has the open devices and evaluates; what a tile needs first goes on a stack.
 //! `perform.rs` does the commands of the step that computes a tile, `replay.rs` those of an earlier flush of the
-//! structure, `strips.rs` several steps for the same rows. `launch.rs` calls the driver, `transfer.rs` moves blocks,
-//! `filling.rs` has those that are filled by several launches; `assign.rs`, `scatter.rs`, `gather.rs`, `positions.rs`,
-//! `whole.rs` are done in host memory. A [`TimeSlice`](slice::TimeSlice) is the time after which an evaluation pauses;
-//! [`EngineState`](state::EngineState) is what threads share.
+//! structure, `strip_launches.rs` several steps for the same rows. `launch.rs` calls the driver, `transfer.rs` moves
+//! blocks, `filling.rs` has those that are filled by several launches; `host_assign.rs`, `host_scatter.rs`,
+//! `host_gather.rs`, `host_nonzero.rs`, `host_library_op.rs` are done in host memory. A
+//! [`TimeSlice`](time_slice::TimeSlice) is the time after which an evaluation pauses;
+//! [`EngineState`](engine_state::EngineState) is what threads share.
 //!
 //! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: who asks for values
 //! (`context/`).
 
-pub(crate) mod assign;
+pub(crate) mod engine_state;
 pub(crate) mod evaluate;
+mod external_elements;
 mod filling;
-pub(crate) mod gather;
+pub(crate) mod host_assign;
+pub(crate) mod host_gather;
+pub(crate) mod host_library_op;
+pub(crate) mod host_nonzero;
+pub(crate) mod host_scatter;
 pub(crate) mod launch;
-mod outside;
 mod perform;
-pub(crate) mod positions;
 mod replay;
-pub(crate) mod scatter;
-pub(crate) mod slice;
-mod spill;
-pub(crate) mod state;
-mod strips;
+mod spilling;
+mod strip_launches;
+pub(crate) mod time_slice;
 pub(crate) mod transfer;
-pub(crate) mod whole;

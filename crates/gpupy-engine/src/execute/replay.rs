@@ -7,18 +7,18 @@
 //! Not here: recipes and how they come about (`schedule/replay/`), when there is one (`evaluate.rs`).
 
 use super::filling::Opened;
-use super::strips::Striped;
+use super::strip_launches::Striped;
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::schedule::again;
-use crate::schedule::below::{InputSource, PendingGraph};
 use crate::schedule::commands::{Command, LaunchCommand};
 use crate::schedule::destination::Destination;
-use crate::schedule::device::OpenDevice;
 use crate::schedule::in_place::TakenOperand;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
+use crate::schedule::rematerialisation;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe, Taking};
 use gpupy_core::{ErrorKind, Result};
@@ -224,7 +224,7 @@ impl Engine {
                 self.slice.keep();
                 for (number, read) in passes {
                     let Some(value) = turn.pending(*number) else { return Ok(false) };
-                    again::note(value, read.clone());
+                    rematerialisation::note(value, read.clone());
                 }
             }
             _ => {

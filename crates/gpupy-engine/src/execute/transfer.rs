@@ -4,7 +4,7 @@
 //! which other devices' blocks are copied first. Invariant: host memory is written only where the
 //! evaluated map has a gap.
 //!
-//! Not here: the evaluated map (`value/`), eviction (`cache/evict.rs`).
+//! Not here: the evaluated map (`value/`), eviction (`cache/eviction.rs`).
 
 use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;

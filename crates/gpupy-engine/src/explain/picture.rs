@@ -5,7 +5,7 @@
 //! their kernels. Invariants: the picture is well-formed XML whatever names it shows, and the same
 //! for the same program: it has no times.
 //!
-//! Not here: where boxes stand and how lines run (`layered.rs`), words (`text.rs`).
+//! Not here: where boxes stand and how lines run (`layered.rs`), words (`flush_text.rs`).
 
 use crate::explain::layered::{LayerBox, LayerLine, LayeredLayout};
 use crate::explain::names::{Names, count, type_text};

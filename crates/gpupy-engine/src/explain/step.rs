@@ -4,7 +4,7 @@
 //! values by their ids; nothing here holds one.
 //!
 //! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), how a step
-//! reads (`words.rs`).
+//! reads (`event_words.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::DType;

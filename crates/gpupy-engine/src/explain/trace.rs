@@ -4,12 +4,12 @@
 //! Invariants: while nobody listens, an event costs one load and one branch; recording never changes
 //! what is evaluated. Values are named by their ids here; readers number them anew.
 //!
-//! Not here: the steps among the events (`step.rs`), how a flush reads (`text.rs`) and looks (`picture.rs`), counts
-//! (`stats.rs`).
+//! Not here: the steps among the events (`step.rs`), how a flush reads (`flush_text.rs`) and looks (`picture.rs`),
+//! counts (`stats.rs`).
 
 pub(crate) use super::step::subject;
 pub use super::step::{Extent, Freed, KernelEvent, Step, Subject, What, Work};
-use crate::graph::function::Called;
+use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};

@@ -7,10 +7,10 @@
 //! A value that is gone is freed by the step that was done last. A step that lets go of values before it is told begins
 //! with [`Tracer::clock`], so that the one before is not taken for it.
 //!
-//! Not here: what is recorded (`trace.rs`, `step.rs`), how it reads (`text.rs`).
+//! Not here: what is recorded (`trace.rs`, `step.rs`), how it reads (`flush_text.rs`).
 
+use super::flush_text::{flush_text, lone_event};
 use super::step::{Extent, Freed, Prices, Step, What, Work};
-use super::text::{flush_text, lone_event};
 use super::trace::{Event, Flush, Sink, Subject, graph, subject};
 use crate::graph::value::{Node, Value, ValueKind};
 use gpupy_core::Error;

@@ -2,9 +2,9 @@
 //!
 //! Owns [`Deferred`]. Which steps a reduction, a scan or a product takes depends on extents. Of operands that are open
 //! it is one expression, which says what is wanted; its steps are recorded when the extents are known
-//! (`record/lowered.rs`). Invariant: it has no elements and is never evaluated.
+//! (`record/known_extents.rs`). Invariant: it has no elements and is never evaluated.
 //!
-//! Not here: the steps (`record/reduced.rs`, `record/whole.rs`, `record/extreme.rs`).
+//! Not here: the steps (`record/reduction_recording.rs`, `record/library_recording.rs`, `record/argmin_recording.rs`).
 
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;

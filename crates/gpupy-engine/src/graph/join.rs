@@ -5,10 +5,10 @@
 //! kernel whose points all lie in one part reads that part, with an affine access like any other; an
 //! evaluation that meets the end of a part is cut there (`boxes.rs`).
 //!
-//! Not here: how arrays are joined (`record/join.rs`), which points a kernel walks over (`walk/mod.rs`).
+//! Not here: how arrays are joined (`record/join_recording.rs`), which points a kernel walks over (`walk/mod.rs`).
 
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::memory::little::is_little;
+use crate::memory::small::is_little;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;

@@ -3,7 +3,7 @@
 //! Owns [`Passed`], which a value keeps, [`PartialRead`], and when so little is read that it is no reason to compute
 //! all.
 //!
-//! Not here: when that is a reason to store the value (`schedule/again.rs`).
+//! Not here: when that is a reason to store the value (`schedule/rematerialisation.rs`).
 
 use crate::memory::access;
 use crate::memory::ranges::Ranges;

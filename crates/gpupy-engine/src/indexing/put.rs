@@ -2,13 +2,13 @@
 //!
 //! Owns [`Context::put`]. Invariant: expressions that were recorded before keep the old elements.
 //!
-//! Not here: which positions an index means (`pick.rs`), the evaluation (`execute/scatter.rs`).
+//! Not here: which positions an index means (`fancy_index.rs`), the evaluation (`execute/host_scatter.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;
 use crate::context::leases::of_own_bytes;
-use crate::eager::indexed::Outside;
-use crate::execute::scatter::{SourceElements, write};
+use crate::eager::small_fancy_index::Outside;
+use crate::execute::host_scatter::{SourceElements, write};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use crate::record::recorder::{Recorder, source_of};

@@ -1,6 +1,6 @@
 //! The limit of host memory: how much of it values may take, and how much the buffers take that stay where they are.
 //!
-//! Invariant: without a limit nothing is counted. Not here: what goes where there is too much (`execute/spill.rs`).
+//! Invariant: without a limit nothing is counted. Not here: what goes where there is too much (`execute/spilling.rs`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,6 +1,6 @@
 //! Memory as the system gives it, which goes back when it is dropped.
 //!
-//! Owns [`Owned`]. Not here: reuse (`host.rs`, `shelves.rs`).
+//! Owns [`Owned`]. Not here: reuse (`host_buffer.rs`, `thread_free_lists.rs`).
 
 use crate::thresholds::T;
 #[cfg(unix)]

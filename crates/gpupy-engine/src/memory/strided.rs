@@ -3,7 +3,7 @@
 //! Owns [`gather`], [`gather_into`], [`scatter`], [`spread`] and their walks. Invariant: what is moved goes row by row,
 //! each row with one loop over elements of a known size, or as one copy.
 //!
-//! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
+//! Not here: what is moved, and why (`transfer.rs`, `host_moves.rs`, `host_assign.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_core::memory;

@@ -3,10 +3,10 @@
 //! Owns what arrays know of that. Operations on an argument are recorded as on any other array, by the same rules for
 //! dtypes and with the same rewriting; what they give is *open*, and to read it is an error.
 //!
-//! Not here: what becomes of the expressions (`function.rs`, `recorded.rs`).
+//! Not here: what becomes of the expressions (`function_recording.rs`, `recorded.rs`).
 
 use crate::array::base::Array;
-use crate::array::held::Contents;
+use crate::array::contents::Contents;
 use crate::graph::value::Value;
 use gpupy_core::{DType, Result};
 

@@ -10,7 +10,7 @@
 use super::recorder::Recorder;
 use crate::graph::join::Join;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::memory::little::is_little;
+use crate::memory::small::is_little;
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, contiguous_strides};

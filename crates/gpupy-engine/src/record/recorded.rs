@@ -5,7 +5,8 @@
 //! [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for
 //! the values that they read besides the arguments, none of which is open.
 //!
-//! Not here: functions of scalars, which become programs (`function.rs`), doing the steps at once (`eager/segment.rs`).
+//! Not here: functions of scalars, which become programs (`function_recording.rs`), doing the steps at once
+//! (`eager/segment.rs`).
 
 use crate::array::base::Array;
 use crate::graph::value::{

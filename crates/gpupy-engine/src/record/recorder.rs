@@ -4,8 +4,8 @@
 //! an operation give elements instead of expressions. Invariants: what is recorded refers to values, so later writes do
 //! not change it; a recorder does not ask how much work an operation is (`eager/policy.rs`).
 //!
-//! Not here: reductions (`reduced.rs`), assignments that are joins (`parted.rs`), what is simpler and the same
-//! (`rewrite/`), promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
+//! Not here: reductions (`reduction_recording.rs`), assignments that are joins (`parted.rs`), what is simpler and the
+//! same (`rewrite/`), promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::join::Join;

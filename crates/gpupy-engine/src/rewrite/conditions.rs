@@ -2,7 +2,7 @@
 //!
 //! Owns [`Dtypes`], the conditions on them, and the numbers that rows make of other numbers.
 //!
-//! Not here: the rows (`table.rs`).
+//! Not here: the rows (`rewrite_rules.rs`).
 
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{self, element::Half};

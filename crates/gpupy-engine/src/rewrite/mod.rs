@@ -1,13 +1,13 @@
 //! Rewrites of operations while they are recorded, each the same to the bit.
 //!
-//! Owns the matcher of the rows in `table.rs`, and the folding of constants. Invariant: where no row
+//! Owns the matcher of the rows in `rewrite_rules.rs`, and the folding of constants. Invariant: where no row
 //! fits, nothing is allocated, and the operation is recorded as it was asked for.
 //!
-//! Not here: what is rewritten, and why it may be (`table.rs`), zeros of an unknown sign (`zeros.rs`),
+//! Not here: what is rewritten, and why it may be (`rewrite_rules.rs`), zeros of an unknown sign (`zeros.rs`),
 //! lowering for a driver (`lowering.rs`).
 
 mod conditions;
-mod table;
+mod rewrite_rules;
 #[cfg(test)]
 mod tests;
 mod zeros;
@@ -18,8 +18,8 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
+use rewrite_rules::{FIRST, OPERANDS, RewriteRule, RewriteTerm, rows_of};
 use smallvec::SmallVec;
-use table::{FIRST, OPERANDS, RewriteRule, RewriteTerm, rows_of};
 use zeros::KnownResult;
 
 type MatchedOperands = SmallVec<[Operand; 3]>;

@@ -3,7 +3,7 @@
 //! What a program decides by a size that it asks for is in no look. Where two looks could take one call, the elements
 //! have to decide between them; else neither is for all extents between those that were seen.
 //!
-//! Not here: which looks are one (`joined.rs`).
+//! Not here: which looks are one (`open_extents.rs`).
 
 use super::extent::Extent;
 use super::look::{AfterSegment, ExtentOrder, Look};

@@ -2,7 +2,7 @@
 //!
 //! Owns [`Extent`], and how one is found from what it was in several recordings.
 //!
-//! Not here: which integers there are (`look.rs`), which extents are open (`joined.rs`).
+//! Not here: which integers there are (`look.rs`), which extents are open (`open_extents.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};

@@ -5,15 +5,15 @@
 //! behind it stand the elements that are always the same. Invariant: files are not trusted. What is read was checked:
 //! parts that are named are there, and each segment was recorded for the least open extents.
 //!
-//! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are one (`joined.rs`).
+//! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are one (`open_extents.rs`).
 
-use super::checked::LookCheck;
 use super::look::Look;
+use super::look_check::LookCheck;
+use super::open_view::{OpenView, damaged, shape_at};
 use super::outline::{ConstantLeaf, ElementSource, FileParts};
-use super::seen::{OpenView, damaged, shape_at};
 use crate::array::base::Array;
 use crate::eager::segment::Segment;
-use crate::graph::function::ScalarFunction;
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::Value;
 use gpupy_core::ir::Program;
 use gpupy_core::shape::size_of;

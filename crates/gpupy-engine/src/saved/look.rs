@@ -7,8 +7,8 @@
 //! Not here: the steps of a segment (`outline.rs`), the file (`file.rs`), what a call does (`run.rs`).
 
 use super::extent::Extent;
+use super::open_view::{OpenView, damaged, shape_at};
 use super::outline::{ConstantLeaf, Outline};
-use super::seen::{OpenView, damaged, shape_at};
 use gpupy_core::{DType, Result};
 use serde::{Deserialize, Serialize};
 

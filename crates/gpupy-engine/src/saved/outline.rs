@@ -2,15 +2,15 @@
 //!
 //! Owns [`Outline`], which is made of a segment and becomes one again where the extents are known. Invariant: nothing
 //! of a file is believed: each view is inside what it shows, and each step is recorded by the operation that it is,
-//! which refuses other dtypes and extents (`record/lowered.rs`).
+//! which refuses other dtypes and extents (`record/known_extents.rs`).
 //!
 //! Not here: which segments follow each other (`look.rs`).
 
 use super::extent::Extent;
-use super::seen::{OpenView, damaged, extents_of, shape_at};
+use super::open_view::{OpenView, damaged, extents_of, shape_at};
 use crate::graph::deferred::{Deferred, Over};
-use crate::graph::function::{Called, ScalarFunction};
 use crate::graph::join::Join;
+use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{InputLayout, NodeOp, Value};
 use crate::memory::view::View;
 use crate::record::recorded::{Recorded, RecordedOperand, RecordedPlace, RecordedStep};

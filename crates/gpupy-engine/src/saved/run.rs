@@ -6,7 +6,7 @@
 
 use super::file::{Instance, Saved};
 use super::look::{AfterSegment, BaseSource, Ending, ExtentOrder, Look, OutputSource, Register};
-use super::seen::damaged;
+use super::open_view::damaged;
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::memory::view::View;

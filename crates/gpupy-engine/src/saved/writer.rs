@@ -6,14 +6,14 @@
 
 use super::extent::Extent;
 use super::file::{ALIGNED, Document, Saved};
-use super::joined::joined;
 use super::look::Look;
+use super::open_extents::joined;
+use super::open_view::extents_of;
 use super::outline::{ConstantLeaf, ElementSource, Number, Outline};
-use super::seen::extents_of;
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::eager::segment::Segment;
-use crate::graph::function::ScalarFunction;
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::ir::Program;
 use gpupy_core::{Result, Scalar};

@@ -6,11 +6,12 @@
 //! [`Growth`]. Invariant: nothing here changes what is computed, only how often.
 //!
 //! Not here: who asks, which is the walker for what it reaches in several ways or more often than it has elements,
-//! `again.rs` for what earlier evaluations computed, `siblings.rs` for what others want, `placement.rs` for devices.
+//! `rematerialisation.rs` for what earlier evaluations computed, `horizontal_fusion.rs` for what others want,
+//! `placement.rs` for devices.
 
 use crate::explain::step::Prices;
+use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
-use crate::graph::whole::LibraryOp;
 use crate::thresholds::T;
 use gpupy_core::driver::{Capabilities, Costs};
 use gpupy_core::shape::size_of;

@@ -3,15 +3,16 @@
 //! Owns [`Decided`]. Each pass looks at the same copy of the graph ([`PendingGraph`], and what is found out about it,
 //! [`FlushAnalysis`]).
 //!
-//! Not here: the passes (`fuse.rs`, `together.rs`, `placement.rs`, `others.rs`), the order of steps (`ordering.rs`).
+//! Not here: the passes (`fusion.rs`, `reduction_groups.rs`, `placement.rs`, `others.rs`), the order of steps
+//! (`ordering.rs`).
 
-use super::below::PendingGraph;
-use super::device::OpenDevice;
 use super::flush::{Demand, FlushAnalysis};
-use super::fuse::Fates;
+use super::fusion::Fates;
+use super::open_device::OpenDevice;
 use super::others::Others;
+use super::pending_graph::PendingGraph;
 use super::placement::{self, DeviceOrder, Sides};
-use super::together::ReductionGroups;
+use super::reduction_groups::ReductionGroups;
 use gpupy_core::driver::Capabilities;
 use std::sync::Arc;
 

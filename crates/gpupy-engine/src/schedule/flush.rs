@@ -3,11 +3,11 @@
 //! Owns [`Demand`], what is wanted, and [`FlushAnalysis`]: plain data, operands before what reads them. Invariant: a
 //! flush holds no value, so that looking changes nothing of who holds what.
 //!
-//! Not here: what is decided by it (`fuse.rs`), which reductions go together (`together.rs`).
+//! Not here: what is decided by it (`fusion.rs`), which reductions go together (`reduction_groups.rs`).
 
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
-use crate::schedule::below::{InputSource, PendingGraph};
-use crate::schedule::together::ReductionGroups;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::reduction_groups::ReductionGroups;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::shape::size_of;

@@ -6,14 +6,14 @@
 //! Invariants: an operand that anything else could ask for is never written; what a failed launch was
 //! to take is as it was.
 //!
-//! Not here: the evaluation of assignments (`assign.rs`).
+//! Not here: the evaluation of assignments (`host_assign.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::OpenDevice;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{FusionWalk, Role};

@@ -9,10 +9,12 @@
 //! Not here: the programs.
 
 use crate::explain::trace::operation;
-use crate::graph::function::ScalarFunction;
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::schedule::device::OpenDevice;
-use crate::schedule::ways::{LoweredProgram, LoweredSteps, OperationLowering, method_dtype};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{
+    LoweredProgram, LoweredSteps, OperationLowering, method_dtype,
+};
 use crate::thresholds::T;
 use gpupy_core::driver::{Method, Part};
 use gpupy_core::functions;

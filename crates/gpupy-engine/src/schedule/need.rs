@@ -6,13 +6,13 @@
 //! Not here: what is done about a piece that does not fit (`partition.rs`).
 
 use crate::memory::access;
-use crate::schedule::device::OpenDevice;
 use crate::schedule::once::Once;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
 use crate::schedule::walk::{Applied, Child, Role, WalkNode};
-use crate::schedule::ways::{OperationLowering, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};

@@ -10,12 +10,12 @@
 
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Rematerialisation;
-use crate::schedule::device::OpenDevice;
 use crate::schedule::in_place;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::placement::ValuePlacement;
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
-use crate::schedule::strips::{RowKernel, Strips};
+use crate::schedule::strip_mining::{RowKernel, Strips};
 use crate::schedule::walk::Needs;
 use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};

@@ -3,7 +3,7 @@
 //! Owns [`Others`]. They are looked for once in an evaluation, when a step first asks; most never do. Invariant: it
 //! holds no value, so that looking changes nothing of who holds what.
 //!
-//! Not here: which of them are worth it (`siblings.rs`), reductions that go together (`together.rs`).
+//! Not here: which of them are worth it (`horizontal_fusion.rs`), reductions that go together (`reduction_groups.rs`).
 
 use crate::graph::value::{Expressions, Node, Value};
 use std::sync::{Arc, OnceLock, Weak};

@@ -11,10 +11,10 @@
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
-use crate::schedule::device::OpenDevice;
 use crate::schedule::once::Once;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
-use crate::schedule::program::plans::WalkPlan;
+use crate::schedule::program::plan_cache::WalkPlan;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};
 use crate::thresholds::T;
 use gpupy_core::driver::{Part, Resources};

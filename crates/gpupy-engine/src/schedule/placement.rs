@@ -8,13 +8,13 @@
 //! back, so an evaluation ends.
 //!
 //! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in
-//! turn (`ladder.rs`).
+//! turn (`driver_selection.rs`).
 
 use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
-use crate::schedule::below::{InputSource, PendingGraph};
 use crate::schedule::cost::{operation_cost, operations, transfer_costs};
-use crate::schedule::device::OpenDevice;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

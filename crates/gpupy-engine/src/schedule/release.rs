@@ -2,11 +2,11 @@
 //!
 //! A chain that is cut into many pieces takes the memory of two of them: each operand goes when its last use is done.
 //!
-//! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/evict.rs`).
+//! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/eviction.rs`).
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::OpenDevice;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::walk::{Role, WalkNode, nodes_of};
 use gpupy_core::Scalar;

@@ -4,7 +4,7 @@
 //! called by the thread that waits for an evaluation, which holds the engine meanwhile; so it may not evaluate arrays,
 //! and is told so.
 //!
-//! Not here: what is read when (`gpupy-engine/src/execute/outside.rs`), chunks, files of NumPy's format (there).
+//! Not here: what is read when (`gpupy-engine/src/execute/external_elements.rs`), chunks, files of NumPy's format (there).
 
 use crate::array::ndarray::NdArray;
 use crate::convert::{dtypes, host};

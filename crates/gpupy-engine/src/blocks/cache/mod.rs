@@ -5,26 +5,27 @@
 //! evicted; a tile that is nowhere else is saved to host memory before it is evicted; blocks of dead
 //! values are freed before anything is evicted.
 //!
-//! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
-//! which one goes first (`victims.rs`), in which block something is found (`places.rs`), blocks whose value
-//! was written in host memory (`stale.rs`), free blocks (`pool.rs`), the driver's own memory.
+//! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`eviction.rs`), which one
+//! goes first (`eviction_queue.rs`), in which block something is found (`operand_lookup.rs`), blocks whose value was
+//! written in host memory (`stale.rs`), free blocks (`block_pool.rs`), the driver's own memory.
 
-mod evict;
-mod places;
+mod eviction;
+mod eviction_queue;
+mod operand_lookup;
 mod stale;
-mod victims;
 
-pub(crate) use places::Placed;
+pub(crate) use operand_lookup::Placed;
 
-use crate::blocks::pool::BlockPool;
-use crate::blocks::rhythm::ReuseInterval;
+use crate::blocks::block_pool::BlockPool;
+use crate::blocks::reuse_interval::ReuseInterval;
 use crate::explain::stats::Stats;
 use crate::explain::step::What;
 use crate::explain::tracer::{Doing, Tracer};
 use crate::graph::value::{DeadList, Node, Value, ValueId};
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
+use eviction_queue::EvictionQueue;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -32,7 +33,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
-use victims::EvictionQueue;
 
 /// Which piece of a value a block holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ struct CachedBlock {
     pins: u32,
     /// Its place in the list of the value's parts.
     listed: usize,
-    /// The host memory that the block is read in (`import.rs`).
+    /// The host memory that the block is read in (`host_import.rs`).
     imported: Option<Arc<HostBuffer>>,
     /// The positions at which the value has other elements by now (`stale.rs`).
     stale: Ranges,

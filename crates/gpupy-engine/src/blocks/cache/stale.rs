@@ -5,8 +5,8 @@
 //! first. Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale element,
 //! and no transfer brings one to host memory.
 //!
-//! Not here: who replaces elements in host memory (`execute/scatter.rs`, `execute/assign.rs`), writes by a device into
-//! its own blocks (`hand_over` in `mod.rs`).
+//! Not here: who replaces elements in host memory (`execute/host_scatter.rs`, `execute/host_assign.rs`), writes by a
+//! device into its own blocks (`hand_over` in `mod.rs`).
 
 use super::{BlockCache, BlockKey, BlockPart};
 use crate::explain::stats::Stats;

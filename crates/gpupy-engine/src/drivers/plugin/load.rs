@@ -4,9 +4,9 @@
 //! one line of kind `Unavailable`; a library that was loaded is never unloaded, as its functions and
 //! what they gave may be in use until the end.
 //!
-//! Not here: calling the table's functions (`import.rs`).
+//! Not here: calling the table's functions (`imported_driver.rs`).
 
-use super::import::Imported;
+use super::imported_driver::Imported;
 use crate::drivers::registry::Constructor;
 use gpupy_core::plugin::Growing;
 use gpupy_core::plugin::table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, Table};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! load.rs      a library's path → its table, checked
-//! import.rs    a table → a driver
+//! imported_driver.rs    a table → a driver
 //! ```
 //!
 //! Invariants: what the library says is read as integers and converted with checks; a library that was
@@ -10,8 +10,8 @@
 //!
 //! Not here: the table and its forms (`plugin/` of gpupy-core), names and paths to choose from (`registry.rs`).
 
-mod import;
+mod imported_driver;
 mod load;
 
-pub use import::Imported;
+pub use imported_driver::Imported;
 pub use load::{checked, driver, is_path};

@@ -6,15 +6,15 @@
 //! that a graph is gone through once; graphs of any depth take a loop.
 //!
 //! Not here: what operations do to bounds (`interval.rs`), what is said of an index outside
-//! (`pick.rs`).
+//! (`fancy_index.rs`).
 
 #[cfg(test)]
 mod tests;
 
 use crate::graph::interval::{self, Bounds};
 
+use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};
-use crate::graph::whole::LibraryOp;
 use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_core::op::Op;

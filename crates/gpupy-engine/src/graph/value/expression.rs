@@ -7,9 +7,9 @@
 
 use super::{Value, ValueId};
 use crate::graph::deferred::Deferred;
-use crate::graph::function::Called;
 use crate::graph::join::Join;
-use crate::graph::whole::LibraryOp;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::scalar_function::Called;
 use crate::memory::access;
 use crate::memory::reader::Reader;
 use crate::memory::view::View;
@@ -196,6 +196,6 @@ impl fmt::Debug for External {
 pub(crate) enum Origin {
     /// The user gave them.
     Given,
-    /// They were computed when they were asked for (`at_once.rs`).
+    /// They were computed when they were asked for (`eager_evaluator.rs`).
     AtOnce,
 }

@@ -16,11 +16,11 @@ pub(crate) use expression::{External, Input, InputLayout, NodeOp, Operand, Origi
 use crate::graph::intern::{Interned, Interner};
 use crate::graph::interval::Bounds;
 use crate::graph::passed::Passed;
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
-use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
 use crate::memory::reader::Reader;
+use crate::memory::small::is_little;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
@@ -126,7 +126,7 @@ pub(crate) struct ValueState {
     pub host: Option<Arc<HostBuffer>>,
     /// Between which numbers the elements lie, once somebody asked (`bounds`).
     pub bounds: Option<Box<Bounds>>,
-    /// Where it was computed for others while it was pending (`again.rs`).
+    /// Where it was computed for others while it was pending (`rematerialisation.rs`).
     pub passed: Option<Box<Passed>>,
     /// What of it is on the disk.
     pub spilled: Option<Box<paged::Spilled>>,

@@ -3,11 +3,11 @@
 //! Owns the list of these, and what is known of their spilled elements ([`Spilled`]). Invariants: what is spilled of a
 //! value are its elements, which never change; a position that is lost is not spilled any more.
 //!
-//! Not here: what goes when (`execute/spill.rs`), the file (`memory/spill.rs`).
+//! Not here: what goes when (`execute/spilling.rs`), the file (`memory/spill_file.rs`).
 
 use super::{Node, Value};
 use crate::memory::ranges::Ranges;
-use crate::memory::spill::SpillSlot;
+use crate::memory::spill_file::SpillSlot;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Which elements of a value are on the disk, and where.

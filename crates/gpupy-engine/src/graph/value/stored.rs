@@ -3,7 +3,7 @@
 //! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
 
 use super::{NEXT_ID, Node, NodeParts, Origin, Value, ValueKind, ValueState};
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory::of_array;

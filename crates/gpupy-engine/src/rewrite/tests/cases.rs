@@ -5,12 +5,12 @@
 //! Not here: what is asked of them (`mod.rs`).
 
 use super::super::conditions::Dtypes;
-use super::super::table::{OPERANDS, ROWS, RewriteRule, RewriteTerm};
+use super::super::rewrite_rules::{OPERANDS, ROWS, RewriteRule, RewriteTerm};
 use super::meaning::{CompiledTerm, code, digits};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// A bool that chooses, in `table.rs`.
+/// A bool that chooses, in `rewrite_rules.rs`.
 pub(super) const C: usize = 2;
 
 /// All dtypes but the complex ones.

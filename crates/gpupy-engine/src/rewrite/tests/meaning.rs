@@ -6,7 +6,7 @@
 //! Not here: which terms and operands (`cases.rs`).
 
 use super::super::conditions::{Dtypes, number};
-use super::super::table::{OPERANDS, RewriteTerm};
+use super::super::rewrite_rules::{OPERANDS, RewriteTerm};
 use super::cases::dtype_of;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{self, Function};

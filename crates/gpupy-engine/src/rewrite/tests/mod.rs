@@ -6,12 +6,12 @@
 #![allow(clippy::unwrap_used)]
 
 mod cases;
+mod matcher;
 mod meaning;
-mod recorded;
-mod zeros;
+mod zero_signs;
 
 use super::conditions::Dtypes;
-use super::table::OPERANDS;
+use super::rewrite_rules::OPERANDS;
 use cases::{C, Case, cases, for_operands, values};
 use gpupy_core::DType;
 use gpupy_core::op::Op;

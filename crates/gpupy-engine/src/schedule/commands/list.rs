@@ -4,25 +4,25 @@
 //! their turn. What a device does not take is noted among its refusals: the step is found anew then, in smaller
 //! kernels.
 //!
-//! Not here: which kernels a walk is (`schedule/kernels.rs`).
+//! Not here: which kernels a walk is (`schedule/walk_kernels.rs`).
 
-use super::assigned::Writing;
+use super::assignment_commands::Writing;
 use super::open_walk::OpenWalk;
-use super::reduced::{Reduced, ReductionProgress, StoredPart, Storing};
+use super::reduction_commands::{Reduced, ReductionProgress, StoredPart, Storing};
 use super::{Command, HostStep, LaunchCommand};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Passes;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::OpenDevice;
-use crate::schedule::kernels::WalkKernels;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Possible};
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::release::Gone;
+use crate::schedule::rematerialisation::Passes;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::steps::{Assigned, LibraryStep, TileStep};
 use crate::schedule::walk::Needs;
+use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::ir::Form;
 use gpupy_core::{Error, ErrorKind, Result, memory};
 use smallvec::{SmallVec, smallvec};

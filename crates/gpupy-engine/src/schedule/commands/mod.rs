@@ -2,26 +2,27 @@
 //!
 //! Owns [`Command`], the one language that steps (`list.rs`) and recipes of earlier flushes (`replay/recipe.rs`) are
 //! brought to, so that both are done by the same few lines. An executor needs to know no expression: a command names
-//! blocks by values and tiles, and programs by their code. `assigned.rs`, `reduced.rs` and `whole.rs` are what steps of
-//! more than one walk consist of. Invariants: between two commands nothing is left but what the commands before have
-//! given; blocks are opened and closed in pairs, and pairs may lie in each other.
+//! blocks by values and tiles, and programs by their code. `assignment_commands.rs`, `reduction_commands.rs` and
+//! `library_commands.rs` are what steps of more than one walk consist of. Invariants: between two commands nothing is
+//! left but what the commands before have given; blocks are opened and closed in pairs, and pairs may lie in each
+//! other.
 //!
 //! Not here: which step computes a tile (`steps/`), doing commands (`execute/perform.rs`).
 
-mod assigned;
+mod assignment_commands;
+mod library_commands;
 mod list;
 mod open_walk;
-mod reduced;
-mod whole;
+mod reduction_commands;
 
 pub(crate) use list::{Commands, Remedy};
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Passes;
 use crate::schedule::destination::Destination;
 use crate::schedule::in_place::TakenOperand;
 use crate::schedule::program::kernel::Kernel;
+use crate::schedule::rematerialisation::Passes;
 use crate::schedule::steps::LibraryStep;
 use gpupy_core::driver::Access;
 use smallvec::SmallVec;

@@ -5,10 +5,10 @@
 
 use crate::graph::value::Value;
 use crate::schedule::destination::{Destination, RootDestinations};
-use crate::schedule::device::OpenDevice;
-use crate::schedule::kernels::WalkKernels;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::{Partition, Possible};
 use crate::schedule::walk::{FusionWalk, Needs, Start};
+use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::shape::Shape;

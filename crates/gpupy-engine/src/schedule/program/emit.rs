@@ -6,12 +6,12 @@
 
 use super::kernel::{Emitted, Kernel, KernelCode, KernelTarget, merge_axes};
 use crate::blocks::cache::{BlockPart, Placed};
-use crate::graph::function::{Called, ScalarFunction};
+use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
-use crate::schedule::device::OpenDevice;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role};
-use crate::schedule::ways::{OperationLowering, method_dtype};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Builder, Fingerprint, Form};

@@ -4,16 +4,16 @@
 //! flush that went as planned, so that a flush of the same structure needs no schedule: it does the same on its own
 //! values.
 //!
-//! Not here: by what a flush is known (`key.rs`), how a recipe comes about (`capture.rs`), doing it
+//! Not here: by what a flush is known (`flush_structure.rs`), how a recipe comes about (`capture.rs`), doing it
 //! (`execute/replay.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::passed::PartialRead;
 use crate::memory::tiling::Tile;
-use crate::schedule::below::InputSource;
-use crate::schedule::kept::Weighed;
+use crate::schedule::pending_graph::InputSource;
 use crate::schedule::program::kernel::KernelCode;
-use crate::schedule::strips::Strips;
+use crate::schedule::strip_mining::Strips;
+use crate::schedule::structure_cache::Weighed;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;

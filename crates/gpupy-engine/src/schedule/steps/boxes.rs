@@ -5,19 +5,19 @@
 //! program. Invariant: all boxes are known before one is launched, so that what they need first
 //! is computed before.
 //!
-//! Not here: where a walk is cut (`join.rs`), which boxes are copied as one (`copies.rs`), launches
+//! Not here: where a walk is cut (`graph/join.rs`), which boxes are copied as one (`box_copies.rs`), launches
 //! (`execute/perform.rs`).
 
-use super::{PreparedStep, TileStep, before, copies};
+use super::{PreparedStep, TileStep, before, box_copies};
 use crate::graph::value::{NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Rematerialisation;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::device::OpenDevice;
-use crate::schedule::kernels::WalkKernels;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, JoinCut, Needs, Start};
+use crate::schedule::walk_kernels::WalkKernels;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -77,7 +77,7 @@ pub(super) fn of_tile(
     if !stored.is_empty() {
         return Ok(Err(stored));
     }
-    let mut walks = copies::as_one(device, &whole, &space, walks)?;
+    let mut walks = box_copies::as_one(device, &whole, &space, walks)?;
     walks.iter_mut().for_each(|(walk, _)| needs.append(&mut walk.needs));
     let mut boxes = Vec::with_capacity(walks.len());
     for (walk, place) in walks {

@@ -1,32 +1,32 @@
 //! Steps: what is done to compute one tile of a value, and what has to be computed before that.
 //!
-//! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduced.rs`, `assigned.rs`, `boxes.rs`, `whole.rs` and
-//! `on_host.rs` find what their operations read. Invariants: nothing is launched or stored here; a step reads what is
-//! there or what it needs.
+//! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduction_step.rs`, `assignment_step.rs`, `boxes.rs`,
+//! `library_step.rs` and `on_host.rs` find what their operations read. Invariants: nothing is launched or stored here;
+//! a step reads what is there or what it needs.
 //!
 //! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
 
-mod assigned;
+mod assignment_step;
+mod box_copies;
 mod boxes;
-mod copies;
+mod library_step;
 mod on_host;
-mod reduced;
-mod whole;
+mod reduction_step;
 
-pub(crate) use assigned::{Assigned, Region, Written};
-pub(crate) use whole::LibraryStep;
+pub(crate) use assignment_step::{Assigned, Region, Written};
+pub(crate) use library_step::LibraryStep;
 
 use self::on_host::missing_operands;
 use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Rematerialisation;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::device::OpenDevice;
-use crate::schedule::kernels::WalkKernels;
+use crate::schedule::horizontal_fusion;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
-use crate::schedule::siblings;
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{Child, FusionWalk, Needs, Start, lost};
+use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
@@ -183,7 +183,7 @@ impl TileStep {
         }
         let prepared = |step, needs| Ok(Ok(PreparedStep { step, needs }));
         match op {
-            NodeOp::Assign(_) => assigned::of_assignment(device, again, value, tile),
+            NodeOp::Assign(_) => assignment_step::of_assignment(device, again, value, tile),
             NodeOp::Whole(whole) => {
                 let (step, needs) = LibraryStep::of(device, *whole, value, tile)?;
                 prepared(TileStep::Whole(step), needs)
@@ -196,7 +196,14 @@ impl TileStep {
             NodeOp::WhereTrue => prepared(TileStep::WhereTrue, missing_operands(device, value)?),
             NodeOp::Reduce { op, n } => {
                 let operand = value.state().operands.first().cloned().flatten();
-                reduced::of_reduction(device, again, value, (*op, *n), operand.as_ref(), tile)
+                reduction_step::of_reduction(
+                    device,
+                    again,
+                    value,
+                    (*op, *n),
+                    operand.as_ref(),
+                    tile,
+                )
             }
             NodeOp::Gather if !gathers(device, value)? => {
                 let (at, needs) = on_host::gathering(device, value, tile)?;
@@ -249,7 +256,7 @@ fn of_map(
         return beside(device, tiles, (together, None), (Form::Map, &[]));
     }
     if device.caps.max_dests > 1
-        && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
+        && let Some((values, together)) = horizontal_fusion::beside(device, &walk, value, tile)
     {
         let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
         return beside(device, tiles, (together, Some(walk)), (Form::Map, &[]));

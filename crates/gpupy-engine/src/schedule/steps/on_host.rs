@@ -1,11 +1,11 @@
 //! What steps in host memory read: of that, what is not there yet.
 //!
-//! Not here: how they are done (`execute/scatter.rs`, `execute/gather.rs`, `execute/positions.rs`).
+//! Not here: how they are done (`execute/host_scatter.rs`, `execute/host_gather.rs`, `execute/host_nonzero.rs`).
 
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::OpenDevice;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;

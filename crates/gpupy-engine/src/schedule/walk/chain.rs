@@ -7,16 +7,16 @@
 //! Invariants: a chain is made of steps over the walk's space, each equal to what it stands for at every point; a
 //! position outside is named only where a selection leaves its element out, and a gather stays inside by itself.
 //!
-//! Not here: coordinates (`coordinate.rs`), joins that are cut (`steps/boxes.rs`).
+//! Not here: coordinates (`piecewise_coordinate.rs`), joins that are cut (`steps/boxes.rs`).
 
-use super::coordinate::{AffineLine, PiecewiseCoordinate};
-use super::parts::{Giver, JoinParts, PartOf, PartRead};
+use super::join_parts::{Giver, JoinParts, PartOf, PartRead};
+use super::piecewise_coordinate::{AffineLine, PiecewiseCoordinate};
 use crate::graph::join::Join;
 use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::device::OpenDevice;
-use crate::schedule::ways::{OperationLowering, method_dtype};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Part};
 use gpupy_core::op::Op;

@@ -4,10 +4,10 @@
 
 use super::walker::{Joins, Walker};
 use super::{Applied, Role};
-use crate::graph::function::Called;
+use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
-use crate::schedule::ways::{LoweredProgram, OperationLowering, method_dtype};
+use crate::schedule::operation_lowering::{LoweredProgram, OperationLowering, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::op::Op;
 use smallvec::SmallVec;

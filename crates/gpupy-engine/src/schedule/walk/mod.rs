@@ -3,17 +3,18 @@
 //! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed.
 //! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
 //!
-//! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
-//! (`walker.rs`, `joined.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
+//! Imports `cost.rs`, `open_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not here:
+//! how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel
+//! (`partition.rs`).
 
 mod chain;
-mod coordinate;
 mod expanded;
-mod joined;
-mod parts;
+mod join_parts;
+mod joined_values;
+mod piecewise_coordinate;
 mod walker;
 
-use crate::graph::function::Called;
+use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, Value, ValueId};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;

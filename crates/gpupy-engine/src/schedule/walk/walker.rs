@@ -5,7 +5,7 @@
 //! at one more by what comes later, and is expanded for that by itself. Invariant: no value is expanded at several
 //! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel
+//! Not here: the walk itself (`mod.rs`), joined values (`joined_values.rs`), which nodes go into which kernel
 //! (`partition.rs`).
 
 use super::chain::{self, Chained};
@@ -13,7 +13,7 @@ use super::{Applied, Child, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, l
 use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::device::OpenDevice;
+use crate::schedule::open_device::OpenDevice;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;

@@ -1,0 +1,64 @@
+//! Gathers: the elements of one value at positions that another one gives.
+//!
+//! Owns what happens where a kernel cannot do it. A kernel reads the
+//! first operand where it stands, fused like any other; the second, the *table*, is computed first and
+//! lies whole in one block. A table that is larger than any block of the device is read in host
+//! memory. Invariant: positions are inside the table (`fancy_index.rs` makes them so).
+//!
+//! Not here: the recording of a gather (`indexing/gather_recording.rs`), which elements an index means
+//! (`fancy_index.rs`), how a walk meets a gather (`walk/mod.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::explain::tracer::Doing;
+use crate::graph::value::Value;
+use crate::memory::access;
+use crate::memory::strided::gather;
+use crate::memory::tiling::Tile;
+use crate::schedule::walk::lost;
+use gpupy_core::driver::Access;
+use gpupy_core::{DType, Result};
+
+impl Engine {
+    /// Gathers a tile in host memory, as the table is larger than the device's blocks; the positions are read so.
+    pub fn gather_on_host(&mut self, value: &Value, at: &Access, tile: &Tile) -> Result<()> {
+        let operands = value.state().operands.clone();
+        let [Some(positions), Some(table)] = operands.as_slice() else {
+            return Err(lost(value.id()));
+        };
+        let reach = access::reach(at, &tile.shape);
+        self.bring_to_host(positions, reach.clone())?;
+        self.bring_to_host(table, 0..table.len())?;
+        let began = self.tracer.clock();
+        let (size, width) = (table.dtype().size(), DType::I32.size());
+        let (from, to) = (table.host_buffer()?, value.host_buffer()?);
+        let numbers = positions.host_buffer()?;
+        // SAFETY: both ranges are in evaluated maps, so nobody writes them.
+        let (from, numbers) =
+            unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };
+        let numbers = gather(numbers, width, at, &tile.shape)?;
+        let missing = value.state().computed.gaps(tile.range.clone());
+        for gap in missing {
+            // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
+            // lock.
+            let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
+            let first = gap.start - tile.range.start;
+            let numbers = numbers.chunks_exact(width).skip(first);
+            for (to, number) in to.chunks_exact_mut(size).zip(numbers) {
+                let mut bytes = [0; 4];
+                bytes.copy_from_slice(number);
+                // As `gather` of the IR: into the table, whatever the number.
+                let at = i32::from_ne_bytes(bytes).clamp(0, table.len() as i32 - 1) as usize;
+                to.copy_from_slice(&from[at * size..(at + 1) * size]);
+            }
+            value.state().on_host.insert(gap.clone());
+            value.mark_computed(gap);
+        }
+        self.tracer.step(|| {
+            let doing =
+                Doing::on_host("gather").reads(positions, reach).reads(table, 0..table.len());
+            let doing = doing.writes(value, tile.range.clone());
+            doing.operations(tile.range.len() as u64).since(began)
+        });
+        Ok(())
+    }
+}

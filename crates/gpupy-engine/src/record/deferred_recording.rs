@@ -1,0 +1,68 @@
+//! Recording of operations over whole axes of what is open: as what they are, without their steps.
+//!
+//! Not here: the expression (`graph/deferred.rs`), its steps, once extents are known (`known_extents.rs`).
+
+use super::recorder::Recorder;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::contents::Contents;
+use crate::graph::deferred::{Deferred, Over};
+use crate::graph::value::{Input, NodeOp, Operand, Value};
+use gpupy_core::op::Op;
+use gpupy_core::shape::Shape;
+use gpupy_core::{DType, Result};
+use smallvec::SmallVec;
+
+impl Recorder {
+    /// An operation over whole axes; `None` where its steps are recorded: nothing is open, or extents are known.
+    ///
+    /// # Errors
+    /// - `Disposed`: an operand has no elements any more.
+    pub(super) fn deferred(
+        &self,
+        over: impl FnOnce() -> Over,
+        (dtype, shape): (DType, impl FnOnce() -> Shape),
+        operands: &[&Array],
+    ) -> Option<Result<Array>> {
+        let is_outlined = |operand: &&Array| match operand.current().held() {
+            Contents::Value(value) => value.is_outlined(),
+            Contents::Own(_) | Contents::Nothing => false,
+        };
+        if !operands.iter().any(is_outlined) {
+            return None;
+        }
+        let shapes = operands.iter().map(|operand| operand.shape().into()).collect();
+        let op = NodeOp::Deferred(Box::new(Deferred { over: over(), shapes }));
+        let read = |operand: &&Array| {
+            let value = operand.value()?;
+            Ok((Input::new(value.id(), operand.layout()), Some(value)))
+        };
+        let operands = operands.iter().map(read).collect::<Result<SmallVec<[Operand; 3]>>>();
+        let made = |operands| Value::expr(&self.expressions, dtype, shape(), op, operands);
+        Some(operands.map(|operands| Array::from_value(made(operands))))
+    }
+
+    /// What a deferred operation gives of operands whose extents are known.
+    ///
+    /// # Errors
+    /// Those of the operation.
+    pub(super) fn done(&self, over: &Over, operands: &[ArrayOrScalar<'_>]) -> Result<Array> {
+        let whole = |operand: &ArrayOrScalar<'_>| match operand {
+            ArrayOrScalar::Array(array) => Ok((*array).clone()),
+            ArrayOrScalar::Scalar(scalar) => Array::full(&[], *scalar),
+        };
+        let operands = operands.iter().map(whole).collect::<Result<SmallVec<[Array; 2]>>>()?;
+        match (over, &operands[..]) {
+            (Over::Reduce { op, axes, keepdims }, [array]) => {
+                self.reduce(*op, array, axes, *keepdims)
+            }
+            (Over::Scan { op, axis }, [array]) => self.scan(*op, array, *axis),
+            (Over::Place { op: op @ (Op::Min | Op::Max), axis }, [array]) => {
+                self.place(*op, array, *axis)
+            }
+            (Over::Sort { axis }, [array]) => self.sort(array, *axis),
+            (Over::ArgSort { axis }, [array]) => self.argsort(array, *axis),
+            (Over::MatMul, [left, right]) => self.matmul(left, right),
+            _ => Err(super::known_extents::wrong("an operation has other operands than it takes")),
+        }
+    }
+}
