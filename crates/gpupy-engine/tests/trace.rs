@@ -8,7 +8,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::trace::{Event, Flush, Freed, What};
+use gpupy_engine::trace::{Event, Flush, Freed, StepAction};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
@@ -97,7 +97,10 @@ fn a_plan_of_two_kernels_is_told_kernel_by_kernel() {
     assert_eq!(kernels[1].0.reads, kernels[0].0.writes);
     assert_eq!(kernels[1].0.writes[0].value, flush.value);
     assert!(kernels.iter().all(|(step, kernel)| kernel.compiled == 1 && step.driver == "fused"));
-    assert_eq!(flush.steps().filter(|step| matches!(step.what, What::Upload { .. })).count(), 2);
+    assert_eq!(
+        flush.steps().filter(|step| matches!(step.what, StepAction::Upload { .. })).count(),
+        2
+    );
     // The given arrays are no more when the first kernel is done, and what that wrote after the second.
     let given = flush.graph.iter().filter(|node| node.leaf).map(|node| node.value.clone());
     assert_eq!(kernels[0].0.frees, given.map(Freed::Value).collect::<Vec<_>>());

@@ -10,7 +10,7 @@
 
 use crate::blocks::cache::BlockCache;
 use crate::explain::stats::Stats;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
 use crate::memory::host_buffer::HostBuffer;
@@ -51,7 +51,7 @@ impl BlockCache {
         };
         stats.bytes_imported += spec.bytes();
         self.tracer.step(|| {
-            let doing = Doing::new(What::Import, self.name).reads(value, tile.clone());
+            let doing = Doing::new(StepAction::Import, self.name).reads(value, tile.clone());
             doing.moves(spec.bytes() as usize).since(began)
         });
         Ok(Some((block, spec, buffer)))

@@ -61,14 +61,14 @@ impl Context {
         op: Op,
         args: &[ArrayOrScalar<'_>],
         later: Later<'_>,
-    ) -> std::result::Result<Array, Waits> {
+    ) -> std::result::Result<Array, Postponed> {
         let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_pinned());
         if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
-            return Err(Waits);
+            return Err(Postponed);
         }
         match later.recorder.convert(op, args, DType::Bool) {
             Ok(array) if !self.may_be_much_behind(&array) => Ok(array),
-            _ => Err(Waits),
+            _ => Err(Postponed),
         }
     }
 
@@ -166,7 +166,7 @@ impl Context {
         function: &Arc<ScalarFunction>,
         args: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
-        axis_order::kept(args, |args| self.inner.door.call(function, args).ok_or(Waits)).ok()
+        axis_order::kept(args, |args| self.inner.door.call(function, args).ok_or(Postponed)).ok()
     }
 
     /// A result of a function on operands that broadcast and have its arguments' dtypes.
@@ -417,8 +417,8 @@ impl Context {
                 self.settle(dest, &left)?;
             }
             left = match self.put_operand(dest, left)? {
-                Put::Done(replaced) => return self.bound_written(dest, &replaced),
-                Put::Pinned(source) => source,
+                PutOutcome::Done(replaced) => return self.bound_written(dest, &replaced),
+                PutOutcome::Pinned(source) => source,
             };
         }
     }
@@ -430,13 +430,13 @@ impl Context {
     /// As `assign`.
     pub(crate) fn put_value(&self, dest: &Array, source: &Array) -> Result<bool> {
         let source = source_of(dest, ArrayOrScalar::Array(source))?;
-        self.put_operand(dest, source).map(|put| matches!(put, Put::Done(_)))
+        self.put_operand(dest, source).map(|put| matches!(put, PutOutcome::Done(_)))
     }
 
     /// Puts an operand in the place of what a view shows.
-    fn put_operand(&self, dest: &Array, source: Operand) -> Result<Put> {
+    fn put_operand(&self, dest: &Array, source: Operand) -> Result<PutOutcome> {
         let mut current = dest.current();
-        let Some(value) = current.value_mut()? else { return Ok(Put::Pinned(source)) };
+        let Some(value) = current.value_mut()? else { return Ok(PutOutcome::Pinned(source)) };
         self.inner.door.assign(value, dest, source);
         let value = value.clone();
         current.version += 1;
@@ -446,17 +446,17 @@ impl Context {
             drop(current);
             // The face has its old elements again, and its whole is written in the next turn.
             let written = Array::with_view(value, dest.layout().clone());
-            return written.operand(dest.shape()).map(Put::Pinned);
+            return written.operand(dest.shape()).map(PutOutcome::Pinned);
         }
-        Ok(Put::Done(value))
+        Ok(PutOutcome::Done(value))
     }
 }
 
 /// It takes a wait, or is an error.
-struct Waits;
+struct Postponed;
 
 /// What became of an operand that was to be put somewhere.
-enum Put {
+enum PutOutcome {
     /// It is there; this is the base's new value.
     Done(Value),
     /// It is not, as the base is pinned: its elements have to be written where they lie.

@@ -26,11 +26,11 @@ use std::sync::Arc;
 pub(crate) struct Door {
     later: Recorder,
     /// `None` where all work is the chosen driver's.
-    now: Option<Now>,
+    now: Option<EagerHost>,
 }
 
 /// What computes little work.
-struct Now {
+struct EagerHost {
     at_once: EagerEvaluator,
     /// Computes the steps of larger operations.
     recorder: Recorder,
@@ -53,7 +53,7 @@ impl Door {
     pub fn by(at_once: EagerEvaluator) -> Door {
         let later = Recorder::default();
         let recorder = later.computing(Box::new(at_once.clone()));
-        Door { later, now: Some(Now { at_once, recorder }) }
+        Door { later, now: Some(EagerHost { at_once, recorder }) }
     }
 
     /// Whether little work is computed now at all.

@@ -100,20 +100,22 @@ pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> 
     let data = match source {
         ArrayOrScalar::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
         ArrayOrScalar::Scalar(scalar) => {
-            Data::Of(HostView::Copied(ElementBytes::from_slice(scalar.bytes().get(..size)?)))
+            WriteSource::Of(HostView::Copied(ElementBytes::from_slice(scalar.bytes().get(..size)?)))
         }
         ArrayOrScalar::Array(array) if !fits(array, dest) => return None,
-        ArrayOrScalar::Array(array) if array.shares_base(dest) => Data::Within(array.layout()),
+        ArrayOrScalar::Array(array) if array.shares_base(dest) => {
+            WriteSource::Within(array.layout())
+        }
         ArrayOrScalar::Array(_) => {
             lent = BorrowGuard::of(&[*source])?;
-            Data::Of(lent.operands.first()?.elements(size)?.apart())
+            WriteSource::Of(lent.operands.first()?.elements(size)?.apart())
         }
     };
     let mut current = dest.current_to_write()?;
     let bytes = own_again(&mut current)?;
     match data {
-        Data::Of(data) => put(bytes, size, dest.layout(), &data),
-        Data::Within(view) => move_within(bytes, size, view, dest.layout())?,
+        WriteSource::Of(data) => put(bytes, size, dest.layout(), &data),
+        WriteSource::Within(view) => move_within(bytes, size, view, dest.layout())?,
     }
     current.version += 1;
     Some(())
@@ -190,7 +192,7 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
 const STACK: usize = 1 << 10;
 
 /// What is written.
-enum Data<'a> {
+enum WriteSource<'a> {
     Of(HostView<'a>),
     /// Elements of the destination's base.
     Within(&'a View),

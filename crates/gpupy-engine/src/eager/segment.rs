@@ -23,7 +23,7 @@ use crate::schedule::placement::DeviceOrder;
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::flush_structure;
-use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe};
+use crate::schedule::replay::recipe::{Action, LaunchTarget, Param, Recipe, RecordedLaunch};
 use gpupy_core::driver::{BlockId, Dest, HostBlock, HostMemory, Launch};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Result};
@@ -355,7 +355,7 @@ impl SegmentPlan<'_> {
 
     fn launch(
         &mut self,
-        launched: &Launched,
+        launched: &RecordedLaunch,
         values: &[ValueId],
         leaves: &[ValueId],
     ) -> Option<()> {
@@ -372,11 +372,11 @@ impl SegmentPlan<'_> {
         let params = launched.params.iter().map(|param| self.param(param, values));
         let params = params.collect::<Option<_>>()?;
         let dests = match &launched.goes {
-            Goes::Tiles(tiles) => {
+            LaunchTarget::Tiles(tiles) => {
                 let stored = tiles.iter().map(|(number, tile)| self.store(values, *number, tile));
                 stored.map(|stored| Some((stored?, true))).collect::<Option<_>>()?
             }
-            Goes::Open(places) => {
+            LaunchTarget::Open(places) => {
                 let open = self.open.as_ref()?;
                 let dest = |(place, whole): &(usize, bool)| Some((*open.get(*place)?, *whole));
                 places.iter().map(dest).collect::<Option<_>>()?

@@ -22,13 +22,13 @@ struct Filling {
     values: SmallVec<[Value; 1]>,
     tile: Tile,
     blocks: SmallVec<[BlockId; 4]>,
-    how: How,
+    how: FillSource,
     /// Where the trace was, and whether a pause was held off, when it was begun.
     mark: Option<usize>,
     held: bool,
 }
 
-enum How {
+enum FillSource {
     New(SmallVec<[BlockSpec; 4]>),
     /// The block was this value's.
     Old(Value),
@@ -75,7 +75,7 @@ impl Engine {
             }
         }
         self.capture(|capture| capture.open(values, tile));
-        self.begin_filling(opened, values.into(), tile, blocks, How::New(specs));
+        self.begin_filling(opened, values.into(), tile, blocks, FillSource::New(specs));
         Ok(())
     }
 
@@ -95,7 +95,13 @@ impl Engine {
         let block = self.operand_block(device, &old, &part)?;
         self.device(device)?.pin(old.id(), &part);
         self.capture(|capture| capture.open_old(value, &old, tile));
-        self.begin_filling(opened, smallvec![value.clone()], tile, smallvec![block], How::Old(old));
+        self.begin_filling(
+            opened,
+            smallvec![value.clone()],
+            tile,
+            smallvec![block],
+            FillSource::Old(old),
+        );
         Ok(())
     }
 
@@ -105,7 +111,7 @@ impl Engine {
         values: SmallVec<[Value; 1]>,
         tile: &Tile,
         blocks: SmallVec<[BlockId; 4]>,
-        how: How,
+        how: FillSource,
     ) {
         let (mark, held) = (self.tracer.mark(), self.slice.held());
         // What is in the blocks would be lost in a pause, and what it was computed from is let go.
@@ -122,7 +128,7 @@ impl Engine {
         let Some(filling) = opened.0.pop() else { return Ok(()) };
         let Filling { values, tile, blocks, how, mark, held } = filling;
         let old = match how {
-            How::New(specs) => {
+            FillSource::New(specs) => {
                 for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
                     let part = BlockPart::Tile(tile.number);
                     open.insert(value, part, (block, spec), tile.range.clone());
@@ -130,7 +136,7 @@ impl Engine {
                 }
                 None
             }
-            How::Old(old) => {
+            FillSource::Old(old) => {
                 stats.in_place += 1;
                 open.unpin(old.id(), &BlockPart::Tile(tile.number));
                 for value in &values {
@@ -157,10 +163,10 @@ impl Engine {
             self.slice.hold(held);
             let open = self.device(device).ok();
             match (how, open) {
-                (How::New(_), Some(open)) => {
+                (FillSource::New(_), Some(open)) => {
                     blocks.into_iter().for_each(|block| open.driver.block_free(block));
                 }
-                (How::Old(old), open) => {
+                (FillSource::Old(old), open) => {
                     if let Some(open) = open {
                         open.unpin(old.id(), &BlockPart::Tile(tile.number));
                     }
@@ -170,7 +176,7 @@ impl Engine {
                         old.mark_lost(tile.range);
                     }
                 }
-                (How::New(_), None) => {}
+                (FillSource::New(_), None) => {}
             }
         }
     }

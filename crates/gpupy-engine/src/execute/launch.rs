@@ -9,7 +9,7 @@
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::explain::stats::Stats;
-use crate::explain::trace::{KernelEvent, What, Work, subject};
+use crate::explain::trace::{KernelEvent, StepAction, StepWork, subject};
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
@@ -235,7 +235,7 @@ pub(super) fn told<'v>(
         launches: done.launches,
         code: done.code,
     };
-    let mut doing = Doing::new(What::Kernel(Box::new(event)), device.name);
+    let mut doing = Doing::new(StepAction::Kernel(Box::new(event)), device.name);
     for (value, part) in &kernel.operands {
         doing = doing.reads(value, device.reach_of(value, part));
     }
@@ -252,5 +252,5 @@ pub(super) fn told<'v>(
     let (loads, loaded) = read.fold((0, 0), |(n, bytes), (k, more)| (n + k, bytes + more));
     let stored: u64 = program.dests.iter().map(size).sum();
     let (stores, bytes) = (out * program.dests.len() as u64, loaded + out * stored);
-    doing.work(Work { operations, loads, stores, bytes }).took(time)
+    doing.work(StepWork { operations, loads, stores, bytes }).took(time)
 }

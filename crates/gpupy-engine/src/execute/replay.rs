@@ -20,7 +20,9 @@ use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::rematerialisation;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe, Taking};
+use crate::schedule::replay::recipe::{
+    Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock,
+};
 use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;
 
@@ -67,7 +69,7 @@ impl ReplayTurn {
         }
     }
 
-    fn kernel(&self, launched: &Launched) -> Option<Kernel> {
+    fn kernel(&self, launched: &RecordedLaunch) -> Option<Kernel> {
         let operands = launched.operands.iter();
         let operands =
             operands.map(|(source, part)| Some((self.value(*source)?.clone(), part.clone())));
@@ -79,7 +81,7 @@ impl ReplayTurn {
         })
     }
 
-    fn dests(&self, launched: &Launched) -> Option<SmallVec<[Destination; 1]>> {
+    fn dests(&self, launched: &RecordedLaunch) -> Option<SmallVec<[Destination; 1]>> {
         let tile = |(number, tile): &(u32, Tile)| {
             Some(Destination::Tile { value: self.pending(*number)?.clone(), tile: tile.clone() })
         };
@@ -87,14 +89,14 @@ impl ReplayTurn {
             Some(Destination::Open { number: *number, whole: *whole })
         };
         match &launched.goes {
-            Goes::Tiles(tiles) => tiles.iter().map(tile).collect(),
-            Goes::Open(places) => places.iter().map(place).collect(),
+            LaunchTarget::Tiles(tiles) => tiles.iter().map(tile).collect(),
+            LaunchTarget::Open(places) => places.iter().map(place).collect(),
         }
     }
 
     /// Whether nothing holds a value that is to be taken, or anything between it and its heir, but the pending
     /// operations that the recipe knows of, this, and a kernel's operands.
-    fn may_take(&self, taking: &Taking, operands: &[(Value, BlockPart)]) -> bool {
+    fn may_take(&self, taking: &TakenBlock, operands: &[(Value, BlockPart)]) -> bool {
         taking.held.iter().all(|(source, slots)| {
             let Some(value) = self.value(*source) else { return false };
             let own = operands.iter().filter(|(operand, _)| operand.id() == value.id()).count();
@@ -126,7 +128,7 @@ impl ReplayTurn {
         })
     }
 
-    fn launch(&self, launched: &Launched, device: &OpenDevice) -> Option<LaunchCommand> {
+    fn launch(&self, launched: &RecordedLaunch, device: &OpenDevice) -> Option<LaunchCommand> {
         let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
         let mut taken = None;
         if let Some((operand, taking)) = &launched.taken
@@ -141,7 +143,7 @@ impl ReplayTurn {
     }
 
     /// The kernels of strips on these values.
-    fn strips(&self, launches: &[Launched]) -> Option<Vec<Striped>> {
+    fn strips(&self, launches: &[RecordedLaunch]) -> Option<Vec<Striped>> {
         let kernels = launches.iter().map(|launched| {
             let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
             match <[Destination; 1]>::try_from(dests.into_vec()) {

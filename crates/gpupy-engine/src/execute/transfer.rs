@@ -8,7 +8,7 @@
 
 use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
@@ -242,7 +242,7 @@ impl Engine {
                     }
                     stats.bytes_downloaded += dtype.size() as u64;
                     device.tracer.step(|| {
-                        let doing = Doing::new(What::Download, device.name);
+                        let doing = Doing::new(StepAction::Download, device.name);
                         let doing = doing.reads(value, position..position + 1);
                         doing.moves(dtype.size()).since(began)
                     });

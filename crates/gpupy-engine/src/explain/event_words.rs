@@ -7,7 +7,7 @@
 //! (`flush_text.rs`).
 
 use super::names::{Names, count, shape_text, short, short_time};
-use super::step::{Extent, Freed, KernelEvent, Step, What};
+use super::step::{ElementRange, Freed, KernelEvent, Step, StepAction};
 use super::trace::Event;
 
 /// An event as lines. Of kernels, this is its number in its flush.
@@ -42,20 +42,20 @@ fn of_step(step: &Step, number: usize, names: &Names) -> Vec<String> {
         )]
     };
     let what = match &step.what {
-        What::Kernel(kernel) => {
+        StepAction::Kernel(kernel) => {
             format!("kernel {number} on {driver}: {}", of_kernel(kernel))
         }
-        What::Host(operation) => format!("{operation} in host memory:"),
-        What::Upload { gathered } => {
+        StepAction::Host(operation) => format!("{operation} in host memory:"),
+        StepAction::Upload { gathered } => {
             let how = if *gathered { "a view of " } else { "" };
             return moved(format!("upload {how}{reads} to {driver}"));
         }
-        What::Import => return moved(format!("{driver} reads {reads} in host memory")),
-        What::Download => return moved(format!("download {reads} from {driver}")),
-        What::Evict => return vec![format!("evict a block of {reads} from {driver}")],
+        StepAction::Import => return moved(format!("{driver} reads {reads} in host memory")),
+        StepAction::Download => return moved(format!("download {reads} from {driver}")),
+        StepAction::Evict => return vec![format!("evict a block of {reads} from {driver}")],
     };
     let mut line = format!("{what} reads {reads}, writes {}", writes(step, names));
-    if let What::Kernel(kernel) = &step.what {
+    if let StepAction::Kernel(kernel) = &step.what {
         let launches = match kernel.launches {
             1 => String::new(),
             n => format!("; {}", count(n as usize, "launch")),
@@ -86,7 +86,7 @@ fn of_kernel(kernel: &KernelEvent) -> String {
     format!("{what} over {}", shape_text(&kernel.space))
 }
 
-fn extents(all: &[Extent], names: &Names) -> String {
+fn extents(all: &[ElementRange], names: &Names) -> String {
     let words: Vec<String> = all
         .iter()
         .map(|extent| match extent.is_all() {

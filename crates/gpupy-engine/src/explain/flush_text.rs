@@ -7,7 +7,7 @@
 
 use crate::explain::event_words;
 use crate::explain::names::{Names, count, plural, short, time_text, type_text};
-use crate::explain::trace::{Event, Flush, What, subject};
+use crate::explain::trace::{Event, Flush, StepAction, subject};
 use crate::graph::value::{Origin, Value, ValueKind};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -81,7 +81,8 @@ fn steps(out: &mut String, flush: &Flush, names: &Names) {
     for (i, event) in flush.events.iter().enumerate() {
         let is_step = matches!(event, Event::Step(_));
         number += usize::from(is_step);
-        kernel += usize::from(matches!(event, Event::Step(s) if matches!(s.what, What::Kernel(_))));
+        kernel +=
+            usize::from(matches!(event, Event::Step(s) if matches!(s.what, StepAction::Kernel(_))));
         if i < LISTED {
             let numbered = if is_step { format!("{number}. ") } else { String::new() };
             let mut text = event_words::event(event, kernel, names).into_iter();
@@ -126,9 +127,9 @@ fn totals(out: &mut String, flush: &Flush) {
     for step in flush.steps() {
         let bytes = step.work.bytes;
         match step.what {
-            What::Upload { .. } => up = (up.0 + 1, up.1 + bytes),
-            What::Download => down = (down.0 + 1, down.1 + bytes),
-            What::Evict => evicted += 1,
+            StepAction::Upload { .. } => up = (up.0 + 1, up.1 + bytes),
+            StepAction::Download => down = (down.0 + 1, down.1 + bytes),
+            StepAction::Evict => evicted += 1,
             _ => {}
         }
     }

@@ -9,7 +9,7 @@
 
 use crate::explain::layered::{LayerBox, LayerLine, LayeredLayout};
 use crate::explain::names::{Names, count, type_text};
-use crate::explain::trace::{Extent, Flush, GraphNode, KernelEvent, Source, Step};
+use crate::explain::trace::{ElementRange, Flush, GraphNode, KernelEvent, Source, Step};
 use crate::graph::value::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -131,7 +131,8 @@ fn layers(flush: &Flush, by_id: &FxHashMap<ValueId, &GraphNode>) -> FxHashMap<Va
 /// One box for some kernels that follow each other.
 fn of_kernels(flush: &Flush) -> (Vec<LayerBox>, Vec<LayerLine>) {
     let all: Vec<(&Step, &KernelEvent)> = flush.kernels().collect();
-    let ids = |extents: &[Extent]| extents.iter().map(|e| e.value.id).collect::<Vec<ValueId>>();
+    let ids =
+        |extents: &[ElementRange]| extents.iter().map(|e| e.value.id).collect::<Vec<ValueId>>();
     let group = all.len().div_ceil(GROUPS).max(1);
     let mut items: Vec<LayerBox> = Vec::new();
     let mut lines = Vec::new();

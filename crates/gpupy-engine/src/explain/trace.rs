@@ -8,7 +8,7 @@
 //! counts (`stats.rs`).
 
 pub(crate) use super::step::subject;
-pub use super::step::{Extent, Freed, KernelEvent, Step, Subject, What, Work};
+pub use super::step::{ElementRange, Freed, KernelEvent, Step, StepAction, StepWork, Subject};
 use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use gpupy_core::shape::Shape;
@@ -100,7 +100,7 @@ impl Flush {
     /// The launches among the steps.
     pub fn kernels(&self) -> impl Iterator<Item = (&Step, &KernelEvent)> + '_ {
         self.steps().filter_map(|step| match &step.what {
-            What::Kernel(kernel) => Some((step, &**kernel)),
+            StepAction::Kernel(kernel) => Some((step, &**kernel)),
             _ => None,
         })
     }

@@ -10,7 +10,7 @@
 //! Not here: what is recorded (`trace.rs`, `step.rs`), how it reads (`flush_text.rs`).
 
 use super::flush_text::{flush_text, lone_event};
-use super::step::{Extent, Freed, Prices, Step, What, Work};
+use super::step::{ElementRange, Freed, Prices, Step, StepAction, StepWork};
 use super::trace::{Event, Flush, Sink, Subject, graph, subject};
 use crate::graph::value::{Node, Value, ValueKind};
 use gpupy_core::Error;
@@ -87,7 +87,7 @@ pub(crate) struct Doing<'v> {
 
 impl<'v> Doing<'v> {
     /// A step of a driver.
-    pub fn new(what: What, driver: &'static str) -> Doing<'v> {
+    pub fn new(what: StepAction, driver: &'static str) -> Doing<'v> {
         let (reads, writes, frees) = Default::default();
         let (work, partly, in_place_of, expected, time) = Default::default();
         let step =
@@ -97,14 +97,14 @@ impl<'v> Doing<'v> {
 
     /// An operation that is done in host memory.
     pub fn on_host(operation: &'static str) -> Doing<'v> {
-        Doing::new(What::Host(operation), "")
+        Doing::new(StepAction::Host(operation), "")
     }
 
     /// It reads these elements.
     pub fn reads(mut self, value: &Value, range: Range<usize>) -> Doing<'v> {
         self.count(value, &range);
         self.step.work.loads += range.len() as u64;
-        let read = Extent { value: subject(value), range };
+        let read = ElementRange { value: subject(value), range };
         if !self.step.reads.contains(&read) {
             self.step.reads.push(read);
         }
@@ -117,7 +117,7 @@ impl<'v> Doing<'v> {
             let len = value.shape.iter().product::<usize>();
             self.step.work.loads += len as u64;
             self.step.work.bytes += (len * value.dtype.size()) as u64;
-            self.step.reads.push(Extent { value, range: 0..len });
+            self.step.reads.push(ElementRange { value, range: 0..len });
         }
         self
     }
@@ -126,7 +126,7 @@ impl<'v> Doing<'v> {
     pub fn writes(mut self, value: &'v Value, range: Range<usize>) -> Doing<'v> {
         self.count(value, &range);
         self.step.work.stores += range.len() as u64;
-        self.step.writes.push(Extent { value: subject(value), range });
+        self.step.writes.push(ElementRange { value: subject(value), range });
         self.written.push(value);
         self
     }
@@ -145,12 +145,12 @@ impl<'v> Doing<'v> {
 
     /// It moves so many bytes, rather than to read and write elements.
     pub fn moves(mut self, bytes: usize) -> Doing<'v> {
-        self.step.work = Work { bytes: bytes as u64, ..Work::default() };
+        self.step.work = StepWork { bytes: bytes as u64, ..StepWork::default() };
         self
     }
 
     /// What it does, where the extents do not say it.
-    pub fn work(mut self, work: Work) -> Doing<'v> {
+    pub fn work(mut self, work: StepWork) -> Doing<'v> {
         self.step.work = work;
         self
     }
@@ -242,14 +242,14 @@ impl Tracer {
     ) {
         let Some(mark) = mark else { return };
         let old = in_place_of.map(subject);
-        let written = |value| Extent { value: subject(value), range: range.clone() };
+        let written = |value| ElementRange { value: subject(value), range: range.clone() };
         let all = (range.len() * values.len()) as u64;
         let mut state = self.state();
         let Some((flush, _)) = &mut state.flush else { return };
         for event in flush.events.iter_mut().skip(mark) {
             if let Event::Step(step) = event
                 && step.writes.is_empty()
-                && matches!(step.what, What::Kernel(_))
+                && matches!(step.what, StepAction::Kernel(_))
             {
                 step.writes.extend(values.iter().map(written));
                 step.partly = step.work.stores < all;

@@ -13,13 +13,13 @@ use smallvec::SmallVec;
 /// An operation over whole axes, and the extents of its operands as they are seen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Deferred {
-    pub over: Over,
+    pub over: WholeAxisOp,
     pub shapes: SmallVec<[Shape; 2]>,
 }
 
 /// What is done over whole axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Over {
+pub(crate) enum WholeAxisOp {
     Reduce {
         op: Op,
         axes: SmallVec<[usize; 4]>,
@@ -43,16 +43,16 @@ pub(crate) enum Over {
     MatMul,
 }
 
-impl Over {
+impl WholeAxisOp {
     /// The operation's name.
     pub fn name(&self) -> &'static str {
         match self {
-            Over::Reduce { .. } => "reduce",
-            Over::Scan { .. } => "scan",
-            Over::Place { .. } => "place",
-            Over::Sort { .. } => "sort",
-            Over::ArgSort { .. } => "argsort",
-            Over::MatMul => "matmul",
+            WholeAxisOp::Reduce { .. } => "reduce",
+            WholeAxisOp::Scan { .. } => "scan",
+            WholeAxisOp::Place { .. } => "place",
+            WholeAxisOp::Sort { .. } => "sort",
+            WholeAxisOp::ArgSort { .. } => "argsort",
+            WholeAxisOp::MatMul => "matmul",
         }
     }
 }

@@ -73,7 +73,7 @@ impl Context {
             return Ok(None);
         }
         let count = positions.size();
-        let mut everywhere = Everywhere {
+        let mut everywhere = UnmaskedRecording {
             recorder: self.inner.door.recorder(),
             positions: positions.value()?.id(),
             shape: old.shape().into(),
@@ -101,7 +101,7 @@ impl Context {
 }
 
 /// A computation on picked elements, recorded again for all elements.
-struct Everywhere<'a> {
+struct UnmaskedRecording<'a> {
     recorder: &'a Recorder,
     /// What the elements were picked by.
     positions: ValueId,
@@ -113,7 +113,7 @@ struct Everywhere<'a> {
     operations: usize,
 }
 
-impl Everywhere<'_> {
+impl UnmaskedRecording<'_> {
     /// The values that are computed for `source`, operands first; `None` where it takes many, or what no
     /// single element is computed from.
     fn below(&mut self, source: &Value) -> Option<Vec<Value>> {

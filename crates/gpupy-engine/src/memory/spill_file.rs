@@ -16,11 +16,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 struct Spill {
     file: File,
     path: PathBuf,
-    places: Mutex<Places>,
+    places: Mutex<FreeSpace>,
 }
 
 #[derive(Default)]
-struct Places {
+struct FreeSpace {
     end: u64,
     /// Free places by their length.
     free: FxHashMap<u64, Vec<u64>>,

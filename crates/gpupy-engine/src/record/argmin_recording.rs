@@ -6,7 +6,7 @@
 //! Not here: the extremes themselves (`reduction_recording.rs`), the search in few elements (`eager/small_argmin.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
-use crate::graph::deferred::Over;
+use crate::graph::deferred::WholeAxisOp;
 use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
@@ -39,7 +39,7 @@ impl Recorder {
         if op.reduces(array.dtype())
             && array.shape()[axis] > 0
             && let Some(deferred) =
-                self.deferred(|| Over::Place { op, axis }, (DType::I32, kept), &[array])
+                self.deferred(|| WholeAxisOp::Place { op, axis }, (DType::I32, kept), &[array])
         {
             return deferred;
         }

@@ -5,7 +5,7 @@
 use super::recorder::Recorder;
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
-use crate::graph::deferred::{Deferred, Over};
+use crate::graph::deferred::{Deferred, WholeAxisOp};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
@@ -19,7 +19,7 @@ impl Recorder {
     /// - `Disposed`: an operand has no elements any more.
     pub(super) fn deferred(
         &self,
-        over: impl FnOnce() -> Over,
+        over: impl FnOnce() -> WholeAxisOp,
         (dtype, shape): (DType, impl FnOnce() -> Shape),
         operands: &[&Array],
     ) -> Option<Result<Array>> {
@@ -45,23 +45,23 @@ impl Recorder {
     ///
     /// # Errors
     /// Those of the operation.
-    pub(super) fn done(&self, over: &Over, operands: &[ArrayOrScalar<'_>]) -> Result<Array> {
+    pub(super) fn done(&self, over: &WholeAxisOp, operands: &[ArrayOrScalar<'_>]) -> Result<Array> {
         let whole = |operand: &ArrayOrScalar<'_>| match operand {
             ArrayOrScalar::Array(array) => Ok((*array).clone()),
             ArrayOrScalar::Scalar(scalar) => Array::full(&[], *scalar),
         };
         let operands = operands.iter().map(whole).collect::<Result<SmallVec<[Array; 2]>>>()?;
         match (over, &operands[..]) {
-            (Over::Reduce { op, axes, keepdims }, [array]) => {
+            (WholeAxisOp::Reduce { op, axes, keepdims }, [array]) => {
                 self.reduce(*op, array, axes, *keepdims)
             }
-            (Over::Scan { op, axis }, [array]) => self.scan(*op, array, *axis),
-            (Over::Place { op: op @ (Op::Min | Op::Max), axis }, [array]) => {
+            (WholeAxisOp::Scan { op, axis }, [array]) => self.scan(*op, array, *axis),
+            (WholeAxisOp::Place { op: op @ (Op::Min | Op::Max), axis }, [array]) => {
                 self.place(*op, array, *axis)
             }
-            (Over::Sort { axis }, [array]) => self.sort(array, *axis),
-            (Over::ArgSort { axis }, [array]) => self.argsort(array, *axis),
-            (Over::MatMul, [left, right]) => self.matmul(left, right),
+            (WholeAxisOp::Sort { axis }, [array]) => self.sort(array, *axis),
+            (WholeAxisOp::ArgSort { axis }, [array]) => self.argsort(array, *axis),
+            (WholeAxisOp::MatMul, [left, right]) => self.matmul(left, right),
             _ => Err(super::known_extents::wrong("an operation has other operands than it takes")),
         }
     }

@@ -6,7 +6,7 @@
 //! Not here: how the values are evaluated (`library_recording.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
-use crate::graph::deferred::Over;
+use crate::graph::deferred::WholeAxisOp;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::reduction_lanes::{Products, folded};
 use crate::graph::value::NodeOp;
@@ -32,7 +32,7 @@ impl Recorder {
                 .with("operation", op.info().name)
                 .with("dtype", dtype)
         })?;
-        self.along(Over::Scan { op, axis }, dtype, array, axis, |rows| {
+        self.along(WholeAxisOp::Scan { op, axis }, dtype, array, axis, |rows| {
             self.scanned(op, rows, &start)
         })
     }
@@ -42,7 +42,7 @@ impl Recorder {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        self.along(Over::Sort { axis }, array.dtype(), array, axis, |rows| {
+        self.along(WholeAxisOp::Sort { axis }, array.dtype(), array, axis, |rows| {
             self.whole(rows.dtype(), rows.shape(), LibraryOp::Sort, &[ArrayOrScalar::Array(rows)])
         })
     }
@@ -57,7 +57,7 @@ impl Recorder {
                 .says("the axis is too long for int32")
                 .with("axis", axis));
         }
-        self.along(Over::ArgSort { axis }, DType::I32, array, axis, |rows| {
+        self.along(WholeAxisOp::ArgSort { axis }, DType::I32, array, axis, |rows| {
             self.whole(DType::I32, rows.shape(), LibraryOp::ArgSort, &[ArrayOrScalar::Array(rows)])
         })
     }
@@ -89,7 +89,9 @@ impl Recorder {
             return Err(wrong(ErrorKind::Shape, "a product has at most 63 axes"));
         }
         let product = || shape.clone();
-        if let Some(deferred) = self.deferred(|| Over::MatMul, (dtype, product), &[left, right]) {
+        if let Some(deferred) =
+            self.deferred(|| WholeAxisOp::MatMul, (dtype, product), &[left, right])
+        {
             return deferred;
         }
         if *k == 0 || shape.contains(&0) {
@@ -143,7 +145,7 @@ impl Recorder {
     /// Records something along the last axis for another one.
     fn along(
         &self,
-        over: Over,
+        over: WholeAxisOp,
         dtype: DType,
         array: &Array,
         axis: usize,

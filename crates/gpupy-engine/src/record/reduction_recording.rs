@@ -11,7 +11,7 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
-use crate::graph::deferred::Over;
+use crate::graph::deferred::WholeAxisOp;
 use crate::graph::reduction_lanes::{FEW, folded};
 use crate::graph::value::{Input, NodeOp, Operand, ValueKind};
 use crate::memory::view::View;
@@ -50,7 +50,7 @@ impl Recorder {
                 .says("nothing to reduce")
                 .with("operation", op.info().name));
         }
-        let over = || Over::Reduce { op, axes: axes.into(), keepdims };
+        let over = || WholeAxisOp::Reduce { op, axes: axes.into(), keepdims };
         let given = || if keepdims { kept_dims(array.shape(), axes) } else { out.clone() };
         if let Some(deferred) = self.deferred(over, (array.dtype(), given), &[array]) {
             return deferred;

@@ -10,7 +10,7 @@ use super::among;
 use super::extent::Extent;
 use super::look::{AfterSegment, ExtentOrder, ExtentQuotient, Look, Symbol};
 use super::open_view::OpenView;
-use super::outline::{Does, ElementSource, Number, Outline, SavedOperand, number};
+use super::outline::{ElementSource, Outline, SavedAction, SavedOperand, SavedScalar, number};
 use gpupy_core::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -26,7 +26,7 @@ const FARTHEST: i64 = 1 << 14;
 /// An integer of a look, or a number of its program.
 enum IntegerSlot<'l> {
     Extent(&'l mut Extent),
-    Number(&'l mut Number),
+    Number(&'l mut SavedScalar),
 }
 
 /// The looks of single ways, of which those that differ in extents alone are one; how many became open ones, and why
@@ -66,7 +66,7 @@ fn bare(look: &Look) -> Look {
     let mut bare = look.clone();
     bare.slots(&mut |slot| match slot {
         IntegerSlot::Extent(extent) => *extent = Extent::Known(0),
-        IntegerSlot::Number(Number::Bits(scalar)) => scalar.bits = 0,
+        IntegerSlot::Number(SavedScalar::Bits(scalar)) => scalar.bits = 0,
         IntegerSlot::Number(_) => {}
     });
     bare
@@ -90,7 +90,7 @@ fn open(group: &[Look]) -> Result<Look, String> {
         let (mut extent, mut scalar) = (0, 0);
         other.slots(&mut |slot| match slot {
             IntegerSlot::Extent(found) => put(&mut values, &mut extent, known(found)),
-            IntegerSlot::Number(Number::Bits(found)) => put(&mut scalars, &mut scalar, *found),
+            IntegerSlot::Number(SavedScalar::Bits(found)) => put(&mut scalars, &mut scalar, *found),
             IntegerSlot::Number(_) => {}
         });
     }
@@ -101,7 +101,7 @@ fn open(group: &[Look]) -> Result<Look, String> {
             IntegerSlot::Extent(extent) => extents
                 .next()
                 .map_or(Ok(()), |values| following.through(values).map(|it| *extent = it)),
-            IntegerSlot::Number(own @ Number::Bits(_)) => scalars
+            IntegerSlot::Number(own @ SavedScalar::Bits(_)) => scalars
                 .next()
                 .map_or(Ok(()), |scalars| following.number(scalars).map(|it| *own = it)),
             IntegerSlot::Number(_) => Ok(()),
@@ -225,10 +225,10 @@ impl Following {
     }
 
     /// A number that was these in the recordings.
-    fn number(&mut self, scalars: &[Scalar]) -> Result<Number, String> {
+    fn number(&mut self, scalars: &[Scalar]) -> Result<SavedScalar, String> {
         let Some((first, rest)) = scalars.split_first() else { return Err(String::new()) };
         if rest.iter().all(|scalar| scalar == first) {
-            return Ok(Number::Bits(*first));
+            return Ok(SavedScalar::Bits(*first));
         }
         let of = |is_inverse: bool| -> Option<Vec<i64>> {
             scalars.iter().map(|scalar| integer(*scalar, is_inverse)).collect()
@@ -242,12 +242,12 @@ impl Following {
             return Err("a number is of another dtype in another recording".to_owned());
         }
         if let Some(values) = of(false) {
-            return through(&values).map(|of| Number::Of(first.dtype, of));
+            return through(&values).map(|of| SavedScalar::Of(first.dtype, of));
         }
         match of(true) {
             // One by a power of two is exact, however it was computed.
             Some(values) if values.iter().any(|value| value.count_ones() > 1) => {
-                through(&values).map(|of| Number::By(first.dtype, of))
+                through(&values).map(|of| SavedScalar::By(first.dtype, of))
             }
             _ => Err("a number differs between recordings, and is no integer or one by an integer"
                 .into()),
@@ -308,7 +308,7 @@ impl Look {
                 Err(_) => is_known = false,
             },
             IntegerSlot::Number(number) => match number.at(&all) {
-                Ok(known) => *number = Number::Bits(known),
+                Ok(known) => *number = SavedScalar::Bits(known),
                 Err(_) => is_known = false,
             },
         });
@@ -376,18 +376,21 @@ impl Outline {
     }
 }
 
-impl Does {
+impl SavedAction {
     fn slots(&mut self, seen: &mut impl FnMut(IntegerSlot<'_>)) {
         match self {
-            Does::Apply(_) | Does::Call(..) | Does::Index(_) | Does::Gather => {}
-            Does::Assign(view) => view.slots(seen),
-            Does::Join(_, extents) | Does::Scatter(extents) => all(extents, seen),
-            Does::Reduce { of, .. }
-            | Does::Scan { of, .. }
-            | Does::Place { of, .. }
-            | Does::Sort { of, .. }
-            | Does::ArgSort { of, .. } => all(of, seen),
-            Does::MatMul(left, right) => {
+            SavedAction::Apply(_)
+            | SavedAction::Call(..)
+            | SavedAction::Index(_)
+            | SavedAction::Gather => {}
+            SavedAction::Assign(view) => view.slots(seen),
+            SavedAction::Join(_, extents) | SavedAction::Scatter(extents) => all(extents, seen),
+            SavedAction::Reduce { of, .. }
+            | SavedAction::Scan { of, .. }
+            | SavedAction::Place { of, .. }
+            | SavedAction::Sort { of, .. }
+            | SavedAction::ArgSort { of, .. } => all(of, seen),
+            SavedAction::MatMul(left, right) => {
                 all(left, seen);
                 all(right, seen);
             }

@@ -9,7 +9,7 @@ use super::file::{ALIGNED, Document, Saved};
 use super::look::Look;
 use super::open_extents::joined;
 use super::open_view::extents_of;
-use super::outline::{ConstantLeaf, ElementSource, Number, Outline};
+use super::outline::{ConstantLeaf, ElementSource, Outline, SavedScalar};
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::eager::segment::Segment;
@@ -111,7 +111,7 @@ fn leaf(
         None => {
             let bytes = context.read(&Array::from_value(value.clone()))?.to_vec()?;
             let elements = match same(value, &bytes) {
-                Some(scalar) => ElementSource::All(Number::Bits(scalar)),
+                Some(scalar) => ElementSource::All(SavedScalar::Bits(scalar)),
                 None => {
                     data.resize(data.len().next_multiple_of(ALIGNED), 0);
                     let start = data.len() as u64;

@@ -14,13 +14,13 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Tiles that nothing needs any more.
-pub(crate) type Gone = SmallVec<[(Value, Tile); 1]>;
+pub(crate) type ReleasedTiles = SmallVec<[(Value, Tile); 1]>;
 
 impl Partition {
     /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that are to
     /// go.
-    pub fn release(&mut self, device: &OpenDevice, piece: &KernelPiece) -> Gone {
-        let mut gone = Gone::new();
+    pub fn release(&mut self, device: &OpenDevice, piece: &KernelPiece) -> ReleasedTiles {
+        let mut gone = ReleasedTiles::new();
         let roots = self.walk.roots.clone();
         match piece.node {
             Some(node) => {
@@ -34,7 +34,7 @@ impl Partition {
 
     /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
     /// needs them.
-    fn release_below(&mut self, device: &OpenDevice, node: u32, gone: &mut Gone) {
+    fn release_below(&mut self, device: &OpenDevice, node: u32, gone: &mut ReleasedTiles) {
         let mut done = vec![node];
         while let Some(node) = done.pop() {
             let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {

@@ -16,7 +16,7 @@ use crate::schedule::partition::{KernelPiece, Partition, Possible};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, KernelTarget};
 use crate::schedule::program::plan_cache::{KernelPlan, WalkPlan};
-use crate::schedule::release::Gone;
+use crate::schedule::release::ReleasedTiles;
 use crate::schedule::structure_cache::Structure;
 use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode};
 use gpupy_core::driver::Access;
@@ -300,11 +300,11 @@ impl WalkKernels {
     }
 
     /// Notes that a piece is in its destination; gives the tiles that nothing else of the walk needs.
-    pub fn launched(&mut self, device: &OpenDevice, piece: &KernelPiece) -> Gone {
+    pub fn launched(&mut self, device: &OpenDevice, piece: &KernelPiece) -> ReleasedTiles {
         self.launched += 1;
         self.last_cut = self.partition.signature_of(piece).or(self.last_cut);
         if self.partition.is_one() {
-            return Gone::new();
+            return ReleasedTiles::new();
         }
         self.partition.release(device, piece)
     }

@@ -9,7 +9,7 @@ use super::eviction_queue::EvictionQueue;
 use super::{BlockCache, BlockKey, BlockPart};
 use crate::blocks::reuse_interval::ReuseInterval;
 use crate::explain::stats::Stats;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, ValueId};
 use crate::thresholds::T;
@@ -75,7 +75,7 @@ impl BlockCache {
             self.tracer.step(|| {
                 let value = Value(node);
                 let range = self.reach_of(&value, &key.1);
-                Doing::new(What::Evict, self.name).reads(&value, range).moves(0)
+                Doing::new(StepAction::Evict, self.name).reads(&value, range).moves(0)
             });
             self.remember(&key, rhythm);
         }
@@ -175,7 +175,7 @@ impl BlockCache {
         // engine's lock writes.
         self.read(key, block, 0, unsafe { buffer.bytes_mut(bytes) })?;
         self.tracer.step(|| {
-            let doing = Doing::new(What::Download, self.name).reads(&value, range.clone());
+            let doing = Doing::new(StepAction::Download, self.name).reads(&value, range.clone());
             doing.moves(range.len() * size).since(began)
         });
         value.state().on_host.insert(range);

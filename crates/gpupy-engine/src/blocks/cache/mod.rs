@@ -19,7 +19,7 @@ pub(crate) use operand_lookup::Placed;
 use crate::blocks::block_pool::BlockPool;
 use crate::blocks::reuse_interval::ReuseInterval;
 use crate::explain::stats::Stats;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::{Doing, Tracer};
 use crate::graph::value::{DeadList, Node, Value, ValueId};
 use crate::memory::host_buffer::HostBuffer;
@@ -337,7 +337,7 @@ impl BlockCache {
         }
         stats.bytes_uploaded += data.len() as u64;
         self.tracer.step(|| {
-            let what = What::Upload { gathered: matches!(part, BlockPart::View(_)) };
+            let what = StepAction::Upload { gathered: matches!(part, BlockPart::View(_)) };
             let doing = Doing::new(what, self.name).reads(value, self.reach_of(value, &part));
             doing.moves(data.len()).since(began)
         });

@@ -10,7 +10,7 @@
 
 use super::{BlockCache, BlockKey, BlockPart};
 use crate::explain::stats::Stats;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
@@ -63,7 +63,7 @@ impl BlockCache {
             stats.bytes_uploaded += data.len() as u64;
             stats.extents_uploaded += 1;
             self.tracer.step(|| {
-                let what = What::Upload { gathered: false };
+                let what = StepAction::Upload { gathered: false };
                 Doing::new(what, self.name)
                     .reads(value, range.clone())
                     .moves(data.len())

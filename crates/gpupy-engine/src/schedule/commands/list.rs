@@ -17,7 +17,7 @@ use crate::schedule::destination::Destination;
 use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Possible};
 use crate::schedule::program::kernel::KernelCode;
-use crate::schedule::release::Gone;
+use crate::schedule::release::ReleasedTiles;
 use crate::schedule::rematerialisation::Passes;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::steps::{Assigned, LibraryStep, TileStep};
@@ -51,7 +51,7 @@ struct Running {
     /// What was given out last.
     piece: Option<(KernelPiece, Arc<KernelCode>)>,
     /// Tiles that nothing else of the walk needs now.
-    gone: Gone,
+    gone: ReleasedTiles,
 }
 
 /// What there is to do when a command fails.
@@ -287,7 +287,7 @@ impl Running {
     ) -> Running {
         let passes = Some(Passes::of(&kernels.partition.walk, device));
         device.steps.leave_to(&kernels.partition.walk);
-        Running { kernels, dests, passes, piece: None, gone: Gone::new() }
+        Running { kernels, dests, passes, piece: None, gone: ReleasedTiles::new() }
     }
 
     /// The next command; nothing when all kernels are launched.

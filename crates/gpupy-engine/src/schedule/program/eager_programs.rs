@@ -55,7 +55,7 @@ pub(crate) struct ProgramKey {
 }
 
 /// A program that is ready to be launched.
-pub(crate) struct Ready {
+pub(crate) struct ReadyProgram {
     pub program: Program,
     pub fingerprint: Fingerprint,
     /// The instructions that are operations.
@@ -65,7 +65,7 @@ pub(crate) struct Ready {
 }
 
 /// The programs of a device's tasks, by the codes of their keys; `None` for those that it cannot do.
-pub(crate) struct EagerPrograms(LruCache<u64, Option<Ready>, FxBuildHasher>);
+pub(crate) struct EagerPrograms(LruCache<u64, Option<ReadyProgram>, FxBuildHasher>);
 
 impl Default for EagerPrograms {
     fn default() -> EagerPrograms {
@@ -80,12 +80,12 @@ impl EagerPrograms {
     }
 
     /// The program of the tasks of a code.
-    pub fn get(&mut self, code: u64) -> Option<&Ready> {
+    pub fn get(&mut self, code: u64) -> Option<&ReadyProgram> {
         self.0.get(&code).and_then(Option::as_ref)
     }
 
     /// Keeps the program of the tasks of a code; the one that was used least recently goes where there are too many.
-    pub fn keep(&mut self, code: u64, ready: Option<Ready>) {
+    pub fn keep(&mut self, code: u64, ready: Option<ReadyProgram>) {
         self.0.put(code, ready);
     }
 }

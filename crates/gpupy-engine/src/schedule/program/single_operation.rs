@@ -2,7 +2,7 @@
 //!
 //! Not here: how they are told apart (`eager_programs.rs`), programs of pieces (`emit.rs`).
 
-use super::eager_programs::{LaunchBody, ProgramKey, ProgramLeaf, Ready, unit};
+use super::eager_programs::{LaunchBody, ProgramKey, ProgramLeaf, ReadyProgram, unit};
 use super::emit::{emit, emit_call};
 use crate::graph::reduction_lanes::{FEW, Products, folded};
 use crate::graph::scalar_function::ScalarFunction;
@@ -37,7 +37,7 @@ fn ready(
     key: &ProgramKey,
     called: Option<&ScalarFunction>,
     device: &mut OpenDevice,
-) -> Option<Ready> {
+) -> Option<ReadyProgram> {
     if !device.caps.host_memory {
         return None;
     }
@@ -107,5 +107,5 @@ fn ready(
     let check = device.driver.check_ir(&program).ok()?;
     let fingerprint = program.fingerprint();
     let operations = program.operation_count() as u64;
-    check.fits.then_some(Ready { program, fingerprint, operations, units })
+    check.fits.then_some(ReadyProgram { program, fingerprint, operations, units })
 }

@@ -6,7 +6,7 @@
 //!
 //! Not here: the words (`recipe.rs`).
 
-use super::recipe::{Action, Goes, Launched, Param, Recipe, Taking};
+use super::recipe::{Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock};
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
@@ -155,17 +155,17 @@ impl Capture {
         };
         let goes = self.goes(dests)?;
         let taken = match (taken, &goes) {
-            (Some(operand), Goes::Tiles(tiles)) => {
+            (Some(operand), LaunchTarget::Tiles(tiles)) => {
                 Some((operand, self.taking(operands[operand].0, tiles.first()?.0)))
             }
-            (Some(_), Goes::Open(_)) => return None,
+            (Some(_), LaunchTarget::Open(_)) => return None,
             (None, _) => None,
         };
-        if let Goes::Tiles(tiles) = &goes {
+        if let LaunchTarget::Tiles(tiles) = &goes {
             tiles.iter().for_each(|(number, tile)| self.computed(*number, tile));
         }
         let code = kernel.code.clone();
-        self.actions.push(Action::Launch(Box::new(Launched {
+        self.actions.push(Action::Launch(Box::new(RecordedLaunch {
             code,
             operands,
             params,
@@ -186,12 +186,12 @@ impl Capture {
             Action::Launch(launched) => Some(*launched),
             _ => None,
         });
-        let launches = launches.collect::<Option<Vec<Launched>>>()?;
+        let launches = launches.collect::<Option<Vec<RecordedLaunch>>>()?;
         self.actions.push(Action::Strips(launches, strips.clone()));
         Some(())
     }
 
-    fn goes(&self, dests: &[Destination]) -> Option<Goes> {
+    fn goes(&self, dests: &[Destination]) -> Option<LaunchTarget> {
         let tile = |dest: &Destination| match dest {
             Destination::Tile { value, tile } => Some((self.number(value)?, tile.clone())),
             Destination::Open { .. } => None,
@@ -202,10 +202,10 @@ impl Capture {
         };
         match dests.first()? {
             Destination::Tile { .. } => {
-                dests.iter().map(tile).collect::<Option<_>>().map(Goes::Tiles)
+                dests.iter().map(tile).collect::<Option<_>>().map(LaunchTarget::Tiles)
             }
             Destination::Open { .. } => {
-                dests.iter().map(place).collect::<Option<_>>().map(Goes::Open)
+                dests.iter().map(place).collect::<Option<_>>().map(LaunchTarget::Open)
             }
         }
     }
@@ -294,7 +294,7 @@ impl Capture {
     }
 
     /// What holds a value that another is about to take the block of.
-    fn taking(&self, source: InputSource, heir: u32) -> Taking {
+    fn taking(&self, source: InputSource, heir: u32) -> TakenBlock {
         // Values hold what they read until they are computed, or gone.
         let mut living = self.held.clone();
         let mut holding: Vec<u32> = Vec::new();
@@ -322,7 +322,7 @@ impl Capture {
             }
         }
         let held = between.into_iter().rev().map(|held| (held, slots(held))).collect();
-        Taking { source, held }
+        TakenBlock { source, held }
     }
 
     /// The recipe of what was done, with the structure that it is for.

@@ -29,14 +29,14 @@ pub(crate) struct Recipe {
 /// Something that was done.
 pub(crate) enum Action {
     /// A kernel was launched.
-    Launch(Box<Launched>),
+    Launch(Box<RecordedLaunch>),
     /// Kernels were launched strip by strip, each into a tile.
-    Strips(Vec<Launched>, Strips),
+    Strips(Vec<RecordedLaunch>, Strips),
     /// Blocks for a tile of each of these values were allocated, to be filled by the launches that follow.
     Open(SmallVec<[u32; 1]>, Tile),
     /// The block of a tile of an old value became that of a value that is the old one with other elements, by the
     /// launches that follow.
-    OpenOld { value: u32, tile: Tile, old: Taking },
+    OpenOld { value: u32, tile: Tile, old: TakenBlock },
     /// The blocks are filled.
     Close,
     /// A tile was let go that nothing else needs.
@@ -46,17 +46,17 @@ pub(crate) enum Action {
 }
 
 /// A launch.
-pub(crate) struct Launched {
+pub(crate) struct RecordedLaunch {
     pub code: Arc<KernelCode>,
     pub operands: Vec<(InputSource, BlockPart)>,
     pub params: Vec<Param>,
-    pub goes: Goes,
+    pub goes: LaunchTarget,
     /// The operand whose block it wrote into.
-    pub taken: Option<(usize, Taking)>,
+    pub taken: Option<(usize, TakenBlock)>,
 }
 
 /// Where the results of a launch go.
-pub(crate) enum Goes {
+pub(crate) enum LaunchTarget {
     /// To new tiles.
     Tiles(SmallVec<[(u32, Tile); 1]>),
     /// Into open blocks, each by its place among them; and whether all of it.
@@ -73,7 +73,7 @@ pub(crate) enum Param {
 }
 
 /// A value whose block was taken: nothing held it but what was known.
-pub(crate) struct Taking {
+pub(crate) struct TakenBlock {
     pub source: InputSource,
     /// It, and what was pending that reads it, newest first, each with the operations that held it.
     pub held: SmallVec<[(InputSource, usize); 2]>,
@@ -121,9 +121,9 @@ impl Action {
     }
 }
 
-impl Launched {
+impl RecordedLaunch {
     fn name(&self, names: &mut impl FnMut(InputSource)) {
-        if let Goes::Tiles(tiles) = &self.goes {
+        if let LaunchTarget::Tiles(tiles) = &self.goes {
             tiles.iter().for_each(|(number, _)| names(InputSource::Pending(*number)));
         }
         self.operands.iter().for_each(|(operand, _)| names(*operand));
@@ -140,7 +140,7 @@ impl Launched {
 
 impl Weighed for Recipe {
     fn words(&self) -> usize {
-        let of_launch = |launched: &Launched| {
+        let of_launch = |launched: &RecordedLaunch| {
             let insts = launched.code.program.insts.len();
             2 * insts + 4 * launched.operands.len() + 2 * launched.params.len() + 64
         };

@@ -2,7 +2,7 @@
 //!
 //! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
 
-use super::walker::{Joins, Walker};
+use super::walker::{JoinHandling, Walker};
 use super::{Applied, Role};
 use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
@@ -71,7 +71,7 @@ impl Walker<'_> {
         let given: SmallVec<[Operand; 3]> =
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
         // Instructions need a tile of the value's own, and half of one is none.
-        self.joins = Joins::First;
+        self.joins = JoinHandling::First;
         let (op, last) =
             lowering::expand(value, (&lowered.program, result), &given, &self.device.steps);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));

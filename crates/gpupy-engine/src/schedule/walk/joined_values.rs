@@ -6,7 +6,7 @@
 //! Not here: coordinates in chains (`chain.rs`), where a part ends (`graph/join.rs`), halos (`halo.rs`).
 
 use super::chain::Chain;
-use super::walker::{Joined, Joins, Walker};
+use super::walker::{JoinHandling, JoinedRead, Walker};
 use super::{Child, lost};
 use crate::graph::join::{Join, JoinLookup};
 use crate::graph::value::{Input, Value, ValueKind};
@@ -27,17 +27,17 @@ impl Walker<'_> {
         join: &Join,
         found: Coordinates,
         rotation: Option<&Rotation>,
-    ) -> Result<Joined> {
+    ) -> Result<JoinedRead> {
         let mut part = join.find(&found[join.axis as usize], &self.space);
         if matches!(part, JoinLookup::Cut { .. } | JoinLookup::Mixed)
             && let Some(child) = self.chain(value, join, &found)
         {
-            return Ok(Joined::Read(child));
+            return Ok(JoinedRead::Read(child));
         }
         if self.joins.is_cut()
             && let Some(child) = self.chain_of_first(value, join, &found)
         {
-            return Ok(Joined::Read(child));
+            return Ok(JoinedRead::Read(child));
         }
         if let JoinLookup::Cut { axis, at } = part
             && self.joins.is_cut()
@@ -50,17 +50,17 @@ impl Walker<'_> {
         if let Some((halo, at)) = rotation.and_then(|rotation| self.halo(rotation, &found)) {
             let child = self.visit(&halo, at);
             self.need_whole(&halo);
-            return Ok(Joined::Read(child));
+            return Ok(JoinedRead::Read(child));
         }
         match part {
             JoinLookup::Part(part, start) => {
-                Ok(Joined::Read(self.part(value, join, (part, start), found)?))
+                Ok(JoinedRead::Read(self.part(value, join, (part, start), found)?))
             }
             JoinLookup::Cut { axis, at } if self.joins.is_cut() => {
                 self.cut = Some((axis, at));
-                Ok(Joined::Cut)
+                Ok(JoinedRead::Cut)
             }
-            JoinLookup::Cut { .. } | JoinLookup::Mixed => Ok(Joined::First),
+            JoinLookup::Cut { .. } | JoinLookup::Mixed => Ok(JoinedRead::First),
         }
     }
 
@@ -84,7 +84,7 @@ impl Walker<'_> {
     fn chain(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
         // Where launches cost little, as many pieces are as good as a chain for some of them.
         let is_cut = self.device.caps.host_memory && join.ends.len() > T.chained_parts;
-        if self.joins == Joins::Halo || is_cut {
+        if self.joins == JoinHandling::Halo || is_cut {
             return None;
         }
         let mut chain = Chain::new(self.device, &self.space, &self.own, &mut self.chained);
@@ -120,7 +120,7 @@ impl Walker<'_> {
         join: &Join,
         nodes: &[u32],
     ) -> Option<Rotation> {
-        let is_halo = self.joins == Joins::Halo
+        let is_halo = self.joins == JoinHandling::Halo
             && nodes.iter().any(|node| {
                 let at = self.nodes[*node as usize].access.clone();
                 let found = self.coordinates(value, &at);

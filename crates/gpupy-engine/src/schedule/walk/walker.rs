@@ -26,7 +26,7 @@ use std::ops::Range;
 
 /// What a walk does with a joined value of which it reads several parts.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Joins {
+pub(super) enum JoinHandling {
     /// It is computed first.
     First,
     /// The walk is cut where a part ends.
@@ -37,14 +37,14 @@ pub(super) enum Joins {
     Halo,
 }
 
-impl Joins {
+impl JoinHandling {
     pub(super) fn is_cut(self) -> bool {
-        matches!(self, Joins::Cut | Joins::CutAgain)
+        matches!(self, JoinHandling::Cut | JoinHandling::CutAgain)
     }
 }
 
 /// What was found for a joined value at an access.
-pub(super) enum Joined {
+pub(super) enum JoinedRead {
     /// It is read so.
     Read(Child),
     /// It has to be computed first.
@@ -55,7 +55,7 @@ pub(super) enum Joined {
 
 /// The nodes of a value, one for each access.
 #[derive(Default)]
-struct Nodes {
+struct ValueNodes {
     all: SmallVec<[u32; 1]>,
     /// How many of them were expanded.
     expanded: usize,
@@ -65,7 +65,7 @@ pub(super) struct Walker<'d> {
     pub(super) device: &'d OpenDevice,
     pub(super) space: Shape,
     pub(super) nodes: Vec<WalkNode>,
-    by_value: FxHashMap<ValueId, Nodes>,
+    by_value: FxHashMap<ValueId, ValueNodes>,
     /// The nodes of values that are tables.
     tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(TopologicalRank, ValueId)>,
@@ -73,7 +73,7 @@ pub(super) struct Walker<'d> {
     needed: Vec<u32>,
     /// Values that have to be computed first, all of them.
     whole: Vec<Value>,
-    pub(super) joins: Joins,
+    pub(super) joins: JoinHandling,
     /// The values that the walk computes, whoever else reads them.
     pub(super) own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
@@ -98,7 +98,7 @@ impl FusionWalk {
         at: Access,
         space: Shape,
     ) -> Result<FusionWalk> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::First)?;
+        let (walker, roots) = Walker::walked(device, starts, at, space, JoinHandling::First)?;
         Ok(walker.ended(roots))
     }
 
@@ -112,7 +112,7 @@ impl FusionWalk {
         at: Access,
         space: Shape,
     ) -> Result<FusionWalk> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::Halo)?;
+        let (walker, roots) = Walker::walked(device, starts, at, space, JoinHandling::Halo)?;
         Ok(walker.ended(roots))
     }
 
@@ -128,14 +128,15 @@ impl FusionWalk {
         space: Shape,
         is_tile: bool,
     ) -> Result<std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>> {
-        let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
+        let joins = if is_tile { JoinHandling::Cut } else { JoinHandling::CutAgain };
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
         let mut count = ends.len();
         // What holds for all of the space alone is looked for once more in the part that is left of it.
         while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, starts, at.clone(), space, Joins::CutAgain)?;
+            (walker, roots) =
+                Walker::walked(device, starts, at.clone(), space, JoinHandling::CutAgain)?;
             count = walker.ends.len();
             ends.append(&mut walker.ends);
         }
@@ -153,7 +154,7 @@ impl<'d> Walker<'d> {
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-        joins: Joins,
+        joins: JoinHandling,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut chained = Chained::default();
         loop {
@@ -170,7 +171,7 @@ impl<'d> Walker<'d> {
     fn walked_once(
         device: &'d OpenDevice,
         starts: &[Start<'_>],
-        (at, space, joins): (Access, Shape, Joins),
+        (at, space, joins): (Access, Shape, JoinHandling),
         chained: Chained,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
@@ -351,14 +352,14 @@ impl<'d> Walker<'d> {
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
                     match self.joined(&value, join, found, rotation.as_ref())? {
-                        Joined::Read(child) => {
+                        JoinedRead::Read(child) => {
                             Role::Apply(Applied::Op(Op::Cast), SmallVec::from_slice(&[child]))
                         }
-                        Joined::First => {
+                        JoinedRead::First => {
                             self.need(node);
                             continue;
                         }
-                        Joined::Cut => return Ok(()),
+                        JoinedRead::Cut => return Ok(()),
                     }
                 }
                 NodeOp::Reduce { .. }
@@ -379,7 +380,7 @@ impl<'d> Walker<'d> {
         let WalkNode { value, access, .. } = &self.nodes[node as usize];
         let count = self.own.len() + self.besides.len();
         !self.own.is_empty()
-            && self.joins == Joins::Cut
+            && self.joins == JoinHandling::Cut
             && count < self.device.caps.max_dests
             && self.device.caps.dtypes.contains(&value.dtype())
             && self.device.own_tile(value, access, &self.space).is_some()
