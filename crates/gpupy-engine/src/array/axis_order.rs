@@ -1,11 +1,13 @@
-//! The order of results in memory: NumPy's `K`, as near to that of the operands as can be.
+//! Memory order of results: NumPy's order `K`, as close to that of the operands as possible.
 //!
-//! Owns [`AxisOrder`]. Operands whose axes are moved so that they lie in C order give results that do, and
-//! moving the axes back gives results that lie as the operands did. Elementwise operations know no order
-//! of axes; others are told which of the moved axes is theirs. Invariant: elements are the same in any
-//! order; reduced axes stay in theirs, which the tree of `docs/ir.md` walks in.
+//! Owns [`AxisOrder`]. If the axes of the operands can be moved so that all lie in C order, the operation is done on
+//! the moved operands, and the axes of the result are moved back: the result then lies in memory as the operands do.
+//! Elementwise operations do not depend on the order of axes; others are told which of the moved axes is theirs.
+//! Invariant: elements are the same in any order; reduced axes keep their order, in which the tree of `docs/ir.md`
+//! combines them.
 //!
-//! Not here: the operations (`recorder.rs`, `eager_evaluator.rs` and kin), which always give results in C order.
+//! Not here: the operations (`recorder.rs`, `eager_evaluator.rs` and its neighbours), which always give results in C
+//! order.
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::memory::view::View;

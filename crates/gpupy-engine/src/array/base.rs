@@ -1,9 +1,8 @@
 //! Arrays: views of bases.
 //!
-//! Owns [`Array`] and its base. A base is an identity whose current value can be replaced by
-//! writing; arrays that view one base alias each other as NumPy's do. A recorded expression holds
-//! the value that a base had then, not the base. Invariant: the values of one base all have the
-//! dtype and shape with which it was made.
+//! Owns [`Array`] and its base. A base is an identity whose current value can be replaced by writing. Arrays that view
+//! one base alias each other as NumPy's do. A recorded expression holds the value that a base had when it was recorded,
+//! not the base. Invariant: all values of a base have the dtype and shape with which it was made.
 //!
 //! Not here: recording operations (`record/`), reading and evaluating (`context/`).
 

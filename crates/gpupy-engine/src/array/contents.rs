@@ -1,10 +1,11 @@
-//! What a base has: elements of its own, a value, or nothing.
+//! The contents of a base: elements of its own, a value, or nothing.
 //!
-//! Owns [`Current`] and [`Contents`]. Own elements become a value when something else wants one, and elements in host
-//! memory become own ones again when they are written. Invariants: each change of the elements makes another
-//! version; pinned elements never become a value, which would be written behind its back.
+//! Owns [`Current`] and [`Contents`]. A base's own elements become a value when an expression needs one. Elements in
+//! host memory become the base's own again when they are written (copy-on-write). Invariants: each change of the
+//! elements makes another version; pinned elements never become a value, which would change with the next write.
 //!
-//! Not here: the base itself and its lock (`base.rs`), own elements (`owned_elements.rs`), faces (`dtype_view.rs`).
+//! Not here: the base itself and its lock (`base.rs`), own elements (`owned_elements.rs`), dtype views
+//! (`dtype_view.rs`).
 
 use crate::array::owned_elements::OwnedElements;
 use crate::graph::value::Value;

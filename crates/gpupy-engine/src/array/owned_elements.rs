@@ -1,9 +1,9 @@
-//! Elements that only their base has: what an array is made of until somebody else wants its value.
+//! Uniquely owned elements, with a small buffer inline: the contents of an array until an expression needs its value.
 //!
-//! Owns [`OwnedElements`]. Most small arrays are computed, read and dropped; a value would cost them an identity,
-//! maps of what is where, and three allocations. Few elements lie in the base itself. Invariants: all
-//! elements are there, in C order; no value has the memory, so that the holder of the base's lock may
-//! read and write it. Exports of a pinned base may, too (`pin.rs`).
+//! Owns [`OwnedElements`]. Most small arrays are computed, read and dropped. A value would cost them an identity, maps
+//! of evaluated elements, and three allocations. Few elements are stored inline, in the base itself (small-buffer
+//! optimisation). Invariants: all elements are there, in C order; no value shares the memory, so that the holder of the
+//! base's lock may read and write it. Exports of a pinned base may, too (`pin.rs`).
 //!
 //! Not here: when own elements become a value (`base.rs`).
 

@@ -1,11 +1,11 @@
-//! Blocks that nobody needs, kept for the next ones of the same dtype and length.
+//! The pool of free blocks, kept for the next allocations of the same dtype and length.
 //!
-//! Owns [`BlockPool`]. A block is worth keeping because fresh device memory costs more than most
-//! arithmetic on it (Accelerator, section 5.5). Invariants: the pool holds no more than
-//! `T.pool_bytes` and `T.pool_blocks`; what it has kept unused for `T.pool_flushes` flushes, it gives
-//! back; a driver without room gets all of it back before anything is evicted.
+//! Owns [`BlockPool`]. A block is worth keeping because fresh device memory costs more than most arithmetic on it
+//! (Accelerator, section 5.5). Invariants: the pool holds no more than `T.pool_bytes` and `T.pool_blocks`; a block that
+//! stays unused for `T.pool_flushes` flushes is freed; when a driver runs out of memory, the whole pool is freed before
+//! anything is evicted.
 //!
-//! Not here: blocks that hold something (`cache/`).
+//! Not here: blocks in use (`cache/`).
 
 use crate::thresholds::T;
 use gpupy_core::driver::{BlockId, BlockSpec};

@@ -1,8 +1,8 @@
-//! Blocks that a device reads in a value's own host memory, where other devices are given copies.
+//! Imported blocks: blocks that a device reads in a value's own host memory, where other devices get copies.
 //!
-//! Owns the choice of what is imported. Invariants: imported memory belongs to a block until the driver has
-//! freed that, or is closed; whoever would write into a value's memory finds that it is not alone with it;
-//! nothing is written into an imported block.
+//! Owns the choice of what is imported. Invariants: imported memory belongs to a block until the driver has freed the
+//! block, or is closed; a writer finds a value's imported memory shared, so it is not written in place; nothing is
+//! written into an imported block.
 //!
 //! Not here: the blocks (`cache/`), drivers that work on host memory ([`Capabilities::host_memory`]).
 //!

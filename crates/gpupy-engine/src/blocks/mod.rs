@@ -1,10 +1,10 @@
 //! Blocks: pieces of values on one device.
 //!
 //! [`BlockCache`](cache::BlockCache) is the cache of an open driver: a block is named by its value and its
-//! [`BlockPart`](cache::BlockPart), a tile or a gathered view. When the device is full, the block goes whose
-//! [`ReuseInterval`](reuse_interval::ReuseInterval) says that it is wanted last (`cache/eviction.rs`); the
-//! [`BlockPool`](block_pool::BlockPool) keeps free ones; `host_import.rs` says which are read where they lie in host
-//! memory, [`Residents`](streams::Residents) which parts of what lies outside are there.
+//! [`BlockPart`](cache::BlockPart), a tile or a gathered view. When the device is full, the block is evicted whose
+//! [`ReuseInterval`](reuse_interval::ReuseInterval) says that it is needed last (`cache/eviction.rs`). The
+//! [`BlockPool`](block_pool::BlockPool) keeps free blocks. `host_import.rs` says which blocks are read where they lie
+//! in host memory; [`Residents`](streams::Residents) are the parts of external values that are in memory.
 //!
 //! Imports `memory`, `graph` and `explain`. Not here: what is computed into blocks (`schedule/`, `execute/`).
 

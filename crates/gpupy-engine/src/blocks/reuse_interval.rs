@@ -1,11 +1,10 @@
-//! How soon a block is expected to be used again.
+//! The eviction policy: how soon a block is expected to be used again (reuse interval).
 //!
-//! Owns [`ReuseInterval`]: when a block was used, and how long it took until it was used again. The block
-//! that is expected back last is the one to evict. A block that nobody has come back to is expected
-//! after as long again as nobody has (so the least recently used goes first, as in the thesis); one
-//! with a known interval, when that is over. A program that goes round over more than the device
-//! holds, where the least recently used block is always the next one wanted, thus keeps most of what
-//! it has, as Bélády's optimal replacement (1966) does, which knows the future.
+//! Owns [`ReuseInterval`]: when a block was used, and how long it took until it was used again. The block that is
+//! expected back last is evicted. A block that was never reused is expected after as long again as it has been idle (so
+//! the least recently used goes first, as in the thesis). One with a known interval is expected when the interval is
+//! over. A program that cycles over more than the device holds, where the least recently used block is always the next
+//! one needed, thus keeps most of its blocks, as Bélády's optimal replacement (1966) does, which knows the future.
 //!
 //! Not here: the blocks, and their order (`cache/`).
 

@@ -1,7 +1,7 @@
-//! Streams: values of which little is in memory at a time, as they lie outside or are computed from what does.
+//! Streams: values that are in memory only in part, as they are read from a file or computed from one that is.
 //!
-//! Owns [`Residents`]: which parts of such values are in host memory, and which goes first. Invariants: what is needed
-//! for the launch at hand stays; what goes can be read again.
+//! Owns [`Residents`]: which parts of such values are in host memory, and which is released first. Invariants: parts
+//! that the current launch needs stay; a part that is released can be read again.
 //!
 //! Not here: reading (`memory/reader.rs`), when it is done (`execute/transfer.rs`).
 

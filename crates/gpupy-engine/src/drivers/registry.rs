@@ -1,8 +1,8 @@
 //! The drivers that a program may choose from, by name.
 //!
-//! Owns [`Registry`]. The core names no driver: what assembles them (the Python module, the
-//! conformance command) registers a constructor for each, best first. A name that is the path of a
-//! library is a plug-in, which anyone may add while the program runs; it comes after those.
+//! Owns [`Registry`]. The core names no driver: the program that links them (the Python module, the conformance
+//! command) registers a constructor for each, best first. A name that is the path of a library is a plug-in. A program
+//! may add plug-ins while it runs; they come after the registered drivers.
 //!
 //! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`).
 

@@ -1,8 +1,8 @@
-//! Deferred operations: what goes over whole axes of arrays that are being recorded.
+//! Deferred operations: operations over whole axes of arrays that are being recorded.
 //!
-//! Owns [`Deferred`]. Which steps a reduction, a scan or a product takes depends on extents. Of operands that are open
-//! it is one expression, which says what is wanted; its steps are recorded when the extents are known
-//! (`record/known_extents.rs`). Invariant: it has no elements and is never evaluated.
+//! Owns [`Deferred`]. The steps of a reduction, a scan or a product depend on extents. On open operands, whose extents
+//! are unknown, such an operation is recorded as one expression. Its steps are recorded when the extents are known
+//! (`record/known_extents.rs`). Invariant: a deferred operation has no elements and is never evaluated.
 //!
 //! Not here: the steps (`record/reduction_recording.rs`, `record/library_recording.rs`, `record/argmin_recording.rs`).
 

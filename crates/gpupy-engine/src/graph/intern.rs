@@ -1,10 +1,9 @@
-//! The table of living nodes, so that equal ones are one.
+//! Interning (hash-consing): the table of living nodes, so that equal expressions are one node.
 //!
-//! Owns [`Interner`]. It holds nodes weakly: a node leaves the table when its last owner drops it. Invariants: at most
-//! one living node of those that are equal; no lock of a node is taken under the table's lock; nothing is dropped
-//! under it.
+//! Owns [`Interner`]. It holds nodes weakly: a node leaves the table when its last owner drops it. Invariants: of equal
+//! nodes at most one is alive; no lock of a node is taken under the table's lock; nothing is dropped under it.
 //!
-//! Not here: what a node is, and which are equal (`value/`).
+//! Not here: nodes, and when two are equal (`value/`).
 
 use crate::thresholds::T;
 use hashbrown::HashTable;

@@ -1,7 +1,7 @@
-//! Intervals: what operations make of the bounds of their operands.
+//! Interval arithmetic: the bounds of an operation's result from the bounds of its operands.
 //!
-//! Owns [`Bounds`]. Invariant: an operation on any elements within the operands' bounds gives an
-//! element within the result's, also on a device that flushes subnormal numbers.
+//! Owns [`Bounds`]. Invariant: an operation on elements within the operands' bounds gives an element within the
+//! result's, also on a device that flushes subnormal numbers.
 //!
 //! Not here: expressions (`mod.rs`).
 

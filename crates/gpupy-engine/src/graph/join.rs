@@ -1,9 +1,8 @@
 //! Joins: values made of parts, one behind the other along an axis.
 //!
-//! Owns [`Join`]. Concatenation, and shifts whose boundary wraps around, repeats or
-//! mirrors (Accelerator, section 5.2), are joins of views. A join is never stored for its own sake: a
-//! kernel whose points all lie in one part reads that part, with an affine access like any other; an
-//! evaluation that meets the end of a part is cut there (`boxes.rs`).
+//! Owns [`Join`]. Concatenations are joins of views. So are shifts whose boundary wraps around, repeats or mirrors
+//! (Accelerator, section 5.2). A join is never stored for its own sake. A kernel whose points all lie in one part reads
+//! that part with an affine access; an evaluation that meets the end of a part is split there (`boxes.rs`).
 //!
 //! Not here: how arrays are joined (`record/join_recording.rs`), which points a kernel walks over (`walk/mod.rs`).
 

@@ -1,6 +1,6 @@
-//! Whole-program forms as expressions: scans, sorts and matrix products.
+//! Library operations as expressions: scans, sorts and matrix products (the whole-program forms of the IR).
 //!
-//! Owns [`LibraryOp`]: which form, and what it reads for which elements.
+//! Owns [`LibraryOp`]: which form, and which operands it reads for which elements.
 //!
 //! Not here: their evaluation (`execute/host_library_op.rs`), how they are recorded (`record/library_recording.rs`).
 

@@ -2,11 +2,11 @@
 //!
 //! A [`Value`](value::Value) is host data, a constant, or an expression: a [`NodeOp`](value::NodeOp) over
 //! [`Input`](value::Input)s, which are views of other values. Equal expressions are one value
-//! ([`Interner`](intern::Interner)). A [`Join`](join::Join) is a value made of parts, a
-//! [`LibraryOp`](library_op::LibraryOp) a scan, sort or matrix product; few points of a reduction are lanes that scalar
-//! operations combine (`reduction_lanes.rs`). A [`ScalarFunction`](scalar_function::ScalarFunction) of scalars is one
-//! node, whatever it does. [`Bounds`](interval::Bounds) say between which numbers elements lie;
-//! [`Passed`](passed::Passed) what a value was computed for in passing.
+//! ([`Interner`](intern::Interner)). A [`Join`](join::Join) is a value made of parts. A
+//! [`LibraryOp`](library_op::LibraryOp) is a scan, sort or matrix product. A reduction of few points is scalar
+//! operations over its lanes (`reduction_lanes.rs`). A [`ScalarFunction`](scalar_function::ScalarFunction) is one node,
+//! whatever it computes. [`Bounds`](interval::Bounds) are the interval in which elements lie;
+//! [`Passed`](passed::Passed) counts how often a pending value was computed inside kernels of other values.
 //!
 //! Imports `memory`. Not here: arrays, which show values (`array/`), how expressions are recorded (`record/`).
 

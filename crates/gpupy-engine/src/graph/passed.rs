@@ -1,9 +1,9 @@
-//! What a pending value was computed for in passing, by kernels of other values.
+//! Recomputation counts: how much of a pending value was computed inside kernels of other values.
 //!
-//! Owns [`Passed`], which a value keeps, [`PartialRead`], and when so little is read that it is no reason to compute
-//! all.
+//! Owns [`Passed`], which a value keeps, and [`PartialRead`], which tells reads of so few elements that they are no
+//! reason to compute the whole value.
 //!
-//! Not here: when that is a reason to store the value (`schedule/rematerialisation.rs`).
+//! Not here: when the count is a reason to store the value (`schedule/rematerialisation.rs`).
 
 use crate::memory::access;
 use crate::memory::ranges::Ranges;

@@ -1,7 +1,7 @@
-//! The lanes of the canonical tree, as operands of scalar operations.
+//! The lanes of the canonical reduction tree, as operands of scalar operations.
 //!
-//! Owns [`folded`], and [`FEW`], up to which points are combined so; and [`Products`], which may be the points.
-//! Invariant: the order is that of `docs/ir.md`.
+//! Owns [`folded`], which combines up to [`FEW`] points so, and [`Products`], which may be the points. Invariant: the
+//! order is that of `docs/ir.md`.
 //!
 //! Not here: which points are lanes (`record/reduction_recording.rs`, `schedule/program/single_operation.rs`), steps of
 //! reductions (drivers).

@@ -1,12 +1,11 @@
-//! Functions of scalars: programs that one node of a graph computes at each of its points.
+//! Scalar functions: programs that one node of a graph computes at each of its points.
 //!
 //! Owns [`ScalarFunction`], which may have loops, and [`Called`], one result of a call. A function is a program of the
-//! map form over parameters alone, with a store for each result; it is never launched, but inlined into the kernels of
-//! what calls it. What loops is one loop of *turns* over a state: in each turn the point goes on from where it stands
-//! by one segment, until it has ended. So however a program's loops nest, no launch runs for longer than devices let
-//! it.
+//! map form over parameters alone, with a store for each result. It is never launched, but inlined into the kernels of
+//! its callers. A function with loops is one loop of *turns* over a state: each turn takes the point one segment
+//! further, until it has ended. So no launch runs for longer than devices allow, however a program's loops nest.
 //!
-//! Not here: how a function is recorded (`record/function_recording.rs`), what a device makes of it
+//! Not here: how a function is recorded (`record/function_recording.rs`), how a device computes it
 //! (`schedule/lowering.rs`).
 
 use gpupy_core::ir::{Builder, Fingerprint, Form, LOOP_STEPS, Program};

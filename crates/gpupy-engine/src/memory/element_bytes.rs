@@ -1,4 +1,4 @@
-//! Elements in bytes, as a view shows them: copied out in C order, and written.
+//! Elements as bytes behind a view: copied out in C order, and written.
 //!
 //! Owns [`ElementBytes`]. Invariant: no view reads or writes outside the bytes.
 //!

@@ -1,13 +1,12 @@
-//! Host memory of values: aligned, zeroed once, and reused.
+//! Host memory for values: aligned, zeroed once, and reused.
 //!
-//! Owns [`HostBuffer`] and the pool behind it. A page's first touch costs more than the arithmetic
-//! on it, so buffers go back to a bounded pool instead of to the system. Small ones stay with their thread
-//! for a while.
-//! Invariants: a buffer's bytes are always initialised; the pool never keeps more than it may, and gives all of it
-//! back before a buffer is refused.
+//! Owns [`HostBuffer`] and the pool behind it. The first touch of a page costs more than the arithmetic on it, so a
+//! freed buffer returns to a bounded pool instead of to the system. A small buffer stays in its thread's free list for
+//! a while. Invariants: the bytes of a buffer are always initialised; the pool never keeps more than its limit, and
+//! releases everything before an allocation is refused.
 //!
-//! Not here: what a refusal is (`memory.rs`), small buffers that a thread just dropped (`thread_free_lists.rs`), which
-//! parts of a value are in its buffer (`value/`).
+//! Not here: what a refusal is (`gpupy_core::memory`), small buffers that a thread just dropped
+//! (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
 
 use crate::memory::limit;
 use crate::memory::owned::Owned;

@@ -1,6 +1,7 @@
-//! The limit of host memory: how much of it values may take, and how much the buffers take that stay where they are.
+//! The limit of host memory: how much of it values may take, and how much is taken by buffers that cannot move.
 //!
-//! Invariant: without a limit nothing is counted. Not here: what goes where there is too much (`execute/spilling.rs`).
+//! Invariant: without a limit nothing is counted. Not here: which elements are spilled when memory runs out
+//! (`execute/spilling.rs`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

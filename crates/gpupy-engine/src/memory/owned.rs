@@ -1,4 +1,4 @@
-//! Memory as the system gives it, which goes back when it is dropped.
+//! Memory allocated by the system, which is returned to it when it is dropped.
 //!
 //! Owns [`Owned`]. Not here: reuse (`host_buffer.rs`, `thread_free_lists.rs`).
 

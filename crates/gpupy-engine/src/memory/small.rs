@@ -1,6 +1,6 @@
-//! What counts as little: elements that are computed or moved in host memory sooner than they are recorded.
+//! The size below which elements are computed or moved in host memory instead of being recorded.
 //!
-//! Not here: how that is done (`eager/`), when a base comes to host memory for good (`context/host_promotion.rs`).
+//! Not here: eager work (`eager/`), when a base is promoted to host memory (`context/host_promotion.rs`).
 
 use crate::thresholds::T;
 

@@ -1,10 +1,10 @@
 //! The file that elements are spilled to: one for the process, in the folder for temporary files.
 //!
-//! Owns [`SpillSlot`], a part of it. Invariants: the file has no name once it is open, or goes when it is closed, so
-//! that none is left behind, however the process ends; a slot belongs to one value, and its place is free when it is
-//! dropped.
+//! Owns [`SpillSlot`], a part of the file. Invariants: the file is unlinked once it is open, or deleted when it is
+//! closed, so that none is left behind, however the process ends; a slot belongs to one value, and its place is free
+//! again when the slot is dropped.
 //!
-//! Not here: what is spilled (`execute/spilling.rs`).
+//! Not here: which elements are spilled (`execute/spilling.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;

@@ -1,9 +1,9 @@
-//! Elements between C order and positions a stride apart, in host memory.
+//! Strided copies in host memory: between C order and positions a stride apart.
 //!
-//! Owns [`gather`], [`gather_into`], [`scatter`], [`spread`] and their walks. Invariant: what is moved goes row by row,
+//! Owns [`gather`], [`gather_into`], [`scatter`], [`spread`] and their walks. Invariant: elements are moved row by row,
 //! each row with one loop over elements of a known size, or as one copy.
 //!
-//! Not here: what is moved, and why (`transfer.rs`, `host_moves.rs`, `host_assign.rs`).
+//! Not here: which elements are moved, and why (`transfer.rs`, `host_moves.rs`, `host_assign.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_core::memory;

@@ -1,9 +1,8 @@
-//! Shelves: small host memory that a thread just let go of, for what it asks for next.
+//! Thread-local free lists: small host memory that a thread just freed, for its next allocations.
 //!
-//! Owns [`take`] and [`put`]. Programs on small arrays make and drop buffers of few sizes in turns, and
-//! neither the allocator nor a pool that all threads share is as near. Invariants: a shelf keeps memory of
-//! one size; a thread keeps no more than [`SHELVES`] times [`DEEP`] pieces of at most [`LARGEST`] bytes, and
-//! none when it ends.
+//! Owns [`take`] and [`put`]. Programs on small arrays allocate and free buffers of few sizes in turns. Neither the
+//! allocator nor a pool that all threads share is as fast. Invariants: a list keeps memory of one size; a thread keeps
+//! no more than [`SHELVES`] times [`DEEP`] pieces of at most [`LARGEST`] bytes, and none when it ends.
 //!
 //! Not here: the pool of all threads, and the sizes that there are (`host_buffer.rs`).
 

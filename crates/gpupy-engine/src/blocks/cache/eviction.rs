@@ -1,9 +1,9 @@
 //! Eviction: how a block leaves the device, and comes back.
 //!
-//! Owns what is remembered of the blocks that went. Invariant: what is nowhere else is in host memory before its
+//! Owns the record of evicted blocks. Invariant: elements that are nowhere else are copied to host memory before their
 //! block is freed.
 //!
-//! Not here: which block goes (`eviction_queue.rs`), where a block goes that comes (`mod.rs`).
+//! Not here: which block is evicted (`eviction_queue.rs`), where a block is stored that is loaded (`mod.rs`).
 
 use super::eviction_queue::EvictionQueue;
 use super::{BlockCache, BlockKey, BlockPart};

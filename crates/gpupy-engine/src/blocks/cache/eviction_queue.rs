@@ -1,11 +1,11 @@
-//! Which block is expected back last, without a look at all of them.
+//! The eviction queue: finds the block that is expected back last without a look at all of them.
 //!
-//! Owns [`EvictionQueue`]: blocks in the order in which they go. As time passes, a block that is expected at a known
-//! time is expected sooner, and one without such a time later; each kind keeps its order among itself. So both kinds
-//! are held in order, a block changes over once its time has passed, and the first of either is looked at. Invariants:
-//! the victim is that of a look at every block; no two blocks were used at the same time.
+//! Owns [`EvictionQueue`]: blocks in the order in which they are evicted. As time passes, a block that is expected at a
+//! known time is expected sooner, and one without such a time later; each kind keeps its order among itself. So both
+//! kinds are kept in order, a block changes over once its time has passed, and only the first of each kind is compared.
+//! Invariants: the victim is the one that a scan of all blocks would find; no two blocks were used at the same time.
 //!
-//! Not here: when a block is expected back (`reuse_interval.rs`), how it goes (`eviction.rs`).
+//! Not here: when a block is expected back (`reuse_interval.rs`), how it is evicted (`eviction.rs`).
 
 use crate::blocks::reuse_interval::ReuseInterval;
 use crate::thresholds::T;

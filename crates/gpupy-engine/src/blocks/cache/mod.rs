@@ -1,13 +1,12 @@
-//! The block cache of one device: which piece of which value is where.
+//! The block cache of one device: which piece of which value is in which block.
 //!
-//! Owns [`BlockCache`]: a hash table. A block is named by value and part: a tile, or a gathered
-//! view (with its offset, shape and strides, as in the thesis). Invariants: a pinned block is never
-//! evicted; a tile that is nowhere else is saved to host memory before it is evicted; blocks of dead
-//! values are freed before anything is evicted.
+//! Owns [`BlockCache`], a hash table. A block is named by value and part: a tile, or a gathered view (with its offset,
+//! shape and strides, as in the thesis). Invariants: a pinned block is never evicted; a tile that is nowhere else is
+//! saved to host memory before it is evicted; blocks of dead values are freed before anything is evicted.
 //!
 //! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`eviction.rs`), which one
-//! goes first (`eviction_queue.rs`), in which block something is found (`operand_lookup.rs`), blocks whose value was
-//! written in host memory (`stale.rs`), free blocks (`block_pool.rs`), the driver's own memory.
+//! is evicted first (`eviction_queue.rs`), in which block an operand is found (`operand_lookup.rs`), blocks whose value
+//! was written in host memory (`stale.rs`), free blocks (`block_pool.rs`), the driver's own memory.
 
 mod eviction;
 mod eviction_queue;

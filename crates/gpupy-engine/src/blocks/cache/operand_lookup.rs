@@ -1,9 +1,9 @@
-//! Places: in which block a kernel finds what it reads.
+//! Operand lookup: in which block a kernel finds what it reads.
 //!
-//! Owns [`Placed`] and the choice: the tile of a value, or a gathered view of it. Invariant: what kernels will bring
-//! that are not launched yet counts as there.
+//! Owns [`Placed`] and the choice: the tile of a value, or a gathered view of it. Invariant: operands that kernels will
+//! bring, but that are not launched yet, count as present.
 //!
-//! Not here: how values are cut into tiles (`memory/tiling.rs`), bringing what is not there (`execute/transfer.rs`).
+//! Not here: how values are cut into tiles (`memory/tiling.rs`), bringing what is missing (`execute/transfer.rs`).
 
 use super::{BlockCache, BlockPart};
 use crate::blocks::streams;

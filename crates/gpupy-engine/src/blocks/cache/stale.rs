@@ -1,11 +1,12 @@
-//! Blocks that go on when their value was written in host memory: what was written is sent, and nothing else.
+//! Stale blocks: blocks that stay valid when their value is written in host memory, as only the written elements are
+//! sent.
 //!
-//! Owns which elements of a block are *stale*: in host memory they are others by now. A value that is another one with
-//! some elements replaced takes over that one's blocks, and a kernel that reads one has the stale elements written
-//! first. Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale element,
-//! and no transfer brings one to host memory.
+//! Owns the set of *stale* elements of a block: those that differ in host memory by now. A value that is another one
+//! with some elements replaced takes over that value's blocks; before a kernel reads such a block, the stale elements
+//! are written. Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale
+//! element, and no transfer brings one to host memory.
 //!
-//! Not here: who replaces elements in host memory (`execute/host_scatter.rs`, `execute/host_assign.rs`), writes by a
+//! Not here: replacing elements in host memory (`execute/host_scatter.rs`, `execute/host_assign.rs`), writes by a
 //! device into its own blocks (`hand_over` in `mod.rs`).
 
 use super::{BlockCache, BlockKey, BlockPart};

@@ -1,8 +1,8 @@
-//! A table becomes a driver, for the host.
+//! A driver table of a plug-in, as a driver of this process.
 //!
-//! Owns [`Imported`]. Invariants: a function of the table is called only between `init` and
-//! `cleanup`; what comes back is checked before it is believed; `cleanup` is called once for each
-//! successful `init`, at the latest when the driver is dropped.
+//! Owns [`Imported`]. Invariants: a function of the table is called only between `init` and `cleanup`; an answer is
+//! checked before it is used; `cleanup` is called once for each successful `init`, at the latest when the driver is
+//! dropped.
 //!
 //! Not here: where tables come from (`load.rs`).
 

@@ -1,8 +1,8 @@
-//! A library's path becomes its table.
+//! Loading of a plug-in: from a library's path to its driver table.
 //!
-//! Owns loading. Invariants: nothing is loaded before a driver is opened; what cannot be loaded is
-//! one line of kind `Unavailable`; a library that was loaded is never unloaded, as its functions and
-//! what they gave may be in use until the end.
+//! Invariants: nothing is loaded before a driver is opened; a library that cannot be loaded gives a one-line error of
+//! kind `Unavailable`; a loaded library is never unloaded, as its functions and the memory that they returned may be in
+//! use until the end.
 //!
 //! Not here: calling the table's functions (`imported_driver.rs`).
 

@@ -1,12 +1,11 @@
-//! Bounds of values: between which numbers all elements of a value lie, without computing it.
+//! Range analysis of values: the interval in which all elements of a value lie, found without computing it.
 //!
-//! Owns [`bounds`], an interval analysis down to what is computed, which proves most indices inside
-//! their axes, so that an index need not be computed at the line that uses it. Invariants: every element
-//! of a value is within its bounds, on every driver; bounds that were found are kept with the value, so
-//! that a graph is gone through once; graphs of any depth take a loop.
+//! Owns [`bounds`], an interval analysis down to the computed values. It proves most indices inside their axes, so that
+//! an index need not be computed at the line that uses it. Invariants: every element of a value is within its bounds,
+//! on every driver; bounds are kept with their value, so that a graph is traversed once; graphs of any depth take a
+//! loop.
 //!
-//! Not here: what operations do to bounds (`interval.rs`), what is said of an index outside
-//! (`fancy_index.rs`).
+//! Not here: interval arithmetic (`interval.rs`), the error for an index outside (`fancy_index.rs`).
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
-//! Expressions: what gives a value's elements.
+//! Expressions: the operation and the inputs that give a value's elements.
 //!
-//! Owns [`ValueKind`] and what it is made of: operations with what they read at each point. All of it is compared by
-//! what it says, so that equal expressions are one value (`intern.rs`).
+//! Owns [`ValueKind`] and its parts: operations, and what they read at each point. All of it is compared by content, so
+//! that equal expressions are one value (`intern.rs`).
 //!
 //! Not here: values, which hold their operands (`mod.rs`).
 

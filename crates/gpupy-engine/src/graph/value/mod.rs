@@ -1,9 +1,9 @@
 //! Values: immutable elements of an array, given or still to be computed.
 //!
-//! Owns [`Value`], the nodes of the expression graph, and the evaluated maps. A value is host data,
-//! a constant, or an expression over views of other values. Invariants: what a value's elements are
-//! never changes; an expression keeps its operands until every element is computed and stored
-//! somewhere; equal expressions are one value (`intern.rs`); dropping a graph of any depth takes a loop, no recursion.
+//! Owns [`Value`], the nodes of the expression graph, and the evaluated maps. A value is host data, a constant, or an
+//! expression over views of other values. Invariants: a value's elements never change; an expression keeps its operands
+//! until every element is computed and stored somewhere; equal expressions are one value (`intern.rs`); dropping a
+//! graph of any depth takes a loop, no recursion.
 //!
 //! Not here: expressions (`expression.rs`), where elements are (`stored.rs`), arrays (`array/`), blocks (`cache/`).
 

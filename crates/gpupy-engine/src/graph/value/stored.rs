@@ -1,4 +1,4 @@
-//! Where a value's elements are: what is computed, what is in host memory, and what is neither any more.
+//! Where a value's elements are: which are computed, which are in host memory, and which were lost.
 //!
 //! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
 
