@@ -1,8 +1,8 @@
-//! What a front end is told of drivers and of counts, also while another thread evaluates.
+//! Drivers and counts as a front end sees them, also while another thread evaluates.
 //!
 //! Invariant: asking for counts waits for no evaluation.
 //!
-//! Not here: what was known last (`last_snapshot.rs`), counting (`stats.rs`, `cache/`).
+//! Not here: the last known numbers (`last_snapshot.rs`), counting (`stats.rs`, `cache/`).
 
 use super::Context;
 use super::last_snapshot::{Counts, DriverReport, locked};

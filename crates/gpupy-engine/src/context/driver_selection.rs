@@ -1,9 +1,9 @@
-//! The ladder: which driver evaluates, and which one when that cannot.
+//! Driver selection: which driver evaluates, and the fallback chain when it cannot.
 //!
-//! Owns opening and choosing drivers. Invariants: no device is opened before something needs one;
-//! `auto` goes on to the next driver when one does not start, and opens no driver of GPUs where the
-//! machine shows none while another driver starts; a driver that was asked for by name and does not
-//! start is an error, never another driver; each driver of the registry has a place among the devices.
+//! Owns opening and choosing drivers. Invariants: no device is opened before something needs one; `auto` goes on to the
+//! next driver when one does not start, and opens no GPU driver on a machine without device nodes while another driver
+//! starts; a driver that was asked for by name and does not start is an error, never another driver; each driver of the
+//! registry has a place among the devices.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 

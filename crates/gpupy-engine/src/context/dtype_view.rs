@@ -1,15 +1,14 @@
-//! Faces: bases whose elements are those of another base under another dtype, such as the parts of complex
-//! numbers, or bits as integers.
+//! Dtype views (reinterpreting views, bitcasts): bases whose elements are those of another base under another dtype,
+//! such as the parts of complex numbers, or bits as integers. Short: *faces*.
 //!
-//! Owns [`Context::face`] and [`LastDtypeView`]. Elements of another size are made in steps, each of
-//! which halves them, pairs them, or keeps their size; a part of a complex array is every second element of
-//! its halves. A face's elements are recorded from those of the whole when they are asked for and the whole
-//! was written since; what is written to a face is written to the whole. Bools that are seen as integers become
-//! a face of their bytes, which say more. Invariants: both show the same
-//! bits after any write to either; a face's lock is taken before the whole's, never after it; nothing is
-//! evaluated under them.
+//! Owns [`Context::face`] and [`LastDtypeView`]. Elements of another size are made in steps; each step halves them,
+//! pairs them, or keeps their size. A part of a complex array is every second element of its halves. The elements of a
+//! face are recorded from those of the whole when they are asked for after the whole was written; a write to a face is
+//! a write to the whole. Bools viewed as integers become a face of their bytes, as a byte has more values than a bool.
+//! Invariants: both show the same bits after any write to either; a face's lock is taken before the whole's, never
+//! after it; nothing is evaluated under them.
 //!
-//! Not here: what a base asks of its face (`array/base.rs`), which views of NumPy's these are (the front end's).
+//! Not here: what a base asks of its face (`array/base.rs`), which of NumPy's views are faces (the front end).
 
 use super::Context;
 use crate::array::base::{Array, ArrayOrScalar, DtypeView, WeakArray};

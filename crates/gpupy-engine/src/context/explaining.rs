@@ -1,6 +1,6 @@
-//! What a context tells of its evaluations: traces as they happen, and explanations of one array.
+//! Traces of evaluations as they happen, and explanations of one array.
 //!
-//! Not here: what is recorded of a flush, and how it reads (`explain/`), counts (`last_snapshot.rs`).
+//! Not here: the record of a flush, and its text (`explain/`), counts (`last_snapshot.rs`).
 
 use super::Context;
 use crate::array::base::Array;

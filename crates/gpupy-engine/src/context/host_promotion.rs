@@ -1,12 +1,11 @@
-//! Bases that a program goes through little after little, by elements, rows or columns: they come to host
-//! memory, where a write is a move, and what is computed with little is computed at once.
+//! Promotion to host memory: for bases that a program accesses in many small pieces, by elements, rows or columns.
 //!
-//! Owns the rule when they do. Recorded writes are evaluated one by one, and each copies the rest where
-//! something was read in between: of a million elements, a thousand times their number. Operations on parts
-//! of what is pending are a kernel each. Invariants: only what a device holds in host memory anyway is
-//! brought there; settling changes no element.
+//! In host memory a small write is a move, and small operations are eager. Owns the rule when a base is promoted.
+//! Recorded writes are evaluated one by one, and each copies the rest if something was read in between: of a million
+//! elements, a thousand times their number. Each operation on a part of a pending value is a kernel. Invariants: only
+//! values that a device holds in host memory anyway are promoted; promotion changes no element.
 //!
-//! Not here: the writes themselves (`host_moves.rs`, `recorder.rs`), what is computed at once (`eager_evaluator.rs`).
+//! Not here: the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;

@@ -1,9 +1,9 @@
-//! What was known last of drivers and of counts.
+//! The last known state of drivers and counts.
 //!
-//! Owns [`LastSnapshot`]: the numbers as they were when the evaluation that goes on began its present slice, and the
-//! drivers as they were asked last.
+//! Owns [`LastSnapshot`]: the numbers as they were when the running evaluation began its present slice, and the drivers
+//! as they were asked last.
 //!
-//! Not here: who notes and asks (`counts.rs`).
+//! Not here: updating and reading it (`counts.rs`).
 
 use crate::explain::stats::Stats;
 use gpupy_core::Result;

@@ -1,10 +1,10 @@
 //! Operations on pinned bases: computed before they return, from the pinned elements and into them.
 //!
-//! Owns [`Leases`]. A lease is a value over pinned memory itself, which lives as long as one operation. The
-//! operation is recorded on leases and evaluated at once; what it gives goes to memory of its own, or, where the
-//! operation has a pinned output, is an assignment to the output's lease, which the engine does in place where
-//! each element is read only where it is written. Drivers that work on memory of their own get a copy.
-//! Invariant: when an operation returns, nothing refers to pinned memory any more.
+//! Owns [`Leases`]. A lease is a value over pinned memory itself that lives as long as one operation. The operation is
+//! recorded on leases and evaluated at once. Its result goes to memory of its own. If the operation has a pinned
+//! output, the result is an assignment to the output's lease, which the engine does in place where each element is read
+//! only where it is written. Drivers that work on memory of their own get a copy. Invariant: when an operation returns,
+//! nothing refers to pinned memory any more.
 //!
 //! Not here: pins (`pin.rs`), when an assignment is done in place (`host_assign.rs`, `in_place.rs`).
 

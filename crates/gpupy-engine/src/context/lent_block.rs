@@ -1,12 +1,11 @@
-//! Blocks that renderers draw: lent to a context of a device's API that shares its objects with the driver.
+//! Graphics interop: blocks lent to a graphics context whose API shares its objects with the driver.
 //!
-//! Owns [`LentBlock`]. A block stays where it is while it is lent to be read: it is pinned, and its value is held, so
-//! that nothing evicts, writes or frees it. What is lent to be written is a copy, made on the device, which becomes
-//! the array's value when it comes back; the array has its old elements until then. Invariants: what renderers
-//! write is in no value that anything else has; a block that was lent comes back, at the latest when what lent it is
-//! dropped.
+//! Owns [`LentBlock`]. A block that is lent for reading stays where it is: it is pinned, and its value is held, so that
+//! it is not evicted, written or freed. A block that is lent for writing is a copy, made on the device, which becomes
+//! the array's value when it comes back; the array has its old elements until then. Invariants: memory that renderers
+//! write belongs to no value that anything else has; a lent block comes back, at the latest when its handle is dropped.
 //!
-//! Not here: fences and names, which are the driver's, drivers that share (`driver_selection.rs`).
+//! Not here: fences and names (the driver), drivers that share (`driver_selection.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::blocks::cache::BlockPart;

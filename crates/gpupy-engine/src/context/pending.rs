@@ -1,10 +1,9 @@
-//! What an unevaluated value keeps alive.
+//! The memory that an unevaluated value keeps alive.
 //!
-//! Owns the count of bytes that would be free if a graph were evaluated: computed values that only
-//! the graph still holds. Recording keeps a cheap upper bound in each node, which counts shared
-//! values again; this walks the graph when the bound says that it may be much.
-//!
-//! Owns as well when that leads to an evaluation that nobody asked for.
+//! Owns the count of bytes that an evaluation of a graph would free: computed values that only the graph still holds.
+//! Recording keeps a cheap upper bound in each node, which counts shared values again; when the bound is large, this
+//! module traverses the graph. Owns as well the rule when so many bytes lead to an evaluation that the program did not
+//! ask for.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 

@@ -1,11 +1,11 @@
 //! Pins: exports of a base's memory to other code, which may read and write there at any time.
 //!
-//! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the
-//! base, of its views and faces is a pointer into that buffer; writes by gpupy go straight there. An
-//! operation that reads the base is computed before it returns, or reads a copy: what was recorded before
-//! keeps the elements of that time. A base stays pinned until its last export is gone, or for its life where an
-//! address was given out as a number. Invariants: no value, expression or device block refers to pinned
-//! memory after an operation has returned; while a base is pinned, its elements do not move.
+//! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the base, of its views and
+//! faces is a pointer into that buffer; gpupy's own writes go straight there. An operation that reads the base is
+//! computed before it returns, or reads a copy; expressions that were recorded before keep the elements of that time. A
+//! base stays pinned until its last export is gone, or for its life if an address was given out as a number.
+//! Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
+//! base is pinned, its elements do not move.
 //!
 //! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`owned_elements.rs`), exports to
 //! Python (`gpupy-py/src/convert/lend.rs`).

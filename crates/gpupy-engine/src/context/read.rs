@@ -1,6 +1,7 @@
-//! Reading: elements in host memory, evaluated as far as they are needed; and which of them a device lacks.
+//! Reading: elements in host memory, evaluated as far as they are needed; and the elements that a device lacks.
 //!
-//! Owns [`HostArray`] and [`Unread`]. Invariant: what a read gives is never written again while somebody holds it.
+//! Owns [`HostArray`] and [`Unread`]. Invariant: elements that a read returned are never written while the reader holds
+//! them.
 //!
 //! Not here: how elements get there (`transfer.rs`).
 

@@ -1,9 +1,9 @@
-//! What a front end records: operations on arrays, writes into them, copies.
+//! The operations of a front end: on arrays, writes into them, copies.
 //!
-//! Owns the recording methods of [`Context`]. Each is the recorder's, or is computed at once; what is recorded
-//! is evaluated where too much is pending behind it. Invariant: what fails leaves every array as it was.
+//! Owns the recording methods of [`Context`]. An operation is eager, or it is recorded. A recorded one is evaluated
+//! when too much is pending. Invariant: an operation that fails leaves every array as it was.
 //!
-//! Not here: what recorded operations become (`record/`), what is computed at once (`eager_evaluator.rs`), reading
+//! Not here: expressions of recorded operations (`record/`), eager operations (`eager_evaluator.rs`), reading
 //! (`read.rs`).
 
 use super::Context;

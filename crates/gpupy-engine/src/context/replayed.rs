@@ -1,7 +1,6 @@
-//! Segments done again: with other arrays, at once where they are little work.
+//! Replay of segments on other arrays; a segment of little work is eager.
 //!
-//! Owns [`Context::replay`]. Not here: segments (`eager/segment.rs`), when the program may be left out (the front
-//! end's).
+//! Owns [`Context::replay`]. Not here: segments (`eager/segment.rs`), when the program may be left out (the front end).
 
 use super::Context;
 use crate::array::base::Array;

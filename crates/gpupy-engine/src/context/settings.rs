@@ -2,7 +2,7 @@
 //!
 //! Owns [`Settings`], [`Placement`] and the names of the environment variables that the core reads.
 //!
-//! Not here: what drivers make of the limits (`driver::Config`).
+//! Not here: how drivers apply the limits (`driver::Config`).
 
 use gpupy_core::driver::Resources;
 use gpupy_core::{Error, ErrorKind, Result};

@@ -1,9 +1,9 @@
-//! Operands of small work, lent while it is computed.
+//! Borrow guards: operands of an eager operation, locked while it is computed.
 //!
-//! Owns [`BorrowedOperand`], [`HostView`] and [`BorrowGuard`]. Invariants: as long as a loan lives nobody writes to
-//! what it lends; who lends never waits, so that two loans of the same arrays never wait for each other.
+//! Owns [`BorrowedOperand`], [`HostView`] and [`BorrowGuard`]. Invariants: while a guard lives, its operands are not
+//! written; taking a guard never waits for a lock, so that two guards of the same arrays cannot deadlock.
 //!
-//! Not here: what is computed with them (`eager_launch.rs`).
+//! Not here: the operations on them (`eager_launch.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::{Contents, Current};

@@ -1,10 +1,10 @@
-//! The door for work: what is little is computed now, everything else is recorded.
+//! The door: the one place that decides whether an operation is eager or recorded.
 //!
-//! Owns [`Door`], through which all operations go. For each it asks the policy (`policy.rs`) once: a scalar operation
-//! is computed or is to be recorded ([`Later`]); what takes several steps is given the [`Recorder`] that does them,
-//! which computes each, or records all. Invariant: a result has the same bits either way.
+//! Owns [`Door`], through which all operations go. It asks the policy (`policy.rs`) once for each operation. A scalar
+//! operation is computed, or is to be recorded ([`Later`]). An operation of several steps gets a [`Recorder`] that
+//! computes each step, or records all. Invariant: a result has the same bits either way.
 //!
-//! Not here: pinned operands and what is evaluated because much is pending (`context/`).
+//! Not here: pinned operands, evaluation when much is pending (`context/`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;

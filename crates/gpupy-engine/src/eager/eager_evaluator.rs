@@ -1,10 +1,10 @@
-//! Small work, computed at once: one launch of the host driver on the caller's thread.
+//! Eager evaluation: small work as one launch of the host driver, on the caller's thread.
 //!
-//! Owns [`EagerEvaluator`], which the door (`door.rs`) has compute what the policy says. What comes out are elements
-//! like those that were given. Invariants: the bits are those of the recorded operation; what cannot be done here and
-//! now is not done, and nothing is lost; no device is opened; nobody waits for the engine.
+//! Owns [`EagerEvaluator`], which the door (`door.rs`) calls for work that the policy accepts. Results are elements in
+//! host memory. Invariants: the bits are those of the recorded operation; an operation that cannot be done here and now
+//! is not begun, and nothing is lost; no device is opened; no thread waits for the engine.
 //!
-//! Not here: which work that is (`policy.rs`), one launch of an operation (`eager_launch.rs`), moves of elements
+//! Not here: which work is eager (`policy.rs`), one launch of an operation (`eager_launch.rs`), moves of elements
 //! (`host_moves.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};

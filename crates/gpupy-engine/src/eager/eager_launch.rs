@@ -1,8 +1,8 @@
-//! Tasks: one operation on host memory as one launch of a driver.
+//! Eager launches: one operation on host memory as one launch of a driver (short: a *task*).
 //!
-//! Owns [`EagerLaunch`]. A task is an operation whose operands are scalars or elements that lie in host memory;
-//! axes over which all of them go alike are merged. Most have operands and results whose elements lie
-//! side by side, and need no numbers but their count.
+//! Owns [`EagerLaunch`]. Its operands are scalars or elements in host memory. Axes over which all operands are walked
+//! alike are merged (axis coalescing). Most tasks have contiguous operands and results, so that their only launch
+//! argument is the number of elements.
 //!
 //! Not here: which operations become tasks (`eager_evaluator.rs`), their programs (`eager_programs.rs`), kernels of
 //! many operations (`kernel.rs`).

@@ -1,9 +1,8 @@
-//! Moves of elements within host memory: writes, copies and joins of what lies there, without any
-//! driver.
+//! Eager moves: writes, copies and joins of elements in host memory, without any driver.
 //!
 //! Owns [`write_own`], [`own_again`], [`settled`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`] and
-//! [`joined`]. Invariants: a value that somebody else holds is never written; what is given was
-//! computed, all of it, in host memory.
+//! [`joined`]. Invariants: a value that has another owner is never written; elements are moved only when all of them
+//! are computed and in host memory.
 //!
 //! Not here: masks (`small_boolean_mask.rs`), index arrays (`small_fancy_index.rs`); writes that are recorded
 //! (`recorder.rs`) and evaluated (`host_assign.rs`).

@@ -1,18 +1,19 @@
-//! When work is computed now: one rule, which the door (`door.rs`) asks once for each operation.
+//! The eager policy: when work is computed now. The door (`door.rs`) asks once for each operation.
 //!
 //! An operation is computed now where all of this holds:
 //!
 //! 1. The placement lets work go to the host driver, and there is one ([`Door::by`](super::door::Door::by)).
 //! 2. It is little work: recording, planning and launching it would take longer ([`WorkSize::is_little`]).
-//! 3. All elements of its operands are in host memory, and no other thread has their bases just now
-//!    ([`BorrowGuard`]).
-//! 4. It does not go on with a chain of operations on many elements, which are better one kernel ([`is_chain`]).
+//! 3. All elements of its operands are in host memory, and no other thread has locked their bases ([`BorrowGuard`]).
+//! 4. It does not continue a chain of operations on many elements, which are better fused into one kernel
+//!    ([`is_chain`]).
 //! 5. The engine is free, and its host driver is open and does the operation in one launch (`eager_evaluator.rs`).
 //!
-//! Everything else is recorded. What only moves elements needs no driver, so that 4 and 5 do not concern it.
+//! Everything else is recorded. An operation that only moves elements needs no driver, so that 4 and 5 do not apply to
+//! it.
 //!
-//! Not here: which parts of a larger base count as little (`memory/small.rs`), when a base comes to host memory for
-//! good (`context/host_promotion.rs`).
+//! Not here: which parts of a larger base count as little (`memory/small.rs`), when a base is promoted to host memory
+//! (`context/host_promotion.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::eager::borrow::BorrowGuard;

@@ -1,12 +1,11 @@
-//! Segments: what a program does with arrays between two decisions, recorded once and done again with other arrays.
+//! Segments: a program's array operations between two decisions, recorded once and replayed on other arrays.
 //!
-//! Owns [`Segment`]. Done again, its steps are recorded of the new values without the program, so that all is as if the
-//! program had done it. Where they are little work, they are planned once ([`PlannedSegment`]), by an evaluation of
-//! that structure whose recipe is kept; from then on the kernels are launched into memory of the results on the
-//! caller's thread. Invariants: the bits are those of the recorded steps; what cannot be launched here and now is
-//! recorded.
+//! Owns [`Segment`]. A replay records the steps on the new values without the program, so that the result is as if the
+//! program had run. A segment of little work is planned once ([`PlannedSegment`]), by an evaluation of the structure
+//! whose recipe is kept. From then on its kernels are launched on the caller's thread, into memory of the results.
+//! Invariants: the bits are those of the recorded steps; a segment that cannot be launched here and now is recorded.
 //!
-//! Not here: what the steps are (`record/recorded.rs`), when a program may be left out (the front end's).
+//! Not here: the steps (`record/recorded.rs`), when a program may be left out (the front end).
 
 use crate::array::base::Array;
 use crate::array::contents::{Contents, Current};

@@ -1,7 +1,7 @@
-//! Places of extremes among few elements in host memory: where along an axis the least or the greatest one stands.
+//! Argmin and argmax of few elements in host memory.
 //!
-//! Owns [`place`] and [`places`]. Invariant: the first NaN wins, otherwise the first of equal extremes, as where the
-//! search is recorded.
+//! Owns [`place`] and [`places`]. Invariant: the first NaN wins, otherwise the first of equal extremes, as in the
+//! recorded search.
 //!
 //! Not here: the search in many elements (`record/argmin_recording.rs`).
 

@@ -1,9 +1,9 @@
-//! Masks of few elements in host memory, read and written where these lie, without any driver.
+//! Eager boolean indexing: small masks in host memory are read and written without any driver.
 //!
-//! Owns [`selected`], [`counted`] and [`write()`]. Invariants: a base that somebody else has elements of is never
+//! Owns [`selected`], [`counted`] and [`write()`]. Invariants: a base whose elements have another owner is never
 //! written; a write that does not fit changes nothing.
 //!
-//! Not here: masks of many elements, which become positions (`host_nonzero.rs`) or choices of elements.
+//! Not here: masks of many elements, which become positions (`host_nonzero.rs`) or selects (`predicated_write.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};

@@ -1,7 +1,7 @@
-//! Index arrays of few elements in host memory, by which rows are read and written where they lie, without any driver.
+//! Eager fancy indexing: few rows in host memory are read and written by an index array, without any driver.
 //!
-//! Owns [`Outside`], [`picked`], [`picked_along`] and [`write()`]. Invariants: a base that somebody else has elements
-//! of is never written; a write that does not fit, or by an index outside, changes nothing.
+//! Owns [`Outside`], [`picked`], [`picked_along`] and [`write()`]. Invariants: a base whose elements have another owner
+//! is never written; a write that does not fit, or by an index outside its axis, changes nothing.
 //!
 //! Not here: masks (`small_boolean_mask.rs`), index arrays of many elements, which become expressions (`indexing`).
 

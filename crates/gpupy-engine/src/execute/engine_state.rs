@@ -1,6 +1,6 @@
-//! What all threads of a context share under one lock.
+//! The state that all threads of a context share under one lock.
 //!
-//! Owns [`EngineState`]. Not here: who takes the lock (`context/`, `eager/eager_evaluator.rs`).
+//! Owns [`EngineState`]. Not here: taking the lock (`context/`, `eager/eager_evaluator.rs`).
 
 use crate::drivers::registry::Registry;
 use crate::execute::evaluate::Engine;

@@ -1,10 +1,10 @@
 //! Evaluation: tiles of values, one after another, on a device.
 //!
-//! Owns [`Engine`]: the open devices and the counts. What a tile needs first goes on a stack, so
-//! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
-//! is in the cache; a failed launch leaves every value as it was.
+//! Owns [`Engine`]: the open devices and the counts. Tiles that another tile needs first go on a stack, so graphs of
+//! any depth take a loop. Invariants: a value is marked as computed only after its block is in the cache; a failed
+//! launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), what a step consists of
+//! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), the commands of a step
 //! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::blocks::streams::Residents;

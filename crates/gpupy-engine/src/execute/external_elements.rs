@@ -1,9 +1,9 @@
-//! Elements that lie outside come to host memory, and go from there.
+//! External elements: read into host memory from a file or another source, and released from it.
 //!
-//! Invariants: what was read goes only where nothing looks at it: no block of a device lies in it, and nothing has been
-//! lent; what the launch at hand needs stays.
+//! Invariants: elements are released only where nothing refers to them: no block of a device lies over them, and no
+//! pointer to them was given out; elements that the current launch needs stay.
 //!
-//! Not here: how they are read (`memory/reader.rs`), which part goes first (`blocks/streams.rs`).
+//! Not here: how they are read (`memory/reader.rs`), which part is released first (`blocks/streams.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;

@@ -1,9 +1,10 @@
-//! Filling: blocks that become tiles when all of their elements are written.
+//! Fillings: blocks that become tiles when all of their elements are written.
 //!
-//! Owns [`Opened`], the fillings that are begun: new blocks, or that of an old value, which is changed where it lies.
-//! Invariants: a value is marked as computed only when its block is filled; of a filling that fails, nothing is left.
+//! Owns [`Opened`], the stack of fillings that are begun: new blocks, or the block of an old value, which is changed in
+//! place. Invariants: a value is marked as computed only when its block is filled; a filling that fails leaves nothing
+//! behind.
 //!
-//! Not here: what is written into them (`perform.rs`), launches into tiles of their own (`launch.rs`).
+//! Not here: the launches that fill a block (`perform.rs`), launches into tiles of their own (`launch.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;

@@ -1,12 +1,12 @@
-//! Gathers: the elements of one value at positions that another one gives.
+//! Gathers in host memory: the elements of one value at the positions that another value gives.
 //!
-//! Owns what happens where a kernel cannot do it. A kernel reads the
-//! first operand where it stands, fused like any other; the second, the *table*, is computed first and
-//! lies whole in one block. A table that is larger than any block of the device is read in host
-//! memory. Invariant: positions are inside the table (`fancy_index.rs` makes them so).
+//! A kernel does a gather itself where it can: it reads the first operand, the positions, where they stand, fused like
+//! any other operand; the second, the *table*, is computed first and lies whole in one block. A table that is larger
+//! than any block of the device is read in host memory, here. Invariant: positions are inside the table
+//! (`fancy_index.rs` makes them so).
 //!
-//! Not here: the recording of a gather (`indexing/gather_recording.rs`), which elements an index means
-//! (`fancy_index.rs`), how a walk meets a gather (`walk/mod.rs`).
+//! Not here: the recording of a gather (`indexing/gather_recording.rs`), the elements that an index means
+//! (`fancy_index.rs`), a gather in a walk (`walk/mod.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;

@@ -1,10 +1,9 @@
-//! Whole-program forms in host memory: scans, sorts and matrix products.
+//! Library operations in host memory: scans, sorts and matrix products.
 //!
-//! Invariant: they have the results that kernels have.
+//! Invariant: results are those of the kernels.
 //!
-//! Not here: what is read, and where it is done (`schedule/steps/library_step.rs`), kernels
-//! (`schedule/commands/library_commands.rs`), how a scan is made of steps, and what else is recorded
-//! (`record/library_recording.rs`).
+//! Not here: which operands are read, and where the operation is done (`schedule/steps/library_step.rs`), kernels
+//! (`schedule/commands/library_commands.rs`), the steps of a scan and other recording (`record/library_recording.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;

@@ -1,9 +1,9 @@
-//! Positions of masks: the places of the elements that are true.
+//! Nonzero in host memory: the positions of a mask's true elements.
 //!
-//! Owns their evaluation: the positions of a large mask are an expression, found in host memory when they are
-//! needed. Invariant: positions are int32 numbers, rising, inside the mask.
+//! The positions of a large mask are an expression, which is evaluated here when they are needed. Invariant: positions
+//! are int32 numbers, rising, inside the mask.
 //!
-//! Not here: how they are recorded (`indexing/nonzero.rs`), masks of few elements (`small_boolean_mask.rs`).
+//! Not here: how they are recorded (`indexing/nonzero.rs`), small masks (`small_boolean_mask.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;

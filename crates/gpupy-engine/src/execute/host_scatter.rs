@@ -1,12 +1,11 @@
-//! Scatters: a value with elements replaced at positions that another value gives.
+//! Scatters in host memory: a value with elements replaced at the positions that another value gives.
 //!
-//! Owns the evaluation of writes by index arrays. Points are written in C order, so
-//! that of several with one position the last counts; because of that order it is done in host memory,
-//! by whichever device the operands were computed. Invariants: expressions that were recorded before
-//! keep the old elements; where nobody else holds the old value, its memory is written in place, and
-//! only when nothing can fail any more.
+//! Owns the evaluation of writes by index arrays. Points are written in C order, so that of several points with one
+//! position the last counts. Because of that order a scatter is done in host memory, whichever device computed the
+//! operands. Invariants: expressions that were recorded before keep the old elements; if the old value has no other
+//! owner, its memory is written in place, and only when nothing can fail any more.
 //!
-//! Not here: how writes are recorded (`indexing/put.rs`), which positions an index means (`fancy_index.rs`), writes
+//! Not here: how writes are recorded (`indexing/put.rs`), the positions that an index means (`fancy_index.rs`), writes
 //! into views (`host_assign.rs`).
 
 use crate::execute::evaluate::Engine;

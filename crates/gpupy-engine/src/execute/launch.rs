@@ -1,8 +1,8 @@
 //! Launching: a kernel becomes one call of a driver.
 //!
-//! Owns the way from a kernel to its blocks: operands are found or brought, pinned while they are
-//! used; destinations are allocated, and become tiles of their values when the launch succeeded.
-//! Invariant: a failed launch leaves every value as it was, and no block behind.
+//! Owns the way from a kernel to its blocks. Operands are found or brought, and pinned while they are used.
+//! Destinations are allocated, and become tiles of their values when the launch succeeded. Invariant: a failed launch
+//! leaves every value as it was, and no block behind.
 //!
 //! Not here: the pieces of a walk (`schedule/commands/list.rs`), their code (`kernel.rs`).
 

@@ -1,10 +1,10 @@
-//! Commands are done, one after another: those of a step, and those of a flush that is done again.
+//! Performing commands, one after another: those of a step, and those of a replayed flush.
 //!
-//! Invariants: of a step that fails, nothing is left but the tiles that it gave before; what a command did is noted
-//! while a flush is captured.
+//! Invariants: a step that fails leaves nothing but the tiles that it completed before; while a flush is captured, each
+//! command's effect is noted.
 //!
-//! Not here: which commands there are (`schedule/commands/`), which step computes a tile (`schedule/steps/`), one
-//! launch (`launch.rs`), blocks that are filled (`filling.rs`).
+//! Not here: the commands (`schedule/commands/`), which step computes a tile (`schedule/steps/`), one launch
+//! (`launch.rs`), blocks that are filled (`filling.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::execute::filling::Opened;

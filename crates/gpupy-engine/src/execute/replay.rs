@@ -1,10 +1,10 @@
-//! Replay: what a recipe says is done, on the values of another flush.
+//! Replay: the actions of a recipe are done on the values of another flush.
 //!
-//! Owns the [`ReplayTurn`]: the values, as long as what is left of the recipe names them. Invariants: each action
-//! leaves the values as the same action does that was planned, so that what a replay does not finish is planned from
-//! what is there; a block is taken only if nothing holds its value that the recipe does not know.
+//! Owns the [`ReplayTurn`]: the values, as long as the rest of the recipe names them. Invariants: each action leaves
+//! the values as the planned action did, so that an unfinished replay is planned on from the values that there are; a
+//! block is taken only if no handle holds its value beside those that the recipe knows.
 //!
-//! Not here: recipes and how they come about (`schedule/replay/`), when there is one (`evaluate.rs`).
+//! Not here: recipes and how they are captured (`schedule/replay/`), when there is one (`evaluate.rs`).
 
 use super::filling::Opened;
 use super::strip_launches::Striped;

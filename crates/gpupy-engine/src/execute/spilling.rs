@@ -1,9 +1,9 @@
-//! Elements go to the disk where host memory is limited, and come back when they are needed.
+//! Spilling: elements go to the disk where host memory is limited, and come back when they are needed.
 //!
-//! Invariants: what is needed for the step at hand stays; nothing is lost where the disk is full; elements that an
-//! export or a read has given out stay.
+//! Invariants: elements that the current step needs stay; a full disk loses nothing; elements that an export or a read
+//! has given out stay.
 //!
-//! Not here: the limit (`memory/limit.rs`), the file (`memory/spill_file.rs`), what can be read again
+//! Not here: the limit (`memory/limit.rs`), the file (`memory/spill_file.rs`), elements that can be read again
 //! (`external_elements.rs`).
 
 use crate::array::base;

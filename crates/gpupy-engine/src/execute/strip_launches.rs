@@ -1,8 +1,8 @@
-//! Kernels are launched strip by strip: all of them for some rows, then all for the next.
+//! Launches strip by strip: all kernels for some rows, then all for the next rows (strip-mining).
 //!
-//! Invariants: nothing is computed before all strips are; of strips that fail, nothing is left.
+//! Invariants: no value is marked as computed before all strips are; strips that fail leave nothing behind.
 //!
-//! Not here: which kernels these are, and which rows (`schedule/strip_mining.rs`).
+//! Not here: which kernels and rows form strips (`schedule/strip_mining.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;

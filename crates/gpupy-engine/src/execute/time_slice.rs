@@ -1,13 +1,12 @@
-//! Slices: how long an evaluation goes on before it asks whether it should.
+//! Time slices: how long an evaluation runs before it pauses to ask whether to go on.
 //!
-//! Owns [`TimeSlice`]. A front end may have to look after other things while a thread of its waits for
-//! an evaluation: a signal, another thread that wants the engine, a fork. So an evaluation pauses
-//! when its slice is over, between two launches: it fails with `Interrupted`, lets go of the
-//! engine, asks, and mostly begins again, finding what is computed. Invariants: nothing of this
-//! happens unless a hook is set; a slice that pauses has added a tile to what is computed, so that
-//! the next one comes further.
+//! Owns [`TimeSlice`]. A front end may have other duties while one of its threads waits for an evaluation: a signal,
+//! another thread that wants the engine, a fork. So an evaluation pauses when its slice is over, between two launches:
+//! it fails with `Interrupted`, releases the engine, asks, and usually begins again, finding the tiles that are
+//! computed. Invariants: evaluations pause only if a hook is set; a slice that pauses has added a tile to those
+//! computed, so that the next one gets further.
 //!
-//! Not here: what is asked (`Context::set_interrupt`), beginning again (`driver_selection.rs`).
+//! Not here: the question (`Context::set_interrupt`), beginning again (`driver_selection.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
 //! Transfers: values between host memory and devices, and from one device to another.
 //!
-//! Owns the rule where an operand's elements come from: a block on the device, or host memory, to
-//! which other devices' blocks are copied first. Invariant: host memory is written only where the
-//! evaluated map has a gap.
+//! Owns the rule where an operand's elements come from: a block on the device, or host memory, to which blocks of other
+//! devices are copied first. Invariant: host memory is written only where the evaluated map has a gap.
 //!
 //! Not here: the evaluated map (`value/`), eviction (`cache/eviction.rs`).
 

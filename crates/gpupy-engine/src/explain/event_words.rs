@@ -1,9 +1,9 @@
-//! The words of one event: a step in one line, or in two where there is more to say, and why steps are what they are.
+//! The words of one event: a step in one line, or in two where there is more to say, and the reason of a decision.
 //!
-//! Invariant: what a step took stands behind the word `took`, and nothing else that it says differs from run to run but
+//! Invariant: the time of a step stands behind the word `took`; nothing else in its text differs from run to run, but
 //! whether a program was compiled for it.
 //!
-//! Not here: what is recorded (`trace.rs`, `step.rs`), how values are called (`names.rs`), the text around the steps
+//! Not here: the record (`trace.rs`, `step.rs`), the names of values (`names.rs`), the text around the steps
 //! (`flush_text.rs`).
 
 use super::names::{Names, count, shape_text, short, short_time};

@@ -1,6 +1,6 @@
 //! Explanations: how one array was evaluated, as text and as a picture.
 //!
-//! Owns [`Explanation`]. Not here: the words (`flush_text.rs`), the picture (`picture.rs`).
+//! Owns [`Explanation`]. Not here: the text (`flush_text.rs`), the picture (`picture.rs`).
 
 use super::flush_text::flush_text;
 use super::names::type_text;

@@ -2,8 +2,8 @@
 //!
 //! Invariant: apart from times, the same program gives the same text in every process.
 //!
-//! Not here: what is recorded (`trace.rs`), how values are called (`names.rs`), the words of one step
-//! (`event_words.rs`), the graph as a picture (`picture.rs`).
+//! Not here: the record (`trace.rs`), the names of values (`names.rs`), the words of one step (`event_words.rs`), the
+//! graph as a picture (`picture.rs`).
 
 use crate::explain::event_words;
 use crate::explain::names::{Names, count, plural, short, time_text, type_text};

@@ -1,10 +1,10 @@
-//! A layered drawing of an acyclic graph: where its boxes stand and how its lines run.
+//! Layered layout of an acyclic graph: positions of its boxes and courses of its lines.
 //!
-//! Owns [`LayeredLayout`]. Layers go down the page; lines that pass layers get a place of their own in each,
-//! so that they run between boxes. Boxes are ordered by the mean place of their neighbours, and then
-//! moved towards it. Invariants: boxes of a layer do not overlap; every line goes down.
+//! Owns [`LayeredLayout`]. Layers go down the page. A line that passes layers gets a place of its own in each, so that
+//! it runs between boxes. Boxes are ordered by the mean place of their neighbours, and then moved towards it.
+//! Invariants: boxes of a layer do not overlap; every line goes down.
 //!
-//! Not here: what the boxes say (`picture.rs`).
+//! Not here: the contents of the boxes (`picture.rs`).
 
 use std::fmt::Write;
 

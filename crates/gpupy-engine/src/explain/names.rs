@@ -1,4 +1,4 @@
-//! How values, shapes, times and counts are written.
+//! Names of values, and the spelling of shapes, times and counts.
 //!
 //! Owns [`Names`]. Invariant: values are numbered in the order of their creation, so that the same program gives the
 //! same text in every process.

@@ -1,11 +1,10 @@
 //! The graph of a flush as a picture.
 //!
-//! Owns what a picture shows: values as boxes, leaves above what reads them, the result below, and
-//! one colour for what one kernel computes. Graphs of more than some hundred values are drawn as
-//! their kernels. Invariants: the picture is well-formed XML whatever names it shows, and the same
-//! for the same program: it has no times.
+//! Values are boxes, leaves stand above the values that read them, the result below, and one colour marks the values of
+//! one kernel. Graphs of more than some hundred values are drawn as their kernels. Invariants: the picture is
+//! well-formed XML whatever names it shows, and the same for the same program: it has no times.
 //!
-//! Not here: where boxes stand and how lines run (`layered.rs`), words (`flush_text.rs`).
+//! Not here: positions of boxes and lines (`layered.rs`), text (`flush_text.rs`).
 
 use crate::explain::layered::{LayerBox, LayerLine, LayeredLayout};
 use crate::explain::names::{Names, count, type_text};

@@ -1,10 +1,10 @@
-//! Steps: what a flush does, each with what it reads, writes and frees, what it was expected to cost, and its time.
+//! Steps of a flush as they are told: each with what it reads, writes and frees, its expected cost, and its time.
 //!
 //! Owns [`Step`] and [`StepWork`], by which its cost is estimated with the [`Prices`] of a device. Invariant: a step
-//! names values by their ids; nothing here holds one.
+//! names values by their ids; nothing here holds a value.
 //!
-//! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), how a step
-//! reads (`event_words.rs`).
+//! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), the text of a
+//! step (`event_words.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::DType;

@@ -1,11 +1,11 @@
-//! Traces: what an evaluation did, step by step.
+//! Traces: the record of an evaluation, step by step.
 //!
-//! Owns [`Flush`] (one evaluation of a value: its graph and its [`Event`]s) and the recorder of it.
-//! Invariants: while nobody listens, an event costs one load and one branch; recording never changes
-//! what is evaluated. Values are named by their ids here; readers number them anew.
+//! Owns [`Flush`] (one evaluation of a value: its graph and its [`Event`]s). Invariants: without a listener, an event
+//! costs one load and one branch; recording never changes what is evaluated. Values are named by their ids here;
+//! readers number them anew.
 //!
-//! Not here: the steps among the events (`step.rs`), how a flush reads (`flush_text.rs`) and looks (`picture.rs`),
-//! counts (`stats.rs`).
+//! Not here: the recorder (`tracer.rs`), the steps among the events (`step.rs`), a flush as text (`flush_text.rs`) and
+//! as a picture (`picture.rs`), counts (`stats.rs`).
 
 pub(crate) use super::step::subject;
 pub use super::step::{ElementRange, Freed, KernelEvent, Step, StepAction, StepWork, Subject};

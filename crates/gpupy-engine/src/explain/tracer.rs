@@ -1,13 +1,13 @@
 //! The recorder of traces, and where their text goes.
 //!
-//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: while nobody listens, an event costs one load and
-//! one branch; recording never changes what is evaluated, so no handle of a value is kept, as handles are counted: only
+//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: without a listener, an event costs one load and one
+//! branch; recording never changes what is evaluated. So no handle of a value is kept, as handles are counted: only
 //! weak ones, until the flush ends, which tell when a value is gone.
 //!
-//! A value that is gone is freed by the step that was done last. A step that lets go of values before it is told begins
-//! with [`Tracer::clock`], so that the one before is not taken for it.
+//! A value that is gone counts as freed by the step that was done last. A step that releases values before it is told
+//! begins with [`Tracer::clock`], so that the step before is not taken for the cause.
 //!
-//! Not here: what is recorded (`trace.rs`, `step.rs`), how it reads (`flush_text.rs`).
+//! Not here: the record (`trace.rs`, `step.rs`), its text (`flush_text.rs`).
 
 use super::flush_text::{flush_text, lone_event};
 use super::step::{ElementRange, Freed, Prices, Step, StepAction, StepWork};
