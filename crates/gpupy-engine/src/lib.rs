@@ -1,30 +1,30 @@
-//! The engine of gpupy: arrays whose operations are recorded as expressions, and evaluated block by
-//! block on whatever driver is chosen.
+//! The engine of gpupy: arrays whose operations are recorded as expressions, and evaluated block by block on the chosen
+//! driver.
 //!
-//! Its folders, each of which imports only those above it (a test in `xtask` holds them to that, but for what
-//! `xtask/imports.txt` lists):
+//! Its folders, each of which imports only those above it (a test in `xtask` enforces it, but for the exceptions in
+//! `xtask/imports.txt`):
 //!
 //! ```text
 //! memory     host memory: buffers, views, tiles, and how elements lie
-//! drivers    the drivers that there are, by name; plug-ins
+//! drivers    the drivers that can be chosen, by name; plug-ins
 //! graph      immutable values and their expressions
-//! explain    what was done, for people: traces, texts, pictures, counts
-//! array      what a program holds: a view of a base, and what a base has
-//! rewrite    expressions that are simpler, with the same bits
+//! explain    traces, texts, pictures and counts, for people
+//! array      what a program holds: views of bases, and their contents
+//! rewrite    simpler expressions with the same bits
 //! record     operations on arrays become expressions
-//! blocks     pieces of values on a device, and which goes when it is full
-//! schedule   from a wanted value to kernels: walks, ways, partitions, programs
+//! blocks     pieces of values on a device: block cache, eviction
+//! schedule   from a wanted value to kernels: fusion, lowering, partition, programs
 //! execute    tiles are computed, moved and written; pauses
 //! eager      small work is computed now instead
-//! context    what a front end talks to: reading, writing, choosing drivers, settings, counts
-//! indexing   index arrays and masks
+//! context    the interface of a front end: reading, writing, choosing drivers, settings, counts
+//! indexing   fancy indexing: index arrays and masks
 //! saved      recorded functions in files
 //! ```
 //!
-//! The order is that of imports. A program's data takes the way `context` → `record` → `graph`, and when something
-//! is read `context` → `execute` → `schedule` → a driver → `blocks` → `memory`.
+//! The order is that of imports. A program's data takes the way `context` → `record` → `graph`, and a read the way
+//! `context` → `execute` → `schedule` → a driver → `blocks` → `memory`.
 //!
-//! Not here: the contract with drivers, and what operations mean (crate `gpupy-core`).
+//! Not here: the contract with drivers, and the meaning of operations (crate `gpupy-core`).
 
 mod array;
 mod blocks;

@@ -1,9 +1,9 @@
-//! The thresholds of this crate: from where one of two ways is taken, each with what it was measured on.
+//! The thresholds of this crate: from where one of two ways is taken, each with the measurement behind it.
 //!
 //! Owns [`Thresholds`] and its one value, [`T`]. `cargo xtask tune` times both ways around those that it knows on the
-//! machine at hand. Invariant: results have the same bits whatever stands here.
+//! machine at hand. Invariant: results have the same bits for any thresholds.
 //!
-//! Not here: extents of memory and of programs that are no choice, which stand where they are used.
+//! Not here: sizes of memory and of programs that are no choice, which stand where they are used.
 
 gpupy_core::thresholds! {
     // memory

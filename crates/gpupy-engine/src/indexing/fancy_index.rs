@@ -1,12 +1,11 @@
-//! Picking: the elements that index arrays name, axis by axis.
+//! Fancy (advanced) indexing: the elements that index arrays name, axis by axis.
 //!
-//! Owns [`Context::pick`]. Index arrays become one
-//! int32 expression, the positions in the base, which a kernel reads like any other operand, and
-//! gathers from the base (`gather_recording.rs`). Invariant: an index outside its axis is an error of the call
-//! that picks, and no gather ever reads outside its base. Where `bounds` proves all indices inside,
-//! nothing is computed for that.
+//! Owns [`Context::pick`]. Index arrays become one int32 expression, the positions in the base, which a kernel reads
+//! like any other operand, and gathers from the base (`gather_recording.rs`). Invariant: an index outside its axis is
+//! an error of the call that picks, and no gather ever reads outside its base. Where `bounds` proves all indices
+//! inside, nothing is computed for the check.
 //!
-//! Not here: keys as NumPy reads them (the front end's), few elements (`eager/small_fancy_index.rs`).
+//! Not here: keys as NumPy reads them (the front end), few elements (`eager/small_fancy_index.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::context::Context;

@@ -1,10 +1,10 @@
-//! The places of a mask's true elements.
+//! Nonzero: the positions of a mask's true elements.
 //!
-//! Owns [`Context::where_true`]. How many there are is an extent and counted at once; the positions of a large mask are
-//! an expression. A write by a mask that becomes a choice of elements (`predicated_write.rs`) never needs them.
+//! Owns [`Context::where_true`]. The number of true elements is an extent, so they are counted at once; the positions
+//! of a large mask are an expression. A write by a mask that becomes a select (`predicated_write.rs`) never needs them.
 //!
-//! Not here: how positions are found (`execute/host_nonzero.rs`), what they are for (`fancy_index.rs`), masks of few
-//! elements (`small_boolean_mask.rs`).
+//! Not here: how positions are found (`execute/host_nonzero.rs`), their use (`fancy_index.rs`), small masks
+//! (`small_boolean_mask.rs`).
 
 use crate::array::base::Array;
 use crate::context::Context;

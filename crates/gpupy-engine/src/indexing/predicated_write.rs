@@ -1,14 +1,14 @@
-//! Writes by a mask of what was computed from elements picked by the same mask, `x[m] = x[m] + y[m]`:
-//! they are computed everywhere and chosen where the mask is true.
+//! Predicated writes: `x[m] = x[m] + y[m]` is computed for all elements, and a select by the mask chooses what is
+//! stored.
 //!
-//! Owns [`Context::put_where`] and the rule when that pays: elements that are picked and put back one by
-//! one cost more than operations do. Invariant: each element has the bits that a scatter gives it.
+//! Owns [`Context::put_where`] and the rule when that pays: to pick elements and to put them back one by one costs more
+//! than operations do. Invariant: each element has the bits that a scatter gives it.
 //!
-//! What is written is computed with the write: the next mask reads it, and would otherwise compute it
-//! for itself. What was to be written is read from there again, should anybody ask: so nothing of it
-//! holds the old elements, which the write may then replace where they lie.
+//! The values to be written are computed together with the write: the next mask reads them, and would otherwise compute
+//! them again. If they are read later, they are read from the written array; so they hold no old elements, and the
+//! write may be done in place.
 //!
-//! Not here: other writes by index arrays (`host_scatter.rs`), masks of few elements (`small_boolean_mask.rs`).
+//! Not here: other writes by index arrays (`host_scatter.rs`), small masks (`small_boolean_mask.rs`).
 
 use crate::array::base::Array;
 use crate::context::Context;

@@ -1,8 +1,8 @@
-//! Writes to the elements that index arrays name.
+//! Writes to the elements that index arrays name (`put`).
 //!
 //! Owns [`Context::put`]. Invariant: expressions that were recorded before keep the old elements.
 //!
-//! Not here: which positions an index means (`fancy_index.rs`), the evaluation (`execute/host_scatter.rs`).
+//! Not here: the positions that an index means (`fancy_index.rs`), the evaluation (`execute/host_scatter.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;

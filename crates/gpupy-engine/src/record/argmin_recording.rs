@@ -1,9 +1,9 @@
-//! Places of extremes: where along an axis the least or the greatest element stands.
+//! Argmin and argmax: the position of the least or greatest element along an axis.
 //!
 //! Owns their recording, as reductions of positions. Invariant: the first NaN wins, otherwise the first of equal
-//! extremes; so the place is exact on every driver.
+//! extremes; so the position is exact on every driver.
 //!
-//! Not here: the extremes themselves (`reduction_recording.rs`), the search in few elements (`eager/small_argmin.rs`).
+//! Not here: min and max (`reduction_recording.rs`), the search in few elements (`eager/small_argmin.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::graph::deferred::WholeAxisOp;

@@ -1,9 +1,9 @@
-//! Arguments of what is being recorded: arrays that have no elements.
+//! Arguments of a function that is being recorded: arrays without elements.
 //!
-//! Owns what arrays know of that. Operations on an argument are recorded as on any other array, by the same rules for
-//! dtypes and with the same rewriting; what they give is *open*, and to read it is an error.
+//! Operations on an argument are recorded as on any other array, with the same dtype rules and rewrites. Their results
+//! are *open*, and reading an open array is an error.
 //!
-//! Not here: what becomes of the expressions (`function_recording.rs`, `recorded.rs`).
+//! Not here: the recorded expressions (`function_recording.rs`, `recorded.rs`).
 
 use crate::array::base::Array;
 use crate::array::contents::Contents;

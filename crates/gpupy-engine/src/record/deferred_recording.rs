@@ -1,4 +1,4 @@
-//! Recording of operations over whole axes of what is open: as what they are, without their steps.
+//! Recording of operations over whole axes of open arrays: as one expression each, without steps.
 //!
 //! Not here: the expression (`graph/deferred.rs`), its steps, once extents are known (`known_extents.rs`).
 

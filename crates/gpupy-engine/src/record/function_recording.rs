@@ -1,4 +1,4 @@
-//! Recording a function: what was recorded of its arguments becomes a program.
+//! Recording a scalar function: expressions of its arguments become a program.
 //!
 //! [`ScalarFunction::recorded`] turns the expressions of the results into a [`ScalarFunction`].
 //!

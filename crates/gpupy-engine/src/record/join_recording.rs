@@ -1,4 +1,4 @@
-//! Recording of joins: arrays one behind the other along an axis.
+//! Recording of joins (concatenation): arrays one behind the other along an axis.
 //!
 //! Not here: joins as expressions (`graph/join.rs`), how they are evaluated (`schedule/steps/boxes.rs`).
 

@@ -1,9 +1,8 @@
-//! Recorded expressions become those of known extents.
+//! From recorded expressions of open extents to expressions of known extents.
 //!
-//! What was recorded of open arrays says what is wanted; here each step is recorded once more by the operation that it
-//! is, with arguments of these extents: reductions take the steps of the canonical tree, writes are joins where that
-//! saves a copy. Each operation refuses what it cannot do, so steps that come from a file are checked by being
-//! recorded.
+//! Each step that was recorded of open arrays is recorded once more, by its own operation, with arguments of known
+//! extents: reductions take the steps of the canonical tree, writes become joins where that saves a copy. Each
+//! operation checks its operands, so steps that come from a file are checked by being recorded.
 //!
 //! Not here: the steps as data (`recorded.rs`), the operations (`recorder.rs` and its neighbours).
 

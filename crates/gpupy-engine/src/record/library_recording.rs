@@ -1,9 +1,9 @@
-//! Recording scans, sorts and matrix products.
+//! Recording library operations: scans, sorts and matrix products (the whole-program forms of the IR).
 //!
-//! Owns what [`Recorder`] records of whole-program forms: which axes they walk along, how a scan is
-//! made of steps. Invariants: operands are views; results lie in C order.
+//! Owns the axes that they walk along, and how a scan is made of steps. Invariants: operands are views; results lie in
+//! C order.
 //!
-//! Not here: how the values are evaluated (`library_recording.rs`).
+//! Not here: how the values are evaluated (`host_library_op.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::deferred::WholeAxisOp;

@@ -1,11 +1,11 @@
 //! Recording: operations on arrays become expressions.
 //!
-//! The [`Recorder`](recorder::Recorder) makes the value of a call, the simplest with the same bits (`rewrite/`);
+//! The [`Recorder`](recorder::Recorder) makes the value of a call, the simplest with the same bits (`rewrite/`).
 //! `reduction_recording.rs` makes steps of reductions, `argmin_recording.rs` positions of extremes,
 //! `library_recording.rs` scans, sorts and products, `join_recording.rs` concatenations, `function_recording.rs`
-//! functions of scalars, `parted.rs` assignments to what is pending. The steps of little work are computed instead
-//! ([`Compute`](recorder::Compute)). What was recorded of arguments can be recorded again of others
-//! ([`Recorded`](recorded::Recorded)): what goes over whole axes then stands as what it is (`deferred_recording.rs`),
+//! functions of scalars, `parted.rs` assignments to pending values. The steps of little work are computed instead
+//! ([`Compute`](recorder::Compute)). Expressions of arguments are kept as a list, and recorded again of other arrays
+//! ([`Recorded`](recorded::Recorded)). Operations over whole axes stay one expression in it (`deferred_recording.rs`),
 //! until extents are known (`known_extents.rs`).
 //!
 //! Imports `memory`, `graph`, `array` and `rewrite`. Not here: gathers and scatters (`indexing/`), evaluation.

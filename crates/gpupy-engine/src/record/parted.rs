@@ -1,11 +1,11 @@
-//! Assignments to what has no elements yet, or keeps those that it has: they are joins.
+//! Assignments as joins, where the old value has no elements yet, or keeps those that it has.
 //!
-//! A box that is written into a value leaves that value's elements around it: the new value is these and what is
-//! written, one behind the other along an axis, and so for each axis that the box does not fill. Of a value that is
-//! pending, nothing is stored then for the sake of the write, and what reads the new value goes through it
-//! (`schedule/walk/chain.rs`); of one that others want as it is, no copy is made that is written over at once.
+//! The new value of a box write is the old elements around the box and the written ones, one behind the other along an
+//! axis, and so for each axis that the box does not fill. If the old value is pending, nothing is stored for the sake
+//! of the write, and kernels that read the new value read through the join (`schedule/walk/chain.rs`). If the old value
+//! has other owners, no copy is made that would be overwritten at once.
 //!
-//! Not here: writes into elements that nobody else wants, which stay assignments (`recorder.rs`).
+//! Not here: writes into elements without another owner, which stay assignments (`recorder.rs`).
 
 use super::recorder::Recorder;
 use crate::graph::join::Join;

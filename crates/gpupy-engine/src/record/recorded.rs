@@ -1,12 +1,11 @@
-//! Recorded expressions: what was done with arrays, to be done with others.
+//! Recorded expressions: operations of arguments, kept to be recorded of other arrays.
 //!
 //! Owns [`Recorded`]. Operations on arguments (`argument.rs`) are recorded as on any other array. [`Recorded::of`]
-//! keeps the expressions of some results as a list of steps, operands before what reads them, and
-//! [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for
-//! the values that they read besides the arguments, none of which is open.
+//! keeps the expressions of some results as a list of steps, operands before the steps that read them.
+//! [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for the
+//! values that they read besides the arguments, none of which is open.
 //!
-//! Not here: functions of scalars, which become programs (`function_recording.rs`), doing the steps at once
-//! (`eager/segment.rs`).
+//! Not here: functions of scalars, which become programs (`function_recording.rs`), eager steps (`eager/segment.rs`).
 
 use crate::array::base::Array;
 use crate::graph::value::{

@@ -1,11 +1,11 @@
-//! Recording: operations on arrays become expressions.
+//! The recorder: operations on arrays become expressions.
 //!
-//! Owns [`Recorder`], which turns a call into values: broadcasting, assignments; and [`Compute`], by which the steps of
-//! an operation give elements instead of expressions. Invariants: what is recorded refers to values, so later writes do
-//! not change it; a recorder does not ask how much work an operation is (`eager/policy.rs`).
+//! Owns [`Recorder`], which turns a call into values (broadcasting, assignments), and [`Compute`], with which the steps
+//! of an operation give elements instead of expressions. Invariants: expressions refer to values, so later writes do
+//! not change them; a recorder does not ask how much work an operation is (`eager/policy.rs`).
 //!
-//! Not here: reductions (`reduction_recording.rs`), assignments that are joins (`parted.rs`), what is simpler and the
-//! same (`rewrite/`), promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
+//! Not here: reductions (`reduction_recording.rs`), assignments that are joins (`parted.rs`), simplification
+//! (`rewrite/`), promotion of dtypes (the front end), evaluation (`evaluate.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::join::Join;

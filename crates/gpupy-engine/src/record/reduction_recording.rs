@@ -1,13 +1,13 @@
 //! Recording reductions: the steps of the canonical tree, over any axes.
 //!
-//! Owns what [`Recorder`] records of reductions. The reduced axes are one in the tree, merged in C order behind the
-//! kept ones. Where that has few points, they are operands of scalar operations, which fuse with what computes them and
-//! with what reads the result. Else a view mostly says which elements are combined. Where none does, as for the blocks
-//! of an image, the tree is begun on rows of the innermost reduced axis, which are views: of a chunk or more each, they
-//! are reduced by themselves; of few elements, they are the tree's lanes, and are combined element by element.
-//! Invariant: whichever way is taken, each element goes the way through the tree that `docs/ir.md` says.
+//! The reduced axes are one axis in the tree, merged in C order behind the kept ones. If it has few points, they are
+//! operands of scalar operations, which fuse with their operands and with readers of the result. Otherwise a view
+//! usually says which elements are combined. Where no view does, as for the blocks of an image, the tree begins on rows
+//! of the innermost reduced axis, which are views: rows of a chunk or more are reduced by themselves; rows of few
+//! elements are the tree's lanes, and are combined element by element. Invariant: whichever way is taken, each element
+//! goes through the tree as `docs/ir.md` says.
 //!
-//! Not here: other whole-program forms (`library_recording.rs`), how steps are evaluated (`evaluate.rs`).
+//! Not here: library operations (`library_recording.rs`), how steps are evaluated (`evaluate.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;

@@ -1,10 +1,10 @@
-//! Rewrites of operations while they are recorded, each the same to the bit.
+//! Algebraic simplification while operations are recorded: each rewrite gives the same bits.
 //!
-//! Owns the matcher of the rows in `rewrite_rules.rs`, and the folding of constants. Invariant: where no row
-//! fits, nothing is allocated, and the operation is recorded as it was asked for.
+//! Owns the matcher of the rules in `rewrite_rules.rs`, and constant folding. Invariant: where no rule fits, nothing is
+//! allocated, and the operation is recorded as it was asked for.
 //!
-//! Not here: what is rewritten, and why it may be (`rewrite_rules.rs`), zeros of an unknown sign (`zeros.rs`),
-//! lowering for a driver (`lowering.rs`).
+//! Not here: the rules, and why they hold (`rewrite_rules.rs`), zeros of an unknown sign (`zeros.rs`), lowering for a
+//! driver (`lowering.rs`).
 
 mod conditions;
 mod rewrite_rules;

@@ -1,11 +1,11 @@
-//! The rewrites, as one table.
+//! The rewrite rules (peephole simplifications), as one table.
 //!
-//! Owns [`RewriteRule`], [`RewriteTerm`] and the rows. Invariants: whatever the operands (zeros of either sign,
-//! infinities, subnormals, NaN), what a row gives has the bits of what it stands for, but for which
-//! NaN, also where a device takes subnormals for zero; every row takes something away or puts a
-//! cheaper operation in place of a dearer one, so rewriting ends. The tests try every row.
+//! Owns [`RewriteRule`], [`RewriteTerm`] and the rules. Invariants: for any operands (zeros of either sign, infinities,
+//! subnormals, NaN), the result of a rule has the bits of the expression that it replaces, but for the payload of a
+//! NaN, also where a device flushes subnormals to zero; every rule removes an operation or replaces it by a cheaper
+//! one, so rewriting ends. The tests try every rule.
 //!
-//! Not here: which scalars and dtypes a row asks for (`conditions.rs`), finding a row (`mod.rs`).
+//! Not here: the scalars and dtypes that a rule asks for (`conditions.rs`), finding a rule (`mod.rs`).
 
 use super::conditions::{
     Dtypes, all, bits, bools, direct, exponent, floats, ints, mask, numbers, real, reciprocal,

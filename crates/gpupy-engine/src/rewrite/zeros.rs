@@ -1,9 +1,10 @@
-//! Zeros of an unknown sign, which `x * 0.0` gives for finite numbers, and what becomes of them.
+//! Zeros of an unknown sign, which `x * 0.0` gives for finite numbers, and the operations that do not depend on the
+//! sign.
 //!
-//! Owns [`known`]. A formula for any geometry often meets a zero: `2*dx*(vx - cx)` where `vx` is `cx`. Each
-//! of its elements is 0.0 or -0.0, so it has to be computed where its sign is seen; with anything
-//! else added it is a number that is known beforehand. Invariants: what is known has the bits that would
-//! be computed; where no operand is a zero, nothing is looked at.
+//! Owns [`known`]. A formula for any geometry often meets a zero: `2*dx*(vx - cx)` where `vx` is `cx`. Each of its
+//! elements is 0.0 or -0.0, so it has to be computed where its sign matters; with anything else added, the sum is known
+//! beforehand. Invariants: a known result has the bits that would be computed; where no operand is a zero, nothing is
+//! looked at.
 //!
 //! Not here: which numbers are finite (`bounds/`).
 

@@ -1,9 +1,9 @@
-//! Looks beside each other: which of them could take the same call, and do other things then.
+//! Ambiguity between looks: which of them could take the same call, and do other things then.
 //!
-//! What a program decides by a size that it asks for is in no look. Where two looks could take one call, the elements
-//! have to decide between them; else neither is for all extents between those that were seen.
+//! A decision by a size that the program asks for is in no look. Where two looks could take one call, the elements have
+//! to decide between them; otherwise neither holds for all extents between those that were seen.
 //!
-//! Not here: which looks are one (`open_extents.rs`).
+//! Not here: which looks are merged (`open_extents.rs`).
 
 use super::extent::Extent;
 use super::look::{AfterSegment, ExtentOrder, Look};

@@ -1,6 +1,6 @@
 //! Integers of a recorded function that may depend on the extents of its arguments.
 //!
-//! Owns [`Extent`], and how one is found from what it was in several recordings.
+//! Owns [`Extent`], and how one is inferred from its values in several recordings.
 //!
 //! Not here: which integers there are (`look.rs`), which extents are open (`open_extents.rs`).
 

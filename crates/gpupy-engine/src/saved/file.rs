@@ -2,10 +2,10 @@
 //!
 //! Owns [`Saved`], which is read from the bytes of a file and written into them. A file begins with [`MAGIC`], the
 //! version of the format and the length of a head, all little endian; the head is JSON ([`Look`]s and functions);
-//! behind it stand the elements that are always the same. Invariant: files are not trusted. What is read was checked:
-//! parts that are named are there, and each segment was recorded for the least open extents.
+//! behind it stand the elements of constants. Invariant: files are not trusted. A file that was read is checked: parts
+//! that are named are there, and each segment was recorded for the least open extents.
 //!
-//! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are one (`open_extents.rs`).
+//! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are merged (`open_extents.rs`).
 
 use super::look::Look;
 use super::look_check::LookCheck;

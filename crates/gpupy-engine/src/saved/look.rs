@@ -1,10 +1,9 @@
-//! Looks: what is kept in a file of one way in which a function was called.
+//! Looks: the record in a file of one way in which a function was called (a trace specialisation).
 //!
-//! Owns [`Look`] and what it is made of, as it stands in the file. Invariant: all of it is plain data, and nothing of
-//! it is believed before [`Look::check`] went through it; extents and views are checked where they are used
-//! (`outline.rs`).
+//! Owns [`Look`] and its parts, as they stand in the file. Invariant: all of it is plain data, and none of it is
+//! trusted before [`Look::check`] went through it; extents and views are checked where they are used (`outline.rs`).
 //!
-//! Not here: the steps of a segment (`outline.rs`), the file (`file.rs`), what a call does (`run.rs`).
+//! Not here: the steps of a segment (`outline.rs`), the file (`file.rs`), running a call (`run.rs`).
 
 use super::extent::Extent;
 use super::open_view::{OpenView, damaged, shape_at};

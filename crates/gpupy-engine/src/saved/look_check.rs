@@ -1,10 +1,10 @@
 //! Checks of a look whose extents are known: registers have the elements that are taken from them.
 //!
-//! Each way through the function is gone once, without elements: what segments take and what endings write is of the
-//! dtype and length of what gives it, and each view is inside what it shows. Invariant: ways are a tree, so this takes
-//! no longer than reading the file.
+//! Each way through the function is traversed once, without elements. The inputs of segments and the writes of endings
+//! have the dtype and length of their sources, and each view is inside its base. Invariant: ways are a tree, so this
+//! takes no longer than reading the file.
 //!
-//! Not here: numbers of what is not there (`look.rs`), steps of a segment (`outline.rs`).
+//! Not here: references to missing parts (`look.rs`), steps of a segment (`outline.rs`).
 
 use super::look::{AfterSegment, BaseSource, Ending, Look, OutputSource, Register};
 use super::open_view::{OpenView, damaged};

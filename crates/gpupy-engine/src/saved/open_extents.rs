@@ -1,10 +1,11 @@
-//! Looks that differ in extents alone become one, whose extents are open.
+//! Generalisation: looks that differ in extents alone become one look, whose extents are open.
 //!
-//! Each integer of a look is compared with what it is in the others: it stays, or it has to be a sum of products of the
-//! arguments' extents that all of them tell ([`Extent::through`]); and so have numbers of a program that differ, or one
-//! by them. Invariant: with the extents of any of the looks the joined one is that look.
+//! Each integer of a look is compared with that of the others. It stays if all are equal; otherwise it has to be a sum
+//! of products of the arguments' extents that fits all of them ([`Extent::through`]). A number of a program that
+//! differs has to be such an integer, or its inverse. Invariant: with the extents of any of the looks, the merged one
+//! is that look.
 //!
-//! Not here: what an open extent may be between (`file.rs`).
+//! Not here: the limits of an open extent (`file.rs`).
 
 use super::among;
 use super::extent::Extent;

@@ -1,8 +1,9 @@
 //! Views and shapes of a file, whose extents may be open.
 //!
-//! Owns [`OpenView`]. Invariant: what it gives is a view that an array could have, far inside what is computed with.
+//! Owns [`OpenView`]. Invariant: the view that it gives is one that an array could have, with numbers far inside the
+//! range of the integers.
 //!
-//! Not here: which array it is of (`look.rs`, `outline.rs`), whether it is inside that (`look_check.rs`).
+//! Not here: the array that it shows (`look.rs`, `outline.rs`), whether it is inside that (`look_check.rs`).
 
 use super::extent::Extent;
 use crate::memory::view::View;

@@ -1,10 +1,10 @@
-//! Segments in a file: steps as they were recorded, whose extents may be open.
+//! Outlines: segments in a file, as recorded steps whose extents may be open.
 //!
 //! Owns [`Outline`], which is made of a segment and becomes one again where the extents are known. Invariant: nothing
-//! of a file is believed: each view is inside what it shows, and each step is recorded by the operation that it is,
-//! which refuses other dtypes and extents (`record/known_extents.rs`).
+//! in a file is trusted: each view is inside its base, and each step is recorded by its own operation, which refuses
+//! other dtypes and extents (`record/known_extents.rs`).
 //!
-//! Not here: which segments follow each other (`look.rs`).
+//! Not here: the sequence of segments (`look.rs`).
 
 use super::extent::Extent;
 use super::open_view::{OpenView, damaged, extents_of, shape_at};

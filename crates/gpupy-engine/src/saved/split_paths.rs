@@ -1,7 +1,8 @@
-//! A look as one look for each way from its beginning to an end.
+//! Splitting: one look with branches becomes one look for each path from its beginning to an end.
 //!
-//! Ways that were seen for some extents alone would keep looks from being alike (`open_extents.rs`). Invariant: what a
-//! look does by a way, the look of that way does; where the function decides otherwise, another one goes on.
+//! Paths that were seen for some extents alone would keep looks from being alike (`open_extents.rs`). Invariant: the
+//! look of a path does on that path what the original look does; where the function decides otherwise, another look
+//! applies.
 //!
 //! Not here: which of them are alike.
 

@@ -1,8 +1,8 @@
-//! Making files of functions that were recorded.
+//! Making files of recorded functions.
 //!
-//! Owns [`Writer`], which numbers what looks have in common: functions of scalars, and elements.
+//! Owns [`Writer`], which numbers the parts that looks share: functions of scalars, and elements.
 //!
-//! Not here: what a look says (`look.rs`), the file (`file.rs`).
+//! Not here: the contents of a look (`look.rs`), the file (`file.rs`).
 
 use super::extent::Extent;
 use super::file::{ALIGNED, Document, Saved};

@@ -1,13 +1,12 @@
-//! What computing, storing and loading cost: the model by which a schedule decides what it computes again and what it
-//! stores.
+//! The cost model of computing, storing and loading, by which a schedule decides what it recomputes and what it stores.
 //!
-//! Costs are in *operations*: what one arithmetic instruction takes for one element, as a part of a kernel. A function
-//! counts as many as `gpupy_core::functions::cost` says. Owns the constants, each with what it was measured on, and
-//! [`Growth`]. Invariant: nothing here changes what is computed, only how often.
+//! Costs are in *operations*: the time of one arithmetic instruction for one element, as a part of a kernel. A function
+//! counts as many as `gpupy_core::functions::cost` says. Owns the constants, each with its measurement, and [`Growth`].
+//! Invariant: nothing here changes what is computed, only how often.
 //!
-//! Not here: who asks, which is the walker for what it reaches in several ways or more often than it has elements,
-//! `rematerialisation.rs` for what earlier evaluations computed, `horizontal_fusion.rs` for what others want,
-//! `placement.rs` for devices.
+//! Not here: the users of the model. The walker asks for values that are reached in several ways or more often than
+//! they have elements, `rematerialisation.rs` for values that earlier evaluations computed, `horizontal_fusion.rs` for
+//! values that other kernels want, `placement.rs` for devices.
 
 use crate::explain::step::Prices;
 use crate::graph::library_op::LibraryOp;

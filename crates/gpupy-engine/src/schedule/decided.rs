@@ -1,6 +1,6 @@
-//! What is decided once for an evaluation, before any of its steps is known: the passes over the pending graph.
+//! The decisions of an evaluation before its first step: the passes over the pending graph.
 //!
-//! Owns [`Decided`]. Each pass looks at the same copy of the graph ([`PendingGraph`], and what is found out about it,
+//! Owns [`Decided`]. Each pass reads the same copy of the graph ([`PendingGraph`], and its analysis,
 //! [`FlushAnalysis`]).
 //!
 //! Not here: the passes (`fusion.rs`, `reduction_groups.rs`, `placement.rs`, `others.rs`), the order of steps

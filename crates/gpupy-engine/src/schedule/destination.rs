@@ -1,4 +1,4 @@
-//! Where results go: those of a walk, by its [`RootDestinations`], and those of a launch, by its [`Destination`]s.
+//! Destinations of results: those of a walk ([`RootDestinations`]), and those of a launch ([`Destination`]s).
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;

@@ -1,9 +1,9 @@
-//! Flushes: the pending graph below what is wanted, looked at once before anything of it is computed.
+//! Flush analysis: the pending graph below the wanted values, examined once before anything of it is computed.
 //!
-//! Owns [`Demand`], what is wanted, and [`FlushAnalysis`]: plain data, operands before what reads them. Invariant: a
-//! flush holds no value, so that looking changes nothing of who holds what.
+//! Owns [`Demand`], the wanted values, and [`FlushAnalysis`]: plain data, operands before the values that read them.
+//! Invariant: an analysis holds no value, so that it does not change the counts of handles.
 //!
-//! Not here: what is decided by it (`fusion.rs`), which reductions go together (`reduction_groups.rs`).
+//! Not here: decisions (`fusion.rs`), which reductions go together (`reduction_groups.rs`).
 
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::schedule::pending_graph::{InputSource, PendingGraph};

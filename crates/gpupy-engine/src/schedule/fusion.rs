@@ -1,12 +1,12 @@
-//! Fusing: which values of a flush are stored, and which are computed in the kernels of what reads them.
+//! Fusion: which values of a flush are stored, and which are computed inside the kernels that read them.
 //!
 //! Owns the choice, the [`Fates`]. A value that several kernels read is computed by each of them, or once, and stored.
-//! It is stored where computing an element takes longer than to store and to load it, and the kernels read more
-//! elements than there are. What is reduced and lives on is stored, too: who holds it mostly asks for it. Invariants:
-//! it is decided once, for all of a flush; a value that one kernel reads is decided on where that is made
-//! (`walker.rs`), which knows how.
+//! It is stored if computing an element takes longer than storing and loading it, and the kernels read more elements
+//! than there are. A reduction operand that lives on is stored, too, as its holder usually reads it. Invariants: the
+//! choice is made once, for all of a flush; a value that one kernel reads is decided on where that kernel is made
+//! (`walker.rs`), which knows how it is read.
 //!
-//! Not here: the graph (`flush.rs`), kernels (`partition.rs`), what later flushes compute again
+//! Not here: the graph (`flush.rs`), kernels (`partition.rs`), values that later flushes recompute
 //! (`rematerialisation.rs`).
 
 use crate::graph::passed::is_narrow;

@@ -1,13 +1,13 @@
-//! Siblings: pending values that are computed almost for free beside the one that is wanted.
+//! Horizontal (multi-output) fusion: pending values, *siblings*, that are computed almost for free beside the wanted
+//! one.
 //!
-//! Owns the choice of values that a launch computes besides its own: the three channels of an image
-//! share most of their operations, and several destinations of one launch compute those once. A
-//! sibling is a living expression of the same shape that no other pending expression uses, at
-//! least half of whose operations the wanted value needs as well; or one that will be asked for next, and reads
-//! something that the wanted one reads. Invariant: nothing is launched here; whether all fit into one kernel is asked
-//! of their kernel (`walk_kernels.rs`).
+//! Owns the choice of values that a launch computes besides its own. The three channels of an image share most of their
+//! operations, and several destinations of one launch compute those once. A sibling is a living expression of the same
+//! shape that no other pending expression uses, at least half of whose operations the wanted value needs as well; or
+//! one that is wanted next, and reads an operand of the wanted one. Invariant: nothing is launched here; whether all
+//! fit into one kernel is asked of their kernel (`walk_kernels.rs`).
 //!
-//! A reduction is no sibling (`reduction_groups.rs`), but may share what its map computes: that is chosen here too.
+//! A reduction is no sibling (`reduction_groups.rs`), but may share operations of its map; those are chosen here too.
 //!
 //! Not here: values that the wanted one itself needs (`walk/mod.rs`).
 

@@ -1,10 +1,9 @@
-//! In place: a launch that writes into the block of an operand, which nobody needs any more.
+//! In-place operations: a launch writes into the block of an operand that has no other use left.
 //!
-//! Owns the rule when that may be. The value of `2.5 * x + y` takes the block of `x` when nothing
-//! else holds `x`, nor any operation between the two; so may an assignment take that of the value that
-//! it changes. Then a loop over large arrays moves no more memory than it must, and takes no more.
-//! Invariants: an operand that anything else could ask for is never written; what a failed launch was
-//! to take is as it was.
+//! Owns the rule when that is allowed. The value of `2.5 * x + y` takes the block of `x` when nothing else holds `x`,
+//! nor any operation between the two; so may an assignment take that of the value that it changes. Then a loop over
+//! large arrays moves no more memory than it must, and allocates no more. Invariants: an operand that anything else
+//! could read is never written; after a failed launch, the operand is unchanged.
 //!
 //! Not here: the evaluation of assignments (`host_assign.rs`).
 

@@ -1,10 +1,11 @@
 //! Lowering: how a device does an operation that it lacks itself.
 //!
-//! Owns how a [`OperationLowering`] is found, once for each device, operation and dtype. What a driver lowers is its
-//! own program; what it lacks is the core's (`functions/`), where it has everything that this needs. A program that
-//! fits into one kernel takes the operation's place there (`kernel.rs`), with branches where the device has them. One
-//! that does not, on a device with tiny limits, becomes values of its own while the operation is walked, so that
-//! partitioning can cut between its straight instructions. Invariant: each way computes the same bits.
+//! Owns how an [`OperationLowering`] is found, once for each device, operation and dtype. An operation that a driver
+//! lowers has the driver's own program. One that it lacks has the core's (`functions/`), if the driver has all
+//! operations of that. A program that fits into one kernel takes the operation's place there (`kernel.rs`), with
+//! branches where the device has them. One that does not, on a device with tiny limits, becomes values of its own while
+//! the operation is walked, so that partitioning can cut between its straight-line instructions. Invariant: each
+//! lowering computes the same bits.
 //!
 //! Not here: the programs.
 

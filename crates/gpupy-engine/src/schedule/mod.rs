@@ -1,18 +1,21 @@
-//! The schedule: from a value that is wanted to the kernels that compute it.
+//! The schedule: from a wanted value to the kernels that compute it.
 //!
-//! A [`FlushAnalysis`](flush::FlushAnalysis) is what is pending below what is wanted, and what is
-//! [`Decided`](decided::Decided) about it before anything else: `fusion.rs` says which of it is stored. A
-//! [`Schedule`](ordering::Schedule) has the steps in their order: a [`TileStep`](steps::TileStep) computes a tile, by
-//! [`Commands`](commands::Commands). [`Strips`](strip_mining::Strips) are steps whose kernels read the same rows. A
-//! [`FusionWalk`](walk::FusionWalk) is what it needs, from the value down to what is computed; `cost.rs` has the
-//! prices. A [`OperationLowering`](operation_lowering::OperationLowering) is how a
+//! A [`FlushAnalysis`](flush::FlushAnalysis) describes the pending values below the wanted ones, and
+//! [`Decided`](decided::Decided) the decisions about them before anything else: `fusion.rs` says which are stored. A
+//! [`Schedule`](ordering::Schedule) has the steps in their order. A [`TileStep`](steps::TileStep) computes a tile, by
+//! [`Commands`](commands::Commands). [`Strips`](strip_mining::Strips) are steps whose kernels read the same rows.
+//!
+//! A [`FusionWalk`](walk::FusionWalk) is the expression that a step needs, from the value down to computed ones;
+//! `cost.rs` has the prices. An [`OperationLowering`](operation_lowering::OperationLowering) is how an
 //! [`OpenDevice`](open_device::OpenDevice) does an operation (`lowering.rs`). A [`Partition`](partition::Partition)
-//! cuts a walk into pieces that the device can take; each becomes a kernel (`program/`), which goes to a
-//! [`Destination`](destination::Destination). `horizontal_fusion.rs` finds values that one kernel gives almost for
-//! free, [`ReductionGroups`](reduction_groups::ReductionGroups) reductions of the same points,
-//! [`Rematerialisation`](rematerialisation::Rematerialisation) those to store first,
-//! [`ValuePlacement`](placement::ValuePlacement) the device of each value, a [`Rotation`](halo::Rotation) what is read
-//! in a halo, [`TakenOperand`](in_place::TakenOperand) the operand whose block a result takes.
+//! cuts a walk into pieces that fit the device; each becomes a kernel (`program/`), which goes to a
+//! [`Destination`](destination::Destination).
+//!
+//! `horizontal_fusion.rs` finds values that one kernel gives almost for free,
+//! [`ReductionGroups`](reduction_groups::ReductionGroups) reductions of the same points,
+//! [`Rematerialisation`](rematerialisation::Rematerialisation) values to store instead of recomputing,
+//! [`ValuePlacement`](placement::ValuePlacement) the device of each value, a [`Rotation`](halo::Rotation) values that
+//! are read in a halo, [`TakenOperand`](in_place::TakenOperand) the operand whose block a result reuses.
 //!
 //! Imports `memory`, `graph`, `explain` and `blocks`. Nothing here launches or stores anything. Not here: launches,
 //! transfers and writes (`execute/`).

@@ -1,9 +1,9 @@
-//! Need: what a piece of a walk takes of a device, and whether the device has it.
+//! Resource needs: how much of a device's limits a piece of a walk takes, and whether it fits.
 //!
-//! Owns the upper bounds, which are summed from the leaves, and the exact question, which is asked where a bound says
-//! no.
+//! Owns the upper bounds, which are summed from the leaves, and the exact question to the driver, which is asked where
+//! a bound exceeds a limit.
 //!
-//! Not here: what is done about a piece that does not fit (`partition.rs`).
+//! Not here: cutting a piece that does not fit (`partition.rs`).
 
 use crate::memory::access;
 use crate::schedule::once::Once;

@@ -1,7 +1,7 @@
-//! An open device, as schedules see it: its blocks, and what is known of its driver.
+//! An open device, as schedules see it: its blocks, and the facts known of its driver.
 //!
-//! Owns [`OpenDevice`]. What is learnt once (how the driver does operations, programs, plans) is kept as long as
-//! it is open; the rest belongs to the present evaluation.
+//! Owns [`OpenDevice`]. Facts that are found once (lowerings of operations, programs, plans) are kept as long as the
+//! device is open; the rest belongs to the present evaluation.
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/driver_selection.rs`).
 

@@ -1,9 +1,9 @@
-//! Ways: what is known of how a device does its operations.
+//! Operation lowerings: how a device does each operation, as far as it is known.
 //!
 //! Owns [`OperationLowering`], [`LoweredProgram`] and [`LoweredSteps`]: values that belong to walks, on the way to
 //! those that were recorded.
 //!
-//! Not here: how ways are found (`lowering.rs`).
+//! Not here: how lowerings are found (`lowering.rs`).
 
 use super::walk::FusionWalk;
 use crate::graph::value::{

@@ -1,10 +1,10 @@
-//! Ordering: the steps of a flush, one after another, before the first of them is done.
+//! Ordering (topological scheduling): the steps of a flush, one after another, before the first of them is done.
 //!
-//! Owns [`Schedule`]. What a step needs comes before it: the step waits while the steps that compute that are found,
-//! and then follows them; so each is found once. What a step will compute is promised from then on, and counts as there
-//! for those that are found later. There is no recursion. Invariants: of a list of steps each reads what is computed or
-//! what a step before it gives; tiles come depth first, so that a chain over a large array takes the memory of few
-//! tiles; no more steps are known than are done soon.
+//! Owns [`Schedule`]. The steps that another step needs come before it: the step waits while they are found, and then
+//! follows them; so each is found once. A tile that a step will compute is promised from then on, and counts as present
+//! for steps that are found later. There is no recursion. Invariants: each step of a list reads computed tiles or
+//! results of earlier steps; tiles come depth first, so that a chain over a large array takes the memory of few tiles;
+//! the list is no longer than the steps that are done soon.
 //!
 //! Not here: which step computes a tile (`steps/`), doing it (`execute/evaluate.rs`).
 

@@ -1,13 +1,14 @@
 //! Partitioning: which nodes of a walk go into one kernel (thesis, figure 4.7; article, 4.8).
 //!
 //! Owns [`Partition`]: a walk with the pieces that it is cut into for a device, in the order in which they are
-//! launched. Nodes are taken children first; each has an upper bound of what its piece needs, the sum of its
-//! children's. Only when a bound exceeds the driver's limits is the exact program built and asked about; when that
-//! exceeds them too, children are collapsed (become pieces of their own), the largest first, until it fits.
-//! Invariants: nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a
-//! shared node that is costly is computed by one piece.
+//! launched. Nodes are taken children first; each has an upper bound of the needs of its piece, the sum of its
+//! children's. Only when a bound exceeds the driver's limits is the exact program built and checked by the driver; when
+//! that fails too, children are collapsed (become pieces of their own), the largest first, until it fits. Invariants:
+//! nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a shared node
+//! that is costly is computed by one piece.
 //!
-//! Not here: launching (`commands/list.rs`), what a piece needs (`need.rs`), what pieces let go (`release.rs`).
+//! Not here: launching (`commands/list.rs`), the needs of a piece (`need.rs`), tiles that pieces release
+//! (`release.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;

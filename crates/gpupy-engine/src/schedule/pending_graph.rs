@@ -1,11 +1,10 @@
-//! Below: the pending values below what is wanted, and what they read, each by a number.
+//! The pending graph: the pending values below the wanted ones, and what they read, each by a number.
 //!
 //! Owns [`PendingGraph`] and [`InputSource`]. Here the handles of a flush are counted, once. Invariants: a value comes
-//! after what it reads; who holds a `PendingGraph` holds all its values, so it goes before anything asks who holds
-//! what.
+//! after the values that it reads; a `PendingGraph` holds all its values, so it is dropped before anything asks how
+//! many handles a value has.
 //!
-//! Not here: what is found out about the values (`flush.rs`), by what a flush is known again
-//! (`replay/flush_structure.rs`).
+//! Not here: the analysis of the values (`flush.rs`), the key of a flush (`replay/flush_structure.rs`).
 
 use crate::graph::value::{TopologicalRank, Value, ValueId};
 use crate::memory::ranges::Ranges;

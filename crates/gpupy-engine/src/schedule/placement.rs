@@ -1,14 +1,14 @@
 //! Placement: which of two devices computes which value of one evaluation.
 //!
-//! Owns [`DeviceOrder`] (the devices of an evaluation) and [`ValuePlacement`] (who computes what), with the model of
-//! what transfers cost. Where the chosen device can do everything, it does. Where it lacks something, the pending graph
-//! is shared between it and the host driver before anything is computed: what only one can do is that one's, and the
-//! rest lies where operations and transfers together cost least, by the model. Walks need what lives elsewhere before
-//! they begin. Invariants: a value has one home at a time; it leaves it only when it failed there, and never comes
-//! back, so an evaluation ends.
+//! Owns [`DeviceOrder`] (the devices of an evaluation) and [`ValuePlacement`] (the device of each value), with the
+//! model of the cost of transfers. Where the chosen device can do everything, it does. Where it lacks an operation, the
+//! pending graph is shared between it and the host driver before anything is computed: a value that only one of them
+//! can compute is placed there, and the rest where operations and transfers together cost least, by the model. A walk
+//! needs values of the other device to be computed before it begins. Invariants: a value has one home at a time; it
+//! leaves it only after a failure there, and never comes back, so an evaluation ends.
 //!
-//! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in
-//! turn (`driver_selection.rs`).
+//! Not here: the cost of an operation (`cost.rs`), the operations of a device (`lowering.rs`), when all drivers are
+//! tried in turn (`driver_selection.rs`).
 
 use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;

@@ -1,15 +1,15 @@
-//! Together: reductions that one launch does, as they combine the same points.
+//! Reduction groups: reductions that one launch computes together, as they combine the same points.
 //!
-//! Owns [`ReductionGroups`], the groups of a flush. Two reductions over the same space go together where they read
-//! something in common that is as large as what they combine, and neither needs the other first: what is pending below
-//! them, and no part of their own kernels, is the same. So do the next steps of reductions whose steps before went
-//! together. Where the others would add much to what a kernel computes, to read elements again is little beside it, and
-//! kernels stay small. A reduction that was recorded lately and is held goes along also where it is not wanted yet, as
-//! its elements are at hand. Invariants: groups hold no value; of a group none waits for another, and it has no more
-//! reductions than a launch may do.
+//! Owns [`ReductionGroups`], the groups of a flush. Two reductions over the same space go together if they share an
+//! operand as large as the space that they combine, and neither needs the other first: their pending operands outside
+//! their own kernels are the same. So do the next steps of reductions whose earlier steps went together. Where the
+//! others would add many operations to a kernel, reading elements again is cheap beside them, and kernels stay small. A
+//! recent reduction that is held goes along although it is not wanted yet, as its elements are at hand. Invariants:
+//! groups hold no value; no member of a group waits for another; a group has no more reductions than a launch may
+//! compute.
 //!
-//! Not here: the walk of a group, which finds out whether it is possible (`steps/reduction_step.rs`), what a kernel has
-//! room for (`walk_kernels.rs`).
+//! Not here: the walk of a group, which finds out whether it is possible (`steps/reduction_step.rs`), the limits of a
+//! kernel (`walk_kernels.rs`).
 
 use crate::graph::value::{InputLayout, Node, NodeOp, Value, ValueId, ValueKind};
 use crate::thresholds::T;

@@ -1,10 +1,10 @@
-//! Tiles of reduction steps: what they read, how they are cut where that is more than a block, and where their map is
-//! no part of their kernel.
+//! Tiles of reduction steps: the points that they read, how they are cut where these are more than a block, and when
+//! their map is computed apart.
 //!
-//! A map that has no coordinates in one long row, as a broadcast whose rows are no whole chunks, is computed in its own
-//! shape, and stored. Of a long one no more than a piece at a time: it is combined as soon as it is stored, so the map
-//! takes the memory of a piece. Invariants: pieces are whole chunks of the canonical tree, so that bits are the same;
-//! what pieces need first is known before one is computed.
+//! A map that is no affine function of one long row, such as a broadcast whose rows are no whole chunks, is computed in
+//! its own shape, and stored. A long map is stored one piece at a time: each piece is combined as soon as it is stored,
+//! so the map takes the memory of a piece. Invariants: pieces are whole chunks of the canonical tree, so that bits are
+//! the same; the needs of all pieces are known before one is computed.
 //!
 //! Not here: how a reduction is made of steps (`record/reduction_recording.rs`), their launches
 //! (`commands/reduction_commands.rs`).

@@ -1,9 +1,10 @@
 //! Refusals: programs that a driver did not take, although it had said that they fit.
 //!
-//! Owns [`Refusals`]. What a driver refuses it mostly refuses again: what can be cut smaller is cut from then on, as
-//! long as the device is open. What failed for another reason, as there was no room for its operands, is cut smaller,
-//! or done apart, until the evaluation is over; so long an operation fails that nothing cuts, and is tried again then.
-//! Invariant: what is known takes a bounded room; what was asked for least recently goes first.
+//! Owns [`Refusals`]. A program that a driver refuses it would usually refuse again. One that can be cut smaller is cut
+//! as long as the device is open. One that failed for another reason, as there was no room for its operands, is cut
+//! smaller, or done apart, until the evaluation is over. A single operation, which nothing cuts, fails until then, and
+//! is tried again by the next evaluation. Invariant: the list is bounded; the least recently queried entry is removed
+//! first.
 //!
 //! Not here: where a walk is cut (`partition.rs`).
 

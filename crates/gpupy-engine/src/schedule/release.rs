@@ -1,8 +1,8 @@
-//! Release: what a walk lets go when one of its pieces is in a block.
+//! Release (last use): tiles that a walk frees when one of its pieces is in a block.
 //!
-//! A chain that is cut into many pieces takes the memory of two of them: each operand goes when its last use is done.
+//! A chain that is cut into many pieces takes the memory of two of them: each operand is freed after its last use.
 //!
-//! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/eviction.rs`).
+//! Not here: which pieces there are (`partition.rs`), eviction (`blocks/cache/eviction.rs`).
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;

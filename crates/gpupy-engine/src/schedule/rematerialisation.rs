@@ -1,17 +1,17 @@
-//! Again: what kernels would compute once more, for another value than before, is stored first.
+//! Rematerialisation: when a value is recomputed in kernels, and when it is stored instead.
 //!
-//! A pending value that a kernel computes on the way to another is stored nowhere: mostly nobody asks for it again,
-//! and the memory that it does not take is what fusing is for. A value that lives on may be asked for at every
-//! turn of a loop, and then costs as much each time. As a skier buys when the rents come to half of the price, an
-//! evaluation stores it when computing it again comes to half of what storing it takes. So the second use of half
-//! of a value stores it, and no program takes much more than twice the time that it had taken had it known.
+//! A pending value that a kernel computes on the way to another is stored nowhere: most are not read again, and the
+//! memory that they do not take is the gain of fusion. But a value that lives on may be read at every iteration of a
+//! loop, and then costs as much each time. This is the ski-rental problem: a skier buys when the rents reach half of
+//! the price, so an evaluation stores a value when recomputing it reaches half of the cost of storing it. So the second
+//! use of half of a value stores it, and no program takes much more than twice the time that it would have taken with
+//! foresight.
 //!
-//! Owns [`Rematerialisation`], the budget, and the rule. Invariants: a
-//! first use stores nothing; only tiles that a walk reads are stored; nothing is stored that an operation that
-//! was not evaluated before might have let go.
+//! Owns [`Rematerialisation`], the budget, and the rule. Invariants: a first use stores nothing; only tiles that a walk
+//! reads are stored; nothing is stored that an unevaluated earlier operation might have released.
 //!
-//! Not here: what a value was computed for in passing (`graph/passed.rs`), which nodes of a walk are computed where
-//! they are needed (`walk/mod.rs`), siblings and what a reduction shares with others (`horizontal_fusion.rs`).
+//! Not here: the record of recomputations (`graph/passed.rs`), which nodes of a walk are computed where they are needed
+//! (`walk/mod.rs`), horizontal fusion and the operands that reductions share (`horizontal_fusion.rs`).
 
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind, computed_bytes};

@@ -1,15 +1,15 @@
-//! Strips: kernels that follow each other, launched for a few rows at a time, while these are in a cache.
+//! Strip-mining: consecutive kernels are launched for a few rows at a time, while these are in a cache.
 //!
 //! Rows that are scaled by their own mean and deviation are read by three kernels. A device that works in host memory
-//! reads them from there three times if they are more than its cache holds. Launched for some rows after the other, all
-//! kernels for these before the first for the next, they are read once (loop tiling across loops, strip-mining).
+//! reads them from there three times if they exceed its cache. If all kernels are launched for some rows before the
+//! first is launched for the next rows, they are read once (loop tiling across loops).
 //!
 //! Owns [`Strips`]: how many rows there are, and how many points of each kernel's first axis belong to one. Invariants:
 //! the kernels are the same programs over fewer points, and each point is computed once, so bits are the same; a kernel
-//! reads of what a kernel before it gives no more than that has given for the rows so far.
+//! reads no more of an earlier kernel's result than that has computed for the rows so far.
 //!
-//! Not here: which kernels follow each other (`ordering.rs`), their launches (`execute/strip_launches.rs`), what a
-//! strip costs (`cost.rs`).
+//! Not here: which kernels follow each other (`ordering.rs`), their launches (`execute/strip_launches.rs`), the cost of
+//! a strip (`cost.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::{Value, ValueId};

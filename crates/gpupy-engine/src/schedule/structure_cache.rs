@@ -1,9 +1,9 @@
-//! Kept: what was planned, by the structure of what it was planned for.
+//! A cache of plans by structure, with least-recently-used eviction.
 //!
-//! Owns [`Structure`], words that are compared in full, and [`StructureCache`]. Invariant: what is kept takes a bounded
-//! number of words; what was used least recently goes first.
+//! Owns [`Structure`], words that are compared in full, and [`StructureCache`]. Invariant: entries take a bounded
+//! number of words; the least recently used one is removed first.
 //!
-//! Not here: what a structure says of a walk (`program/plan_cache.rs`), of a flush (`replay/flush_structure.rs`).
+//! Not here: the structure of a walk (`program/plan_cache.rs`), of a flush (`replay/flush_structure.rs`).
 
 use crate::thresholds::T;
 use gpupy_core::driver::Access;

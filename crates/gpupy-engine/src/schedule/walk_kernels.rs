@@ -1,10 +1,10 @@
-//! Kernels: a walk as the list of what is launched, one after another, to bring it to where it goes.
+//! The kernels of a walk: the list of launches, one after another, that computes it into its destination.
 //!
-//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel, as one like it was cut
-//! where that is known. Invariants: nothing is launched or stored here; all kernels are known before the first is
-//! launched; a kernel reads what its walk reads, or what one before it stores.
+//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel; a walk of known structure is cut
+//! as before. Invariants: nothing is launched or stored here; all kernels are known before the first is launched; a
+//! kernel reads operands of its walk, or results that an earlier kernel stores.
 //!
-//! Not here: which pieces there are (`partition.rs`), what is remembered of walks (`program/plan_cache.rs`), launches
+//! Not here: which pieces there are (`partition.rs`), plans of earlier walks (`program/plan_cache.rs`), launches
 //! (`commands/list.rs`).
 
 use crate::graph::value::Value;

@@ -1,8 +1,8 @@
-//! Rows for operands of certain dtypes, and values for these.
+//! Rules for operands of certain dtypes, and values for these.
 //!
 //! Owns [`Case`].
 //!
-//! Not here: what is asked of them (`mod.rs`).
+//! Not here: what is asserted of them (`mod.rs`).
 
 use super::super::conditions::Dtypes;
 use super::super::rewrite_rules::{OPERANDS, ROWS, RewriteRule, RewriteTerm};

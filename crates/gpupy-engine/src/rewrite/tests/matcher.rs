@@ -1,4 +1,4 @@
-//! The matcher against the table: what is recorded when something is asked for.
+//! The matcher, tested against the table: which expression is recorded for a call.
 
 use super::super::conditions::{Dtypes, number};
 use super::super::rewrite_rules::{OPERANDS, ROWS, RewriteTerm};

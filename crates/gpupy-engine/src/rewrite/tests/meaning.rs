@@ -1,5 +1,4 @@
-//! What terms compute, by the meaning of their operations; also on a device that takes subnormal
-//! numbers for zero.
+//! The values of terms, by the meaning of their operations; also on a device that flushes subnormal numbers to zero.
 //!
 //! Owns [`CompiledTerm`] and [`SubnormalMode`].
 //!

@@ -1,8 +1,8 @@
-//! Every row of the table against the meaning of its operations (`op_eval`).
+//! Every rule of the table, tested against the meaning of its operations (`op_eval`).
 //!
-//! One operand takes all values of 8 and 16 bits, and structured and random ones beyond. Two take all
-//! pairs of 8 bits; of 16 bits, every value beside every exponent and sign with a few mantissas; all
-//! pairs in a test that is run by hand.
+//! One operand takes all values of 8 and 16 bits, and structured and random ones beyond. Two operands take all pairs of
+//! 8 bits; of 16 bits, every value beside every exponent and sign with a few mantissas; all pairs in a test that is run
+//! by hand.
 #![allow(clippy::unwrap_used)]
 
 mod cases;

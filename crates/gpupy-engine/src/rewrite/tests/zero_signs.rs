@@ -1,4 +1,4 @@
-//! Zeros of an unknown sign beside what is computed of them, element by element.
+//! Zeros of an unknown sign, compared with the computed elements one by one.
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::graph::value::ValueKind;

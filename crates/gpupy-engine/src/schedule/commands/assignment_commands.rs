@@ -1,11 +1,12 @@
-//! Assignments in a block: in that of the old value, or in a new one to which the rest of the old tile is copied.
+//! Commands of assignments: into the block of the old value, or into a new one to which the rest of the old tile is
+//! copied.
 //!
-//! The old block is taken when nobody holds the old value but what is written, and that reads an element only where it
-//! writes it. A step of a simulation writes nearly all of an array, so what is copied otherwise is its edges rather
-//! than all. Invariant: every element of the tile outside the region is copied; of those inside, some may be.
+//! The old block is reused when only the written expression holds the old value, and reads an element only where it
+//! writes it. A simulation step writes nearly all of an array, so otherwise only its edges are copied, not all of it.
+//! Invariant: every element of the tile outside the region is copied; of those inside, some may be.
 //!
-//! Not here: which region is written, and how that is read (`steps/assignment_step.rs`), who holds the old value
-//! (`in_place.rs`).
+//! Not here: which region is written, and how it is read (`steps/assignment_step.rs`), whether the old value has other
+//! owners (`in_place.rs`).
 
 use super::Command;
 use super::open_walk::{OpenWalk, WalkSource};

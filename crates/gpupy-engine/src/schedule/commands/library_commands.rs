@@ -1,4 +1,4 @@
-//! The kernels of whole-program forms, which are no walks: operands are read where they lie.
+//! Kernels of library operations (scans, sorts, matrix products). They are no walks: operands are read where they lie.
 
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::Value;

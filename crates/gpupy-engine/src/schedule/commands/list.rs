@@ -1,10 +1,10 @@
-//! The commands of a step, which are found one at a time, as each may depend on what holds a value by then.
+//! The commands of a step, found one at a time, as each may depend on the handles that a value has by then.
 //!
-//! Owns [`Commands`]: a list of work, in which a walk, or a part of a reduction, stands for its kernels until it is
-//! their turn. What a device does not take is noted among its refusals: the step is found anew then, in smaller
+//! Owns [`Commands`]: a work list, in which a walk, or a part of a reduction, stands for its kernels until it is their
+//! turn. A program that a device refuses is noted among its refusals; the step is then planned anew, in smaller
 //! kernels.
 //!
-//! Not here: which kernels a walk is (`schedule/walk_kernels.rs`).
+//! Not here: which kernels a walk has (`schedule/walk_kernels.rs`).
 
 use super::assignment_commands::Writing;
 use super::open_walk::OpenWalk;

@@ -1,11 +1,10 @@
-//! Commands: what an executor does, one after another, and how a step becomes commands.
+//! Commands: the actions of an executor, one after another, and how a step becomes commands.
 //!
-//! Owns [`Command`], the one language that steps (`list.rs`) and recipes of earlier flushes (`replay/recipe.rs`) are
-//! brought to, so that both are done by the same few lines. An executor needs to know no expression: a command names
-//! blocks by values and tiles, and programs by their code. `assignment_commands.rs`, `reduction_commands.rs` and
-//! `library_commands.rs` are what steps of more than one walk consist of. Invariants: between two commands nothing is
-//! left but what the commands before have given; blocks are opened and closed in pairs, and pairs may lie in each
-//! other.
+//! Owns [`Command`], the one language for steps (`list.rs`) and for recipes of earlier flushes (`replay/recipe.rs`), so
+//! that one executor does both. An executor needs to know no expression: a command names blocks by values and tiles,
+//! and programs by their code. `assignment_commands.rs`, `reduction_commands.rs` and `library_commands.rs` have the
+//! steps of more than one walk. Invariants: between two commands nothing is left but the results of the commands
+//! before; blocks are opened and closed in pairs, and pairs may be nested.
 //!
 //! Not here: which step computes a tile (`steps/`), doing commands (`execute/perform.rs`).
 

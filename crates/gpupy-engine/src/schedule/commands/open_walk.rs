@@ -1,4 +1,4 @@
-//! Walks into part of a block that is open: pieces of reductions, copies around what is written.
+//! Walks into part of an open block: pieces of reductions, copies around a written region.
 //!
 //! Owns [`OpenWalk`], which stands for its kernels until it is their turn. Not here: walks whose kernels were found
 //! with their step (`schedule/steps/`).

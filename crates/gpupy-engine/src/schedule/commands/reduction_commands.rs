@@ -1,9 +1,8 @@
-//! Reductions of more than a block, or of a map that is stored, part by part into the blocks of their results.
+//! Commands of reductions that read more than a block, or a stored map: part by part into the blocks of their results.
 //!
-//! Invariant: of several reductions each part is read once, where one kernel does them.
+//! Invariant: several reductions that one kernel computes read each part once.
 //!
-//! Not here: which parts there are (`schedule/reduction_tile.rs`), which reductions go together
-//! (`schedule/reduction_groups.rs`).
+//! Not here: the parts (`schedule/reduction_tile.rs`), which reductions go together (`schedule/reduction_groups.rs`).
 
 use super::open_walk::{OpenWalk, WalkSource};
 use crate::graph::value::{Input, NodeOp, Value};

@@ -1,8 +1,8 @@
-//! Programs of tasks: what one operation on operands that lie so is to a driver.
+//! Programs of eager launches: one operation over operands of some layout.
 //!
-//! Owns [`ProgramKey`] and [`EagerPrograms`]. A task's program depends on what it does and on how its operands are
-//! walked over, not on numbers, so few programs serve all tasks. Invariant: a program's instructions
-//! are those that a kernel of the same operation has.
+//! Owns [`ProgramKey`] and [`EagerPrograms`]. The program of a task depends on its operation and on the walks over its
+//! operands, not on numbers, so few programs serve all tasks. Invariant: a program has the instructions of a kernel of
+//! the same operation.
 //!
 //! Not here: how they are made (`single_operation.rs`), the numbers of a task, and its launch (`eager_launch.rs`).
 

@@ -1,6 +1,6 @@
-//! From a piece of a walk to its kernel.
+//! Code generation: from a piece of a walk to its kernel's IR.
 //!
-//! Owns [`build`] and [`emit`]. Axes that every access walks over alike are merged.
+//! Owns [`build`] and [`emit`]. Axes that every access walks over alike are merged (axis coalescing).
 //!
 //! Not here: the order of the nodes (`kernel.rs`).
 

@@ -1,8 +1,8 @@
 //! Kernels: the program of a piece of a walk, and the numbers of its launch.
 //!
 //! Owns [`Kernel`], a [`KernelCode`] with its values and scalars, and the order in which a piece's nodes are emitted:
-//! depth first, larger sub-trees first, so that values are used soon after they are computed (article, section 4.8);
-//! the order depends on structure alone, so that equal pieces are equal programs.
+//! depth first, larger sub-trees first, so that values are used soon after they are computed (article, section 4.8).
+//! The order depends on structure alone, so that equal pieces are equal programs.
 //!
 //! Not here: how a program is built (`emit.rs`), which nodes form a piece (`partition.rs`), where blocks come from
 //! (`cache/`).

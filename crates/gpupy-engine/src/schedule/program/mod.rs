@@ -1,7 +1,7 @@
-//! Programs: what a driver is given, and what is kept of it.
+//! Programs for drivers, and the caches of them.
 //!
 //! A [`Kernel`](kernel::Kernel) is the program of a piece of a walk with the numbers of its launch; `emit.rs` builds
-//! it. [`PlanCache`](plan_cache::PlanCache) are kernels of walks that come again.
+//! it. The [`PlanCache`](plan_cache::PlanCache) has the kernels of walks that recur.
 //! [`EagerPrograms`](eager_programs::EagerPrograms) are those of single operations, which `single_operation.rs` makes.
 //!
 //! Imports `walk/mod.rs`, `operation_lowering.rs`, `destination.rs` and `open_device.rs` of the schedule. Not here:

@@ -1,10 +1,10 @@
-//! Plans: kernels of walks that look like one that was planned before.
+//! The plan cache: kernels of walks with the structure of an earlier walk.
 //!
 //! Owns [`PlanCache`] and the structure of a walk. A program that iterates evaluates the same graph on other values
-//! again and again. Its walk is planned once: cut, built and checked, and cut smaller where the device refused a piece;
-//! then the plan is *replayed* on the values and scalars of the next walk of the same structure. Invariants: a
-//! structure, with the tiles of what is stored on the way, is all that planning asks for, compared in full, so that a
-//! replay launches what planning would; what plans take is bounded.
+//! again and again. Its walk is planned once: cut, built and checked, and cut smaller where the device refused a piece.
+//! Then the plan is *replayed* on the values and scalars of the next walk of the same structure. Invariants: planning
+//! depends on nothing but a structure and the tiles that are stored on the way, and structures are compared in full, so
+//! that a replay launches the kernels that planning would; the size of all plans is bounded.
 //!
 //! Not here: planning itself (`partition.rs`, `kernel.rs`).
 

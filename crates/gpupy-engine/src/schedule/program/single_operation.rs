@@ -1,6 +1,6 @@
-//! Programs of single operations, made at first need.
+//! Programs of single operations, made when they are first needed.
 //!
-//! Not here: how they are told apart (`eager_programs.rs`), programs of pieces (`emit.rs`).
+//! Not here: their keys (`eager_programs.rs`), programs of pieces (`emit.rs`).
 
 use super::eager_programs::{LaunchBody, ProgramKey, ProgramLeaf, ReadyProgram, unit};
 use super::emit::{emit, emit_call};

@@ -1,10 +1,10 @@
-//! Capture: what is done in a flush is noted, for a recipe.
+//! Capture: the actions of a flush are noted, for a recipe.
 //!
-//! Owns [`Capture`]. It holds no value, so that noting changes nothing of who holds what. What it does not know a word
-//! for (work in host memory, steps that came otherwise than planned, values that are no part of the flush) gives
-//! `None`, and ends the capture.
+//! Owns [`Capture`]. It holds no value, so that it does not change the counts of handles. An action that a recipe
+//! cannot express (work in host memory, steps that were planned anew, values outside the flush) gives `None`, and ends
+//! the capture.
 //!
-//! Not here: the words (`recipe.rs`).
+//! Not here: the actions (`recipe.rs`).
 
 use super::recipe::{Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock};
 use crate::graph::passed::PartialRead;

@@ -1,11 +1,11 @@
-//! Keys: by what a flush is known again.
+//! The structure of a flush: the key by which an equal flush is recognised.
 //!
-//! Owns the [`Structure`] of a flush: all that its schedule depends on. That is each pending value with what it reads,
-//! which of them something else holds, how the computed ones lie, and what is wanted; everything but which values and
-//! which scalars there are. Invariants: no flush has one of which something is computed already, or that could compute
-//! what it was not asked for; a value that is the same everywhere stands in it with its bits.
+//! Owns the key, a [`Structure`] of everything that the schedule of a flush depends on: each pending value with its
+//! inputs, which values have other handles, how the computed ones lie, and which are wanted. Which values and which
+//! scalars they are is not part of it. Invariants: a flush has none if any of it is computed already, or if it could
+//! compute a value that it was not asked for; a constant value stands in it with its bits.
 //!
-//! Not here: what is kept by it (`recipe.rs`).
+//! Not here: the recipe kept by it (`recipe.rs`).
 
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};

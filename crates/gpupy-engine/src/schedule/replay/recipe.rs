@@ -1,10 +1,10 @@
-//! Recipes: what was done in a flush, without its values and scalars.
+//! Recipes: the actions of a flush, without its values and scalars.
 //!
 //! Owns [`Recipe`] and its [`Action`]s, which name values by their numbers in the flush. Invariant: a recipe is of a
 //! flush that went as planned, so that a flush of the same structure needs no schedule: it does the same on its own
 //! values.
 //!
-//! Not here: by what a flush is known (`flush_structure.rs`), how a recipe comes about (`capture.rs`), doing it
+//! Not here: the structure of a flush (`flush_structure.rs`), how a recipe is captured (`capture.rs`), performing it
 //! (`execute/replay.rs`).
 
 use crate::blocks::cache::BlockPart;

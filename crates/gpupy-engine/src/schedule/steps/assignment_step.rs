@@ -1,7 +1,7 @@
-//! Steps of assignments: what is written into a tile, and where.
+//! Steps of assignments: which elements of a tile are written, and where.
 //!
-//! A tile is written in a block, the old one or a new one; where the view does not follow the value's axes, or part of
-//! the tile is computed already, because values were cut otherwise then, in host memory.
+//! A tile is written in a block, the old one or a new one. It is written in host memory if the view does not follow the
+//! value's axes, or if part of the tile is computed already, because values were cut otherwise then.
 //!
 //! Not here: whether it is done in place, copies of old elements (`commands/assignment_commands.rs`), writing
 //! (`execute/`).

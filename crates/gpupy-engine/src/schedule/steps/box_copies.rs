@@ -1,5 +1,5 @@
-//! Copies among boxes: of one value, whose elements lie in it as in the tile, they are one copy of the whole tile, over
-//! which the other boxes are written, where that is less than their launches.
+//! Copies among boxes: boxes of one value whose elements lie in it as in the tile become one copy of the whole tile.
+//! The other boxes are written over it, where that is less work than their launches.
 //!
 //! Not here: which boxes there are (`boxes.rs`).
 

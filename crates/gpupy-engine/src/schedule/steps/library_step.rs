@@ -1,7 +1,7 @@
-//! Steps of whole-program forms: what they read, and whether a kernel does them.
+//! Steps of library operations: their operands, and whether a kernel does them.
 //!
-//! Invariant: what a device has no room for at once (a row of a sort, the operands of a product) or tiles cut apart is
-//! done in host memory.
+//! Invariant: an operation is done in host memory if the device has no room for it at once (a row of a sort, the
+//! operands of a product), or if tiles cut it apart.
 //!
 //! Not here: kernels and the work in host memory (`execute/host_library_op.rs`).
 

@@ -1,8 +1,8 @@
-//! Steps: what is done to compute one tile of a value, and what has to be computed before that.
+//! Steps: the operation that computes one tile of a value, and the tiles that have to be computed before it.
 //!
 //! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduction_step.rs`, `assignment_step.rs`, `boxes.rs`,
-//! `library_step.rs` and `on_host.rs` find what their operations read. Invariants: nothing is launched or stored here;
-//! a step reads what is there or what it needs.
+//! `library_step.rs` and `on_host.rs` find the operands of their operations. Invariants: nothing is launched or stored
+//! here; a step reads tiles that are present or that are among its needs.
 //!
 //! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
 

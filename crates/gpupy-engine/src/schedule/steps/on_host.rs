@@ -1,4 +1,4 @@
-//! What steps in host memory read: of that, what is not there yet.
+//! Needs of steps in host memory: the elements that they read and that are not there yet.
 //!
 //! Not here: how they are done (`execute/host_scatter.rs`, `execute/host_gather.rs`, `execute/host_nonzero.rs`).
 

@@ -1,8 +1,8 @@
 //! Steps of reductions: alone or several together, in one launch or piece by piece.
 //!
-//! Invariant: a map that others want too is computed by itself, and all find it.
+//! Invariant: a map that other values read too is computed by itself, and all of them find it.
 //!
-//! Not here: pieces and what they need (`schedule/reduction_tile.rs`), which reductions go together
+//! Not here: pieces and their needs (`schedule/reduction_tile.rs`), which reductions go together
 //! (`schedule/reduction_groups.rs`).
 
 use super::{PreparedStep, TileStep};

@@ -2,10 +2,10 @@
 //!
 //! Owns [`Chain`]. Rotations, repeated edges, mirrors and margins of constants are joins whose parts are views of one
 //! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value
-//! are affine, so that their number is index values and selections, the element a `gather`, and a constant one more
-//! selection. What is pending below, and cheap, is computed at the same coordinates; what is not is stored first.
-//! Invariants: a chain is made of steps over the walk's space, each equal to what it stands for at every point; a
-//! position outside is named only where a selection leaves its element out, and a gather stays inside by itself.
+//! are affine. So the coordinate is a number of index values and selects, the element a `gather`, and a constant one
+//! more select. A cheap pending value below is computed at the same coordinates; a costly one is stored first.
+//! Invariants: a chain is made of steps over the walk's space, each equal to the value that it stands for at every
+//! point; a position outside is named only where a select leaves its element out, and a gather stays inside by itself.
 //!
 //! Not here: coordinates (`piecewise_coordinate.rs`), joins that are cut (`steps/boxes.rs`).
 

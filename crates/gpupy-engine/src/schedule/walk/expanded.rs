@@ -1,6 +1,6 @@
 //! Expanded operations: where a device has an operation only as several steps, a walk takes these in its place.
 //!
-//! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
+//! Not here: the programs (`schedule/lowering.rs`), other operations in a walk (`walker.rs`).
 
 use super::walker::{JoinHandling, Walker};
 use super::{Applied, Role};

@@ -1,8 +1,8 @@
 //! The parts of a join that a chain goes through.
 //!
-//! Owns [`JoinParts`]: what each part is, as far as points read it, and the values that they are views of.
+//! Owns [`JoinParts`]: the content of each part, as far as points read it, and the values that the parts are views of.
 //!
-//! Not here: how the coordinates in those are computed (`chain.rs`, `piecewise_coordinate.rs`).
+//! Not here: the coordinates in those values (`chain.rs`, `piecewise_coordinate.rs`).
 
 use crate::graph::join::Join;
 use crate::graph::value::{Input, InputLayout, Value, ValueKind};

@@ -1,7 +1,6 @@
 //! Joined values in a walk: read in one part, through a chain, in a halo, or part by part.
 //!
-//! Owns the choice among these. Invariant: a walk that was cut reads one part of each value that it was
-//! cut for.
+//! Owns the choice among these. Invariant: a walk that was cut reads one part of each value that it was cut for.
 //!
 //! Not here: coordinates in chains (`chain.rs`), where a part ends (`graph/join.rs`), halos (`halo.rs`).
 

@@ -1,7 +1,8 @@
-//! The walk: what one block of a value needs, from the value down to what is computed already.
+//! The fusion walk: the expression that one block of a value needs, from the value down to computed ones.
 //!
-//! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed.
-//! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
+//! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed. Partitioning
+//! cuts it into fused kernels. Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of
+//! the walk's needs.
 //!
 //! Imports `cost.rs`, `open_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not here:
 //! how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel

@@ -1,11 +1,11 @@
-//! Coordinates with boundary rules: numbers at the points of a space that are affine piece by piece.
+//! Coordinates with boundary rules: piecewise affine functions of the points of a space.
 //!
 //! Owns [`PiecewiseCoordinate`] and [`AffinePieces`]. Where a walk passes the ends of a join of views of one value, the
 //! coordinates in that value are affine in each part: a rotation, a repeated edge, a mirror are such pieces. Going
-//! through several joins nests them; pieces that no point is in are left out, so that adjacent steps merge where bounds
-//! prove it. Invariant: the number at a point is what the steps give one after another.
+//! through several joins nests them. Pieces that contain no point are left out, so that adjacent steps merge where
+//! bounds prove it. Invariant: the number at a point is the composition of the steps.
 //!
-//! Not here: what instructions compute these numbers (`chain.rs`), affine coordinates (`memory/access.rs`).
+//! Not here: the instructions that compute these numbers (`chain.rs`), affine coordinates (`memory/access.rs`).
 
 use gpupy_core::driver::Access;
 use smallvec::{SmallVec, smallvec};

@@ -1,9 +1,9 @@
-//! How a walk is made: from the value down to what is computed already.
+//! The walker: makes a walk from the value down to computed ones.
 //!
-//! Values are visited parents first (by falling creation number), with a heap instead of recursion,
-//! so that all accesses to a value are known before it is expanded; a step that several joins' chains share may be read
-//! at one more by what comes later, and is expanded for that by itself. Invariant: no value is expanded at several
-//! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
+//! Values are visited parents first (by falling creation number), with a heap instead of recursion, so that all
+//! accesses to a value are known before it is expanded. A step that several joins' chains share may be read at one more
+//! access by later nodes, and is expanded for that by itself. Invariant: no value is expanded at several accesses, or
+//! more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
 //! Not here: the walk itself (`mod.rs`), joined values (`joined_values.rs`), which nodes go into which kernel
 //! (`partition.rs`).
