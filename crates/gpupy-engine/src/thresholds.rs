@@ -36,7 +36,7 @@ gpupy_core::thresholds! {
     /// A base settles when this times the little reads or writes that it saw is more than its elements: moving
     /// all of them once costs as much then as those writes cost as launches.
     settled_share: usize = 4 << 10,
-    /// The same for a base whose elements are all one number, which has to be put there once in any case.
+    /// The most elements of a promoted base whose elements are all one number, which has to be stored once in any case.
     settled_constant: usize = 1 << 20,
     /// The most elements that a read copies rather than to share them.
     read_copied: usize = 1 << 10,
@@ -237,7 +237,7 @@ gpupy_core::thresholds! {
     assigned_least: usize = 1 << 15,
     /// The most values that there is room for before they are seen.
     likely_nodes: usize = 1 << 10,
-    /// Nodes in a walk that may be one kernel with others beside it which nobody has asked for.
+    /// The most nodes of a walk that is fused with siblings that were not asked for.
     siblings_nodes: usize = 2048,
 
 }

@@ -176,8 +176,8 @@ impl AxisOrder {
         (!axes.is_sorted()).then_some(AxisOrder(axes))
     }
 
-    /// The same of results that are made as copies are, of arrays of that rank: from the outermost in, each
-    /// axis as far out as nothing speaks against it, where axes without a step lie innermost.
+    /// Like `of`, for results that are made as copies are, of arrays of that rank: each axis, from the outermost in,
+    /// lies as far out as the strides allow; axes without a stride lie innermost.
     fn of_copies(arrays: &[&Array], rank: usize) -> Option<AxisOrder> {
         let goes_outside = |axis: usize, other: usize| {
             let mut outside = None;

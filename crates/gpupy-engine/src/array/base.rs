@@ -33,7 +33,7 @@ pub struct WeakArray {
 }
 
 impl WeakArray {
-    /// The array, if somebody kept its base.
+    /// The array, if another handle keeps its base.
     pub fn upgrade(&self) -> Option<Array> {
         Some(Array { base: self.base.upgrade()?, view: self.view.clone() })
     }
@@ -71,7 +71,7 @@ fn note(base: &Arc<Base>) {
 }
 
 /// Makes values of the many elements that bases have for their own, but for pinned ones: only a value's memory may go
-/// to the disk. Waits for nobody.
+/// to the disk. Waits for no lock.
 pub(crate) fn share_large() {
     let large = LARGE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for base in large.iter().filter_map(Weak::upgrade) {
@@ -89,7 +89,7 @@ pub(crate) trait DtypeView: Send + Sync {
     /// Gives the face's base the elements that the whole has now.
     fn follow(&self, dtype: DType, current: &mut Current);
 
-    /// The same, if nobody has the whole just now.
+    /// Like `follow`, but gives `None` where another thread has locked the whole.
     fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()>;
 
     /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which
@@ -181,14 +181,13 @@ impl Array {
     ) -> Option<Array> {
         let bytes = bytes.get(..size_of(shape) * dtype.size())?;
         let (array, room) = Array::blank(dtype, shape, origin, 0)?;
-        // SAFETY: there is room for all elements, which nobody else has.
+        // SAFETY: `room` has space for all elements, and the base is not shared yet.
         unsafe { room.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Some(array)
     }
 
-    /// A new base with room for elements of its own, which the caller puts where it is told, in C order,
-    /// before anybody else gets the array; `None` where there is none. `depth` is the length of the chain that
-    /// led to them.
+    /// A new base with room for elements of its own, which the caller puts where it is told, in C order, before the
+    /// array is shared; `None` where there is none. `depth` is the length of the chain that led to them.
     #[inline(always)]
     pub(crate) fn blank(
         dtype: DType,
@@ -202,7 +201,7 @@ impl Array {
         let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
         // Filled in where it stays: moving it would take as long as computing few elements.
         let held = Contents::Own(OwnedElements::blank(dtype, origin, depth));
-        // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
+        // SAFETY: the allocation was just made for this type and is not shared; `write` initialises it.
         unsafe {
             let current = Mutex::new(Current::new(held));
             place.write(Base { dtype, len, current, face: OnceLock::new() });
@@ -249,7 +248,7 @@ impl Array {
         owner: Box<dyn Send + Sync>,
     ) -> Array {
         let bytes = size_of(shape) * dtype.size();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `bytes` bytes from `memory` on stay as they are while `owner` lives.
         let buffer = unsafe { HostBuffer::constant(memory, bytes, owner) };
         Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
     }
@@ -400,7 +399,7 @@ impl Array {
         current
     }
 
-    /// The same, if nobody has it just now.
+    /// Like `current`, but gives `None` where another thread has the lock.
     #[inline]
     pub(crate) fn current_now(&self) -> Option<MutexGuard<'_, Current>> {
         let mut current = match self.base.current.try_lock() {
@@ -414,8 +413,8 @@ impl Array {
         Some(current)
     }
 
-    /// The same for who moves elements to it, which nobody else is told of; `None` also where others show
-    /// them under another dtype.
+    /// Like `current_now`, for in-place writers, as dtype views are not told of the write; `None` if the base has dtype
+    /// views.
     #[inline]
     pub(crate) fn current_to_write(&self) -> Option<MutexGuard<'_, Current>> {
         let current = self.current_now()?;
@@ -434,7 +433,7 @@ impl Array {
         let mut current = self.current();
         if self.base.face.get().is_none() {
             let face = make(&mut current)?;
-            // Nobody else sets it, with the lock held.
+            // The lock is held, so no other thread sets it.
             let _ = self.base.face.set(face);
         }
         Ok(())
@@ -448,8 +447,7 @@ impl Array {
         self.current().value()
     }
 
-    /// The same elements as they are now, which later writes to this base do not change: a base of
-    /// its own with the same value.
+    /// The present elements, in a base of its own with the same value, which later writes to this base do not change.
     ///
     /// # Errors
     /// - `Disposed`: it has none any more.
@@ -457,9 +455,9 @@ impl Array {
         Ok(Array::with_view(self.value()?, self.view.clone()))
     }
 
-    /// Lets go of the elements of the base now, on every device and in host memory, whoever still
-    /// holds arrays of it: these keep shape and dtype, and nothing else. Expressions that were
-    /// recorded before keep the elements until they are computed.
+    /// Lets go of the elements of the base now, on every device and in host memory, even while there are other arrays
+    /// of it: these keep shape and dtype, and nothing else. Expressions that were recorded before keep the elements
+    /// until they are computed.
     pub fn dispose(&self) {
         let mut current = self.current();
         let held = current.dispose();
@@ -468,7 +466,7 @@ impl Array {
         drop(held);
     }
 
-    /// What the base of an array that nobody else has holds.
+    /// The contents of the base of an array without other handles.
     ///
     /// # Errors
     /// - `Disposed`: nothing.
@@ -506,7 +504,7 @@ impl Array {
         matches!(self.current().held(), Contents::Value(value) if value.is_external())
     }
 
-    /// Whether the base has elements that nobody else has.
+    /// Whether the base has elements of its own.
     pub(crate) fn has_own(&self) -> bool {
         matches!(self.current().held(), Contents::Own(_))
     }
@@ -521,7 +519,7 @@ impl Array {
         }
     }
 
-    /// Whether the base has elements that nobody else has, as far as can be told without waiting.
+    /// Whether the base has elements of its own; false where another thread has the lock.
     pub fn is_there(&self) -> bool {
         self.current_now().is_some_and(|current| matches!(current.held(), Contents::Own(_)))
     }

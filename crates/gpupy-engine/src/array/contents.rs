@@ -22,7 +22,7 @@ pub(crate) struct Current {
 
 /// What a base has.
 pub(crate) enum Contents {
-    /// Elements that nobody else has.
+    /// Uniquely owned elements.
     Own(OwnedElements),
     /// A value, which expressions and other bases may have too.
     Value(Value),
@@ -45,7 +45,7 @@ impl Current {
         }
     }
 
-    /// The version, for whoever looks at the elements now: another one where exports may have changed them.
+    /// The version for a reader of the present elements: a new one where exports may have changed them.
     pub fn seen(&mut self) -> u64 {
         if let Contents::Own(own) = &mut self.held {
             self.version += u64::from(own.was_pinned());

@@ -69,7 +69,7 @@ fn many(bytes: usize) -> Result<Option<ElementBuffer>> {
 struct InlineBytes(MaybeUninit<[u8; HERE]>);
 
 impl ElementStorage {
-    /// Memory of so many bytes, which the caller writes before anybody reads them.
+    /// Memory of `len` bytes, which the caller writes before they are read.
     fn new(len: usize) -> Result<ElementStorage> {
         Ok(ElementStorage { buffer: many(len)?, here: InlineBytes(MaybeUninit::uninit()) })
     }
@@ -86,7 +86,7 @@ impl ElementStorage {
     /// A copy of these bytes.
     pub fn of(bytes: &[u8]) -> Result<ElementStorage> {
         let mut memory = ElementStorage::new(bytes.len())?;
-        // SAFETY: the memory is as long as the bytes, and nobody else has it.
+        // SAFETY: the memory was just allocated with the length of `bytes`, and is not shared yet.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory.start().as_ptr(), bytes.len())
         };
@@ -97,7 +97,7 @@ impl ElementStorage {
     pub fn full(element: &[u8], len: usize) -> Result<ElementStorage> {
         let bytes = len.checked_mul(element.len()).ok_or_else(|| refused(usize::MAX))?;
         let mut memory = ElementStorage::new(bytes)?;
-        // SAFETY: so many bytes are the memory's, and nobody else has it; they are initialised first.
+        // SAFETY: the memory has `bytes` bytes and is not shared yet; `write_bytes` initialises them.
         let room = unsafe {
             let start = memory.start().as_ptr();
             start.write_bytes(0, bytes);
@@ -147,8 +147,8 @@ impl OwnedElements {
         OwnedElements { dtype, shape: Shape::new(), depth, origin, memory }
     }
 
-    /// Makes room for elements in C order, in the place of those that were there; the caller writes them
-    /// before anybody reads them.
+    /// Makes room for elements in C order, in the place of those that were there; the caller writes them before they
+    /// are read.
     ///
     /// # Errors
     /// - `OutOfMemory`: there is no room; nothing changed.
@@ -175,7 +175,7 @@ impl OwnedElements {
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         let len = self.len() * self.dtype.size();
-        // SAFETY: so many bytes were written, and whoever could write them has `self` alone.
+        // SAFETY: `len` bytes were written, and a write needs `&mut self`.
         unsafe { std::slice::from_raw_parts(self.memory.first().as_ptr(), len) }
     }
 
@@ -183,7 +183,7 @@ impl OwnedElements {
     #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let len = self.len() * self.dtype.size();
-        // SAFETY: as for `bytes`; `self` is borrowed alone.
+        // SAFETY: `len` bytes were written, and `self` is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.memory.start().as_ptr(), len) }
     }
 

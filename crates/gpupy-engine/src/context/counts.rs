@@ -35,7 +35,7 @@ impl Context {
         None
     }
 
-    /// Notes the counts for who asks while an evaluation goes on, which begins a slice.
+    /// Notes the counts at the start of a slice, for threads that ask while the evaluation goes on.
     pub(crate) fn tell_counts(&self, state: &EngineState) {
         let Engine { devices, counts, stats, .. } = &state.engine;
         let mut told = locked(&self.inner.told.counts);
@@ -84,7 +84,7 @@ impl Context {
         stats
     }
 
-    /// The same for each driver, by name; what belongs to none of them is 0.
+    /// Counts of each driver, by name; counts that belong to no driver are 0.
     pub fn driver_stats(&self) -> Vec<(&'static str, Stats)> {
         self.counts().each().collect()
     }

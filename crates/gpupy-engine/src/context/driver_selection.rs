@@ -148,7 +148,7 @@ impl Context {
             let done = self.compute_from(&mut state, first, demand);
             self.inner.tracer.end(done.as_ref().err());
             match (done, interrupt) {
-                // A pause; with the engine free, whoever asks may use it.
+                // A pause; the engine is free meanwhile, so other threads may use it.
                 (Err(error), Some(interrupt)) if error.kind() == ErrorKind::Interrupted => {
                     aside = Some(state.engine.lay_aside());
                     self.tell_all(&mut state);
@@ -234,7 +234,7 @@ impl Context {
         state.registry.host().filter(|_| self.inner.settings.placement == Placement::Auto)
     }
 
-    /// The same, opened at need.
+    /// Like `helper`, but opens the driver.
     pub(crate) fn host(&self, state: &mut EngineState) -> Option<usize> {
         let host = self.helper(state)?;
         self.open(state, host).ok().map(|()| host)
@@ -245,7 +245,7 @@ impl Context {
         self.helper(state).filter(|host| *host != first)
     }
 
-    /// The same, opened at first need.
+    /// Like `companion`, but opens the driver at first need.
     pub(crate) fn open_companion(&self, state: &mut EngineState, first: usize) -> Option<usize> {
         let host = self.companion(state, first)?;
         self.open(state, host).ok().map(|()| host)
@@ -269,7 +269,7 @@ impl Context {
     /// The driver in use, opened at need, and the host driver beside it, where that takes part.
     pub(crate) fn current(&self, state: &mut EngineState) -> Result<usize> {
         let current = self.current_alone(state)?;
-        // One that does not start is missed by nobody: the driver in use does the work.
+        // A host driver that fails to open is ignored; the chosen driver does the work.
         let _ = self.host(state);
         Ok(current)
     }

@@ -34,8 +34,7 @@ struct ReinterpretedElements {
     seen: AtomicU64,
 }
 
-/// An array's face that was asked for last, for as long as somebody has it: what two readers of `z.real` read
-/// is one operand of a kernel then.
+/// An array's most recent face, held weakly: so two reads of `z.real` are one operand of a kernel.
 #[derive(Default)]
 pub struct LastDtypeView(Mutex<Option<WeakArray>>);
 
@@ -219,8 +218,7 @@ impl Context {
     }
 }
 
-/// The same, where the elements lie in host memory: few are copied, many shared. `None` where they are to be
-/// computed.
+/// Like `computed`, for elements in host memory: few are copied, many shared. `None` where they are to be computed.
 fn in_memory(array: &Array, to: DType) -> Option<Array> {
     let (have, want, n) = (array.dtype().size(), to.size(), array.size());
     // Other bits than those of 0 and 1 are no bool.

@@ -48,8 +48,8 @@ impl Leases {
         if let Some(value) = self.0.iter().find(known) {
             return Some(value.clone());
         }
-        // SAFETY: the bytes are the pinned buffer's, which the lease keeps. Who writes them knows of all that
-        // read them: they are written only as the output of the operation.
+        // SAFETY: the bytes are the pinned buffer's, which the lease keeps. They are written only as the output of the
+        // operation, whose readers are known.
         let buffer = unsafe { HostBuffer::lent(memory, len * dtype.size(), Box::new(pinned)) };
         let value = Value::host(dtype, &[len], Arc::new(buffer));
         self.0.push(value.clone());
@@ -165,7 +165,7 @@ impl Context {
         Ok(does)
     }
 
-    /// The same for an operation on one array.
+    /// Like `recorded`, for an operation on one array.
     pub(crate) fn recorded_of(
         &self,
         array: &Array,
@@ -177,7 +177,7 @@ impl Context {
         })
     }
 
-    /// The same for an operation on any number of arrays.
+    /// Like `recorded`, for an operation on any number of arrays.
     pub(crate) fn recorded_of_all(
         &self,
         arrays: &[Array],

@@ -90,7 +90,7 @@ impl LentBlock {
 
 impl Drop for LentBlock {
     fn drop(&mut self) {
-        // Nobody hears of it; what was to be written is not given to the array.
+        // An error cannot be reported here; elements that were to be written are not given to the array.
         self.dest = None;
         let _ = self.give_back();
     }

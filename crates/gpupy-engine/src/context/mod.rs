@@ -160,9 +160,9 @@ impl Context {
         self.current(&mut state).map(|_| ())
     }
 
-    /// The same, with the device sharing its objects with the context of its API that is current in this thread, so
-    /// that blocks can be lent there ([`Context::lend`]). A device that is open is opened anew, and arrays keep their
-    /// values.
+    /// Like `use_driver`, but the device shares its objects with the context of its API that is current in this thread,
+    /// so that blocks can be lent there ([`Context::lend`]). A device that is open is opened anew, and arrays keep
+    /// their values.
     ///
     /// # Errors
     /// As of `use_driver`; `Unavailable` also where no such context is current. `Unsupported`: the driver shares with

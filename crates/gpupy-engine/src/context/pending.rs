@@ -16,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes of the computed values below `root` that nobody outside its graph holds: what its bound, and that of
-/// every pending value below it, is lowered to.
+/// Bytes of the computed values below `root` that are held only by its graph. Its bound, and that of every pending
+/// value below it, is lowered to its count.
 pub(crate) fn held_bytes(root: &Value) -> u64 {
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut leaves: FxHashMap<ValueId, (Value, usize)> = FxHashMap::default();

@@ -44,7 +44,7 @@ pub struct Pin {
 // SAFETY: the memory belongs to no thread; it is for the front end to order accesses, as NumPy does by
 // Python's lock.
 unsafe impl Send for Pin {}
-// SAFETY: as above.
+// SAFETY: the memory belongs to no thread; the front end orders accesses, as NumPy does by Python's lock.
 unsafe impl Sync for Pin {}
 
 impl Pin {
@@ -99,7 +99,7 @@ impl Array {
     ) -> Array {
         bases_overlap();
         let bytes = size_of(shape) * dtype.size();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays valid while `owner` lives.
         let buffer = unsafe { HostBuffer::lent(memory, bytes, owner) };
         let memory = ElementStorage::in_buffer(buffer);
         let mut own = OwnedElements::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
@@ -153,7 +153,7 @@ impl Context {
         }
     }
 
-    /// Gives an array's base a copy of what lies outside: whoever has its memory may write to it.
+    /// Gives an array's base a copy of external elements, as an export's holder may write to its memory.
     fn take_in(&self, array: &Array, outside: &Value) -> Result<()> {
         let whole = View::contiguous(outside.shape());
         let copied = self

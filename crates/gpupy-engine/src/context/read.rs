@@ -87,16 +87,15 @@ impl HostArray {
         }
         let walk = access::access(self.view.offset, &self.view.strides);
         let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
-        // SAFETY: as in `bytes`.
+        // SAFETY: a read gives only evaluated elements, which are never written again.
         let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
         gather(bytes, self.dtype.size(), &walk, &self.view.shape).map_err(told)
     }
 }
 
 impl Array {
-    /// The elements, if all that are shown are in host memory already; waits for nobody, not even for
-    /// an evaluation that goes on. Few elements that only the base has are copied, so that it may
-    /// still write them.
+    /// The elements, if all that are shown are in host memory already; waits for no lock, not even for a running
+    /// evaluation. Few elements that only the base has are copied, so that it may still write them.
     pub fn in_memory(&self) -> Option<HostArray> {
         let dtype = self.dtype();
         if self.size() <= T.read_copied
@@ -118,7 +117,7 @@ impl Array {
         Some(HostArray { buffer, dtype, view: self.layout().clone() })
     }
 
-    /// What the elements are known by where they are not in host memory; `None` where they are. Waits for nobody.
+    /// The pending elements, if they are not in host memory; `None` if they are. Waits for no evaluation.
     pub fn unread(&self) -> Option<Unread> {
         let current = self.current();
         let Contents::Value(value) = current.held() else { return None };
@@ -130,7 +129,7 @@ impl Array {
         (!is_there).then(|| Unread::Value(value.id()))
     }
 
-    /// The bytes of few elements in C order, if they are in host memory already; waits for nobody.
+    /// The bytes of few elements in C order, if they are in host memory already; waits for no lock.
     pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
         self.of_known_elements(|bytes| memory::few_copied(bytes).ok())?
     }
@@ -146,8 +145,8 @@ impl Array {
         }
     }
 
-    /// The element of an array of one element, if it is known already; waits for nobody. Complex
-    /// dtypes have no scalars.
+    /// The element of an array of one element, if it is known already; waits for no lock. Complex dtypes have no
+    /// scalars.
     pub fn known_element(&self) -> Option<Scalar> {
         if self.size() == 1 { self.known_at(self.offset()) } else { None }
     }
@@ -166,7 +165,7 @@ impl Array {
         }
         let state = value.state();
         let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
-        // SAFETY: a computed element in host memory is never written while somebody holds its value.
+        // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
         Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
     }
 }
@@ -231,7 +230,7 @@ impl Context {
         }
         let bring = |engine: &mut Engine| {
             engine.bring_to_host(&value, range.clone())?;
-            // Nothing of it goes while somebody has it.
+            // No part of it is released while the buffer has another owner.
             value.host_buffer()
         };
         let buffer = self.compute_and(&value, range.clone(), bring)?;

@@ -41,8 +41,8 @@ impl Context {
         axis_order::kept(args, |args| self.computed(op, args, DType::Bool))
     }
 
-    /// The same, where it needs no wait; `None` where `apply` has to wait for something or has an error to give, and of
-    /// powers, which differ for operators and functions.
+    /// Like `apply`, without any wait; `None` where `apply` has to wait or has an error to give, and for powers, which
+    /// differ for operators and functions.
     pub fn at_once(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Option<Array> {
         if op == Op::Pow {
             return None;
@@ -54,7 +54,7 @@ impl Context {
         .ok()
     }
 
-    /// The same of what was not computed.
+    /// Records an operation that was not computed, without any wait.
     #[cold]
     fn recorded_at_once(
         &self,
@@ -89,8 +89,8 @@ impl Context {
         self.inner.door.dot(left, right)
     }
 
-    /// Puts the result of a scalar operation, computed at once, where an array shows elements that nobody
-    /// but its base has; false, with nothing done, where it is not so.
+    /// Puts the result of a scalar operation, computed at once, where an array shows elements of its base's own; false,
+    /// with nothing done, for others.
     pub fn update_at_once(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> bool {
         self.inner.door.update(op, args, dest).is_some()
     }
@@ -149,7 +149,7 @@ impl Context {
         axis_order::kept(args, compute)
     }
 
-    /// The same bits as elements of another dtype, which has the same size; no view.
+    /// A copy of the elements with their bits read as another dtype of equal size; no view.
     ///
     /// # Errors
     /// As `apply`; `DType`: the sizes differ.
@@ -309,22 +309,21 @@ impl Context {
         self.inner.door.picked(array, index)
     }
 
-    /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these
-    /// are few elements that nobody else has; false, with nothing done, where it is not so, or what is
-    /// written does not fit.
+    /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these are few
+    /// elements of the base's own; false, with nothing done, for others, and if the source does not fit.
     pub fn write_masked(&self, array: &Array, mask: &Array, source: ArrayOrScalar<'_>) -> bool {
         self.inner.door.write_masked(array, mask, &source).is_some()
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis, if these
-    /// are few elements that nobody else has; false, with nothing done, where it is not so, one lies outside, or what
-    /// is written does not fit.
+    /// are few elements of the base's own; false, with nothing done, for others, if an index is outside, and if the
+    /// source does not fit.
     pub fn write_picked(&self, array: &Array, index: &Array, source: ArrayOrScalar<'_>) -> bool {
         self.inner.door.write_picked(array, index, &source).is_some()
     }
 
-    /// Writes one element at a position of the base, if nobody else has the base's elements; false,
-    /// with nothing done, where `assign` has to do it.
+    /// Writes one element at a position of the base, if the elements are the base's own; false, with nothing done,
+    /// where `assign` has to do it.
     pub fn write_element(&self, array: &Array, position: isize, element: Scalar) -> bool {
         host_moves::write_element(array, position, element)
     }

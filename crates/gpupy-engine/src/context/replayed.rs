@@ -79,7 +79,7 @@ impl Context {
         let Some(found) = found else { return value.check_closed() };
         let elements = self.read(&found)?.to_vec()?;
         let host = value.host_buffer()?;
-        // SAFETY: the memory is the value's, which nobody reads before it is said to be there.
+        // SAFETY: the memory is the value's, which is not read before it is marked as computed.
         unsafe { host.bytes_mut(0..elements.len()) }.copy_from_slice(&elements);
         value.state().on_host.insert(0..value.len());
         value.mark_computed(0..value.len());

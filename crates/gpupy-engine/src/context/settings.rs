@@ -8,16 +8,16 @@ use gpupy_core::driver::Resources;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::Duration;
 
-/// Who computes what the chosen driver cannot, or what is too little for it.
+/// The driver that computes operations that the chosen one lacks, or that are too small for it.
 ///
-/// With `Auto`, what no host driver can do either is tried by the other drivers in turn, where
+/// With `Auto`, operations that no host driver has either are tried by the other drivers in turn, where
 /// [`Settings::driver_fallback`] allows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// The host driver.
     #[default]
     Auto,
-    /// Nobody: all work is the chosen driver's.
+    /// The chosen driver computes everything.
     Strict,
 }
 
@@ -37,8 +37,8 @@ pub struct Settings {
     pub host_bytes: u64,
     /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
     pub resources: Resources,
-    /// Threads that evaluate on the host's cores; 0 means as many as the process may use.
-    /// `GPUPY_THREADS`, or else `OMP_NUM_THREADS`, which those set who start many processes.
+    /// Threads that evaluate on the host's cores; 0 means as many as the process may use. `GPUPY_THREADS`, or else
+    /// `OMP_NUM_THREADS`, which launchers of many processes set.
     pub threads: u32,
     /// Whether a block whose evaluation failed on one driver may be evaluated by the next.
     pub driver_fallback: bool,

@@ -102,7 +102,7 @@ pub(crate) struct BorrowGuard<'a> {
 }
 
 impl<'a> BorrowGuard<'a> {
-    /// These operands, if all of their elements are in host memory and nobody else has their bases.
+    /// These operands, if all of their elements are in host memory and no other thread has locked their bases.
     pub fn of(args: &[ArrayOrScalar<'a>]) -> Option<BorrowGuard<'a>> {
         let mut loan = BorrowGuard::default();
         loan.take(args)?;

@@ -114,7 +114,7 @@ impl Door {
         otherwise(later)
     }
 
-    /// The same, recorded where it is not computed, of operands of which none is pinned.
+    /// Like `apply`, for operands that are not pinned; an operation that is not computed now is recorded.
     ///
     /// # Errors
     /// As of `Recorder::convert`.

@@ -62,7 +62,7 @@ impl EagerEvaluator {
         prepare(&mut task, to, args, shape, &mut loan)?;
         let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
         self.compute(&task, room)?;
-        // Whoever is told may want the operands.
+        // The listener may lock the operands, so the guard is dropped first.
         drop(loan);
         self.tell(&task, shape);
         Some(array)
@@ -128,7 +128,8 @@ impl EagerEvaluator {
         }
     }
 
-    /// The same of several chunks, whose few results are combined here: a second launch would take longer.
+    /// Reduces an array of several chunks; the few results of these are combined here, as a second launch would take
+    /// longer.
     fn whole_of_chunks(&self, op: Op, array: &Array) -> Option<Array> {
         let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
         let task = EagerLaunch::whole(op, array, loan.operands.first()?)?;
@@ -169,8 +170,8 @@ impl EagerEvaluator {
         Some(Scalar::new(dtype, bytes))
     }
 
-    /// What a segment gives of the bases of these arrays; `None` where it was not planned, or cannot be done here and
-    /// now, and while somebody listens, who wants to hear of each launch.
+    /// The results of a segment for the bases of these arrays; `None` where it was not planned, or cannot be done here
+    /// and now, and while a listener is to be told of each launch.
     pub fn segment(&self, segment: &Segment, given: &[&Array]) -> Option<Vec<Array>> {
         let planned = segment.planned()?;
         if self.tracer.listens() {
@@ -181,15 +182,15 @@ impl EagerEvaluator {
         state.engine.launch_planned(segment, planned, given, host)
     }
 
-    /// Puts the results of a task into memory that has room for them and is nobody else's, if the host
-    /// driver is open and free and can do it.
+    /// Computes a task into memory that has room for its results and is not shared, if the host driver is open, free,
+    /// and has the operation.
     fn compute(&self, task: &EagerLaunch, room: NonNull<u8>) -> Option<()> {
         let mut state = now(&self.state)?;
         let host = state.registry.host()?;
         state.engine.compute_at_once(host, task, room).ok()
     }
 
-    /// Tells who wants to know what was computed.
+    /// Tells listeners what was computed.
     fn tell(&self, task: &EagerLaunch, shape: &[usize]) {
         self.tracer.event(|| {
             let host = now(&self.state).and_then(|state| state.registry.host_name());
@@ -256,7 +257,7 @@ fn prepare<'a>(
     task.take(to, &loan.operands, shape, alike)
 }
 
-/// The engine, if nobody has it.
+/// The engine, if its lock is free.
 fn now(state: &Mutex<EngineState>) -> Option<MutexGuard<'_, EngineState>> {
     match state.try_lock() {
         Ok(state) => Some(state),

@@ -373,8 +373,8 @@ impl EagerLaunch {
         self.len
     }
 
-    /// Evaluates the task on a device into memory that nobody else has, as large as the results; tells
-    /// what that took, and how many operations the program has.
+    /// Evaluates the task on a device into memory that is not shared, as large as the results; gives the time that it
+    /// took, and the number of the program's operations.
     ///
     /// # Errors
     /// - `Unsupported`: the device cannot do it in one launch that brings its memory.

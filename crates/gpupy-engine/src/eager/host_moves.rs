@@ -28,8 +28,8 @@ use std::sync::Arc;
 /// Puts the value of a base after writing an operand into the view `dest` of it in the old one's place,
 /// where that lies in host memory and on no device; false where the write has to be recorded.
 ///
-/// A scalar is written where the old value lies, if nobody else holds that. Where the write is little work, so are
-/// elements of an array in host memory; and a small value that somebody else holds is copied first.
+/// A scalar is written in place, if the old value has no other handle. Where the write is little work, so are elements
+/// of an array in host memory; and a small value with other handles is copied first.
 pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, little: bool) -> bool {
     // The whole base gets another value, without any move.
     if dest.is_whole() && dest.size() > 1 {
@@ -38,7 +38,7 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, little: b
     let Some(data) = data(dest, source, little) else { return false };
     let most = if little { T.most_points } else { 0 };
     let Some(host) = renewed(value, most) else { return false };
-    // SAFETY: nobody else reads or has the buffer, as the value was just made anew.
+    // SAFETY: the value was just renewed, so its buffer has no other owner and is not read.
     let bytes = unsafe { host.bytes_mut(0..value.len() * dest.dtype().size()) };
     put(bytes, dest.dtype().size(), dest.layout(), &data);
     true
@@ -75,8 +75,8 @@ pub(crate) fn renewed(value: &mut Value, most: usize) -> Option<Arc<HostBuffer>>
     Some(host)
 }
 
-/// The memory of a value that nobody else holds, if it is all there and nowhere else; with `anywhere`, also if
-/// devices have blocks of it, which nothing asks for when the value is gone.
+/// The memory of a value without other handles, if it is all there and nowhere else; with `anywhere`, also if devices
+/// have blocks of it, which nothing asks for when the value is gone.
 fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
     if !value.is_sole() {
         return None;
@@ -134,8 +134,8 @@ fn move_within(bytes: &mut [u8], size: usize, from: &View, to: &View) -> Option<
     Some(())
 }
 
-/// The own elements of a base, for writing. Elements in host memory that were a value become own ones again:
-/// the value's, if nobody else holds it, or a copy, if they are few. `None` for others.
+/// The own elements of a base, for writing. Elements in host memory that were a value become own ones again: the
+/// value's, if it has no other handle, or a copy, if they are few. `None` for others.
 pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
     made_own(current, T.most_points)
 }
@@ -165,7 +165,8 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
                 match taken(value, most == usize::MAX).map(Arc::try_unwrap) {
                     Some(Ok(buffer)) => ElementStorage::in_buffer(buffer),
                     Some(Err(shared)) => {
-                        // SAFETY: elements in host memory are never written while somebody has them.
+                        // SAFETY: elements of a value in host memory are never written while the value or the buffer
+                        // has another owner.
                         let copied = ElementStorage::of(unsafe { shared.bytes(0..bytes) }).ok();
                         // Without a copy the value has its memory again.
                         value.state().host = Some(shared);
@@ -176,7 +177,8 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
                         if !few || !state.on_host.covers(0..value.len()) {
                             return None;
                         }
-                        // SAFETY: as above.
+                        // SAFETY: elements of a value in host memory are never written while the value has another
+                        // owner.
                         ElementStorage::of(unsafe { state.host.as_ref()?.bytes(0..bytes) }).ok()?
                     }
                 }
@@ -244,7 +246,7 @@ pub(crate) fn filled(shape: &[usize], scalar: Scalar) -> Option<Array> {
     let (size, bytes) = (scalar.dtype.size(), scalar.bytes());
     let len = size_of(shape) * size;
     let (array, room) = Array::blank(scalar.dtype, shape, Origin::Given, 0)?;
-    // SAFETY: there is room for all elements, which nobody else has; they are initialised first.
+    // SAFETY: `room` has space for all elements and is not shared yet; `write_bytes` initialises it.
     let room = unsafe {
         room.write_bytes(0, len);
         std::slice::from_raw_parts_mut(room.as_ptr(), len)
@@ -264,7 +266,7 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
         return None;
     }
     let (joined, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
-    // SAFETY: there is room for all elements, which nobody else has; they are initialised first.
+    // SAFETY: `room` has space for all elements and is not shared yet; `write_bytes` initialises it.
     let bytes = unsafe {
         room.write_bytes(0, len * size);
         std::slice::from_raw_parts_mut(room.as_ptr(), len * size)
@@ -295,7 +297,7 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<ElementByte
     if !state.on_host.covers(reach.clone()) {
         return None;
     }
-    // SAFETY: a computed element in host memory is never written while somebody holds its value.
+    // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
     let bytes = unsafe { state.host.as_ref()?.bytes(0..reach.end * size) };
     if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
         return memory::few_copied(&bytes[reach.start * size..]).ok();

@@ -128,7 +128,7 @@ impl Segment {
         self.is_little
     }
 
-    /// Whether somebody tried to plan it.
+    /// Whether planning it was tried.
     pub(crate) fn was_planned(&self) -> bool {
         self.planned.get().is_some()
     }

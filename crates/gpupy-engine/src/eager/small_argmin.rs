@@ -24,7 +24,7 @@ pub(crate) fn place(op: Op, array: &Array) -> Option<usize> {
     each_place(op, array, (array.size(), 1), found).and(place)
 }
 
-/// The same of the rows along an axis, as `place` gives them.
+/// Argmin or argmax of each row along an axis, by the rule of `place`.
 pub(crate) fn places(op: Op, array: &Array, axis: usize) -> Option<Array> {
     let n = *array.shape().get(axis)?;
     let mut places: ElementBytes =

@@ -32,7 +32,7 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let shape: Shape = [count].iter().chain(rest).copied().collect();
     let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
     let row = size_of(rest) * size;
-    // SAFETY: there is room for so many rows, which nobody else has; they are initialised first.
+    // SAFETY: `room` has space for `count` rows and is not shared yet; `write_bytes` initialises it.
     let room = unsafe {
         room.write_bytes(0, count * row);
         std::slice::from_raw_parts_mut(room.as_ptr(), count * row)

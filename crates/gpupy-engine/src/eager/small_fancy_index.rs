@@ -45,7 +45,7 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     }
     let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
     let bytes = row * size;
-    // SAFETY: there is room for a row for each place, and nobody else has it; the rows are initialised first.
+    // SAFETY: `room` has space for a row for each place and is not shared yet; `write_bytes` initialises it.
     let out = unsafe {
         room.write_bytes(0, size_of(&shape) * size);
         std::slice::from_raw_parts_mut(room.as_ptr(), size_of(&shape) * size)
@@ -123,7 +123,7 @@ pub(crate) fn picked_along(
 
     let (found, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
     let row = size_of(&behind.extents) * size;
-    // SAFETY: there is room for all elements, which nobody else has; they are initialised first.
+    // SAFETY: `room` has space for all elements and is not shared yet; `write_bytes` initialises it.
     let out = unsafe {
         room.write_bytes(0, size_of(shape) * size);
         std::slice::from_raw_parts_mut(room.as_ptr(), size_of(shape) * size)

@@ -45,7 +45,7 @@ pub(crate) struct Engine {
     pub residents: Residents,
     /// What may be stored because it would be computed again.
     pub again: Rematerialisation,
-    /// Who is told what is done in host memory.
+    /// The tracer for work in host memory.
     pub tracer: Tracer,
     /// What the present evaluation decided on when it began.
     pub decided: Option<Decided>,
@@ -131,7 +131,7 @@ impl Engine {
         if let Some(known) = &structure
             && let Ok(device) = self.device(first)
             && let Some(recipe) = device.recipes.find(known)
-            // Who listens wants to hear of planning, too.
+            // A listener is told of planning, too.
             && !device.tracer.listens()
         {
             device.begin_anew();
@@ -276,7 +276,7 @@ impl Engine {
     /// smaller pieces, or elsewhere.
     ///
     /// # Errors
-    /// The same, with what is known about it, when there is nothing.
+    /// The error, with known facts added, when there is nothing to do.
     fn recover(
         &mut self,
         error: Error,

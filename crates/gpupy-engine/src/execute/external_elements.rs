@@ -50,7 +50,8 @@ impl Engine {
             while next < gap.end {
                 let part = next..(next / unit + 1).saturating_mul(unit).min(gap.end);
                 let began = self.tracer.clock();
-                // SAFETY: the part is in no evaluated map, so nobody reads it; we hold the engine's lock.
+                // SAFETY: the part is in no evaluated map, so it is not read; we hold the engine's lock, under which
+                // alone it is written.
                 let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
                 reader.read(part.start, into).map_err(|error| {
                     error.with_default("elements", format!("{}..{}", part.start, part.end))
@@ -146,8 +147,8 @@ impl Engine {
         let Some(axis) = axis.filter(|_| reach.len() > most) else {
             self.bring_to_host(value, reach.clone())?;
             let buffer = value.host_buffer()?;
-            // SAFETY: what the access names is in the evaluated map, so nobody writes it; what lies between is written
-            // only under the engine's lock, which we hold.
+            // SAFETY: the elements that the access names are in the evaluated map, so they are not written; those
+            // between are written only under the engine's lock, which we hold.
             let bytes = unsafe { buffer.bytes(reach.start * size..reach.end * size) };
             let mut walk = walk.clone();
             walk.offset -= reach.start as i64;

@@ -172,7 +172,7 @@ impl Engine {
                         open.unpin(old.id(), &BlockPart::Tile(tile.number));
                     }
                     if error.is_some_and(|error| error.kind() == ErrorKind::DeviceLost) {
-                        // Nobody knows how far it came.
+                        // The launch may have written any part of it.
                         old.state().on_host.remove(tile.range.clone());
                         old.mark_lost(tile.range);
                     }

@@ -42,7 +42,7 @@ impl Engine {
             (Input::Scalar(scalar), _) => scalar.bytes()[..size].to_vec(),
             (input, Some(source)) => {
                 let host = source.host_buffer()?;
-                // SAFETY: all of the source is in its evaluated map, so nobody writes it.
+                // SAFETY: all of the source is in its evaluated map, so it is not written.
                 let bytes = unsafe { host.bytes(0..source.len() * size) };
                 strided::gather(bytes, size, &input.access(shape), shape)?
             }
@@ -51,8 +51,8 @@ impl Engine {
         for gap in missing {
             let (from, to) = (old.host_buffer()?, value.host_buffer()?);
             let bytes = gap.start * size..gap.end * size;
-            // SAFETY: the gap is in the old value's evaluated map, so nobody writes it there, and
-            // not in the new one's, so nobody reads it there; we hold the engine's lock.
+            // SAFETY: the gap is in the old value's evaluated map, so it is not written there, and not in the new
+            // one's, so it is not read there; we hold the engine's lock.
             let (from, to) = unsafe { (from.bytes(bytes.clone()), to.bytes_mut(bytes)) };
             to.copy_from_slice(from);
             let mut within = access::access(*offset, strides);

@@ -32,14 +32,13 @@ impl Engine {
         let (size, width) = (table.dtype().size(), DType::I32.size());
         let (from, to) = (table.host_buffer()?, value.host_buffer()?);
         let numbers = positions.host_buffer()?;
-        // SAFETY: both ranges are in evaluated maps, so nobody writes them.
+        // SAFETY: both ranges are in evaluated maps, so they are not written.
         let (from, numbers) =
             unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };
         let numbers = gather(numbers, width, at, &tile.shape)?;
         let missing = value.state().computed.gaps(tile.range.clone());
         for gap in missing {
-            // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
-            // lock.
+            // SAFETY: the gap is not in the evaluated map, so it is not read; we hold the engine's lock.
             let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
             let first = gap.start - tile.range.start;
             let numbers = numbers.chunks_exact(width).skip(first);

@@ -36,7 +36,7 @@ impl Engine {
         for (which, read) in reads.iter().enumerate() {
             let reach = read.reach();
             let (buffer, size) = (read.value.host_buffer()?, read.value.dtype().size());
-            // SAFETY: the reach is in the evaluated map, so nobody writes the elements that are read.
+            // SAFETY: the reach is in the evaluated map, so the elements that are read are not written.
             let bytes = unsafe { buffer.bytes(0..reach.end * size) };
             let mut space = read.space.clone();
             if let LibraryOp::MatMul(_) = whole {
@@ -61,8 +61,7 @@ impl Engine {
         let to = value.host_buffer()?;
         let missing = value.state().computed.gaps(all.clone());
         for gap in missing {
-            // SAFETY: the gap is not in the evaluated map, so nobody reads it; we hold the engine's
-            // lock.
+            // SAFETY: the gap is not in the evaluated map, so it is not read; we hold the engine's lock.
             let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
             to.copy_from_slice(&bytes[(gap.start - first) * size..(gap.end - first) * size]);
             value.state().on_host.insert(gap.clone());

@@ -28,8 +28,8 @@ impl Engine {
         let (from, to) = (mask.host_buffer()?, value.host_buffer()?);
         let len = value.len();
         let began = self.tracer.clock();
-        // SAFETY: all of the mask is in its evaluated map, so nobody writes it; nothing of the positions
-        // is, so nobody reads them; we hold the engine's lock.
+        // SAFETY: all of the mask is in its evaluated map, so it is not written; no position is in theirs, so none is
+        // read; we hold the engine's lock.
         let (from, to) = unsafe { (from.bytes(all.clone()), to.bytes_mut(0..len * NUMBER)) };
         find(from, to);
         value.state().on_host.insert(0..len);

@@ -81,15 +81,15 @@ impl Engine {
             None => {
                 let from = from.upgrade().ok_or_else(|| lost(value.id()))?;
                 let to = value.host_buffer()?;
-                // SAFETY: all of the old value is in its evaluated map, so nobody writes it; nothing
-                // of the new one is, so nobody reads it; we hold the engine's lock.
+                // SAFETY: all of the old value is in its evaluated map, so it is not written; no element of the new one
+                // is in its map, so none is read; we hold the engine's lock.
                 let (from, all) =
                     unsafe { (from.bytes(0..len * size), to.bytes_mut(0..len * size)) };
                 all.copy_from_slice(from);
                 to
             }
         };
-        // SAFETY: nothing of the new value is in its evaluated map, so nobody reads it.
+        // SAFETY: no element of the new value is in its evaluated map, so none is read.
         let to = unsafe { memory.bytes_mut(0..len * size) };
         write(to, value.dtype(), &places, &source, size_of(shape));
         value.state().on_host.insert(0..len);
@@ -135,7 +135,7 @@ impl Engine {
         if reach.len() == size_of(shape) && access::kind(&at, shape) == AccessKind::Contiguous {
             return Ok(SourceElements::Lying(buffer, reach.start));
         }
-        // SAFETY: what the access names is in the evaluated map, so nobody writes it.
+        // SAFETY: the elements that the access names are in the evaluated map, so they are not written.
         let bytes = unsafe { buffer.bytes(0..reach.end * size) };
         Ok(SourceElements::Gathered(strided::gather(bytes, size, &at, shape)?))
     }
@@ -158,7 +158,7 @@ pub(crate) fn write(
     }
 }
 
-/// The same of elements of `N` bytes.
+/// Writes elements of `N` bytes, as `write` does.
 fn write_sized<const N: usize>(
     to: &mut [u8],
     places: &SourceElements,
@@ -189,7 +189,8 @@ fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
     ranges.coarse(T.sent_ranges)
 }
 
-/// The old value's memory, when nobody else has the value or was given the memory: it is no more then.
+/// The old value's memory, when the value has no other handle and the memory was not given out; the old value is gone
+/// then.
 fn take_memory(value: &Value) -> Option<Arc<HostBuffer>> {
     let state = value.state();
     let old = state.operands.first()?.as_ref()?;

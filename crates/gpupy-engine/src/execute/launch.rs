@@ -178,8 +178,7 @@ impl Engine {
     }
 }
 
-/// What one call of the driver did, and how long it took, if somebody wants to know; where it has no room, it gets
-/// some.
+/// What one call of the driver did, and its time, if there is a listener. A driver without room gets some by eviction.
 pub(super) fn evaluated(
     device: &mut OpenDevice,
     stats: &mut Stats,

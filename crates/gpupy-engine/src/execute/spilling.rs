@@ -95,7 +95,7 @@ impl Engine {
         let Some(spilled) = &mut state.spilled else { return Ok(false) };
         let bytes = range.start * size..range.end * size;
         for gap in spilled.ranges.gaps(range.clone()) {
-            // SAFETY: the range is in the evaluated map, so nobody writes it.
+            // SAFETY: the range is in the evaluated map, so it is not written.
             let from = unsafe { host.bytes(gap.start * size..gap.end * size) };
             spilled.slot.write(gap.start * size, from)?;
             self.stats.bytes_spilled += from.len() as u64;
@@ -151,7 +151,7 @@ impl Engine {
         for part in parts {
             let mut state = value.state();
             let Some(spilled) = &state.spilled else { break };
-            // SAFETY: the part is not in the evaluated map, so nobody reads it; we hold the engine's lock.
+            // SAFETY: the part is not in the evaluated map, so it is not read; we hold the engine's lock.
             let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
             spilled.slot.read(part.start * size, into)?;
             state.on_host.insert(part);

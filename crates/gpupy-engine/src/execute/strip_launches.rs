@@ -22,7 +22,7 @@ use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;
 use std::time::Duration;
 
-/// A kernel of strips, with the tile that it gives, and the values that it computes, if somebody wants to know.
+/// A kernel of strips, with the tile that it gives, and the values that it computes, for a listener.
 pub(super) struct Striped {
     pub kernel: Kernel,
     pub value: Value,

@@ -59,13 +59,13 @@ impl Engine {
         let (device, stats) = self.device_and_stats(position)?;
         match gathered {
             None => {
-                // SAFETY: the range is in the evaluated map, so nobody writes it any more.
+                // SAFETY: the range is in the evaluated map, so it is not written.
                 let bytes = unsafe { buffer.bytes(range.start * size..range.end * size) };
                 device.upload(value, part.clone(), range, bytes, stats)
             }
             Some((walk, space)) => {
-                // SAFETY: as above, for every position that the view names; the gaps between them
-                // may be written only under the engine's lock, which we hold.
+                // SAFETY: every position that the view names is in the evaluated map, so it is not written; the gaps
+                // between them are written only under the engine's lock, which we hold.
                 let bytes = unsafe { buffer.bytes(0..range.end * size) };
                 let data = gather(bytes, size, walk, space)?;
                 device.upload(value, part.clone(), 0..0, &data, stats)
@@ -202,7 +202,7 @@ impl Engine {
         }
         let buffer = value.host_buffer()?;
         let began = self.tracer.clock();
-        // SAFETY: the evaluated map is empty, so nobody reads; we hold the engine's lock.
+        // SAFETY: the evaluated map is empty, so no element is read; we hold the engine's lock.
         let bytes = unsafe { buffer.bytes_mut(0..len * size) };
         for chunk in bytes.chunks_exact_mut(size) {
             chunk.copy_from_slice(&scalar.bytes()[..size]);

@@ -178,7 +178,7 @@ fn middle(places: &[BoxPlace], i: usize, above: bool) -> f64 {
     if near.is_empty() {
         return place.x;
     }
-    // A leaf that is drawn for one reader stands wherever there is room, and pulls nobody.
+    // A leaf that is drawn for one reader stands wherever there is room, and pulls no other box.
     let pulls = |n: &&usize| !places[**n].leaf || near.iter().all(|n| places[*n].leaf);
     let (sum, count) =
         near.iter().filter(pulls).fold((0.0, 0), |(s, c), n| (s + places[*n].x, c + 1));

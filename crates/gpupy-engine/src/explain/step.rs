@@ -113,7 +113,7 @@ pub struct StepWork {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prices {
     pub operation: f64,
-    /// The same in host memory.
+    /// What an operation costs in host memory.
     pub on_host: f64,
     /// What an element costs that is read, in operations.
     pub load: f64,

@@ -23,7 +23,7 @@ pub type Sink = Box<dyn Fn(&str) + Send>;
 /// What an operation of a graph reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// The same scalar everywhere.
+    /// One scalar at every point.
     Scalar(Scalar),
     /// All elements of a value in C order.
     Whole(ValueId),

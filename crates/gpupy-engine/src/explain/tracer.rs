@@ -172,7 +172,7 @@ impl<'v> Doing<'v> {
 }
 
 impl Tracer {
-    /// The same recorder for a device on which work costs so much.
+    /// This recorder, for a device with these prices.
     pub fn priced(&self, prices: Prices) -> Tracer {
         Tracer { shared: self.shared.clone(), prices }
     }
@@ -181,7 +181,7 @@ impl Tracer {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether somebody wants to know.
+    /// Whether there is a listener.
     pub fn listens(&self) -> bool {
         self.shared.listening.load(Ordering::Relaxed)
     }
@@ -193,7 +193,7 @@ impl Tracer {
         state.sink = sink;
     }
 
-    /// The time, if somebody wants to know; a step begins.
+    /// The time, if there is a listener; a step begins.
     pub fn clock(&self) -> Option<Instant> {
         self.listens().then(|| self.begin_step())
     }
@@ -204,7 +204,7 @@ impl Tracer {
         Instant::now()
     }
 
-    /// Records a step, which is told only when somebody wants to know.
+    /// Records a step, which is made only when there is a listener.
     #[inline]
     pub fn step<'v>(&self, tell: impl FnOnce() -> Doing<'v>) {
         if self.listens() {
@@ -225,7 +225,7 @@ impl Tracer {
         Tracer::tell(&mut state, Event::Step(Box::new(step)));
     }
 
-    /// How many events there are, if somebody wants to know: what is written from here on may become a tile.
+    /// The number of events, if there is a listener: events from here on may belong to a tile.
     pub fn mark(&self) -> Option<usize> {
         self.listens()
             .then(|| self.state().flush.as_ref().map_or(0, |(flush, _)| flush.events.len()))
@@ -268,7 +268,7 @@ impl Tracer {
         }
     }
 
-    /// Records an event, which is made only when somebody wants to know.
+    /// Records an event, which is made only when there is a listener.
     #[inline]
     pub fn event(&self, make: impl FnOnce() -> Event) {
         if self.listens() {
@@ -289,8 +289,8 @@ impl Tracer {
         }
     }
 
-    /// Begins a flush, if somebody listens or `always`. The caller holds the engine's lock until
-    /// `end`, so flushes never overlap.
+    /// Begins a flush, if there is a listener or `always`. The caller holds the engine's lock until `end`, so flushes
+    /// never overlap.
     pub fn begin(&self, value: &Value, beside: &[Value], range: &Range<usize>, always: bool) {
         if !always && !self.listens() {
             return;
@@ -339,6 +339,6 @@ impl Tracer {
 
 /// Prints a trace.
 pub(crate) fn to_stderr(text: &str) {
-    // When nobody can read it, that is no reason to stop the program.
+    // A closed standard error is no reason to stop the program.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -109,7 +109,7 @@ impl Join {
         self.find_among(coordinate, space, 1)
     }
 
-    /// The same of so many adjacent parts as one, from that of point 0 on; of these the first is told.
+    /// Like `find`, with `parts` adjacent parts taken as one, from the part of point 0 on; the first of them is given.
     pub fn find_among(&self, coordinate: &Access, space: &[usize], parts: usize) -> JoinLookup {
         let first = self.part_at(coordinate.offset);
         let start = self.start(first);

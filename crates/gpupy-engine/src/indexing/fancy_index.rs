@@ -48,8 +48,8 @@ impl Context {
         self.recorded_of(array, |array| self.inner.door.recorder().gather(array, &positions))
     }
 
-    /// The same elements, where they are few and all is in host memory; waits for nobody. `None` where it is not so, or
-    /// `pick` has to say what does not fit.
+    /// Like `pick`, for few elements in host memory; waits for no lock. `None` for others, and where `pick` has to say
+    /// what does not fit.
     pub fn pick_at_once(
         &self,
         array: &Array,

@@ -19,7 +19,7 @@ pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<ElementByte
     copy_seen(&mut found, bytes, size, view).map(|()| found)
 }
 
-/// The same into memory that is as long as the elements.
+/// Like `seen`, into memory that is as long as the elements.
 pub(crate) fn copy_seen(out: &mut [u8], bytes: &[u8], size: usize, view: &View) -> Option<()> {
     let start = view.offset.max(0) as usize * size;
     if view.is_contiguous() {

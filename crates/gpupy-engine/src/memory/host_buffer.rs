@@ -26,8 +26,8 @@ const POOL_BYTES: usize = 512 << 20;
 
 /// A buffer of bytes, aligned for every dtype (and to pages when it is large).
 ///
-/// Several owners may hold one through `Arc`; who writes is settled by the value that owns the
-/// evaluated map, hence the `unsafe` on writing and the plain reading by range.
+/// Several owners may hold one through `Arc`. Writes are ordered by the evaluated map of the value that owns the
+/// buffer, hence the `unsafe` on writing and on reading by range.
 pub struct HostBuffer {
     memory: NonNull<u8>,
     /// Where the memory is from; `None` only while it is dropped.
@@ -37,10 +37,9 @@ pub struct HostBuffer {
     counts: AtomicBool,
 }
 
-// SAFETY: the memory is owned by the buffer alone; shared access is governed by the contracts of
-// `bytes` and `bytes_mut`.
+// SAFETY: the buffer owns its memory; the contracts of `bytes` and `bytes_mut` exclude data races.
 unsafe impl Send for HostBuffer {}
-// SAFETY: as above.
+// SAFETY: shared access goes through `bytes` and `bytes_mut`, whose contracts exclude data races.
 unsafe impl Sync for HostBuffer {}
 
 /// Free memory by capacity.
@@ -118,10 +117,10 @@ impl HostBuffer {
     /// were.
     ///
     /// # Safety
-    /// Nobody reads or writes the range meanwhile.
+    /// The range is neither read nor written during the call.
     pub(crate) unsafe fn release(&self, range: Range<usize>) {
         if let Some(owned) = &self.owned {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that the range is neither read nor written during the call.
             unsafe { owned.release(range) };
         }
     }
@@ -139,10 +138,10 @@ impl HostBuffer {
         HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
     }
 
-    /// The same of memory that is only read: [`HostBuffer::is_sole`] is false of it.
+    /// A buffer over memory that is only read: [`HostBuffer::is_sole`] is false for it.
     ///
     /// # Safety
-    /// From `memory` on, `len` bytes are initialised, and the same ones as long as `owner` lives.
+    /// From `memory` on, `len` bytes are initialised, and do not change as long as `owner` lives.
     pub(crate) unsafe fn constant(
         memory: NonNull<u8>,
         len: usize,
@@ -152,8 +151,8 @@ impl HostBuffer {
         HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
     }
 
-    /// Whether the memory may be written by whoever has this handle: there is no other, and no owner whose memory is
-    /// only read.
+    /// Whether the memory may be written through this handle: there is no other handle, and the memory is not
+    /// read-only.
     pub(crate) fn is_sole(this: &Arc<HostBuffer>) -> bool {
         let is_constant = matches!(this.owned, Some(Owned::Lent { constant: true, .. }));
         !is_constant && Arc::strong_count(this) == 1
@@ -165,7 +164,7 @@ impl HostBuffer {
     /// As of `new`.
     pub fn from_bytes(bytes: &[u8]) -> Result<HostBuffer> {
         let buffer = HostBuffer::new(bytes.len())?;
-        // SAFETY: nobody else has the new buffer.
+        // SAFETY: the new buffer is not shared yet.
         unsafe { buffer.bytes_mut(0..bytes.len()) }.copy_from_slice(bytes);
         Ok(buffer)
     }
@@ -214,10 +213,10 @@ impl HostBuffer {
     /// When the range leaves the buffer.
     ///
     /// # Safety
-    /// Nobody writes to the range while the slice lives.
+    /// The range is not written while the slice lives.
     pub unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: in bounds and initialised; the caller excludes writers.
+        // SAFETY: the range is in bounds and initialised, and the caller promises that it is not written.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(range.start), range.len()) }
     }
 
@@ -227,11 +226,11 @@ impl HostBuffer {
     /// When the range leaves the buffer.
     ///
     /// # Safety
-    /// Nobody else reads or writes the range while the slice lives.
+    /// The range is not read or written by other means while the slice lives.
     #[allow(clippy::mut_from_ref)] // owners share the buffer; the contract above keeps ranges apart
     pub unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: in bounds and initialised; the caller excludes everybody else.
+        // SAFETY: the range is in bounds and initialised, and the caller promises that no other access overlaps it.
         unsafe {
             std::slice::from_raw_parts_mut(self.memory.as_ptr().add(range.start), range.len())
         }

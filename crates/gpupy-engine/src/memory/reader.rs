@@ -17,7 +17,7 @@ use std::time::SystemTime;
 /// The bytes that readers have given in this process.
 pub(crate) static BYTES_READ: AtomicU64 = AtomicU64::new(0);
 
-/// The bytes that were read from outside in this process so far; asks nobody, also while something is evaluated.
+/// The bytes that this process has read from outside so far; takes no lock, also during an evaluation.
 pub fn bytes_read() -> u64 {
     BYTES_READ.load(Ordering::Relaxed)
 }

@@ -122,7 +122,7 @@ fn opened() -> Result<Spill> {
             .with("file", format!("`{}`", path.display()))
             .from_source(error)
     };
-    // What a process of this number left before it crashed is nobody's.
+    // A file that a crashed process with this process number left behind has no owner.
     let _ = std::fs::remove_file(&path);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);

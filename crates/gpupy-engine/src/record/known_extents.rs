@@ -47,7 +47,7 @@ impl LoweredOperand {
 }
 
 impl Recorded {
-    /// The same of arguments with these extents, by the steps that it takes then.
+    /// These expressions recorded anew for arguments with their extents, by the steps that they take then.
     ///
     /// # Errors
     /// Those of the operations.

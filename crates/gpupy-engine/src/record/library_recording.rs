@@ -166,7 +166,7 @@ impl Recorder {
         let back: SmallVec<[usize; 4]> =
             (0..axis).chain([rank - 1]).chain(axis..rank - 1).collect();
         let result = record(&self.shown(array)?.transpose(&there))?.transpose(&back);
-        // Results lie in C order, as all that is recorded; who reads them may fuse the copy.
+        // Results lie in C order, like all recorded values; their readers may fuse the copy.
         if result.is_contiguous() { Ok(result) } else { self.copy(&result) }
     }
 

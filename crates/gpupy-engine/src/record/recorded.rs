@@ -272,7 +272,7 @@ impl ExpressionRecording {
             }
             let operands = value.state().operands.clone();
             let ValueKind::Expr { op, inputs } = &value.0.kind else { return Err(of_another()) };
-            // An argument that nobody gave, or one whose operands are gone.
+            // An argument that was not given, or an expression whose operands are gone.
             if *op == NodeOp::Argument || operands.len() != inputs.len() {
                 return Err(of_another());
             }

@@ -115,7 +115,7 @@ impl Recorder {
         Ok(Array::from_value(Value::expr(&self.expressions, dtype, shape.into(), op, operands)))
     }
 
-    /// The same, computed; `None` where it has to be recorded.
+    /// The result of an operation, computed now; `None` where it has to be recorded.
     pub(crate) fn computed(
         &self,
         dtype: DType,
@@ -172,14 +172,14 @@ impl Recorder {
             return Ok(Array::from_value(Value::constant(array.shape(), scalar)));
         }
         if array.is_whole() {
-            // The same elements in the same order: the value itself, seen under this array's shape.
+            // All elements in their order: the value itself, with this array's shape.
             return Ok(Array::with_view(value, array.layout().clone()));
         }
         Ok(Array::from_value(self.seen(value, array.layout().clone())))
     }
 
-    /// The same elements, to be read by what reads stored ones: where few elements of a pending map are shown, these
-    /// are a value of their own, so that only they are computed.
+    /// An array of the elements shown, for operations that read stored values. Where an array shows few elements of a
+    /// pending map, these become a value of their own, so that only they are computed.
     ///
     /// # Errors
     /// - `Disposed`: the array has no elements any more.
@@ -247,7 +247,7 @@ impl Recorder {
         power.map_or_else(|| Array::full(array.shape(), Scalar::new(array.dtype(), 1)), Ok)
     }
 
-    /// The same; of a cast or bitcast, `to` is the dtype that it gives.
+    /// Like `apply`; for a cast or bitcast, `to` is the dtype of the result.
     pub(crate) fn convert(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
         let mut dtypes = [DType::Bool; 3];
         for (dtype, arg) in dtypes.iter_mut().zip(args) {
@@ -306,7 +306,7 @@ impl Recorder {
         }
     }
 
-    /// The same as an assignment, also where it replaces the whole value.
+    /// An assignment to a value, also where it replaces the whole value.
     pub(crate) fn written(&self, old: Value, dest: &Array, source: Operand) -> Value {
         let source = match source {
             // Elements of the base itself are a value of their own, which can be computed first.

@@ -60,7 +60,7 @@ pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<KnownR
         results.push(op_eval::eval(op, dtype, &args)?);
     }
     let first = results[0];
-    // Of which NaN, and of infinities, warnings tell who computes them.
+    // NaN and infinities are computed, so that NumPy's warnings are given.
     match results.iter().all(|result| *result == first) && is_number(first) {
         true => Some(KnownResult::Number(first)),
         false => results.iter().all(|result| is_zero(*result)).then_some(KnownResult::Zeros),

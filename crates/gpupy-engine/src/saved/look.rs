@@ -228,7 +228,7 @@ pub enum SavedResult {
     Array(u32),
     /// The scalar that an array without axes is.
     Scalar(u32),
-    /// The same as a float of the front end.
+    /// That scalar as a float of the front end.
     Float(u32),
     /// This constant.
     Known(SavedConstant),

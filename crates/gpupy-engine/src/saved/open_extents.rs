@@ -176,8 +176,8 @@ impl Following {
         found.ok_or_else(|| untold(values))
     }
 
-    /// The same by a part of an open extent: the recordings tell each remainder, and that no other part would be the
-    /// same for them and another one between.
+    /// An extent that is a quotient of an open extent: the recordings determine each remainder, and exclude other
+    /// quotients that agree on them and differ between.
     fn divided(&mut self, values: &[i64]) -> Option<Extent> {
         let mut fits: Vec<(ExtentQuotient, Extent)> = Vec::new();
         for (of, by) in (0..self.open.len()).flat_map(|of| (2..=DIVISORS).map(move |by| (of, by))) {

@@ -83,7 +83,7 @@ pub enum StepSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SavedOperand {
-    /// The same number everywhere.
+    /// One number at every point.
     Number(SavedScalar),
     /// All elements in C order.
     Whole(StepSource),

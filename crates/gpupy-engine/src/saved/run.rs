@@ -219,7 +219,7 @@ impl SavedCall<'_> {
         found.ok_or_else(|| damaged("a segment reads what is not there"))
     }
 
-    /// What a base gets: elements that nobody else has.
+    /// The elements that a base gets, which are its own.
     fn base(&self, base: BaseSource) -> Result<Array> {
         match base {
             BaseSource::Register(register) => self.register(register)?.snapshot(),

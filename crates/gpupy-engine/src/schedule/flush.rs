@@ -145,7 +145,7 @@ impl FlushAnalysis {
     }
 }
 
-/// Which reductions go together, of these pending values and of the last that were recorded and somebody holds.
+/// The groups of reductions among these pending values and the recent ones that are held.
 fn reductions_together(
     demand: &Demand<'_>,
     values: &[Value],

@@ -102,8 +102,8 @@ impl Fates {
         value.is_step() || self.fate(value.id()) == Some(Fate::Passes)
     }
 
-    /// Whether something may ask once more for a value that is computed in passing, when all of the flush is done; of
-    /// what is no part of it nobody knows.
+    /// Whether a value that is computed in passing may be read again after the flush; true for values that are no part
+    /// of it.
     pub fn lasts(&self, value: &Value) -> bool {
         !value.is_step() && matches!(self.fate(value.id()), None | Some(Fate::Lasts))
     }
@@ -376,8 +376,7 @@ mod tests {
         }
         let sums: Vec<u32> = (1..nodes.len() as u32).step_by(2).collect();
         nodes.push(map(1, &sums));
-        // The last turn is read by nobody, and the one before it by its sum alone; all others that are costly are
-        // stored.
+        // The last turn is not read, and the one before it only by its sum; all others that are costly are stored.
         assert_eq!(stored_of(nodes).len(), 49_997 - (T.recompute / 4) as usize);
     }
 }

@@ -180,7 +180,7 @@ pub(crate) fn costly_for_others(
     beside: &[Value],
 ) -> Option<(Value, Range<usize>)> {
     let is_costly = |node: &&WalkNode| node.value.0.weight >= T.costly;
-    // Most walks have none, and what is not held outside nobody wants.
+    // Most walks have none, and a value that is not held outside is not wanted.
     walk.nodes.iter().find(is_costly).and_then(|_| shared(walk, device).find(is_costly))?;
     let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();
     let is_other = |other: &Value| {

@@ -34,8 +34,7 @@ pub(crate) struct TakenOperand {
     /// The value that takes the block, with its one tile.
     heir: Value,
     tile: Tile,
-    /// What the heir is computed from, out of everybody's reach: whoever holds the heir could ask
-    /// for it.
+    /// The operands of the heir, taken out of it: another handle of the heir could read them.
     operands: OperandAccesses,
     /// What is between the two, and cannot be found any more.
     between: SmallVec<[Value; 2]>,
@@ -65,7 +64,7 @@ impl TakenOperand {
             return;
         };
         if error.kind() == ErrorKind::DeviceLost {
-            // Nobody knows how far it came.
+            // The launch may have written any part of it.
             self.value.state().on_host.remove(all.clone());
             self.value.mark_lost(all);
         }
@@ -113,9 +112,9 @@ impl Partition {
         None
     }
 
-    /// Whether nothing but this evaluation holds the value that would be taken, or anything between
-    /// it and the root. Those are asked first that hold the others, and are forgotten by whoever
-    /// could find them again; so nobody comes by a handle after it was asked for.
+    /// Whether nothing but this evaluation holds the value that would be taken, or anything between it and the root.
+    /// Holders are checked before the values that they hold, and are removed from the tables that could find them
+    /// again; so no new handle appears after a check.
     fn is_only_here(&self, taken: &mut TakenOperand, kernel: &Kernel, root: u32) -> bool {
         let is_taken = |value: &Value| Arc::ptr_eq(&value.0, &taken.value.0);
         let all = 0..self.walk.nodes.len() as u32;

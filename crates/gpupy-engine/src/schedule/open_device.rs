@@ -150,7 +150,7 @@ impl OpenDevice {
         self.next = next.to_vec();
     }
 
-    /// The same for one that decides nothing.
+    /// Begins an evaluation that decides nothing.
     pub fn begin_anew(&mut self) {
         self.blocks.begin();
         self.refusals.begin();

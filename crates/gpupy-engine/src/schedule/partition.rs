@@ -135,7 +135,7 @@ impl Partition {
         !self.collapsed.contains(&true)
     }
 
-    /// Finds out who reads whom, which a walk whose plan is known mostly need not be asked.
+    /// Finds the readers of each node; a walk whose plan is known usually needs none.
     pub fn look_up(&mut self) {
         self.make_room();
         let count = self.walk.nodes.len();

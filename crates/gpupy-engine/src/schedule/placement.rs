@@ -201,7 +201,7 @@ fn item(value: &Value, devices: [&OpenDevice; 2]) -> PlacedValue {
             let work = operations(op, value.shape(), value.len());
             let cost = devices.map(|device| work * operation_cost(&device.caps));
             match can {
-                // What neither can do is somebody else's, and nobody's cost.
+                // A node that neither device supports costs nothing here; another device computes it.
                 [false, false] => [0.0; 2],
                 can => [0, 1].map(|side| if can[side] { cost[side] } else { f64::INFINITY }),
             }

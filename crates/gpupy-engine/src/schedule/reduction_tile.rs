@@ -342,7 +342,7 @@ pub(crate) fn reduced_tile(
     reduced_box(input, shape, (tile.origin.clone(), tile.shape.clone()), n)
 }
 
-/// The same of a box of coordinates: its first ones, and its extents.
+/// Like `reduced_tile`, for a box of coordinates: its first ones, and its extents.
 fn reduced_box(
     input: &Input,
     shape: &[usize],

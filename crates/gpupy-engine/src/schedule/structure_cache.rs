@@ -45,7 +45,7 @@ impl Structure {
         self.extend([bits as u64, (bits >> 64) as u64]);
     }
 
-    /// The same of positions in memory.
+    /// Adds positions in memory.
     pub fn layout(&mut self, offset: isize, strides: &[isize]) {
         self.push(1 << 32 | strides.len() as u64);
         self.push(offset.cast_unsigned() as u64);

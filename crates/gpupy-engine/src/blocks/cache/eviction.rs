@@ -40,7 +40,7 @@ impl BlockCache {
         }
     }
 
-    /// Frees the blocks that nobody needs, and those that can be copied again. False when there are none.
+    /// Frees the blocks that are not needed, and those that can be copied again. False when there are none.
     pub fn give_back(&mut self) -> bool {
         let before = self.blocks.len();
         self.sweep();
@@ -59,8 +59,8 @@ impl BlockCache {
             return Ok(false);
         };
         match self.save(&key, stats) {
-            // Nobody has asked for what cannot be read. But on a device that spoils everything, what
-            // is wanted would be computed and discarded for ever.
+            // A block that cannot be read is discarded, as nothing has asked for it. But on a device that spoils
+            // everything, wanted values would be computed and discarded for ever.
             Err(error) if error.kind() == ErrorKind::Poisoned => {
                 self.discard(&key);
                 self.spoiled += 1;
@@ -171,8 +171,8 @@ impl BlockCache {
         let bytes = range.start * size..range.end * size;
         stats.bytes_downloaded += bytes.len() as u64;
         let began = self.tracer.clock();
-        // SAFETY: the range is not in the evaluated map, so nobody reads it; only the holder of the
-        // engine's lock writes.
+        // SAFETY: the range is not in the evaluated map, so it is not read; it is written only under the engine's lock,
+        // which we hold.
         self.read(key, block, 0, unsafe { buffer.bytes_mut(bytes) })?;
         self.tracer.step(|| {
             let doing = Doing::new(StepAction::Download, self.name).reads(&value, range.clone());

@@ -46,8 +46,8 @@ impl<K> EvictionQueue<K> {
         expected.or_else(|| self.unused.remove(&rhythm.last()))
     }
 
-    /// Moves the block whose rhythm was `before`; false when nobody has asked for a victim for so long that the order
-    /// is not worth keeping.
+    /// Moves the block whose interval was `before`; false when no victim was asked for in so long that the order is not
+    /// worth keeping.
     pub fn used(&mut self, before: ReuseInterval, after: ReuseInterval) -> bool {
         if let Some(key) = self.remove(before) {
             self.insert(key, after);

@@ -90,7 +90,7 @@ pub(crate) struct BlockCache {
     pub spoiled: usize,
     pool: BlockPool,
     dead: DeadList,
-    /// Host memory of blocks that nobody freed, for as long as the driver is open.
+    /// Host memory of blocks that were not freed, for as long as the driver is open.
     kept: Vec<Arc<HostBuffer>>,
 }
 
@@ -251,8 +251,8 @@ impl BlockCache {
         Some(entry)
     }
 
-    /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
-    /// other value's. Host memory goes along as a whole, if nobody was given it.
+    /// Whether a tile of a value without other handles may be changed in place, and become another value's. Host memory
+    /// goes along as a whole, if it was not given out.
     pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
         if from.is_external() {
             return false;
@@ -379,7 +379,7 @@ impl BlockCache {
         self.coming.clear();
     }
 
-    /// Gives free blocks back that nobody has wanted for long.
+    /// Frees pooled blocks that were not reused for long.
     pub fn rest(&mut self) {
         self.sweep();
         for block in self.pool.rest() {

@@ -58,7 +58,7 @@ impl BlockCache {
         let (buffer, size) = (value.host_buffer()?, value.dtype().size());
         for range in stale.iter() {
             let began = self.tracer.clock();
-            // SAFETY: the range is in the evaluated map, so nobody writes it any more.
+            // SAFETY: the range is in the evaluated map, whose elements are not written.
             let data = unsafe { buffer.bytes(range.start * size..range.end * size) };
             self.driver.block_write(block, range.start - first, data)?;
             stats.bytes_uploaded += data.len() as u64;

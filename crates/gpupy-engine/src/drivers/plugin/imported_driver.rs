@@ -100,7 +100,7 @@ impl Driver for Imported {
         let table = std::mem::replace(&mut self.table, Table::cleared());
         let state = std::mem::replace(&mut self.state, ptr::null_mut());
         if let Some(cleanup) = table.cleanup {
-            // SAFETY: the state is of the table's `init`, and nobody has it any more.
+            // SAFETY: the state comes from the table's `init`, and was just taken, so that it is not used again.
             unsafe { cleanup(state) };
         }
     }
@@ -317,7 +317,7 @@ fn import_alignment(raw: &RawCapabilities) -> usize {
     if told.is_power_of_two() && raw.host_memory == 0 { told } else { 0 }
 }
 
-/// Whether these can be nanoseconds that somebody measured.
+/// Whether these can be measured nanoseconds.
 fn are_costs(costs: &Costs) -> bool {
     let all = [costs.round_trip, costs.upload, costs.download];
     all.into_iter().all(|cost| cost.is_finite() && cost >= 0.0)

@@ -30,13 +30,13 @@ pub fn is_path(name: &str) -> bool {
 /// Makes the driver of a library, closed. Its `init` loads the library, and is `Unavailable` where
 /// that is not possible or the library no driver for us.
 ///
-/// A library runs as part of this process, with all its rights: whoever names it trusts it.
+/// A library runs as part of this process, with all its rights: the program that names it trusts it.
 pub fn driver(path: &Path) -> Constructor {
     let (name, file) = (path.display().to_string(), file(path));
     Arc::new(move || {
         let (name, file) = (name.clone(), file.clone());
         let table = move || load(&file).map_err(|error| error.with("driver", &name));
-        // SAFETY: that a library keeps the contract is the promise of whoever names it.
+        // SAFETY: the program that names a library promises that it keeps the contract.
         Box::new(unsafe { Imported::new(table) })
     })
 }
@@ -94,7 +94,7 @@ pub unsafe fn checked(table: *const Table) -> Result<Table> {
              {GPUPY_ABI_MAJOR}.{GPUPY_ABI_MINOR}; build it with this gpupy's gpupy_driver.h"
         )));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `table` is a driver table.
     let table = unsafe { Table::take(table) }
         .map_err(|error| unavailable(format!("the driver's table is too small: {error}")))?;
     let functions = [

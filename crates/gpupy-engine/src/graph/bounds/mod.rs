@@ -84,7 +84,7 @@ pub(crate) fn of_host(value: &Value) -> Option<Bounds> {
     let there = state.on_host.covers(0..value.len());
     let buffer = state.host.clone().filter(|_| there)?;
     drop(state);
-    // SAFETY: all of the value is in its evaluated map, and we hold the value, so nobody writes it.
+    // SAFETY: all of the value is in its evaluated map, and we hold the value, so its memory is not written.
     let bytes = unsafe { buffer.bytes(0..value.len() * value.dtype().size()) };
     let found = Bounds::of_elements(value.dtype(), bytes)?;
     value.state().bounds = Some(Box::new(found));

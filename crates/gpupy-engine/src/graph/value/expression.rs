@@ -95,7 +95,7 @@ impl NodeOp {
 /// its operand's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Input {
-    /// The same scalar everywhere.
+    /// One scalar at every point.
     Scalar(Scalar),
     /// A value's elements in C order.
     Whole(ValueId),

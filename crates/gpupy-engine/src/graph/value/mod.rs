@@ -49,13 +49,13 @@ impl Expressions {
         pending(self.living())
     }
 
-    /// Those of the reductions that were recorded last that somebody holds and that are not computed.
+    /// The recent reductions that are held and not computed.
     pub fn pending_reductions(&self) -> Vec<Value> {
         pending(self.reductions_held())
     }
 }
 
-/// Those of the nodes that are not computed, and can be.
+/// The nodes that are not computed, and can be.
 fn pending(held: Vec<Arc<Node>>) -> Vec<Value> {
     held.into_iter().map(Value).filter(|value| !value.is_computed() && !value.is_open()).collect()
 }
@@ -124,13 +124,13 @@ pub(crate) struct ValueState {
     pub on_host: Ranges,
     /// The host memory, from the first need.
     pub host: Option<Arc<HostBuffer>>,
-    /// Between which numbers the elements lie, once somebody asked (`bounds`).
+    /// The interval of the elements, once it was asked for (`bounds`).
     pub bounds: Option<Box<Bounds>>,
-    /// Where it was computed for others while it was pending (`rematerialisation.rs`).
+    /// The parts that were computed inside other kernels while it was pending (`rematerialisation.rs`).
     pub passed: Option<Box<Passed>>,
-    /// What of it is on the disk.
+    /// The elements that are on the disk.
     pub spilled: Option<Box<paged::Spilled>>,
-    /// Who must hear that the value is gone.
+    /// The caches to tell when the value is dropped.
     pub watchers: SmallVec<[DeadList; 1]>,
 }
 
@@ -473,13 +473,13 @@ impl Value {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
-    /// by `intern` then, so that nobody can find it any more.
+    /// Whether this handle is the only one, so that the value may be taken apart. It is then removed from the intern
+    /// table, so that no lookup finds it.
     pub(crate) fn is_sole(&self) -> bool {
         self.is_held_by(1)
     }
 
-    /// The same for as many handles as the caller knows of.
+    /// Like `is_sole`, for as many handles as the caller knows of.
     pub(crate) fn is_held_by(&self, handles: usize) -> bool {
         match (self.0.hash, &self.0.interner) {
             (Some(hash), Some(interner)) => interner.forget_if_held_by(hash, &self.0, handles),

@@ -140,8 +140,8 @@ impl Value {
         NonNull::new(host.as_ptr().cast_mut())
     }
 
-    /// Makes a host value that nobody else knows another one with the same elements, and gives its
-    /// memory, for writing; `None` where somebody else may want the elements as they are.
+    /// Gives a host value without other handles a new identity, and its memory for writing; `None` where another handle
+    /// may read the old elements.
     pub(crate) fn renew(&mut self) -> Option<Arc<HostBuffer>> {
         let node = Arc::get_mut(&mut self.0)?;
         let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -38,7 +38,7 @@ pub(super) enum PendingWork {
     Walk(OpenWalk),
     /// The rest of a reduction that is done piece by piece.
     Reducing(ReductionProgress),
-    /// The same of a map that is stored piece by piece.
+    /// A reduction of a map that is stored piece by piece.
     Storing(Storing),
     Whole(LibraryStep),
 }
@@ -316,7 +316,7 @@ impl Running {
         Some(Command::Launch(Box::new(LaunchCommand { kernel, dests, taken, computes })))
     }
 
-    /// The same of the kernels of one walk.
+    /// The remedy for a failed kernel of one walk.
     fn failed(&mut self, device: &mut OpenDevice, error: &Error) -> Remedy {
         let Some((piece, code)) = &self.piece else { return Remedy::Nothing };
         if error.kind() == ErrorKind::Interrupted && piece.node.is_some() {

@@ -53,7 +53,7 @@ pub(crate) struct LaunchCommand {
     pub dests: SmallVec<[Destination; 1]>,
     /// The operand whose block it writes into.
     pub taken: Option<TakenOperand>,
-    /// The values that it computes, if somebody wants to know.
+    /// The values that it computes, for a listener.
     pub computes: Vec<ValueId>,
 }
 

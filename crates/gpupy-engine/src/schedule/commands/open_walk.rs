@@ -43,7 +43,7 @@ impl WalkSource {
         }
     }
 
-    /// The same for a walk.
+    /// The start for a walk.
     pub fn start(&self) -> Start<'_> {
         match self {
             WalkSource::Value(value) => Start::Value(value),

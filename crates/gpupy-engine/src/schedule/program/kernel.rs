@@ -47,7 +47,7 @@ impl KernelCode {
         }
     }
 
-    /// The same program over other points.
+    /// This program over other points.
     pub fn over(&self, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> KernelCode {
         let (program, fingerprint) = (self.program.clone(), self.fingerprint.clone());
         KernelCode { program, space, accesses, dests, fingerprint }

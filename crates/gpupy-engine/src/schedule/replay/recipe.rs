@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// What was done, one after another.
 pub(crate) struct Recipe {
     pub actions: Vec<Action>,
-    /// The values and leaves that no action behind each names, from which on nobody needs their handles: those before
-    /// the first, then those of each.
+    /// The values and leaves whose last use is each action, so that their handles can be dropped after it: first those
+    /// without a use, then those of each action.
     pub last: Vec<SmallVec<[InputSource; 4]>>,
 }
 
@@ -104,7 +104,7 @@ impl Action {
         match self {
             Action::Launch(launched) => launched.name(names),
             Action::Strips(launches, _) => launches.iter().for_each(|one| one.name(names)),
-            // Who opens blocks holds the values until they are closed.
+            // An open block holds its values until it is closed.
             Action::Open(values, _) => {
                 values.iter().for_each(|own| names(InputSource::Pending(*own)))
             }

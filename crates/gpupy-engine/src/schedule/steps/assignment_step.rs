@@ -96,7 +96,7 @@ pub(super) fn of_assignment(
         && points.saturating_mul(T.assigned_part) <= tile.range.len()
         && !device.is_all_there(source)
     {
-        // What is little is computed by itself; then nobody but us holds the old value.
+        // A small source is computed by itself; then only this assignment holds the old value.
         let reach = access::reach(&inputs[1].access(shape), shape);
         return Ok(Err(vec![(source.clone(), reach)]));
     }

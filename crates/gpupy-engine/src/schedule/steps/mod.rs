@@ -47,7 +47,7 @@ pub(crate) enum TileStep {
     Boxes(Vec<WalkKernels>),
     /// Reductions of more than a block, piece by piece, the wanted one first; of as many elements.
     Reductions(SmallVec<[Value; 4]>, usize),
-    /// The same of a map that is stored piece by piece.
+    /// A reduction of a map that is stored piece by piece.
     StoredReduction(Op, usize),
     /// An assignment.
     Assignment(Assigned),
@@ -106,7 +106,7 @@ impl TileStep {
     }
 }
 
-/// Elements of values. It holds no value: of what nothing else holds any more nobody asks for them.
+/// Elements of values, which are held weakly: a value without other handles is not asked for.
 pub(crate) struct GivenElements(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
 
 impl GivenElements {
@@ -286,7 +286,7 @@ fn beside(
     let is_next = |(value, _): &(Value, Tile)| next.iter().any(|next| next.id() == value.id());
     let mut first = None;
     while tiles.len() > 1 {
-        // What nobody asked for is computed almost for free, or not at all.
+        // A value that was not asked for is computed almost for free, or not at all.
         let are_wanted = form == Form::Map && tiles[1..].iter().all(is_next);
         let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
         let ends = RootDestinations { form, further, places: smallvec![None; tiles.len()] };

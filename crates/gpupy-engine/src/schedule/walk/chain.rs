@@ -2,7 +2,7 @@
 //!
 //! Owns [`Chain`]. Rotations, repeated edges, mirrors and margins of constants are joins whose parts are views of one
 //! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value
-//! are affine. So the coordinate is a number of index values and selects, the element a `gather`, and a constant one
+//! are affine. So the position is computed with index values and selects, the element is a `gather`, and a constant one
 //! more select. A cheap pending value below is computed at the same coordinates; a costly one is stored first.
 //! Invariants: a chain is made of steps over the walk's space, each equal to the value that it stands for at every
 //! point; a position outside is named only where a select leaves its element out, and a gather stays inside by itself.
@@ -52,7 +52,7 @@ pub(super) struct Chain<'w> {
     /// The walk's points.
     pub space: &'w [usize],
     pub chained: &'w mut Chained,
-    /// The values that the walk computes, whoever else reads them.
+    /// The values that the walk computes, even if other walks read them.
     pub own: &'w [ValueId],
     /// The join that is gone through, by its name.
     name: ValueId,

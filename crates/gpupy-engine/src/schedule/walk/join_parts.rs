@@ -101,7 +101,8 @@ impl JoinParts {
         own.map(PartOf::extent).sum()
     }
 
-    /// Who gives the elements before which coordinate, part by part where it is another.
+    /// The givers of the elements, each with the coordinate before which it gives them; adjacent parts of one giver are
+    /// one.
     pub fn runs(&self) -> SmallVec<[(i64, Giver); 4]> {
         let mut runs: SmallVec<[(i64, Giver); 4]> = SmallVec::new();
         for part in &self.all {

@@ -47,7 +47,7 @@ impl PiecewiseCoordinate {
         PiecewiseCoordinate { affine, terms: SmallVec::new() }
     }
 
-    /// The same number at each point of a space of so many axes.
+    /// One number at every point of a space of `rank` axes.
     pub fn constant(number: i64, rank: usize) -> PiecewiseCoordinate {
         PiecewiseCoordinate::affine(Access {
             offset: number,

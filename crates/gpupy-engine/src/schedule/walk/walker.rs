@@ -31,7 +31,7 @@ pub(super) enum JoinHandling {
     First,
     /// The walk is cut where a part ends.
     Cut,
-    /// The same of a walk over part of a tile, which stores nothing besides.
+    /// Like `Cut`, for a walk over part of a tile, which stores nothing besides.
     CutAgain,
     /// A rotation is read in a halo; any other is computed first.
     Halo,
@@ -74,7 +74,7 @@ pub(super) struct Walker<'d> {
     /// Values that have to be computed first, all of them.
     whole: Vec<Value>,
     pub(super) joins: JoinHandling,
-    /// The values that the walk computes, whoever else reads them.
+    /// The values that the walk computes, even if other walks read them.
     pub(super) own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
@@ -102,7 +102,7 @@ impl FusionWalk {
         Ok(walker.ended(roots))
     }
 
-    /// The same of what reductions of the same points combine.
+    /// The walk of the operands that reductions of the same points combine.
     ///
     /// # Errors
     /// As `new`.
@@ -167,7 +167,7 @@ impl<'d> Walker<'d> {
         }
     }
 
-    /// The same, with what is known of its chains.
+    /// A walk, given what is known of its chains.
     fn walked_once(
         device: &'d OpenDevice,
         starts: &[Start<'_>],
