@@ -9,7 +9,7 @@ use gpupy_engine::registry::Registry;
 use gpupy_engine::{ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
-/// The same, where the last one is a driver of GPUs on a machine that shows one, or none.
+/// A context whose last driver is one of GPUs, on a machine that shows a GPU, or none.
 fn context_of_gpu(sight: bool, settings: Settings) -> (Context, [Arc<Mutex<Log>>; 2]) {
     let logs = [(); 2].map(|()| Arc::new(Mutex::new(Log::default())));
     let [host, gpu] = logs.clone();

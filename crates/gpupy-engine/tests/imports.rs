@@ -1,4 +1,4 @@
-//! Blocks that a device reads in a value's host memory: what is imported, and who writes where.
+//! Blocks that a device reads in a value's host memory: which values are imported, and where writes go.
 #![allow(clippy::unwrap_used)]
 
 mod fused;
@@ -72,7 +72,7 @@ fn imported_memory_outlives_its_array_until_the_block_is_freed() {
         let y = plus(&context, &x, round as f32);
         context.evaluate(&[&y]).unwrap();
         drop(x);
-        // Memory that nobody needs would be given to these, and written.
+        // Memory without an owner would be given to these, and written.
         let others: Vec<Array> = (0..3).map(|k| counted_from(-5.0 - k as f32, LARGE)).collect();
         check(&context, &y, |k| k as f32 + round as f32);
         drop(others);

@@ -1,4 +1,4 @@
-//! Launches in place: who is asked before an operand's block is written.
+//! Launches in place: the conditions under which an operand's block is written.
 #![allow(clippy::unwrap_used)]
 
 mod fused;
@@ -145,7 +145,7 @@ fn an_operand_survives_what_failed_in_its_place() {
     assert_eq!(read(&context, &x), [3.0]);
 }
 
-/// The same numbers, made anew.
+/// The numbers 1 to 4, computed anew.
 fn ones_to_four(context: &Context) -> Array {
     let x = with(context, Op::Mul, &floats(&[0.5, 1.0, 1.5, 2.0]), 2.0);
     context.evaluate(&[&x]).unwrap();
@@ -205,7 +205,7 @@ fn an_update_of_part_of_an_array_leaves_what_others_hold() {
     assert_eq!(read(&context, &a), [2.0, 3.0, 3.0, 4.0]);
     assert_eq!(read(&context, &kept), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(given.to_vec().unwrap()[..4], 1.0f32.to_ne_bytes());
-    // What is written, which somebody wants by itself.
+    // The written value, which is wanted by itself.
     let a = ones_to_four(&context);
     let slice = a.slice_axis(0, 1, 3, 1);
     let sum = with(&context, Op::Add, &slice, 1.0);
@@ -291,7 +291,7 @@ fn little_that_is_written_around_is_copied_by_what_writes() {
     assert_eq!(written_inside(200, 1), (0, 1));
 }
 
-/// Elements of another owner, who notes when they are let go of.
+/// Elements of another owner, which notes when they are released.
 struct Owner {
     elements: Vec<f32>,
     gone: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Who asks for counts or drivers waits for no evaluation of another thread.
+//! A request for counts or drivers waits for no evaluation of another thread.
 #![allow(clippy::unwrap_used)]
 
 mod fused;

@@ -15,16 +15,16 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: all is the system's, with a count beside it.
+// SAFETY: every call is forwarded to the system's allocator; counting touches no memory of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size()));
-        // SAFETY: as the caller's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which the system's allocator shares.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which the system's allocator shares.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -136,7 +136,7 @@ fn moved(steps: &[Step], mut victim: impl FnMut(&[u64], usize) -> u64) -> usize 
         };
         let missing: Vec<u64> = reads.iter().filter(|id| !here.contains(id)).copied().collect();
         blocks += missing.len();
-        // What nobody uses again is dropped by the program.
+        // Values without further use are dropped by the program.
         here.retain(|id| uses[id].iter().any(|use_at| *use_at >= at));
         while here.len() + missing.len() + makes.len() > ROOM {
             let idle: Vec<u64> = here.iter().filter(|id| !reads.contains(id)).copied().collect();

@@ -185,7 +185,7 @@ fn pending_operations_do_not_keep_much_memory_alive() {
     let context = Context::new(registry, settings);
     let mut x = floats(&[0.0; 64]);
     for i in 0..100 {
-        // Each step's operand is held by nobody but the graph.
+        // Each step's operand is held only by the graph.
         x = op(&context, Op::Add, &x, &floats(&[i as f32; 64]));
     }
     let flushes = context.stats().automatic_flushes;

@@ -14,7 +14,7 @@ fn context(plans: bool, host: bool, limit: u32) -> (Context, Arc<Mutex<Log>>) {
     context_that_refuses(plans, host, limit, usize::MAX)
 }
 
-/// The same, where launches of more operations than this are refused.
+/// A context whose driver refuses launches of more operations than this.
 fn context_that_refuses(
     plans: bool,
     host: bool,
@@ -279,7 +279,7 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
                     let product = context.matmul(&x, &y.transpose(&[1, 0])).unwrap();
                     two(context, Op::Add, &x, ArrayOrScalar::Array(&product.slice_axis(1, 0, 1, 1)))
                 }
-                // The same everywhere, but for what is written.
+                // One number everywhere, but for the written elements.
                 13 => {
                     let same = Scalar::f32(random.below(3) as f32);
                     let written = context.full(&shape, same).unwrap();

@@ -101,7 +101,7 @@ fn positions_between_each_other_are_not_taken_for_the_same() {
         context.read(&with(&context, Op::Add, &rows, 1.0)).unwrap();
         assert_eq!(launched(&log), LONG + 1, "{i}");
     }
-    // The same ones again, until it is stored.
+    // Equal rows again, until `y` is stored.
     let rows = y.slice_axis(0, 3, 512, 8);
     let again = |i: i32| {
         context.read(&with(&context, Op::Add, &rows, i as f32)).unwrap();

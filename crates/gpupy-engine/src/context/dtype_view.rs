@@ -218,7 +218,8 @@ impl Context {
     }
 }
 
-/// Like `computed`, for elements in host memory: few are copied, many shared. `None` where they are to be computed.
+/// Like `reinterpreted`, for elements in host memory: few are copied, many shared. `None` where they are to be
+/// computed.
 fn in_memory(array: &Array, to: DType) -> Option<Array> {
     let (have, want, n) = (array.dtype().size(), to.size(), array.size());
     // Other bits than those of 0 and 1 are no bool.

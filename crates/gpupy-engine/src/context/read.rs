@@ -28,9 +28,9 @@ use std::sync::Arc;
 /// Elements that are not in host memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unread {
-    /// They are all this one.
+    /// All elements are this scalar.
     Constant(Scalar),
-    /// They are those that a view shows of a value, whose name no other value has.
+    /// They are elements of the value with this unique name, as the array's view shows them.
     Value(ValueId),
 }
 
@@ -117,7 +117,7 @@ impl Array {
         Some(HostArray { buffer, dtype, view: self.layout().clone() })
     }
 
-    /// The pending elements, if they are not in host memory; `None` if they are. Waits for no evaluation.
+    /// The identity of elements that are not in host memory; `None` if they are there. Waits for no evaluation.
     pub fn unread(&self) -> Option<Unread> {
         let current = self.current();
         let Contents::Value(value) = current.held() else { return None };

@@ -214,7 +214,7 @@ fn a_host_of_the_second_version_lends_nothing_and_is_lent_nothing() {
     let program = super::program(Form::Map, 1);
     super::launch(&program, 1, |launch| {
         let read = |raw: &RawLaunch| {
-            // SAFETY: as above.
+            // SAFETY: the struct that was written as C reads it is whole, and nowhere shorter than it says.
             unsafe { read_launch(raw, &mut Programs::default(), |read| Ok(read.lend)) }
         };
         let told = with_launch(launch, |raw| {
