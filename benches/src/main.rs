@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 
 /// Operations in one chain.
 const RECORDED: usize = 200;
@@ -85,13 +85,15 @@ fn planned(operations: usize) -> Result<f64> {
 /// Records `x * c + y` again and again; returns the end of the chain and the nanoseconds of one operation.
 fn chain(context: &Context, number: usize, operations: usize) -> Result<(Array, f64)> {
     let y = context.cast(&context.index(&[16], 0)?, DType::F32)?;
-    let mut x = context.apply(Op::Add, &[Arg::Array(&y), Arg::Scalar(Scalar::f32(1.0))])?;
+    let mut x = context
+        .apply(Op::Add, &[ArrayOrScalar::Array(&y), ArrayOrScalar::Scalar(Scalar::f32(1.0))])?;
     // Each chain has a constant of its own, or it would find the nodes of the chain before.
     let c = Scalar::f32(0.9 + number as f32 * 1e-5);
     let start = Instant::now();
     for _ in 0..operations / 2 {
-        let scaled = context.apply(Op::Mul, &[Arg::Array(&x), Arg::Scalar(c)])?;
-        x = context.apply(Op::Add, &[Arg::Array(&scaled), Arg::Array(&y)])?;
+        let scaled =
+            context.apply(Op::Mul, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Scalar(c)])?;
+        x = context.apply(Op::Add, &[ArrayOrScalar::Array(&scaled), ArrayOrScalar::Array(&y)])?;
     }
     let nanoseconds = start.elapsed().as_nanos() as f64;
     Ok((x, nanoseconds / operations as f64))

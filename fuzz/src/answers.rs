@@ -12,7 +12,7 @@ use gpupy_core::plugin::driver_table::Table;
 use gpupy_core::{DType, Error, Op};
 use gpupy_engine::plugin::{Imported, checked};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 /// Answers without sense or order, and some with lowered programs first.
 pub fn seeds() -> Vec<Vec<u8>> {
@@ -98,9 +98,10 @@ fn arrays(table: Table, way: u8) -> Result<Reached, Error> {
     let context = Context::new(registry, settings);
     let numbers: Vec<u8> = (0..24_u16).flat_map(|k| f32::from(k).to_ne_bytes()).collect();
     let a = Array::from_bytes(DType::F32, &[3, 8], &numbers)?;
-    let b = context.apply(Op::Mul, &[Arg::Array(&a), Arg::Array(&a)])?;
-    let c = context.apply(Op::Sqrt, &[Arg::Array(&b.transpose(&[1, 0]))])?;
-    let less = context.apply(Op::Lt, &[Arg::Array(&c), Arg::Array(&a.transpose(&[1, 0]))])?;
+    let b = context.apply(Op::Mul, &[ArrayOrScalar::Array(&a), ArrayOrScalar::Array(&a)])?;
+    let c = context.apply(Op::Sqrt, &[ArrayOrScalar::Array(&b.transpose(&[1, 0]))])?;
+    let less = context
+        .apply(Op::Lt, &[ArrayOrScalar::Array(&c), ArrayOrScalar::Array(&a.transpose(&[1, 0]))])?;
     let sum = context.reduce(Op::Add, &c, &[1], false)?;
     let outcomes =
         [&sum, &less].map(|array| context.read(array).and_then(|read| Ok(read.to_vec()?.len())));

@@ -13,7 +13,7 @@ use crate::reporting::trace::trace;
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Outside};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Outside};
 
 const DTYPES: [DType; 3] = [DType::F32, DType::I32, DType::Bool];
 
@@ -187,7 +187,8 @@ impl<'a> ModelBasedUser<'a> {
             let array = if row.op == Op::Cast {
                 self.context.cast(&args[0].array, to)
             } else {
-                let arrays: Vec<_> = args.iter().map(|pair| Arg::Array(&pair.array)).collect();
+                let arrays: Vec<_> =
+                    args.iter().map(|pair| ArrayOrScalar::Array(&pair.array)).collect();
                 self.context.apply(row.op, &arrays)
             };
             let names: Vec<_> = args.iter().map(|pair| format!("x{}", pair.name)).collect();
@@ -286,14 +287,16 @@ impl<'a> ModelBasedUser<'a> {
         if source.model.dtype != dest.model.dtype || self.rng.below(3) == 0 {
             let scalar = self.rng.ordinary(dest.model.dtype);
             self.note(format!("x{}[...] = {scalar}", dest.name));
-            self.context.assign(&dest.array, Arg::Scalar(scalar)).map_err(failure)?;
+            self.context.assign(&dest.array, ArrayOrScalar::Scalar(scalar)).map_err(failure)?;
             let all = Model::new(dest.model.dtype, &[], vec![scalar]);
             if let Some(all) = all.broadcast_to(&dest.model.shape) {
                 dest.model.assign(&all);
             }
         } else if let Some(all) = source.model.broadcast_to(&dest.model.shape) {
             self.note(format!("x{}[...] = x{}", dest.name, source.name));
-            self.context.assign(&dest.array, Arg::Array(&source.array)).map_err(failure)?;
+            self.context
+                .assign(&dest.array, ArrayOrScalar::Array(&source.array))
+                .map_err(failure)?;
             dest.model.assign(&all);
         }
         Ok(())
@@ -418,7 +421,8 @@ impl<'a> ModelBasedUser<'a> {
         if model.is_writable() && self.rng.below(4) == 0 {
             let scalar = self.rng.ordinary(dtype);
             self.note(format!("x{name}[axis {axis}: {how}] = {scalar} ({outside:?})"));
-            let put = self.context.put(&array, &indices, axis, outside, Arg::Scalar(scalar));
+            let put =
+                self.context.put(&array, &indices, axis, outside, ArrayOrScalar::Scalar(scalar));
             put.map_err(failure)?;
             model.put(axis, &placed, scalar);
             return Ok(());

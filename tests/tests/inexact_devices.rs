@@ -9,7 +9,7 @@ use gpupy_core::driver::*;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 
 /// One deviation in float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,8 +195,11 @@ fn what_a_careless_device_denies_is_computed_right_by_the_next() {
         Context::new(registry, Settings { driver: "sloppy".into(), ..Settings::default() });
     let bytes: Vec<u8> = [1f32, 2.0, 10.0].iter().flat_map(|x| x.to_ne_bytes()).collect();
     let x = Array::from_bytes(DType::F32, &[3], &bytes).unwrap();
-    let third = context.apply(Op::Div, &[Arg::Array(&x), Arg::Scalar(Scalar::f32(3.0))]).unwrap();
-    let more = context.apply(Op::Add, &[Arg::Array(&third), Arg::Array(&x)]).unwrap();
+    let third = context
+        .apply(Op::Div, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Scalar(Scalar::f32(3.0))])
+        .unwrap();
+    let more =
+        context.apply(Op::Add, &[ArrayOrScalar::Array(&third), ArrayOrScalar::Array(&x)]).unwrap();
     let got = context.read(&more).unwrap().to_vec().unwrap();
     let wanted: Vec<u8> =
         [1f32, 2.0, 10.0].iter().flat_map(|x| (x / 3.0 + x).to_ne_bytes()).collect();

@@ -5,7 +5,7 @@
 use crate::work::{Scene, TURNS, Work, plane, points};
 use crate::{Api, Outcome};
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Function, Placement, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Registry, ScalarFunction, Settings};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const COUNT: usize = 2;
 pub struct Ours {
     context: Context,
     /// The turns of a point, once they were asked for.
-    turns: OnceCell<Arc<Function>>,
+    turns: OnceCell<Arc<ScalarFunction>>,
 }
 
 impl Ours {
@@ -113,32 +113,32 @@ impl Ours {
             self.turns.get_or_init(|| made);
         }
         let Some(function) = self.turns.get() else { return Ok(x) };
-        let args = [Arg::Array(&x.array), Arg::Array(&y.array)];
+        let args = [ArrayOrScalar::Array(&x.array), ArrayOrScalar::Array(&y.array)];
         Ok(self.expression(&self.context.call(function, COUNT, &args)?))
     }
 
     /// The turns that a point takes, as `gpupy.kernel` would record it: a state of the point, the count and the number of
     /// the turn.
-    fn turns_of_a_point(&self) -> Result<Function> {
+    fn turns_of_a_point(&self) -> Result<ScalarFunction> {
         let float = || self.expression(&Array::argument(DType::F32));
         let (x, y, re, im, count) = (float(), float(), float(), float(), float());
         let turn = self.expression(&Array::argument(DType::I32));
         let [zero, begin, end] =
-            [Scalar::f32(0.0), Scalar::i32(1), Scalar::i32(0)].map(Arg::Scalar);
+            [Scalar::f32(0.0), Scalar::i32(1), Scalar::i32(0)].map(ArrayOrScalar::Scalar);
         let given = [&x, &y].map(|argument| argument.array.clone());
-        let entry = Function::recorded(&given, &[zero, zero, zero, end, begin])?;
+        let entry = ScalarFunction::recorded(&given, &[zero, zero, zero, end, begin])?;
         let (square_re, square_im) = (re.and(Op::Mul, &re)?, im.and(Op::Mul, &im)?);
         let near = square_re.and(Op::Add, &square_im)?.with(Op::Le, 4.0)?;
-        let last = [Arg::Array(&turn.array), Arg::Scalar(Scalar::i32(TURNS))];
+        let last = [ArrayOrScalar::Array(&turn.array), ArrayOrScalar::Scalar(Scalar::i32(TURNS))];
         let more = turn.of(self.context.apply(Op::Lt, &last)?);
         let inside = near.and(Op::And, &more)?;
         let next_re = square_re.and(Op::Sub, &square_im)?.and(Op::Add, &x)?;
         let next_im = re.with(Op::Mul, 2.0)?.and(Op::Mul, &im)?.and(Op::Add, &y)?;
         let next_count = count.with(Op::Add, 1.0)?;
-        let one = [Arg::Array(&turn.array), Arg::Scalar(Scalar::i32(1))];
+        let one = [ArrayOrScalar::Array(&turn.array), ArrayOrScalar::Scalar(Scalar::i32(1))];
         let next_turn = turn.of(self.context.apply(Op::Add, &one)?);
         let kept = |new: &Expression<'_>, old: &Expression<'_>| {
-            let args = [&inside, new, old].map(|of| Arg::Array(&of.array));
+            let args = [&inside, new, old].map(|of| ArrayOrScalar::Array(&of.array));
             self.context.apply(Op::Select, &args)
         };
         let state = [
@@ -146,11 +146,12 @@ impl Ours {
             kept(&next_im, &im)?,
             kept(&next_count, &count)?,
             kept(&next_turn, &turn)?,
-            self.context.apply(Op::Select, &[Arg::Array(&inside.array), begin, end])?,
+            self.context.apply(Op::Select, &[ArrayOrScalar::Array(&inside.array), begin, end])?,
         ];
         let taken = [x, y, re, im, count, turn].map(|argument| argument.array);
-        let segment = Function::recorded(&taken, &state.each_ref().map(Arg::Array))?;
-        Function::of_segments(2, Some(&entry), &[Arc::new(segment)], TURNS as u32 + 1)
+        let segment =
+            ScalarFunction::recorded(&taken, &state.each_ref().map(ArrayOrScalar::Array))?;
+        ScalarFunction::of_segments(2, Some(&entry), &[Arc::new(segment)], TURNS as u32 + 1)
     }
 
     fn sphere(&self, side: usize) -> Result<Vec<Array>> {
@@ -169,8 +170,11 @@ impl Ours {
         let (is_lit, hits) = (lit.with(Op::Gt, 0.0)?, discriminant.with(Op::Gt, 0.0)?);
         let channel = |[background, ambient, diffuse]: [f32; 3]| {
             let bright = lit.with(Op::Mul, diffuse)?.with(Op::Add, ambient)?;
-            let shade = is_lit.select(Arg::Array(&bright.array), ambient)?;
-            Ok(hits.select(Arg::Array(&shade.array), background)?.with(Op::Mul, 255.0)?.array)
+            let shade = is_lit.select(ArrayOrScalar::Array(&bright.array), ambient)?;
+            Ok(hits
+                .select(ArrayOrScalar::Array(&shade.array), background)?
+                .with(Op::Mul, 255.0)?
+                .array)
         };
         Scene::CHANNELS.into_iter().map(channel).collect()
     }
@@ -188,22 +192,23 @@ impl<'c> Expression<'c> {
     }
 
     fn apply(&self, op: Op) -> Result<Expression<'c>> {
-        Ok(self.of(self.context.apply(op, &[Arg::Array(&self.array)])?))
+        Ok(self.of(self.context.apply(op, &[ArrayOrScalar::Array(&self.array)])?))
     }
 
     fn with(&self, op: Op, scalar: f32) -> Result<Expression<'c>> {
-        let args = [Arg::Array(&self.array), Arg::Scalar(Scalar::f32(scalar))];
+        let args = [ArrayOrScalar::Array(&self.array), ArrayOrScalar::Scalar(Scalar::f32(scalar))];
         Ok(self.of(self.context.apply(op, &args)?))
     }
 
     fn and(&self, op: Op, other: &Expression<'c>) -> Result<Expression<'c>> {
-        let args = [Arg::Array(&self.array), Arg::Array(&other.array)];
+        let args = [ArrayOrScalar::Array(&self.array), ArrayOrScalar::Array(&other.array)];
         Ok(self.of(self.context.apply(op, &args)?))
     }
 
     /// `chosen` where this, a bool, holds; otherwise a scalar.
-    fn select(&self, chosen: Arg<'_>, other: f32) -> Result<Expression<'c>> {
-        let args = [Arg::Array(&self.array), chosen, Arg::Scalar(Scalar::f32(other))];
+    fn select(&self, chosen: ArrayOrScalar<'_>, other: f32) -> Result<Expression<'c>> {
+        let args =
+            [ArrayOrScalar::Array(&self.array), chosen, ArrayOrScalar::Scalar(Scalar::f32(other))];
         Ok(self.of(self.context.apply(Op::Select, &args)?))
     }
 }

@@ -6,7 +6,7 @@
 //! Not here: which thresholds are timed, and both sides of each (`xtask/src/timing/tune.rs`).
 
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 use std::time::{Duration, Instant};
 
 /// For how long a piece of work is repeated, at least ten times.
@@ -25,7 +25,7 @@ type Work = Box<dyn Fn(&Context) -> Result<Array>>;
 /// The work that a threshold decides about; `None` where it is not timed.
 fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
     let two = |op: Op, a: &Array, b: &Array, context: &Context| {
-        context.apply(op, &[Arg::Array(a), Arg::Array(b)])
+        context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
     };
     let one = ramp(&[size])?;
     let other = ramp(&[size])?;
@@ -35,7 +35,7 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
             let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 12, 1));
             let mut chain = one;
             for _ in 0..6 {
-                let half = [Arg::Array(&chain), Arg::Scalar(Scalar::f64(0.5))];
+                let half = [ArrayOrScalar::Array(&chain), ArrayOrScalar::Scalar(Scalar::f64(0.5))];
                 chain = two(Op::Add, &context.apply(Op::Mul, &half)?, &other, context)?;
             }
             Ok(chain)

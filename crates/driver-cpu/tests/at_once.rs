@@ -6,7 +6,7 @@ mod small;
 mod watched;
 
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
-use gpupy_engine::{Arg, Array, Outside, Placement};
+use gpupy_engine::{Array, ArrayOrScalar, Outside, Placement};
 use small::{add, auto, bytes, context, floats, opened, ramp, scaled};
 use std::sync::{Arc, Condvar, Mutex};
 use watched::{registry, watched};
@@ -70,8 +70,10 @@ fn writing_leaves_those_who_hold_the_old_elements() {
     let a = ramp(6);
     let (before, snapshot) = (scaled(&context, &a, 1.0), a.snapshot().unwrap());
     // Overlapping, and through a view.
-    context.assign(&a.slice_axis(0, 1, 5, 1), Arg::Array(&a.slice_axis(0, 0, 5, 1))).unwrap();
-    context.assign(&a.slice_axis(0, 0, 3, 2), Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+    context
+        .assign(&a.slice_axis(0, 1, 5, 1), ArrayOrScalar::Array(&a.slice_axis(0, 0, 5, 1)))
+        .unwrap();
+    context.assign(&a.slice_axis(0, 0, 3, 2), ArrayOrScalar::Scalar(Scalar::f32(-1.0))).unwrap();
     assert_eq!(bytes(&context, &a), bytes(&context, &floats(&[-1.0, 0.0, -1.0, 2.0, -1.0, 4.0])));
     for old in [before, snapshot] {
         assert_eq!(bytes(&context, &old), bytes(&context, &ramp(6)));
@@ -85,12 +87,12 @@ fn a_write_in_place_leaves_nothing_known_of_the_elements_before() {
     let (table, at) = (ramp(10), Array::from_bytes(DType::I32, &[2], &[0; 8]).unwrap());
     for position in [3, 9, 4] {
         let second = at.slice_axis(0, 1, 1, 1);
-        context.assign(&second, Arg::Scalar(Scalar::i32(position))).unwrap();
+        context.assign(&second, ArrayOrScalar::Scalar(Scalar::i32(position))).unwrap();
         let picked = context.pick(&table, &[Some(&at)], 0, Outside::Refuse).unwrap();
         assert_eq!(bytes(&context, &picked), bytes(&context, &floats(&[0.0, position as f32])));
     }
-    context.assign(&at, Arg::Scalar(Scalar::i32(0))).unwrap();
-    context.assign(&at.slice_axis(0, 1, 1, 1), Arg::Scalar(Scalar::i32(10))).unwrap();
+    context.assign(&at, ArrayOrScalar::Scalar(Scalar::i32(0))).unwrap();
+    context.assign(&at.slice_axis(0, 1, 1, 1), ArrayOrScalar::Scalar(Scalar::i32(10))).unwrap();
     assert!(context.pick(&table, &[Some(&at)], 0, Outside::Refuse).is_err());
 }
 
@@ -201,7 +203,9 @@ fn few_rows_are_picked_where_they_lie_and_mistakes_are_left_to_others() {
     assert_eq!(bytes(&context, &found), bytes(&context, &floats(&[4.0, 5.0, 0.0, 1.0])));
     assert!(context.picked_at_once(&table, &index(&[3])).is_none());
     assert!(context.picked_at_once(&table, &index(&[-4])).is_none());
-    let mask = context.apply(Op::Gt, &[Arg::Array(&table), Arg::Scalar(Scalar::f32(2.5))]).unwrap();
+    let mask = context
+        .apply(Op::Gt, &[ArrayOrScalar::Array(&table), ArrayOrScalar::Scalar(Scalar::f32(2.5))])
+        .unwrap();
     let found = context.picked_at_once(&table, &mask).unwrap();
     assert_eq!(bytes(&context, &found), bytes(&context, &floats(&[3.0, 4.0, 5.0])));
     assert!(context.picked_at_once(&ramp(5), &mask).is_none());
@@ -265,14 +269,21 @@ fn an_update_takes_the_place_of_elements_that_nobody_else_has() {
     let context = auto();
     let (x, y) = (ramp(6), ramp(6));
     let row = x.slice_axis(0, 1, 3, 1);
-    assert!(context.update_at_once(Op::Add, &[Arg::Array(&x), Arg::Array(&y)], &x));
+    assert!(context.update_at_once(
+        Op::Add,
+        &[ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&y)],
+        &x
+    ));
     assert_eq!(bytes(&context, &row), bytes(&context, &floats(&[2.0, 4.0, 6.0])));
-    let compare = [Arg::Array(&x), Arg::Array(&y)];
+    let compare = [ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&y)];
     assert!(!context.update_at_once(Op::Lt, &compare, &x), "results are of another dtype");
     assert!(!context.update_at_once(Op::Add, &compare, &row), "it is a part");
     let snapshot = x.snapshot().unwrap();
     assert!(!context.update_at_once(Op::Add, &compare, &x), "somebody else has them");
     assert_eq!(bytes(&context, &snapshot), bytes(&context, &scaled(&context, &y, 2.0)));
-    assert!(context.assign(&y, Arg::Scalar(Scalar::f64(1.0))).is_err(), "of another dtype");
+    assert!(
+        context.assign(&y, ArrayOrScalar::Scalar(Scalar::f64(1.0))).is_err(),
+        "of another dtype"
+    );
     assert_eq!(bytes(&context, &y), bytes(&context, &ramp(6)));
 }

@@ -4,7 +4,7 @@
 mod small;
 
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Placement};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement};
 use small::{auto, bytes, context};
 
 /// Numbers that look random, the same ones every time.
@@ -79,17 +79,17 @@ fn operation(
 ) -> Option<Array> {
     let a = &arrays[dice.below(arrays.len())];
     let b = &arrays[dice.below(arrays.len())];
-    let apply = |op, args: &[Arg<'_>]| context.apply(op, args).ok();
+    let apply = |op, args: &[ArrayOrScalar<'_>]| context.apply(op, args).ok();
     match dice.below(12) {
         0 | 1 => {
             let ops =
                 [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Min, Op::Max, Op::Lt, Op::Eq, Op::And];
-            apply(dice.of(&ops), &[Arg::Array(a), Arg::Array(b)])
+            apply(dice.of(&ops), &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
         }
         2 => {
-            let number = Arg::Scalar(scalar(dice, a.dtype()));
+            let number = ArrayOrScalar::Scalar(scalar(dice, a.dtype()));
             let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Ge];
-            let args = [Arg::Array(a), number];
+            let args = [ArrayOrScalar::Array(a), number];
             if dice.below(2) == 0 {
                 return apply(dice.of(&ops), &args);
             }
@@ -97,11 +97,14 @@ fn operation(
         }
         3 => {
             let ops = [Op::Neg, Op::Abs, Op::Sqrt, Op::Floor, Op::Exp, Op::Sin, Op::Not];
-            apply(dice.of(&ops), &[Arg::Array(a)])
+            apply(dice.of(&ops), &[ArrayOrScalar::Array(a)])
         }
         4 => {
             let mask = arrays.iter().find(|array| array.dtype() == DType::Bool)?;
-            apply(Op::Select, &[Arg::Array(mask), Arg::Array(a), Arg::Array(b)])
+            apply(
+                Op::Select,
+                &[ArrayOrScalar::Array(mask), ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)],
+            )
         }
         5 => context.cast(a, dice.of(dtypes)).ok(),
         6 => {
@@ -120,8 +123,10 @@ fn operation(
             }
             let source = if dice.below(2) == 0 { b.clone() } else { view(dice, &dest) };
             match dice.below(2) {
-                0 => context.assign(&dest, Arg::Scalar(scalar(dice, dest.dtype()))).ok()?,
-                _ => context.assign(&dest, Arg::Array(&source)).ok()?,
+                0 => {
+                    context.assign(&dest, ArrayOrScalar::Scalar(scalar(dice, dest.dtype()))).ok()?
+                }
+                _ => context.assign(&dest, ArrayOrScalar::Array(&source)).ok()?,
             }
             Some(dest)
         }

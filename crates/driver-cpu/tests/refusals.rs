@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::{DType, ErrorKind, Op, Result, Scalar, memory};
-use gpupy_engine::{Arg, Array, Context, Outside, Placement, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Outside, Placement, Registry, Settings};
 
 /// What a program begins with.
 struct Given {
@@ -47,7 +47,7 @@ impl Given {
     }
 
     fn two(&self, op: Op, a: &Array, b: &Array) -> Result<Array> {
-        self.context.apply(op, &[Arg::Array(a), Arg::Array(b)])
+        self.context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
     }
 
     /// The bytes of all that was there before.
@@ -63,7 +63,10 @@ const PROGRAMS: [(&str, Program); 16] = [
     ("a chain of many", |g| {
         let sum = g.two(Op::Add, &g.large, &g.large)?;
         let product = g.two(Op::Mul, &sum, &g.large)?;
-        Ok(vec![g.context.apply(Op::Sqrt, &[Arg::Array(&g.two(Op::Mul, &product, &product)?)])?])
+        Ok(vec![
+            g.context
+                .apply(Op::Sqrt, &[ArrayOrScalar::Array(&g.two(Op::Mul, &product, &product)?)])?,
+        ])
     }),
     ("reductions", |g| {
         Ok(vec![
@@ -106,17 +109,21 @@ const PROGRAMS: [(&str, Program); 16] = [
         Ok(vec![copied])
     }),
     ("a mask's positions", |g| {
-        let large = g.context.apply(Op::Lt, &[Arg::Array(&g.large), Scalar::f32(0.0).into()])?;
+        let large =
+            g.context.apply(Op::Lt, &[ArrayOrScalar::Array(&g.large), Scalar::f32(0.0).into()])?;
         Ok(vec![g.context.where_true(&g.mask)?, g.context.where_true(&large)?])
     }),
     ("writes", |g| {
         let copied = g.context.copy(&g.large)?;
         let part = copied.slice_axis(0, 100, 20_000, 1);
-        g.context.assign(&part, Arg::Array(&g.large.slice_axis(0, 39_999, 20_000, -1)))?;
+        g.context
+            .assign(&part, ArrayOrScalar::Array(&g.large.slice_axis(0, 39_999, 20_000, -1)))?;
         g.context.assign(&copied.slice_axis(0, 1, 900, 3), Scalar::f32(2.5).into())?;
         let few = g.context.copy(&g.small)?;
-        g.context
-            .assign(&few.slice_axis(0, 0, 250, 2), Arg::Array(&g.small.slice_axis(0, 0, 250, 1)))?;
+        g.context.assign(
+            &few.slice_axis(0, 0, 250, 2),
+            ArrayOrScalar::Array(&g.small.slice_axis(0, 0, 250, 1)),
+        )?;
         Ok(vec![copied, few])
     }),
     ("casts", |g| {

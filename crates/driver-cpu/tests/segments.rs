@@ -4,7 +4,7 @@
 mod small;
 
 use gpupy_core::{ErrorKind, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Placement, Segment};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Segment};
 use small::{add, auto, bytes, context, ramp, scaled};
 
 fn strict() -> Context {
@@ -14,7 +14,7 @@ fn strict() -> Context {
 /// Writes twice the first part of an array into it, and gives its sum and the array with another added.
 fn program(context: &Context, x: &Array, y: &Array) -> Vec<Array> {
     let part = x.slice_axis(0, 0, x.size() / 2, 1);
-    context.assign(&part, Arg::Array(&scaled(context, &part, 2.0))).unwrap();
+    context.assign(&part, ArrayOrScalar::Array(&scaled(context, &part, 2.0))).unwrap();
     let sum = context.reduce(Op::Add, x, &[0], false).unwrap();
     vec![x.clone(), sum, add(context, x, y)]
 }
@@ -73,7 +73,8 @@ fn scalars_that_are_known_are_parts_of_kernels() {
     let context = strict();
     let number = Array::from_bytes(gpupy_core::DType::F32, &[], &2.5f32.to_ne_bytes()).unwrap();
     let (x, by) = (ramp(5).argument_of().unwrap(), number.argument_of().unwrap());
-    let results = [context.apply(Op::Mul, &[Arg::Array(&x), Arg::Array(&by)]).unwrap()];
+    let results =
+        [context.apply(Op::Mul, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&by)]).unwrap()];
     let (segment, _) = Segment::of(&[x, by], &results).unwrap();
     let found = context.replay(&segment, &[&ramp(5), &number]).unwrap();
     assert_eq!(bytes(&context, &found[0]), bytes(&context, &scaled(&context, &ramp(5), 2.5)));

@@ -5,7 +5,7 @@ mod small;
 mod watched;
 
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Placement};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement};
 use small::{auto, bytes, opened};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -23,12 +23,13 @@ fn rows(first: usize, count: usize) -> Array {
 
 /// Each row less its mean, over the mean of the squares of that.
 fn normalised(context: &Context, x: &Array) -> Array {
-    let with =
-        |op, a: &Array, b: &Array| context.apply(op, &[Arg::Array(a), Arg::Array(b)]).unwrap();
+    let with = |op, a: &Array, b: &Array| {
+        context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
+    };
     let mean = |x: &Array| {
         let sum = context.reduce(Op::Add, x, &[1], true).unwrap();
-        let count = Arg::Scalar(Scalar::f32(SHAPE[1] as f32));
-        context.apply(Op::Div, &[Arg::Array(&sum), count]).unwrap()
+        let count = ArrayOrScalar::Scalar(Scalar::f32(SHAPE[1] as f32));
+        context.apply(Op::Div, &[ArrayOrScalar::Array(&sum), count]).unwrap()
     };
     let less = with(Op::Sub, x, &mean(x));
     with(Op::Div, &less, &mean(&with(Op::Mul, &less, &less)))

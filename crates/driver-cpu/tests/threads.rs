@@ -1,7 +1,7 @@
 //! The number of threads changes no bits.
 
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Context, Registry, Settings};
+use gpupy_engine::{ArrayOrScalar, Context, Registry, Settings};
 
 /// Bits of some arrays that are large enough to be shared between threads.
 fn results(threads: u32) -> Vec<u8> {
@@ -12,11 +12,11 @@ fn results(threads: u32) -> Vec<u8> {
     let (x, y) = (coordinate(0), coordinate(1));
     let x = context.cast(&x, DType::F32).expect("a cast");
     let y = context.cast(&y, DType::F32).expect("a cast");
-    let third = Arg::Scalar(Scalar::f32(0.333));
-    let apply = |op, args: &[Arg<'_>]| context.apply(op, args).expect("an operation");
-    let scaled = apply(Op::Mul, &[Arg::Array(&x), third]);
-    let sum = apply(Op::Add, &[Arg::Array(&scaled), Arg::Array(&y)]);
-    let root = apply(Op::Sqrt, &[Arg::Array(&sum)]);
+    let third = ArrayOrScalar::Scalar(Scalar::f32(0.333));
+    let apply = |op, args: &[ArrayOrScalar<'_>]| context.apply(op, args).expect("an operation");
+    let scaled = apply(Op::Mul, &[ArrayOrScalar::Array(&x), third]);
+    let sum = apply(Op::Add, &[ArrayOrScalar::Array(&scaled), ArrayOrScalar::Array(&y)]);
+    let root = apply(Op::Sqrt, &[ArrayOrScalar::Array(&sum)]);
     let reduce = |axes: &[usize]| context.reduce(Op::Add, &root, axes, false).expect("a sum");
     let mut bits = Vec::new();
     for array in [&root, &reduce(&[0]), &reduce(&[1]), &reduce(&[0, 1])] {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::{Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 
 /// Opens a device, computes with it and closes it; `None` where there is no OpenGL.
 fn one(seed: f32) -> Option<f32> {
@@ -12,7 +12,8 @@ fn one(seed: f32) -> Option<f32> {
     let x = Array::full(&[1], Scalar::f32(seed)).unwrap();
     let rows = context.index(&[1000], 0).unwrap();
     let rows = context.cast(&rows, x.dtype()).unwrap();
-    let sum = context.apply(Op::Add, &[Arg::Array(&rows), Arg::Array(&x)]).unwrap();
+    let sum =
+        context.apply(Op::Add, &[ArrayOrScalar::Array(&rows), ArrayOrScalar::Array(&x)]).unwrap();
     Some(context.item(&sum, &[999]).unwrap().as_f32())
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::{DType, Op};
-use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 
 /// The library that Cargo built beside this test.
@@ -15,7 +15,9 @@ fn library() -> String {
 fn sum_of_three_squares(context: &Context) -> f32 {
     let values: Vec<u8> = [1f32, 2.0, 3.0].into_iter().flat_map(f32::to_ne_bytes).collect();
     let values = Array::from_bytes(DType::F32, &[3], &values).unwrap();
-    let squares = context.apply(Op::Mul, &[Arg::Array(&values), Arg::Array(&values)]).unwrap();
+    let squares = context
+        .apply(Op::Mul, &[ArrayOrScalar::Array(&values), ArrayOrScalar::Array(&values)])
+        .unwrap();
     let sum = context.reduce(Op::Add, &squares, &[0], false).unwrap();
     context.item(&sum, &[]).unwrap().as_f32()
 }

@@ -1,10 +1,10 @@
 //! Element types, named and sized as NumPy's.
 //!
-//! Owns [`DType`] and its table: every fact about a dtype is one column, and what does something for each of them by
-//! its Rust type asks [`for_real_type`](crate::for_real_type). Invariant: the discriminants are part of the IR's
-//! memory form and never change.
+//! Owns [`DType`] and its table: every fact about a dtype is one column. Invariant: the discriminants are part of the
+//! IR's memory form and never change.
 //!
-//! Not here: values of a dtype (`scalar.rs`), promotion rules (NumPy's, applied by the front end).
+//! Not here: values of a dtype (`scalar.rs`), the Rust types of elements (`op_eval/element.rs`), promotion rules
+//! (NumPy's, applied by the front end).
 
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
@@ -167,69 +167,6 @@ impl DType {
     pub fn real() -> impl Iterator<Item = DType> + Clone {
         DType::ALL.into_iter().filter(|dtype| !dtype.is_complex())
     }
-}
-
-/// Runs code in which a name is the Rust type of a dtype's elements ([`crate::op_eval::element`]), for every dtype but
-/// the complex ones, and other code for these.
-#[macro_export]
-macro_rules! for_real_type {
-    ($dtype:expr, $t:ident => $body:expr, _ => $other:expr $(,)?) => {
-        match $dtype {
-            $crate::DType::Bool => { type $t = bool; $body }
-            $crate::DType::F16 => { type $t = $crate::op_eval::element::Half; $body }
-            $crate::DType::F32 => { type $t = f32; $body }
-            $crate::DType::F64 => { type $t = f64; $body }
-            dtype => $crate::for_integer_type!(dtype, $t => $body, _ => $other),
-        }
-    };
-}
-
-/// Runs code in which a name is the Rust type of a dtype's elements, for every dtype of integers, and other code for
-/// the other dtypes.
-#[macro_export]
-macro_rules! for_integer_type {
-    ($dtype:expr, $t:ident => $body:expr, _ => $other:expr $(,)?) => {
-        match $dtype {
-            $crate::DType::I8 => {
-                type $t = i8;
-                $body
-            }
-            $crate::DType::I16 => {
-                type $t = i16;
-                $body
-            }
-            $crate::DType::I32 => {
-                type $t = i32;
-                $body
-            }
-            $crate::DType::I64 => {
-                type $t = i64;
-                $body
-            }
-            $crate::DType::U8 => {
-                type $t = u8;
-                $body
-            }
-            $crate::DType::U16 => {
-                type $t = u16;
-                $body
-            }
-            $crate::DType::U32 => {
-                type $t = u32;
-                $body
-            }
-            $crate::DType::U64 => {
-                type $t = u64;
-                $body
-            }
-            $crate::DType::Bool
-            | $crate::DType::F16
-            | $crate::DType::F32
-            | $crate::DType::F64
-            | $crate::DType::C64
-            | $crate::DType::C128 => $other,
-        }
-    };
 }
 
 impl fmt::Display for DType {

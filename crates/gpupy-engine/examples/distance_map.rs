@@ -5,7 +5,7 @@
 
 use gpupy_core::{DType, Op, Result, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::time::Instant;
 
 /// Each pixel's distance to the nearest of `points`, as one pending expression.
@@ -15,17 +15,23 @@ fn distance_map(context: &Context, size: usize, points: &[(f32, f32)]) -> Result
     let mut nearest: Option<Array> = None;
     for (px, py) in points {
         let square = |array: &Array, at: f32| -> Result<Array> {
-            let d = context.apply(Op::Sub, &[Arg::Array(array), Arg::Scalar(Scalar::f32(at))])?;
-            context.apply(Op::Mul, &[Arg::Array(&d), Arg::Array(&d)])
+            let d = context.apply(
+                Op::Sub,
+                &[ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(Scalar::f32(at))],
+            )?;
+            context.apply(Op::Mul, &[ArrayOrScalar::Array(&d), ArrayOrScalar::Array(&d)])
         };
-        let sum = context
-            .apply(Op::Add, &[Arg::Array(&square(&x, *px)?), Arg::Array(&square(&y, *py)?)])?;
-        let distance = context.apply(Op::Sqrt, &[Arg::Array(&sum)])?;
+        let sum = context.apply(
+            Op::Add,
+            &[ArrayOrScalar::Array(&square(&x, *px)?), ArrayOrScalar::Array(&square(&y, *py)?)],
+        )?;
+        let distance = context.apply(Op::Sqrt, &[ArrayOrScalar::Array(&sum)])?;
         nearest = Some(match nearest {
             None => distance,
-            Some(before) => {
-                context.apply(Op::Min, &[Arg::Array(&distance), Arg::Array(&before)])?
-            }
+            Some(before) => context.apply(
+                Op::Min,
+                &[ArrayOrScalar::Array(&distance), ArrayOrScalar::Array(&before)],
+            )?,
         });
     }
     nearest.map_or_else(|| Array::full(&[size, size], Scalar::f32(f32::INFINITY)), Ok)

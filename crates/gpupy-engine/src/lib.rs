@@ -1,30 +1,30 @@
-//! The engine of gpupy: arrays whose operations are recorded as expressions, and evaluated block by
-//! block on whatever driver is chosen.
+//! The engine of gpupy: arrays whose operations are recorded as expressions, and evaluated block by block on the chosen
+//! driver.
 //!
-//! Its folders, each of which imports only those above it (a test in `xtask` holds them to that, but for what
-//! `xtask/imports.txt` lists):
+//! Its folders, each of which imports only those above it (a test in `xtask` enforces it, but for the exceptions in
+//! `xtask/imports.txt`):
 //!
 //! ```text
 //! memory     host memory: buffers, views, tiles, and how elements lie
-//! drivers    the drivers that there are, by name; plug-ins
+//! drivers    the drivers that can be chosen, by name; plug-ins
 //! graph      immutable values and their expressions
-//! explain    what was done, for people: traces, texts, pictures, counts
-//! array      what a program holds: a view of a base, and what a base has
-//! rewrite    expressions that are simpler, with the same bits
+//! explain    traces, texts, pictures and counts, for people
+//! array      what a program holds: views of bases, and their contents
+//! rewrite    simpler expressions with the same bits
 //! record     operations on arrays become expressions
-//! blocks     pieces of values on a device, and which goes when it is full
-//! schedule   from a wanted value to kernels: walks, ways, partitions, programs
+//! blocks     pieces of values on a device: block cache, eviction
+//! schedule   from a wanted value to kernels: fusion, lowering, partition, programs
 //! execute    tiles are computed, moved and written; pauses
 //! eager      small work is computed now instead
-//! context    what a front end talks to: reading, writing, choosing drivers, settings, counts
-//! indexing   index arrays and masks
+//! context    the interface of a front end: reading, writing, choosing drivers, settings, counts
+//! indexing   fancy indexing: index arrays and masks
 //! saved      recorded functions in files
 //! ```
 //!
-//! The order is that of imports. A program's data takes the way `context` → `record` → `graph`, and when something
-//! is read `context` → `execute` → `schedule` → a driver → `blocks` → `memory`.
+//! The order is that of imports. A program's data takes the way `context` → `record` → `graph`, and a read the way
+//! `context` → `execute` → `schedule` → a driver → `blocks` → `memory`.
 //!
-//! Not here: the contract with drivers, and what operations mean (crate `gpupy-core`).
+//! Not here: the contract with drivers, and the meaning of operations (crate `gpupy-core`).
 
 mod array;
 mod blocks;
@@ -42,22 +42,22 @@ pub mod saved;
 mod schedule;
 mod thresholds;
 
-pub use array::base::{Arg, Array, WeakArray};
-pub use context::faces::{LastFace, steps as face_steps};
-pub use context::lend::LentBlock;
+pub use array::base::{Array, ArrayOrScalar, WeakArray};
+pub use context::dtype_view::{LastDtypeView, steps as face_steps};
+pub use context::lent_block::LentBlock;
 pub use context::pin::Pin;
 pub use context::read::{HostArray, Unread};
 pub use context::settings::{Placement, Settings};
 pub use context::{Context, Interrupt, Opener, Waiter};
 pub use drivers::registry::{Constructor, Registry};
 pub use drivers::{device_nodes, plugin, registry};
-pub use eager::indexed::Outside;
 pub use eager::segment::Segment;
+pub use eager::small_fancy_index::Outside;
 pub use explain::explanation::Explanation;
 pub use explain::stats::Stats;
 pub use explain::trace;
-pub use graph::function::Function;
+pub use graph::scalar_function::ScalarFunction;
 pub use graph::value::Value;
-pub use memory::host::{HostBuffer, set_pool_bytes};
+pub use memory::host_buffer::{HostBuffer, set_pool_bytes};
 pub use memory::reader::{FileReader, Reader, bytes_read};
 pub use memory::view::View;

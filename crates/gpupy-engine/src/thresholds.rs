@@ -1,9 +1,9 @@
-//! The thresholds of this crate: from where one of two ways is taken, each with what it was measured on.
+//! The thresholds of this crate: from where one of two ways is taken, each with the measurement behind it.
 //!
 //! Owns [`Thresholds`] and its one value, [`T`]. `cargo xtask tune` times both ways around those that it knows on the
-//! machine at hand. Invariant: results have the same bits whatever stands here.
+//! machine at hand. Invariant: results have the same bits for any thresholds.
 //!
-//! Not here: extents of memory and of programs that are no choice, which stand where they are used.
+//! Not here: sizes of memory and of programs that are no choice, which stand where they are used.
 
 gpupy_core::thresholds! {
     // memory
@@ -36,7 +36,7 @@ gpupy_core::thresholds! {
     /// A base settles when this times the little reads or writes that it saw is more than its elements: moving
     /// all of them once costs as much then as those writes cost as launches.
     settled_share: usize = 4 << 10,
-    /// The same for a base whose elements are all one number, which has to be put there once in any case.
+    /// The most elements of a promoted base whose elements are all one number, which has to be stored once in any case.
     settled_constant: usize = 1 << 20,
     /// The most elements that a read copies rather than to share them.
     read_copied: usize = 1 << 10,
@@ -48,8 +48,8 @@ gpupy_core::thresholds! {
     /// another round trip for each element.
     single_reads: u32 = 4,
 
-    /// The most ranges of a value that the host has written and a device is sent one by one; between more, the narrowest
-    /// gaps are sent, too. Each is a call of the driver, a few microseconds of Mesa's.
+    /// The most ranges of a value that the host has written and a device is sent one by one; between more, the
+    /// narrowest gaps are sent, too. Each is a call of the driver, a few microseconds of Mesa's.
     sent_ranges: usize = 32,
 
     // indexing
@@ -93,8 +93,8 @@ gpupy_core::thresholds! {
     streamed_tile: usize = 1 << 21,
     /// Elements that lie outside and may be read although few of them are wanted.
     streamed_least: usize = 1 << 16,
-    /// The most elements of a tile of a reduction's step that reads rows of these: a few hundred megabytes are read before
-    /// an evaluation may pause.
+    /// The most elements of a tile of a reduction's step that reads rows of these: a few hundred megabytes are read
+    /// before an evaluation may pause.
     streamed_reduction: usize = 1 << 18,
     /// The most of another, which would read all rows again for each tile.
     streamed_across: usize = 1 << 24,
@@ -119,9 +119,9 @@ gpupy_core::thresholds! {
     scattered_walks: usize = 16,
 
     // record
-    /// The most little writes into a pending value, one after another, that become joins. Edges are as many; what writes
-    /// more goes through a value little after little, and each of its writes would be another layer to walk through:
-    /// 500 rows and columns took memory without end (NPBench's `correlation`).
+    /// The most little writes into a pending value, one after another, that become joins. Edges are as many; what
+    /// writes more goes through a value little after little, and each of its writes would be another layer to walk
+    /// through: 500 rows and columns took memory without end (NPBench's `correlation`).
     joined_writes: u32 = 8,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,
@@ -170,12 +170,12 @@ gpupy_core::thresholds! {
     most_apart: u32 = 256,
     /// Such accesses that are computed by a kernel whatever the size of the value, as those of the components
     /// of vectors: they spare it the launch that would store the value.
-    few_apart: usize = crate::graph::lanes::FEW,
+    few_apart: usize = crate::graph::reduction_lanes::FEW,
     /// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller
     /// one lies in a cache.
     apart_from: usize = 1 << 16,
-    /// Operations that are computed again rather than to store what lies outside and is computed with: 10 ns, for which a
-    /// disk writes as much.
+    /// Operations that are computed again rather than to store what lies outside and is computed with: 10 ns, for which
+    /// a disk writes as much.
     streamed: u32 = 512,
     /// What storing an element in new memory costs, and reading it from there: 0.65 ns a float32 and 1.5 ns a
     /// float64 on two cores of an AMD EPYC, where an operation takes 0.02 ns.
@@ -237,7 +237,7 @@ gpupy_core::thresholds! {
     assigned_least: usize = 1 << 15,
     /// The most values that there is room for before they are seen.
     likely_nodes: usize = 1 << 10,
-    /// Nodes in a walk that may be one kernel with others beside it which nobody has asked for.
+    /// The most nodes of a walk that is fused with siblings that were not asked for.
     siblings_nodes: usize = 2048,
 
 }

@@ -4,7 +4,7 @@
 use gpupy_core::driver::Resources;
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 fn context(settings: Settings) -> Context {
     Context::new(Registry::new().register(driver_soft::NAME, driver_soft::new), settings)
@@ -29,11 +29,13 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 }
 
 fn add(context: &Context, a: &Array, b: &Array) -> Array {
-    context.apply(Op::Add, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+    context.apply(Op::Add, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
 }
 
 fn scaled(context: &Context, a: &Array, factor: f32) -> Array {
-    context.apply(Op::Mul, &[Arg::Array(a), Arg::Scalar(Scalar::f32(factor))]).unwrap()
+    context
+        .apply(Op::Mul, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(factor))])
+        .unwrap()
 }
 
 #[test]
@@ -63,7 +65,7 @@ fn equal_expressions_are_evaluated_once_and_writing_one_leaves_the_other() {
     let context = soft();
     let (a, b) = (floats(&[2], &[1.0, 2.0]), floats(&[2], &[10.0, 20.0]));
     let (c, d) = (add(&context, &a, &b), add(&context, &b, &a));
-    context.assign(&c.index_axis(0, 0), Arg::Scalar(Scalar::f32(1.0))).unwrap();
+    context.assign(&c.index_axis(0, 0), ArrayOrScalar::Scalar(Scalar::f32(1.0))).unwrap();
     assert_eq!(read(&context, &d), [11.0, 22.0]);
     assert_eq!(read(&context, &c), [1.0, 22.0]);
     assert_eq!(context.stats().instructions, 1);
@@ -75,11 +77,11 @@ fn pending_expressions_keep_the_old_values() {
         let a = floats(&[8], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         let before = scaled(&context, &a, 10.0);
         let middle = a.slice_axis(0, 1, 6, 1);
-        context.assign(&middle, Arg::Array(&a.slice_axis(0, 0, 6, 1))).unwrap();
+        context.assign(&middle, ArrayOrScalar::Array(&a.slice_axis(0, 0, 6, 1))).unwrap();
         assert_eq!(read(&context, &before), [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0]);
         assert_eq!(read(&context, &a), [0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 7.0]);
         let even = a.slice_axis(0, 0, 4, 2);
-        context.assign(&even, Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+        context.assign(&even, ArrayOrScalar::Scalar(Scalar::f32(-1.0))).unwrap();
         assert_eq!(read(&context, &a), [-1.0, 0.0, -1.0, 2.0, -1.0, 4.0, -1.0, 7.0]);
     }
 }
@@ -134,7 +136,9 @@ fn what_a_reduction_shares_with_others_is_computed_once() {
     let x = context.cast(&index, DType::F32).unwrap();
     let pixels = (0..10).fold(x, |x, i| scaled(&context, &x, 1.5 + i as f32 / 8.0));
     let high = context.reduce(Op::Max, &pixels, &[0, 1], false).unwrap();
-    let shades = context.apply(Op::Div, &[Arg::Array(&pixels), Arg::Array(&high)]).unwrap();
+    let shades = context
+        .apply(Op::Div, &[ArrayOrScalar::Array(&pixels), ArrayOrScalar::Array(&high)])
+        .unwrap();
     assert_eq!(read(&context, &shades)[599], 1.0);
     // A cast, ten products, a quotient; a reduction is a form, not an operation.
     assert_eq!(context.stats().instructions, 12);
@@ -213,7 +217,7 @@ fn an_update_in_place_copies_nothing() {
     context.evaluate(&[&a]).unwrap();
     context.reset_stats();
     for i in 0..50 {
-        context.assign(&a.index_axis(0, i), Arg::Scalar(Scalar::f32(0.0))).unwrap();
+        context.assign(&a.index_axis(0, i), ArrayOrScalar::Scalar(Scalar::f32(0.0))).unwrap();
     }
     context.evaluate(&[&a]).unwrap();
     let stats = context.stats();
@@ -225,7 +229,10 @@ fn an_update_in_place_copies_nothing() {
 fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
     let context = soft();
     let (a, b) = (floats(&[3], &[0.0; 3]), floats(&[4], &[0.0; 4]));
-    let error = context.apply(Op::Add, &[Arg::Array(&a), Arg::Array(&b)]).err().unwrap();
+    let error = context
+        .apply(Op::Add, &[ArrayOrScalar::Array(&a), ArrayOrScalar::Array(&b)])
+        .err()
+        .unwrap();
     assert_eq!(error.message(), "operands could not be broadcast together with shapes (3,) (4,) ");
 }
 
@@ -234,7 +241,7 @@ fn what_does_not_fit_is_not_assigned_even_when_it_is_a_constant() {
     let context = soft();
     let a = floats(&[3], &[1.0, 2.0, 3.0]);
     let zeros = Array::full(&[4], Scalar::f32(0.0)).unwrap();
-    let error = context.assign(&a, Arg::Array(&zeros)).err().unwrap();
+    let error = context.assign(&a, ArrayOrScalar::Array(&zeros)).err().unwrap();
     assert_eq!(error.message(), "could not broadcast input array from shape (4,) into shape (3,)");
     assert_eq!(read(&context, &a), [1.0, 2.0, 3.0]);
 }
@@ -243,7 +250,8 @@ fn what_does_not_fit_is_not_assigned_even_when_it_is_a_constant() {
 fn nothing_is_less_than_itself_and_adding_that_changes_negative_zero() {
     let context = soft();
     let x = floats(&[2], &[-0.0, f32::NAN]);
-    let less = context.apply(Op::Lt, &[Arg::Array(&x), Arg::Array(&x)]).unwrap();
+    let less =
+        context.apply(Op::Lt, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&x)]).unwrap();
     let sum = add(&context, &x, &context.cast(&less, DType::F32).unwrap());
     let got = read(&context, &sum);
     assert_eq!((got[0].to_bits(), got[1].is_nan()), (0, true));

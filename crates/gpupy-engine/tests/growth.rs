@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 /// A costly expression, and a cheap one.
@@ -44,13 +44,15 @@ fn chain(
             0 => (Op::Mul, |a, b| a * b),
             _ => (Op::Sub, |a, b| a - b),
         };
-        let x = context.apply(op, &[Arg::Array(&x), Arg::Scalar(Scalar::f32(by))]).unwrap();
+        let x = context
+            .apply(op, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Scalar(Scalar::f32(by))])
+            .unwrap();
         (x, values.into_iter().map(|x| on(x, by)).collect())
     })
 }
 
 fn product(context: &Context, a: &Array, b: &Array) -> Array {
-    context.apply(Op::Mul, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+    context.apply(Op::Mul, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
 }
 
 /// Evaluates an array, which has these elements, and gives the launches and operations that it took.

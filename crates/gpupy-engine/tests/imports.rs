@@ -1,4 +1,4 @@
-//! Blocks that a device reads in a value's host memory: what is imported, and who writes where.
+//! Blocks that a device reads in a value's host memory: which values are imported, and where writes go.
 #![allow(clippy::unwrap_used)]
 
 mod fused;
@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 /// Elements of the least array that is imported.
@@ -35,7 +35,9 @@ fn counted_from(first: f32, len: usize) -> Array {
 }
 
 fn plus(context: &Context, array: &Array, scalar: f32) -> Array {
-    context.apply(Op::Add, &[Arg::Array(array), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(Op::Add, &[ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 /// Asserts that an array is computed to these elements.
@@ -70,7 +72,7 @@ fn imported_memory_outlives_its_array_until_the_block_is_freed() {
         let y = plus(&context, &x, round as f32);
         context.evaluate(&[&y]).unwrap();
         drop(x);
-        // Memory that nobody needs would be given to these, and written.
+        // Memory without an owner would be given to these, and written.
         let others: Vec<Array> = (0..3).map(|k| counted_from(-5.0 - k as f32, LARGE)).collect();
         check(&context, &y, |k| k as f32 + round as f32);
         drop(others);
@@ -90,7 +92,7 @@ fn what_is_written_later_does_not_reach_imported_memory() {
     context.evaluate(&[&y]).unwrap();
     for step in 0..3 {
         let part = x.slice_axis(0, 1, 100, 1);
-        context.assign(&part, Arg::Scalar(Scalar::f32(-1.0 - step as f32))).unwrap();
+        context.assign(&part, ArrayOrScalar::Scalar(Scalar::f32(-1.0 - step as f32))).unwrap();
         context.evaluate(&[&x]).unwrap();
     }
     check(&context, &x, |k| if (1..101).contains(&k) { -3.0 } else { k as f32 });

@@ -1,4 +1,4 @@
-//! Launches in place: who is asked before an operand's block is written.
+//! Launches in place: the conditions under which an operand's block is written.
 #![allow(clippy::unwrap_used)]
 
 mod fused;
@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,11 +34,13 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 }
 
 fn op(context: &Context, op: Op, a: &Array, b: &Array) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+    context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
 }
 
 fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 /// An evaluated array that nothing but its handle holds: `[1, 2, 3, 4]` times `factor`.
@@ -143,7 +145,7 @@ fn an_operand_survives_what_failed_in_its_place() {
     assert_eq!(read(&context, &x), [3.0]);
 }
 
-/// The same numbers, made anew.
+/// The numbers 1 to 4, computed anew.
 fn ones_to_four(context: &Context) -> Array {
     let x = with(context, Op::Mul, &floats(&[0.5, 1.0, 1.5, 2.0]), 2.0);
     context.evaluate(&[&x]).unwrap();
@@ -154,10 +156,10 @@ fn ones_to_four(context: &Context) -> Array {
 fn add_to_slice(context: &Context, a: &Array, from: usize, len: usize, scalar: f32) {
     let slice = a.slice_axis(0, from, len, 1);
     let sum = with(context, Op::Add, &slice, scalar);
-    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    context.assign(&slice, ArrayOrScalar::Array(&sum)).unwrap();
     drop(sum);
     // The statement ends with writing the slice to itself.
-    context.assign(&a.slice_axis(0, from, len, 1), Arg::Array(&slice)).unwrap();
+    context.assign(&a.slice_axis(0, from, len, 1), ArrayOrScalar::Array(&slice)).unwrap();
 }
 
 #[test]
@@ -203,11 +205,11 @@ fn an_update_of_part_of_an_array_leaves_what_others_hold() {
     assert_eq!(read(&context, &a), [2.0, 3.0, 3.0, 4.0]);
     assert_eq!(read(&context, &kept), [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(given.to_vec().unwrap()[..4], 1.0f32.to_ne_bytes());
-    // What is written, which somebody wants by itself.
+    // The written value, which is wanted by itself.
     let a = ones_to_four(&context);
     let slice = a.slice_axis(0, 1, 3, 1);
     let sum = with(&context, Op::Add, &slice, 1.0);
-    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    context.assign(&slice, ArrayOrScalar::Array(&sum)).unwrap();
     assert_eq!(read(&context, &a), [1.0, 3.0, 4.0, 5.0]);
     assert_eq!(read(&context, &sum), [3.0, 4.0, 5.0]);
 }
@@ -219,12 +221,12 @@ fn points_that_read_what_others_write_see_the_old_elements() {
         let a = ones_to_four(&context);
         let (source, dest) = (a.slice_axis(0, from, 3, step), a.slice_axis(0, to, 3, 1));
         let sum = with(&context, Op::Add, &source, 10.0);
-        context.assign(&dest, Arg::Array(&sum)).unwrap();
+        context.assign(&dest, ArrayOrScalar::Array(&sum)).unwrap();
         drop(sum);
         let by_expression = read(&context, &a);
         let b = ones_to_four(&context);
         let (source, dest) = (b.slice_axis(0, from, 3, step), b.slice_axis(0, to, 3, 1));
-        context.assign(&dest, Arg::Array(&source)).unwrap();
+        context.assign(&dest, ArrayOrScalar::Array(&source)).unwrap();
         (by_expression, read(&context, &b))
     };
     assert_eq!(shifted(0, 1, 1), (vec![1.0, 11.0, 12.0, 13.0], vec![1.0, 1.0, 2.0, 3.0]));
@@ -239,7 +241,7 @@ fn an_update_of_part_of_an_array_that_is_refused_is_done_in_pieces() {
     let slice = a.slice_axis(0, 1, 2, 1);
     // Two operations are refused as one, and done as two.
     let sum = with(&context, Op::Add, &with(&context, Op::Mul, &slice, 2.0), 1.0);
-    context.assign(&slice, Arg::Array(&sum)).unwrap();
+    context.assign(&slice, ArrayOrScalar::Array(&sum)).unwrap();
     drop(sum);
     assert_eq!(read(&context, &a), [1.0, 5.0, 7.0, 4.0]);
 }
@@ -260,7 +262,7 @@ fn written_inside(n: usize, edge: usize) -> (usize, usize) {
     };
     let sum = op(&context, Op::Add, &inner(0, 1), &inner(2, 1));
     let sum = op(&context, Op::Add, &sum, &op(&context, Op::Add, &inner(1, 0), &inner(1, 2)));
-    context.assign(&inner(1, 1), Arg::Array(&sum)).unwrap();
+    context.assign(&inner(1, 1), ArrayOrScalar::Array(&sum)).unwrap();
     drop(sum);
     let got = read(&context, &a);
     for (k, got) in got.iter().enumerate() {
@@ -289,7 +291,7 @@ fn little_that_is_written_around_is_copied_by_what_writes() {
     assert_eq!(written_inside(200, 1), (0, 1));
 }
 
-/// Elements of another owner, who notes when they are let go of.
+/// Elements of another owner, which notes when they are released.
 struct Owner {
     elements: Vec<f32>,
     gone: Arc<AtomicBool>,
@@ -305,17 +307,19 @@ impl Drop for Owner {
 fn memory_of_another_owner_is_only_read_and_kept_as_long_as_it_is() {
     type Write = fn(&Context, &mut Array);
     fn fill(context: &Context, x: &mut Array) {
-        context.assign(&x.slice_axis(0, 1, 2, 1), Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+        context
+            .assign(&x.slice_axis(0, 1, 2, 1), ArrayOrScalar::Scalar(Scalar::f32(-1.0)))
+            .unwrap();
     }
     let copy_in: Write = |context, x| {
         let source = floats(&[-1.0, -1.0]);
-        context.assign(&x.slice_axis(0, 1, 2, 1), Arg::Array(&source)).unwrap();
+        context.assign(&x.slice_axis(0, 1, 2, 1), ArrayOrScalar::Array(&source)).unwrap();
     };
     let element: Write = |context, x| {
         for position in 1..3 {
             if !context.write_element(x, position, Scalar::f32(-1.0)) {
                 let view = x.slice_axis(0, position as usize, 1, 1);
-                context.assign(&view, Arg::Scalar(Scalar::f32(-1.0))).unwrap();
+                context.assign(&view, ArrayOrScalar::Scalar(Scalar::f32(-1.0))).unwrap();
             }
         }
     };

@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 const N: usize = 12;
@@ -40,8 +40,9 @@ fn rolled(context: &Context, array: &Array, by: usize, axis: usize) -> Array {
 }
 
 fn sum(context: &Context, terms: &[Array]) -> Array {
-    let add =
-        |a: Array, b: &Array| context.apply(Op::Add, &[Arg::Array(&a), Arg::Array(b)]).unwrap();
+    let add = |a: Array, b: &Array| {
+        context.apply(Op::Add, &[ArrayOrScalar::Array(&a), ArrayOrScalar::Array(b)]).unwrap()
+    };
     terms[1..].iter().fold(terms[0].clone(), add)
 }
 

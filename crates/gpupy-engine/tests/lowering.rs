@@ -7,7 +7,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar, functions, op_eval};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 fn context(limit: u32) -> (Context, Arc<Mutex<Log>>) {
@@ -69,7 +69,7 @@ fn functions_give_the_same_bits_whatever_a_kernel_takes() {
         for context in contexts() {
             assert!(context.supports(op, DType::F32));
             let x = floats(&[7, 11], &data);
-            let result = context.apply(op, &[Arg::Array(&x)]).unwrap();
+            let result = context.apply(op, &[ArrayOrScalar::Array(&x)]).unwrap();
             assert_eq!(read(&context, &result), wanted, "{op:?}");
         }
     }
@@ -81,7 +81,7 @@ fn a_function_of_a_scalar_operand_is_the_function_of_that_number() {
     let wanted: Vec<u32> = data.iter().map(|x| wanted(Op::Pow, &[*x, 3.0])).collect();
     for context in contexts() {
         let x = floats(&[50], &data);
-        let args = [Arg::Array(&x), Arg::Scalar(Scalar::f32(3.0))];
+        let args = [ArrayOrScalar::Array(&x), ArrayOrScalar::Scalar(Scalar::f32(3.0))];
         assert_eq!(read(&context, &context.apply(Op::Pow, &args).unwrap()), wanted);
     }
 }
@@ -94,12 +94,12 @@ fn a_function_of_joined_arrays_takes_all_parts() {
         let parts =
             [floats(&[20], &data[..20]), floats(&[35], &data[20..55]), floats(&[5], &data[55..])];
         let joined = context.join(0, &parts).unwrap();
-        let exp = context.apply(Op::Exp, &[Arg::Array(&joined)]).unwrap();
+        let exp = context.apply(Op::Exp, &[ArrayOrScalar::Array(&joined)]).unwrap();
         assert_eq!(read(&context, &exp), wanted);
         // The function among operations that are read at other places.
         let turned = exp.slice_axis(0, 59, 60, -1);
         let both = context.join(0, &[exp, turned]).unwrap();
-        let negated = context.apply(Op::Neg, &[Arg::Array(&both)]).unwrap();
+        let negated = context.apply(Op::Neg, &[ArrayOrScalar::Array(&both)]).unwrap();
         let sign = 1 << 31;
         let there_and_back = wanted.iter().chain(wanted.iter().rev());
         assert_eq!(read(&context, &negated), there_and_back.map(|b| b ^ sign).collect::<Vec<_>>());
@@ -112,28 +112,30 @@ fn functions_compose_with_views_reductions_and_writes() {
     let sines: Vec<f32> = data.iter().map(|x| f32::from_bits(wanted(Op::Sin, &[*x]))).collect();
     for context in contexts() {
         let x = floats(&[7, 11], &data);
-        let sine = context.apply(Op::Sin, &[Arg::Array(&x)]).unwrap();
+        let sine = context.apply(Op::Sin, &[ArrayOrScalar::Array(&x)]).unwrap();
         // A view that is no tile of the function's own.
         let turned = sine.transpose(&[1, 0]);
-        let exp = context.apply(Op::Exp, &[Arg::Array(&turned)]).unwrap();
+        let exp = context.apply(Op::Exp, &[ArrayOrScalar::Array(&turned)]).unwrap();
         let found = read(&context, &exp);
         for (k, got) in found.iter().enumerate() {
             assert_eq!(*got, wanted(Op::Exp, &[sines[k % 7 * 11 + k / 7]]));
         }
         // Two accesses to one function.
         let (left, right) = (sine.slice_axis(1, 0, 10, 1), sine.slice_axis(1, 1, 10, 1));
-        let sum = context.apply(Op::Add, &[Arg::Array(&left), Arg::Array(&right)]).unwrap();
+        let sum = context
+            .apply(Op::Add, &[ArrayOrScalar::Array(&left), ArrayOrScalar::Array(&right)])
+            .unwrap();
         assert_eq!(read(&context, &sum)[0], (sines[0] + sines[1]).to_bits());
         // Into a part of another array.
         let target = floats(&[9, 11], &[0.0; 99]);
-        context.assign(&target.slice_axis(0, 1, 7, 1), Arg::Array(&sine)).unwrap();
+        context.assign(&target.slice_axis(0, 1, 7, 1), ArrayOrScalar::Array(&sine)).unwrap();
         assert_eq!(read(&context, &target)[11..88], read(&context, &sine)[..]);
     }
     for context in
         [soft(Settings::default()), soft(Settings { block_bytes: 64, ..Default::default() })]
     {
         let x = floats(&[77], &data);
-        let sine = context.apply(Op::Sin, &[Arg::Array(&x)]).unwrap();
+        let sine = context.apply(Op::Sin, &[ArrayOrScalar::Array(&x)]).unwrap();
         let least = context.reduce(Op::Min, &sine, &[0], false).unwrap();
         let wanted = sines.iter().copied().fold(f32::INFINITY, f32::min);
         assert_eq!(read(&context, &least), [wanted.to_bits()]);
@@ -144,9 +146,10 @@ fn functions_compose_with_views_reductions_and_writes() {
 fn a_function_among_other_operations_is_one_launch_where_it_fits() {
     let (context, log) = context(100_000);
     let x = floats(&[1000], &values(1000));
-    let sine = context.apply(Op::Sin, &[Arg::Array(&x)]).unwrap();
-    let exp = context.apply(Op::Exp, &[Arg::Array(&x)]).unwrap();
-    let product = context.apply(Op::Mul, &[Arg::Array(&sine), Arg::Array(&exp)]).unwrap();
+    let sine = context.apply(Op::Sin, &[ArrayOrScalar::Array(&x)]).unwrap();
+    let exp = context.apply(Op::Exp, &[ArrayOrScalar::Array(&x)]).unwrap();
+    let product =
+        context.apply(Op::Mul, &[ArrayOrScalar::Array(&sine), ArrayOrScalar::Array(&exp)]).unwrap();
     read(&context, &product);
     assert_eq!(log.lock().unwrap().launches.len(), 1);
 }
@@ -155,7 +158,7 @@ fn a_function_among_other_operations_is_one_launch_where_it_fits() {
 fn a_function_longer_than_a_kernel_is_cut_between_its_instructions() {
     let (context, log) = context(24);
     let x = floats(&[1000], &values(1000));
-    let sine = context.apply(Op::Sin, &[Arg::Array(&x)]).unwrap();
+    let sine = context.apply(Op::Sin, &[ArrayOrScalar::Array(&x)]).unwrap();
     read(&context, &sine);
     let log = log.lock().unwrap();
     let operations = functions::program(Op::Sin, DType::F32).unwrap().operation_count();

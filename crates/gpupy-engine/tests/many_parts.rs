@@ -4,7 +4,7 @@
 
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -15,16 +15,16 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: all is the system's, with a count beside it.
+// SAFETY: every call is forwarded to the system's allocator; counting touches no memory of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size()));
-        // SAFETY: as the caller's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which the system's allocator shares.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which the system's allocator shares.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -41,7 +41,9 @@ fn part(k: usize) -> Array {
 }
 
 fn add(context: &Context, array: &Array, number: f32) -> Array {
-    context.apply(Op::Add, &[Arg::Array(array), Arg::Scalar(Scalar::f32(number))]).unwrap()
+    context
+        .apply(Op::Add, &[ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(Scalar::f32(number))])
+        .unwrap()
 }
 
 type Joined = fn(&Context, Vec<Array>) -> Array;

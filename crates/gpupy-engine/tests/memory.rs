@@ -11,7 +11,7 @@
 use gpupy_core::driver::*;
 use gpupy_core::ir::Program;
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -136,7 +136,7 @@ fn moved(steps: &[Step], mut victim: impl FnMut(&[u64], usize) -> u64) -> usize 
         };
         let missing: Vec<u64> = reads.iter().filter(|id| !here.contains(id)).copied().collect();
         blocks += missing.len();
-        // What nobody uses again is dropped by the program.
+        // Values without further use are dropped by the program.
         here.retain(|id| uses[id].iter().any(|use_at| *use_at >= at));
         while here.len() + missing.len() + makes.len() > ROOM {
             let idle: Vec<u64> = here.iter().filter(|id| !reads.contains(id)).copied().collect();
@@ -193,14 +193,14 @@ impl Machine {
         (0..ARRAYS).map(array).collect()
     }
 
-    fn op<'a>(&self, op: Op, a: &'a Array, b: impl Into<Option<Arg<'a>>>) -> Array {
-        let args: Vec<_> = [Arg::Array(a)].into_iter().chain(b.into()).collect();
+    fn op<'a>(&self, op: Op, a: &'a Array, b: impl Into<Option<ArrayOrScalar<'a>>>) -> Array {
+        let args: Vec<_> = [ArrayOrScalar::Array(a)].into_iter().chain(b.into()).collect();
         self.context.apply(op, &args).unwrap()
     }
 
     /// Computes something of an array that no other use of it finds computed.
     fn look_at(&self, array: &Array, turn: usize) {
-        let seen = self.op(Op::Add, array, Arg::Scalar(Scalar::f32(turn as f32 + 0.5)));
+        let seen = self.op(Op::Add, array, ArrayOrScalar::Scalar(Scalar::f32(turn as f32 + 0.5)));
         self.context.evaluate(&[&seen]).unwrap();
     }
 
@@ -273,7 +273,7 @@ fn updating_four_times_the_memory() {
     let mut arrays = machine.given();
     for _ in 0..8 {
         for array in &mut arrays {
-            *array = machine.op(Op::Add, array, Arg::Scalar(Scalar::f32(2.0)));
+            *array = machine.op(Op::Add, array, ArrayOrScalar::Scalar(Scalar::f32(2.0)));
             machine.context.evaluate(&[array]).unwrap();
         }
     }
@@ -287,7 +287,7 @@ fn updating_four_times_the_memory() {
         for array in &arrays {
             let part = array.slice_axis(0, turn, 100, 3);
             let source = machine.op(Op::Neg, &part, None);
-            machine.context.assign(&part, Arg::Array(&source)).unwrap();
+            machine.context.assign(&part, ArrayOrScalar::Array(&source)).unwrap();
             machine.context.evaluate(&[array]).unwrap();
         }
     }
@@ -306,7 +306,7 @@ fn each_with_each_and_at_random() {
     let arrays = machine.given();
     for a in &arrays[..8] {
         for b in &arrays[8..] {
-            machine.context.evaluate(&[&machine.op(Op::Mul, a, Arg::Array(b))]).unwrap();
+            machine.context.evaluate(&[&machine.op(Op::Mul, a, ArrayOrScalar::Array(b))]).unwrap();
         }
     }
     machine.judge("each with each");
@@ -332,9 +332,9 @@ fn each_with_each_and_at_random() {
 fn one_expression_of_four_times_the_memory() {
     let machine = Machine::new();
     let arrays = machine.given();
-    let mut total = machine.op(Op::Mul, &arrays[0], Arg::Scalar(Scalar::f32(2.0)));
+    let mut total = machine.op(Op::Mul, &arrays[0], ArrayOrScalar::Scalar(Scalar::f32(2.0)));
     for array in &arrays[1..] {
-        total = machine.op(Op::Add, &total, Arg::Array(array));
+        total = machine.op(Op::Add, &total, ArrayOrScalar::Array(array));
     }
     let mut wanted = 0.0;
     (0..ARRAYS).for_each(|seed| wanted += (seed * 31 + 5) as f32);

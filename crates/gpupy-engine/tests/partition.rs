@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use proptest::prelude::*;
 use std::sync::{Arc, Mutex};
 
@@ -36,11 +36,13 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 }
 
 fn op(context: &Context, op: Op, a: &Array, b: &Array) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+    context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
 }
 
 fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 /// The distance map's recurrence on one axis: a repeating body with other constants each time.
@@ -51,7 +53,9 @@ fn distances(context: &Context, count: usize) -> (Array, Vec<f32>) {
     for i in 0..count {
         let at = ((i + 1) as f32 * 0.37).sin() * 9.0;
         let d = with(context, Op::Sub, &x, at);
-        let d = context.apply(Op::Sqrt, &[Arg::Array(&op(context, Op::Mul, &d, &d))]).unwrap();
+        let d = context
+            .apply(Op::Sqrt, &[ArrayOrScalar::Array(&op(context, Op::Mul, &d, &d))])
+            .unwrap();
         nearest = Some(match nearest {
             None => d,
             Some(before) => op(context, Op::Min, &d, &before),
@@ -181,7 +185,7 @@ fn pending_operations_do_not_keep_much_memory_alive() {
     let context = Context::new(registry, settings);
     let mut x = floats(&[0.0; 64]);
     for i in 0..100 {
-        // Each step's operand is held by nobody but the graph.
+        // Each step's operand is held only by the graph.
         x = op(&context, Op::Add, &x, &floats(&[i as f32; 64]));
     }
     let flushes = context.stats().automatic_flushes;
@@ -278,7 +282,12 @@ fn most_blocks(settings: Settings) -> (usize, Vec<f32>) {
     let mut x = context.cast(&context.index(&[64], 0).unwrap(), DType::F32).unwrap();
     for _ in 0..300 {
         x = with(&context, Op::Add, &op(&context, Op::Mul, &x, &x), 0.5);
-        x = with(&context, Op::Mul, &context.apply(Op::Sqrt, &[Arg::Array(&x)]).unwrap(), 0.75);
+        x = with(
+            &context,
+            Op::Mul,
+            &context.apply(Op::Sqrt, &[ArrayOrScalar::Array(&x)]).unwrap(),
+            0.75,
+        );
     }
     let values = read(&context, &x);
     let most = log.lock().unwrap().most_blocks;

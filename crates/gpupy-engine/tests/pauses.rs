@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings, Stats};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings, Stats};
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -35,7 +35,9 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 }
 
 fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 /// 100 elements, each through 40 operations: several pieces in each of many blocks.
@@ -164,7 +166,9 @@ fn a_pause_loses_no_piece_of_what_is_expanded_into_several() {
     PATIENCE.set(u32::MAX);
     let numbers: Vec<u8> = (0..300).flat_map(|i| (i as f32 * 0.37 - 50.0).to_ne_bytes()).collect();
     let given = || Array::from_bytes(DType::F32, &[300], &numbers).unwrap();
-    let one = |op: Op| move |context: &Context| context.apply(op, &[Arg::Array(&given())]).unwrap();
+    let one = |op: Op| {
+        move |context: &Context| context.apply(op, &[ArrayOrScalar::Array(&given())]).unwrap()
+    };
     for block_bytes in [0, 256] {
         for op in [Op::Cos, Op::Exp, Op::Tan, Op::Atan] {
             let (wanted, whole) = on_soft(false, block_bytes, one(op));
@@ -182,8 +186,10 @@ fn a_pause_loses_no_piece_of_what_is_expanded_into_several() {
         }
         // Of an expression, and of parts behind each other.
         let sums = |context: &Context| {
-            let half = context.apply(Op::Sin, &[Arg::Array(&given().slice_axis(0, 0, 150, 1))]);
-            let both = [half.unwrap(), context.apply(Op::Cos, &[Arg::Array(&given())]).unwrap()];
+            let half =
+                context.apply(Op::Sin, &[ArrayOrScalar::Array(&given().slice_axis(0, 0, 150, 1))]);
+            let both =
+                [half.unwrap(), context.apply(Op::Cos, &[ArrayOrScalar::Array(&given())]).unwrap()];
             let joined = context.join(0, &both).unwrap();
             with(context, Op::Add, &joined, 1.0)
         };
@@ -205,7 +211,8 @@ fn a_pause_loses_no_piece_of_a_map_that_is_stored_for_a_reduction() {
     };
     let most = |context: &Context| {
         let both = [array(&[60, 1], &column), array(&[100], &row)];
-        let product = context.apply(Op::Mul, &[Arg::Array(&both[0]), Arg::Array(&both[1])]);
+        let product = context
+            .apply(Op::Mul, &[ArrayOrScalar::Array(&both[0]), ArrayOrScalar::Array(&both[1])]);
         let map = with(context, Op::Sub, &product.unwrap(), 3.0);
         context.reduce(Op::Max, &map, &[0, 1], false).unwrap()
     };
@@ -227,7 +234,9 @@ fn a_pause_loses_none_of_several_reductions_that_go_together() {
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let all = |context: &Context| {
         let array = Array::from_bytes(DType::F32, &[3000], &bytes).unwrap();
-        let square = context.apply(Op::Mul, &[Arg::Array(&array), Arg::Array(&array)]).unwrap();
+        let square = context
+            .apply(Op::Mul, &[ArrayOrScalar::Array(&array), ArrayOrScalar::Array(&array)])
+            .unwrap();
         let reduced = |op, of: &Array| context.reduce(op, of, &[0], true).unwrap();
         let parts = [reduced(Op::Add, &array), reduced(Op::Max, &square), reduced(Op::Min, &array)];
         context.join(0, &parts).unwrap()
@@ -258,8 +267,12 @@ fn reductions_and_writes_survive_pauses_and_other_drivers_help_as_before() {
         let sum = context.reduce(Op::Add, &x, &[0], false).unwrap();
         let y = context.copy(&x).unwrap();
         let middle = y.slice_axis(0, 5, 70, 1);
-        context.assign(&middle, Arg::Array(&with(&context, Op::Mul, &middle, 3.0))).unwrap();
-        context.assign(&y.slice_axis(0, 0, 50, 2), Arg::Scalar(Scalar::f32(7.0))).unwrap();
+        context
+            .assign(&middle, ArrayOrScalar::Array(&with(&context, Op::Mul, &middle, 3.0)))
+            .unwrap();
+        context
+            .assign(&y.slice_axis(0, 0, 50, 2), ArrayOrScalar::Scalar(Scalar::f32(7.0)))
+            .unwrap();
         let all = [read(&context, &sum), read(&context, &y), read(&context, &x)];
         (all, context.stats())
     };

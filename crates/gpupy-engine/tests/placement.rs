@@ -7,7 +7,7 @@ use fused::{Fused, Log};
 use gpupy_core::driver::Costs;
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Placement, Settings, Stats};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Settings, Stats};
 use std::sync::{Arc, Mutex};
 
 /// Elements at which a hundred operations are worth a way to the device and back.
@@ -41,7 +41,7 @@ fn context_of(device: &Side, host: &Side, settings: Settings) -> Context {
     Context::new(registry, Settings { driver: "device".into(), ..settings })
 }
 
-/// The same, where a failure is an error: the host's share of the work is none.
+/// A context where a failure is an error, and the host does no work.
 fn context() -> Context {
     let settings = Settings { driver_fallback: false, ..Settings::default() };
     context_of(&Side::default(), &Side::default(), settings)
@@ -69,7 +69,7 @@ fn with(context: &Context, op: Op, a: &Array, scalar: f64) -> Array {
         DType::F64 => Scalar::new(DType::F64, scalar.to_bits()),
         _ => Scalar::f32(scalar as f32),
     };
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(scalar)]).unwrap()
+    context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(scalar)]).unwrap()
 }
 
 /// Operations of float32, and what they give.
@@ -217,7 +217,7 @@ fn views_and_writes_meet_between_the_devices() {
     let every_third = single.slice_axis(0, 1, MANY / 3, 3);
     let source = context.cast(&every_third, DType::F64).unwrap();
     let source = with(&context, Op::Add, &source, 0.5);
-    context.assign(&double.slice_axis(0, 0, MANY / 3, 1), Arg::Array(&source)).unwrap();
+    context.assign(&double.slice_axis(0, 0, MANY / 3, 1), ArrayOrScalar::Array(&source)).unwrap();
     let mut wanted: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
     for k in 0..MANY / 3 {
         wanted[k] = f64::from(values[1 + 3 * k]) + 0.5;

@@ -6,7 +6,7 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings, Stats};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings, Stats};
 use std::sync::{Arc, Mutex};
 
 /// A driver of whole maps, in host memory or with its own, beside the reference driver.
@@ -14,7 +14,7 @@ fn context(plans: bool, host: bool, limit: u32) -> (Context, Arc<Mutex<Log>>) {
     context_that_refuses(plans, host, limit, usize::MAX)
 }
 
-/// The same, where launches of more operations than this are refused.
+/// A context whose driver refuses launches of more operations than this.
 fn context_that_refuses(
     plans: bool,
     host: bool,
@@ -43,13 +43,13 @@ fn array(dtype: DType, shape: &[usize], first: usize) -> Array {
     Array::from_bytes(dtype, shape, &bytes).unwrap()
 }
 
-fn two(context: &Context, op: Op, a: &Array, b: Arg<'_>) -> Array {
-    context.apply(op, &[Arg::Array(a), b]).unwrap()
+fn two(context: &Context, op: Op, a: &Array, b: ArrayOrScalar<'_>) -> Array {
+    context.apply(op, &[ArrayOrScalar::Array(a), b]).unwrap()
 }
 
 fn step(context: &Context, x: &Array, y: &Array, factor: f32) -> Array {
-    let scaled = two(context, Op::Mul, x, Arg::Scalar(Scalar::f32(factor)));
-    let x = two(context, Op::Add, &scaled, Arg::Array(y));
+    let scaled = two(context, Op::Mul, x, ArrayOrScalar::Scalar(Scalar::f32(factor)));
+    let x = two(context, Op::Add, &scaled, ArrayOrScalar::Array(y));
     context.evaluate(&[&x]).unwrap();
     x
 }
@@ -82,8 +82,8 @@ fn long_step(context: &Context, x: &Array, turn: usize) -> Array {
     let mut y = x.clone();
     for number in 0..6 {
         let factor = 0.5 + ((turn + number) % 5) as f32 / 16.0;
-        let scaled = two(context, Op::Mul, &y, Arg::Scalar(Scalar::f32(factor)));
-        y = two(context, Op::Sub, &scaled, Arg::Array(x));
+        let scaled = two(context, Op::Mul, &y, ArrayOrScalar::Scalar(Scalar::f32(factor)));
+        y = two(context, Op::Sub, &scaled, ArrayOrScalar::Array(x));
     }
     context.evaluate(&[&y]).unwrap();
     y
@@ -152,7 +152,7 @@ fn another_shape_or_dtype_or_layout_or_way_of_sharing_is_planned() {
     for turn in 0..2 {
         for (number, (x, y)) in pairs().iter().enumerate() {
             let before = context.stats().plans_replayed;
-            context.evaluate(&[&two(&context, Op::Sub, x, Arg::Array(y))]).unwrap();
+            context.evaluate(&[&two(&context, Op::Sub, x, ArrayOrScalar::Array(y))]).unwrap();
             assert_eq!(context.stats().plans_replayed - before, turn, "pair {number}");
         }
     }
@@ -166,7 +166,9 @@ fn trimming_forgets_plans() {
         if trims {
             context.trim();
         }
-        context.evaluate(&[&two(&context, Op::Sub, &x, Arg::Scalar(Scalar::f32(1.0)))]).unwrap();
+        context
+            .evaluate(&[&two(&context, Op::Sub, &x, ArrayOrScalar::Scalar(Scalar::f32(1.0)))])
+            .unwrap();
         assert_eq!(context.stats().plans_replayed, replayed);
     }
 }
@@ -180,10 +182,11 @@ fn values_that_are_computed_together_are_planned_once() {
             let x = array(DType::F32, &[3, 40], turn);
             let mut common = x.clone();
             for k in 0..20 {
-                let less = two(&context, Op::Sub, &common, Arg::Scalar(Scalar::f32(k as f32)));
-                common = two(&context, Op::Max, &less, Arg::Array(&x));
+                let less =
+                    two(&context, Op::Sub, &common, ArrayOrScalar::Scalar(Scalar::f32(k as f32)));
+                common = two(&context, Op::Max, &less, ArrayOrScalar::Array(&x));
             }
-            let factor = |k: usize| Arg::Scalar(Scalar::f32((5 * turn + k) as f32));
+            let factor = |k: usize| ArrayOrScalar::Scalar(Scalar::f32((5 * turn + k) as f32));
             let channels: Vec<Array> =
                 (2..5).map(|k| two(&context, Op::Mul, &common, factor(k))).collect();
             read.extend(
@@ -222,70 +225,88 @@ fn random(context: &Context, seed: u64) -> Vec<Vec<u8>> {
             let y = all[random.below(all.len())].clone();
             let scalar = Scalar::f32((turn + random.below(5)) as f32 / 2.0 - 1.0);
             let next = match random.below(16) {
-                0 => two(context, Op::Mul, &x, Arg::Scalar(scalar)),
-                1 => two(context, Op::Add, &x, Arg::Scalar(scalar)),
-                2 => two(context, Op::Max, &x, Arg::Array(&y)),
-                3 => two(context, Op::Sub, &x, Arg::Array(&y)),
+                0 => two(context, Op::Mul, &x, ArrayOrScalar::Scalar(scalar)),
+                1 => two(context, Op::Add, &x, ArrayOrScalar::Scalar(scalar)),
+                2 => two(context, Op::Max, &x, ArrayOrScalar::Array(&y)),
+                3 => two(context, Op::Sub, &x, ArrayOrScalar::Array(&y)),
                 4 => two(
                     context,
                     Op::Add,
                     &x,
-                    Arg::Array(&y.slice_axis(1, shape[1] - 1, shape[1], -1)),
+                    ArrayOrScalar::Array(&y.slice_axis(1, shape[1] - 1, shape[1], -1)),
                 ),
                 5 => {
                     let first = y.slice_axis(0, random.below(shape[0]), 1, 1);
-                    two(context, Op::Mul, &x, Arg::Array(&first))
+                    two(context, Op::Mul, &x, ArrayOrScalar::Array(&first))
                 }
                 6 => {
                     let sum = context.reduce(Op::Add, &y, &[1], true).unwrap();
-                    two(context, Op::Add, &x, Arg::Array(&sum))
+                    two(context, Op::Add, &x, ArrayOrScalar::Array(&sum))
                 }
                 7 => {
                     let part = x.slice_axis(1, 1, shape[1] - 2, 1);
-                    let twice = two(context, Op::Add, &part, Arg::Array(&part));
+                    let twice = two(context, Op::Add, &part, ArrayOrScalar::Array(&part));
                     let written = context.copy(&y).unwrap();
                     context
-                        .assign(&written.slice_axis(1, 2, shape[1] - 2, 1), Arg::Array(&twice))
+                        .assign(
+                            &written.slice_axis(1, 2, shape[1] - 2, 1),
+                            ArrayOrScalar::Array(&twice),
+                        )
                         .unwrap();
                     written
                 }
                 8 => {
                     let index = context.index(&shape, random.below(2)).unwrap();
                     let index = context.cast(&index, DType::F32).unwrap();
-                    two(context, Op::Add, &x, Arg::Array(&index))
+                    two(context, Op::Add, &x, ArrayOrScalar::Array(&index))
                 }
                 9 => {
                     let cut = 1 + random.below(shape[1] - 1);
                     let ends = [(cut, shape[1] - cut), (0, cut)];
                     let parts = ends.map(|(first, count)| y.slice_axis(1, first, count, 1));
-                    two(context, Op::Add, &context.join(1, &parts).unwrap(), Arg::Array(&x))
+                    two(
+                        context,
+                        Op::Add,
+                        &context.join(1, &parts).unwrap(),
+                        ArrayOrScalar::Array(&x),
+                    )
                 }
-                10 => context.scan(Op::Add, &two(context, Op::Max, &x, Arg::Array(&y)), 1).unwrap(),
+                10 => context
+                    .scan(Op::Add, &two(context, Op::Max, &x, ArrayOrScalar::Array(&y)), 1)
+                    .unwrap(),
                 11 => context.sort(&x, 1).unwrap(),
                 12 => {
                     let product = context.matmul(&x, &y.transpose(&[1, 0])).unwrap();
-                    two(context, Op::Add, &x, Arg::Array(&product.slice_axis(1, 0, 1, 1)))
+                    two(context, Op::Add, &x, ArrayOrScalar::Array(&product.slice_axis(1, 0, 1, 1)))
                 }
-                // The same everywhere, but for what is written.
+                // One number everywhere, but for the written elements.
                 13 => {
                     let same = Scalar::f32(random.below(3) as f32);
                     let written = context.full(&shape, same).unwrap();
                     let part = written.slice_axis(1, random.below(9), 11, 1);
                     let source = x.slice_axis(1, 3, 11, 1);
-                    let scaled = two(context, Op::Mul, &source, Arg::Scalar(scalar));
-                    context.assign(&part, Arg::Array(&scaled)).unwrap();
-                    two(context, Op::Sub, &written, Arg::Scalar(same))
+                    let scaled = two(context, Op::Mul, &source, ArrayOrScalar::Scalar(scalar));
+                    context.assign(&part, ArrayOrScalar::Array(&scaled)).unwrap();
+                    two(context, Op::Sub, &written, ArrayOrScalar::Scalar(same))
                 }
                 14 => {
-                    let written = context.copy(&two(context, Op::Add, &x, Arg::Array(&y))).unwrap();
+                    let written =
+                        context.copy(&two(context, Op::Add, &x, ArrayOrScalar::Array(&y))).unwrap();
                     let part = written.slice_axis(1, random.below(9), 11, 1);
-                    context.assign(&part, Arg::Scalar(scalar)).unwrap();
+                    context.assign(&part, ArrayOrScalar::Scalar(scalar)).unwrap();
                     written
                 }
                 _ => {
-                    let test = two(context, Op::Lt, &x, Arg::Scalar(scalar));
+                    let test = two(context, Op::Lt, &x, ArrayOrScalar::Scalar(scalar));
                     context
-                        .apply(Op::Select, &[Arg::Array(&test), Arg::Array(&x), Arg::Array(&y)])
+                        .apply(
+                            Op::Select,
+                            &[
+                                ArrayOrScalar::Array(&test),
+                                ArrayOrScalar::Array(&x),
+                                ArrayOrScalar::Array(&y),
+                            ],
+                        )
                         .unwrap()
                 }
             };

@@ -3,7 +3,7 @@
 
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 fn context(settings: Settings) -> Context {
     Context::new(Registry::new().register(driver_soft::NAME, driver_soft::new), settings)
@@ -136,7 +136,9 @@ fn a_sum_of_all_that_needs_coordinates_computes_nothing_beside_it() {
     let context = context(Settings::default());
     let (values, row) = (numbers(6 * 512), numbers(512));
     let (table, line) = (floats(&[6, 512], &values), floats(&[512], &row));
-    let apart = context.apply(Op::Sub, &[Arg::Array(&table), Arg::Array(&line)]).unwrap();
+    let apart = context
+        .apply(Op::Sub, &[ArrayOrScalar::Array(&table), ArrayOrScalar::Array(&line)])
+        .unwrap();
     let sum = context.reduce(Op::Add, &apart, &[0, 1], false).unwrap();
     drop(apart);
     let want = values.iter().enumerate().map(|(k, x)| x - row[k % 512]).collect();
@@ -151,7 +153,9 @@ fn what_a_reduction_needs_first_does_not_keep_it_from_its_map() {
     let values = numbers(8 * 256);
     let table = floats(&[8, 256], &values);
     let sums = context.reduce(Op::Add, &table, &[0], false).unwrap();
-    let apart = context.apply(Op::Sub, &[Arg::Array(&table), Arg::Array(&sums)]).unwrap();
+    let apart = context
+        .apply(Op::Sub, &[ArrayOrScalar::Array(&table), ArrayOrScalar::Array(&sums)])
+        .unwrap();
     let total = context.reduce(Op::Add, &apart, &[0, 1], false).unwrap();
     drop((apart, sums));
     let column = |k: usize| tree(|x, y| x + y, (0..8).map(|i| values[i * 256 + k]).collect());
@@ -173,8 +177,8 @@ fn a_sum_over_rows_of_any_length_adds_in_the_same_order() {
                 .apply(
                     Op::Sub,
                     &[
-                        Arg::Array(&floats(&[rows, 1], &column)),
-                        Arg::Array(&floats(&[width], &line)),
+                        ArrayOrScalar::Array(&floats(&[rows, 1], &column)),
+                        ArrayOrScalar::Array(&floats(&[width], &line)),
                     ],
                 )
                 .unwrap();
@@ -204,8 +208,8 @@ fn planes_of_a_map_that_are_no_whole_chunks_are_summed_each_in_its_order() {
                 .apply(
                     Op::Sub,
                     &[
-                        Arg::Array(&floats(&[planes, rows, 1], &column)),
-                        Arg::Array(&floats(&[width], &line)),
+                        ArrayOrScalar::Array(&floats(&[planes, rows, 1], &column)),
+                        ArrayOrScalar::Array(&floats(&[width], &line)),
                     ],
                 )
                 .unwrap();

@@ -4,7 +4,7 @@
 
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 fn soft() -> Context {
     let registry = Registry::new().register(driver_soft::NAME, driver_soft::new);
@@ -23,12 +23,15 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 }
 
 fn apply(context: &Context, op: Op, args: &[&Array]) -> Array {
-    let args: Vec<Arg<'_>> = args.iter().map(|array| Arg::Array(array)).collect();
+    let args: Vec<ArrayOrScalar<'_>> =
+        args.iter().map(|array| ArrayOrScalar::Array(array)).collect();
     context.apply(op, &args).unwrap()
 }
 
 fn with(context: &Context, op: Op, array: &Array, scalar: f32) -> Array {
-    context.apply(op, &[Arg::Array(array), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(op, &[ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn what_changes_nothing_is_no_operation_and_no_alias() {
         &apply(&context, Op::Neg, &[&apply(&context, Op::Neg, &[&a])]),
         1.0,
     );
-    context.assign(&same.index_axis(0, 0), Arg::Scalar(Scalar::f32(9.0))).unwrap();
+    context.assign(&same.index_axis(0, 0), ArrayOrScalar::Scalar(Scalar::f32(9.0))).unwrap();
     assert_eq!(read(&context, &a), [-3.0, -1.5, 0.0, 1.5, 3.0, 4.5]);
     assert_eq!(read(&context, &same), [9.0, 9.0, 9.0, 1.5, 3.0, 4.5]);
     assert!(!same.shares_base(&a));
@@ -62,7 +65,9 @@ fn a_view_that_is_left_over_shows_its_own_elements() {
     let odd: Vec<f32> = whole.iter().skip(1).step_by(2).copied().collect();
     assert_eq!(read(&context, &with(&context, Op::Div, &second, 1.0)), odd);
     let row = a.index_axis(0, 1);
-    let chosen = context.apply(Op::Lt, &[Arg::Array(&a), Arg::Scalar(Scalar::f32(1.0))]).unwrap();
+    let chosen = context
+        .apply(Op::Lt, &[ArrayOrScalar::Array(&a), ArrayOrScalar::Scalar(Scalar::f32(1.0))])
+        .unwrap();
     let rows = apply(&context, Op::Select, &[&chosen, &row, &row]);
     assert_eq!((rows.shape(), read(&context, &rows)), (&[4, 6][..], whole[6..12].repeat(4)));
     let turned = a.transpose(&[1, 0]);

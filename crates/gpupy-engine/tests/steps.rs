@@ -3,7 +3,7 @@
 
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::{Arg, Array, Context, Placement, Settings, Stats};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Settings, Stats};
 
 /// A reference driver with blocks of so many bytes.
 fn context(block_bytes: u64) -> Context {
@@ -21,11 +21,13 @@ fn floats(shape: &[usize], of: impl Fn(usize) -> f32) -> Array {
 }
 
 fn apply(context: &Context, op: Op, a: &Array, b: &Array) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+    context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
 }
 
 fn with(context: &Context, op: Op, a: &Array, scalar: f32) -> Array {
-    context.apply(op, &[Arg::Array(a), Arg::Scalar(Scalar::f32(scalar))]).unwrap()
+    context
+        .apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(scalar))])
+        .unwrap()
 }
 
 fn read(context: &Context, array: &Array) -> Vec<f32> {

@@ -8,8 +8,8 @@ mod fused;
 use fused::{Fused, Log};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::registry::Registry;
-use gpupy_engine::trace::{Event, Flush, Freed, What};
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::trace::{Event, Flush, Freed, StepAction};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 use std::sync::{Arc, Mutex};
 
 fn context(limit: u32, refuse: usize) -> Context {
@@ -33,14 +33,16 @@ fn read(context: &Context, array: &Array) -> Vec<f32> {
 /// `(a · 2 + b)²` and then, on every second element, `count` more additions.
 fn program(context: &Context, count: usize) -> Array {
     let (a, b) = (floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.5, 0.25, 0.125, 0.0625]));
-    let two = Arg::Scalar(Scalar::f32(2.0));
-    let double = context.apply(Op::Mul, &[Arg::Array(&a), two]).unwrap();
-    let sum = context.apply(Op::Add, &[Arg::Array(&double), Arg::Array(&b)]).unwrap();
-    let square = context.apply(Op::Mul, &[Arg::Array(&sum), Arg::Array(&sum)]).unwrap();
+    let two = ArrayOrScalar::Scalar(Scalar::f32(2.0));
+    let double = context.apply(Op::Mul, &[ArrayOrScalar::Array(&a), two]).unwrap();
+    let sum =
+        context.apply(Op::Add, &[ArrayOrScalar::Array(&double), ArrayOrScalar::Array(&b)]).unwrap();
+    let square =
+        context.apply(Op::Mul, &[ArrayOrScalar::Array(&sum), ArrayOrScalar::Array(&sum)]).unwrap();
     let mut x = square.slice_axis(0, 1, 2, 2);
     for i in 0..count {
-        let term = Arg::Scalar(Scalar::f32(i as f32));
-        x = context.apply(Op::Add, &[Arg::Array(&x), term]).unwrap();
+        let term = ArrayOrScalar::Scalar(Scalar::f32(i as f32));
+        x = context.apply(Op::Add, &[ArrayOrScalar::Array(&x), term]).unwrap();
     }
     x
 }
@@ -95,7 +97,10 @@ fn a_plan_of_two_kernels_is_told_kernel_by_kernel() {
     assert_eq!(kernels[1].0.reads, kernels[0].0.writes);
     assert_eq!(kernels[1].0.writes[0].value, flush.value);
     assert!(kernels.iter().all(|(step, kernel)| kernel.compiled == 1 && step.driver == "fused"));
-    assert_eq!(flush.steps().filter(|step| matches!(step.what, What::Upload { .. })).count(), 2);
+    assert_eq!(
+        flush.steps().filter(|step| matches!(step.what, StepAction::Upload { .. })).count(),
+        2
+    );
     // The given arrays are no more when the first kernel is done, and what that wrote after the second.
     let given = flush.graph.iter().filter(|node| node.leaf).map(|node| node.value.clone());
     assert_eq!(kernels[0].0.frees, given.map(Freed::Value).collect::<Vec<_>>());
@@ -187,7 +192,9 @@ fn what_a_driver_cannot_do_is_told_with_the_one_that_did_it() {
     let context = context(20, usize::MAX);
     // The test's driver has no reductions.
     let terms = floats(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-    let terms = context.apply(Op::Mul, &[Arg::Array(&terms), Arg::Array(&terms)]).unwrap();
+    let terms = context
+        .apply(Op::Mul, &[ArrayOrScalar::Array(&terms), ArrayOrScalar::Array(&terms)])
+        .unwrap();
     let sum = context.reduce(Op::Add, &terms, &[0], false).unwrap();
     let told = context.explain(&sum).unwrap();
     let flush = told.flush().unwrap();

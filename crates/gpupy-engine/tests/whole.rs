@@ -105,7 +105,8 @@ fn products_take_transposed_repeated_and_pending_operands() {
     for context in contexts() {
         let ((a, left), (b, right)) = (numbers(&[3, 5, 40]), numbers(&[7, 40]));
         let columns = right.transpose(&[1, 0]);
-        let negative = context.apply(Op::Neg, &[gpupy_engine::Arg::Array(&left)]).unwrap();
+        let negative =
+            context.apply(Op::Neg, &[gpupy_engine::ArrayOrScalar::Array(&left)]).unwrap();
         let product = context.matmul(&negative, &columns).unwrap();
         assert_eq!(product.shape(), [3, 5, 7]);
         let dot = |row: usize, column: usize| {
@@ -139,7 +140,7 @@ fn of_pending_elements_those_are_computed_that_are_shown() {
     ];
     for (make, want) in made {
         // A value that lives on, as a program's variable does.
-        let all = context.apply(Op::Neg, &[gpupy_engine::Arg::Array(&array)]).unwrap();
+        let all = context.apply(Op::Neg, &[gpupy_engine::ArrayOrScalar::Array(&array)]).unwrap();
         let few = make(&all).unwrap();
         let schedule = context.explain(&few).unwrap().text();
         assert!(!schedule.contains("over (12000,)"), "{schedule}");

@@ -13,7 +13,7 @@ use crate::expect::oracle::expected;
 use crate::reporting::outcome::{Outcome, fine, skip};
 use gpupy_core::op::{OPS, OpInfo, Rule};
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 pub const GROUP: &str = "functions";
 
@@ -44,7 +44,7 @@ fn function(context: &Context, row: &OpInfo, columns: Vec<Vec<Scalar>>) -> Outco
         let array = Array::from_bytes(DType::F32, &[column.len()], &to_bytes(column));
         arrays.push(fine(array, "an array")?);
     }
-    let arguments: Vec<_> = arrays.iter().map(Arg::Array).collect();
+    let arguments: Vec<_> = arrays.iter().map(ArrayOrScalar::Array).collect();
     let result = fine(context.apply(row.op, &arguments), row.name)?;
     let bytes = fine(fine(context.read(&result), row.name)?.to_vec(), row.name)?;
     // As if the driver had the operation itself.

@@ -10,7 +10,7 @@ use crate::reporting::outcome::{Outcome, fine, skip};
 use gpupy_core::ir::FormKind;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 pub const GROUP: &str = "memory";
 
@@ -55,7 +55,7 @@ fn given(shape: &[usize], element: impl Fn(usize) -> f32) -> Outcome<(Array, Vec
 }
 
 fn apply(context: &Context, op: Op, a: &Array, b: &Array) -> Outcome<Array> {
-    fine(context.apply(op, &[Arg::Array(a), Arg::Array(b)]), op.info().name)
+    fine(context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]), op.info().name)
 }
 
 fn compare(context: &Context, array: &Array, wanted: impl Iterator<Item = f32>) -> Outcome {
@@ -116,7 +116,7 @@ fn writes(context: &Context) -> Outcome {
         let part = array.slice_axis(0, start, len, step as isize);
         let (source, new) = given(&[len], |k| -((k + round) as f32))?;
         let doubled = apply(context, Op::Add, &source, &source)?;
-        fine(context.assign(&part, Arg::Array(&doubled)), "assign")?;
+        fine(context.assign(&part, ArrayOrScalar::Array(&doubled)), "assign")?;
         for (k, x) in new.iter().enumerate() {
             elements[start + k * step] = 2.0 * x;
         }

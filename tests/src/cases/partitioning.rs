@@ -13,7 +13,7 @@ use crate::reporting::outcome::{Outcome, ensure, fine, skip};
 use gpupy_core::driver::{Config, Resources};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Arg, Array, Context, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Settings};
 
 pub const GROUP: &str = "partitioning";
 
@@ -81,11 +81,11 @@ fn given(from: usize) -> Outcome<(Array, Vec<i32>)> {
     Ok((fine(array, "an array")?, elements))
 }
 
-fn apply(context: &Context, op: Op, a: &Array, b: Arg<'_>) -> Outcome<Array> {
+fn apply(context: &Context, op: Op, a: &Array, b: ArrayOrScalar<'_>) -> Outcome<Array> {
     if !context.supports(op, a.dtype()) {
         return skip("absent methods, which the core does elsewhere");
     }
-    fine(context.apply(op, &[Arg::Array(a), b]), op.info().name)
+    fine(context.apply(op, &[ArrayOrScalar::Array(a), b]), op.info().name)
 }
 
 fn compare(context: &Context, array: &Array, wanted: &[i32]) -> Outcome {
@@ -99,8 +99,8 @@ fn chain(context: &Context) -> Outcome {
     let ((mut x, mut want), (step, by)) = (given(1)?, given(5)?);
     for k in 0..1500 {
         let scale = Scalar::i32(3 + k % 2);
-        x = apply(context, Op::Mul, &x, Arg::Scalar(scale))?;
-        x = apply(context, Op::Sub, &x, Arg::Array(&step))?;
+        x = apply(context, Op::Mul, &x, ArrayOrScalar::Scalar(scale))?;
+        x = apply(context, Op::Sub, &x, ArrayOrScalar::Array(&step))?;
         for (want, by) in want.iter_mut().zip(&by) {
             *want = want.wrapping_mul(3 + k % 2).wrapping_sub(*by);
         }
@@ -112,7 +112,7 @@ fn many_operands(context: &Context) -> Outcome {
     let (mut sum, mut want) = given(0)?;
     for k in 1..200 {
         let (array, elements) = given(k)?;
-        sum = apply(context, Op::Add, &sum, Arg::Array(&array))?;
+        sum = apply(context, Op::Add, &sum, ArrayOrScalar::Array(&array))?;
         want.iter_mut().zip(elements).for_each(|(want, x)| *want = want.wrapping_add(x));
     }
     compare(context, &sum, &want)
@@ -121,7 +121,7 @@ fn many_operands(context: &Context) -> Outcome {
 fn many_scalars(context: &Context) -> Outcome {
     let (mut sum, mut want) = given(0)?;
     for k in 0..300 {
-        sum = apply(context, Op::Add, &sum, Arg::Scalar(Scalar::i32(1000 + k)))?;
+        sum = apply(context, Op::Add, &sum, ArrayOrScalar::Scalar(Scalar::i32(1000 + k)))?;
         want.iter_mut().for_each(|want| *want = want.wrapping_add(1000 + k));
     }
     compare(context, &sum, &want)
@@ -132,8 +132,8 @@ fn many_results(context: &Context) -> Outcome {
     let (mut x, mut want) = given(3)?;
     let (mut arrays, mut wanted) = (Vec::new(), Vec::new());
     for k in 0..30 {
-        x = apply(context, Op::Xor, &x, Arg::Scalar(Scalar::i32(0x1111 * k)))?;
-        x = apply(context, Op::Mul, &x, Arg::Scalar(Scalar::i32(5)))?;
+        x = apply(context, Op::Xor, &x, ArrayOrScalar::Scalar(Scalar::i32(0x1111 * k)))?;
+        x = apply(context, Op::Mul, &x, ArrayOrScalar::Scalar(Scalar::i32(5)))?;
         want.iter_mut().for_each(|want| *want = (*want ^ (0x1111 * k)).wrapping_mul(5));
         arrays.push(x.clone());
         wanted.push(want.clone());

@@ -221,6 +221,6 @@ fn what_a_page_names_is_found() {
     assert_eq!(variables(text), BTreeSet::from(["GPUPY_DRIVER"]));
     assert_eq!(paths(text), BTreeSet::from(["docs/a.md", "crates/gpupy-core/src"]));
     assert_eq!(commands(text), BTreeSet::from(["demo"]));
-    let line = "//! In `own.rs` and `gpupy-py/src/convert/array_export.rs`; see README.md, not `.rs` nor x.rsx.";
-    assert!(named_files(line).eq(["own.rs", "gpupy-py/src/convert/array_export.rs"]));
+    let line = "//! In `owned_elements.rs` and `gpupy-py/src/convert/array_export.rs`; see README.md, not `.rs` nor x.rsx.";
+    assert!(named_files(line).eq(["owned_elements.rs", "gpupy-py/src/convert/array_export.rs"]));
 }

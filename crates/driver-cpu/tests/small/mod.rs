@@ -4,7 +4,7 @@
 #![allow(dead_code)] // each test takes a part
 
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Placement, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Registry, Settings};
 
 /// A context with the CPU driver as host driver, open.
 pub fn context(driver: &str, placement: Placement) -> Context {
@@ -39,9 +39,11 @@ pub fn bytes(context: &Context, array: &Array) -> Vec<u8> {
 }
 
 pub fn add(context: &Context, a: &Array, b: &Array) -> Array {
-    context.apply(Op::Add, &[Arg::Array(a), Arg::Array(b)]).unwrap()
+    context.apply(Op::Add, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)]).unwrap()
 }
 
 pub fn scaled(context: &Context, a: &Array, by: f32) -> Array {
-    context.apply(Op::Mul, &[Arg::Array(a), Arg::Scalar(Scalar::f32(by))]).unwrap()
+    context
+        .apply(Op::Mul, &[ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(Scalar::f32(by))])
+        .unwrap()
 }

@@ -1,13 +1,13 @@
 //! Rust types whose values are elements, and conversions between them.
 //!
-//! Owns [`Stored`], [`Element`], [`Half`] and [`cast`], and [`Visitor`], which is given operations on them.
+//! Owns [`Stored`], [`Element`], [`Half`] and [`cast`], [`Visitor`], which is given operations on them,
+//! and the macros `for_real_type` and `for_integer_type`, which choose a type by its dtype.
 //! Invariant: conversions give NumPy's bits, as on x86-64.
 //!
 //! Not here: the operations of a dtype (`table.rs`); complex numbers, which are not one word (the drivers that
 //! have them).
 
 use crate::dtype::DType;
-use crate::for_real_type;
 
 /// A Rust type whose values lie in memory as elements.
 pub trait Stored: Copy + 'static {
@@ -39,6 +39,69 @@ pub enum Wide {
     Unsigned(u64),
     /// Of a float.
     Float(f64),
+}
+
+/// Runs code in which a name is the Rust type of a dtype's elements, for every dtype but
+/// the complex ones, and other code for these.
+#[macro_export]
+macro_rules! for_real_type {
+    ($dtype:expr, $t:ident => $body:expr, _ => $other:expr $(,)?) => {
+        match $dtype {
+            $crate::DType::Bool => { type $t = bool; $body }
+            $crate::DType::F16 => { type $t = $crate::op_eval::element::Half; $body }
+            $crate::DType::F32 => { type $t = f32; $body }
+            $crate::DType::F64 => { type $t = f64; $body }
+            dtype => $crate::for_integer_type!(dtype, $t => $body, _ => $other),
+        }
+    };
+}
+
+/// Runs code in which a name is the Rust type of a dtype's elements, for every dtype of integers, and other code for
+/// the other dtypes.
+#[macro_export]
+macro_rules! for_integer_type {
+    ($dtype:expr, $t:ident => $body:expr, _ => $other:expr $(,)?) => {
+        match $dtype {
+            $crate::DType::I8 => {
+                type $t = i8;
+                $body
+            }
+            $crate::DType::I16 => {
+                type $t = i16;
+                $body
+            }
+            $crate::DType::I32 => {
+                type $t = i32;
+                $body
+            }
+            $crate::DType::I64 => {
+                type $t = i64;
+                $body
+            }
+            $crate::DType::U8 => {
+                type $t = u8;
+                $body
+            }
+            $crate::DType::U16 => {
+                type $t = u16;
+                $body
+            }
+            $crate::DType::U32 => {
+                type $t = u32;
+                $body
+            }
+            $crate::DType::U64 => {
+                type $t = u64;
+                $body
+            }
+            $crate::DType::Bool
+            | $crate::DType::F16
+            | $crate::DType::F32
+            | $crate::DType::F64
+            | $crate::DType::C64
+            | $crate::DType::C128 => $other,
+        }
+    };
 }
 
 /// Makes something of an operation on elements.

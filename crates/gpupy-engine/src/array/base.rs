@@ -1,16 +1,15 @@
 //! Arrays: views of bases.
 //!
-//! Owns [`Array`] and its base. A base is an identity whose current value can be replaced by
-//! writing; arrays that view one base alias each other as NumPy's do. A recorded expression holds
-//! the value that a base had then, not the base. Invariant: the values of one base all have the
-//! dtype and shape with which it was made.
+//! Owns [`Array`] and its base. A base is an identity whose current value can be replaced by writing. Arrays that view
+//! one base alias each other as NumPy's do. A recorded expression holds the value that a base had when it was recorded,
+//! not the base. Invariant: all values of a base have the dtype and shape with which it was made.
 //!
 //! Not here: recording operations (`record/`), reading and evaluating (`context/`).
 
-use crate::array::held::{Current, Held};
-use crate::array::own::Own;
-use crate::graph::value::{Input, Kind, Operand, Origin, Value};
-use crate::memory::host::HostBuffer;
+use crate::array::contents::{Contents, Current};
+use crate::array::owned_elements::OwnedElements;
+use crate::graph::value::{Input, Operand, Origin, Value, ValueKind};
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
 use crate::memory::reader::Reader;
 use crate::memory::view::View;
@@ -34,7 +33,7 @@ pub struct WeakArray {
 }
 
 impl WeakArray {
-    /// The array, if somebody kept its base.
+    /// The array, if another handle keeps its base.
     pub fn upgrade(&self) -> Option<Array> {
         Some(Array { base: self.base.upgrade()?, view: self.view.clone() })
     }
@@ -45,7 +44,7 @@ struct Base {
     len: usize,
     current: Mutex<Current>,
     /// Where the elements are another base's, from the beginning or from some time on.
-    face: OnceLock<Box<dyn Face>>,
+    face: OnceLock<Box<dyn DtypeView>>,
 }
 
 /// Bases of many elements, where host memory is limited.
@@ -71,13 +70,13 @@ fn note(base: &Arc<Base>) {
     large.push(Arc::downgrade(base));
 }
 
-/// Makes values of the many elements that bases have for their own, but for pinned ones: only a value's memory may go to
-/// the disk. Waits for nobody.
+/// Makes values of the many elements that bases have for their own, but for pinned ones: only a value's memory may go
+/// to the disk. Waits for no lock.
 pub(crate) fn share_large() {
     let large = LARGE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for base in large.iter().filter_map(Weak::upgrade) {
         if let Ok(mut current) = base.current.try_lock()
-            && matches!(current.held(), Held::Own(_))
+            && matches!(current.held(), Contents::Own(_))
         {
             // Pinned ones stay what they are, and so do those for which there is no room.
             let _ = current.value_mut();
@@ -86,11 +85,11 @@ pub(crate) fn share_large() {
 }
 
 /// What a base shows that has no elements of its own.
-pub(crate) trait Face: Send + Sync {
+pub(crate) trait DtypeView: Send + Sync {
     /// Gives the face's base the elements that the whole has now.
     fn follow(&self, dtype: DType, current: &mut Current);
 
-    /// The same, if nobody has the whole just now.
+    /// Like `follow`, but gives `None` where another thread has locked the whole.
     fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()>;
 
     /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which
@@ -106,7 +105,7 @@ pub(crate) trait Face: Send + Sync {
     ///
     /// # Errors
     /// - `Disposed`: there are no elements any more. `Shape`: the source does not fit.
-    fn through(&self, dest: &Array, source: Arg<'_>) -> Result<Option<(Array, Array)>>;
+    fn through(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<Option<(Array, Array)>>;
 
     /// What the face shows.
     fn whole(&self) -> &Array;
@@ -114,32 +113,32 @@ pub(crate) trait Face: Send + Sync {
 
 /// An operand: an array, or a scalar that broadcasts to anything.
 #[derive(Clone, Copy)]
-pub enum Arg<'a> {
+pub enum ArrayOrScalar<'a> {
     /// An array.
     Array(&'a Array),
     /// A scalar.
     Scalar(Scalar),
 }
 
-impl Arg<'_> {
+impl ArrayOrScalar<'_> {
     /// The dtype of its elements.
     pub fn dtype(&self) -> DType {
         match self {
-            Arg::Array(array) => array.dtype(),
-            Arg::Scalar(scalar) => scalar.dtype,
+            ArrayOrScalar::Array(array) => array.dtype(),
+            ArrayOrScalar::Scalar(scalar) => scalar.dtype,
         }
     }
 }
 
-impl<'a> From<&'a Array> for Arg<'a> {
-    fn from(array: &'a Array) -> Arg<'a> {
-        Arg::Array(array)
+impl<'a> From<&'a Array> for ArrayOrScalar<'a> {
+    fn from(array: &'a Array) -> ArrayOrScalar<'a> {
+        ArrayOrScalar::Array(array)
     }
 }
 
-impl From<Scalar> for Arg<'_> {
+impl From<Scalar> for ArrayOrScalar<'_> {
     fn from(scalar: Scalar) -> Self {
-        Arg::Scalar(scalar)
+        ArrayOrScalar::Scalar(scalar)
     }
 }
 
@@ -153,20 +152,20 @@ impl Array {
     /// A new base with this value, seen through a view.
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
-        let current = Mutex::new(Current::new(Held::Value(value)));
+        let current = Mutex::new(Current::new(Contents::Value(value)));
         Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base with these elements for its own, seen whole.
-    pub(crate) fn of_own(own: Own) -> Array {
+    pub(crate) fn of_own(own: OwnedElements) -> Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
-        let current = Mutex::new(Current::new(Held::Own(own)));
+        let current = Mutex::new(Current::new(Contents::Own(own)));
         Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
-    pub(crate) fn of_face(dtype: DType, len: usize, face: Box<dyn Face>) -> Array {
-        let current = Mutex::new(Current::new(Held::Nothing));
+    pub(crate) fn of_face(dtype: DType, len: usize, face: Box<dyn DtypeView>) -> Array {
+        let current = Mutex::new(Current::new(Contents::Nothing));
         let base = Base { dtype, len, current, face: OnceLock::from(face) };
         Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
@@ -182,14 +181,13 @@ impl Array {
     ) -> Option<Array> {
         let bytes = bytes.get(..size_of(shape) * dtype.size())?;
         let (array, room) = Array::blank(dtype, shape, origin, 0)?;
-        // SAFETY: there is room for all elements, which nobody else has.
+        // SAFETY: `room` has space for all elements, and the base is not shared yet.
         unsafe { room.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Some(array)
     }
 
-    /// A new base with room for elements of its own, which the caller puts where it is told, in C order,
-    /// before anybody else gets the array; `None` where there is none. `depth` is the length of the chain that
-    /// led to them.
+    /// A new base with room for elements of its own, which the caller puts where it is told, in C order, before the
+    /// array is shared; `None` where there is none. `depth` is the length of the chain that led to them.
     #[inline(always)]
     pub(crate) fn blank(
         dtype: DType,
@@ -202,8 +200,8 @@ impl Array {
         let base = Arc::<Base>::new_uninit();
         let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
         // Filled in where it stays: moving it would take as long as computing few elements.
-        let held = Held::Own(Own::blank(dtype, origin, depth));
-        // SAFETY: nobody else has the allocation, which is of this type; it is initialised then.
+        let held = Contents::Own(OwnedElements::blank(dtype, origin, depth));
+        // SAFETY: the allocation was just made for this type and is not shared; `write` initialises it.
         unsafe {
             let current = Mutex::new(Current::new(held));
             place.write(Base { dtype, len, current, face: OnceLock::new() });
@@ -250,7 +248,7 @@ impl Array {
         owner: Box<dyn Send + Sync>,
     ) -> Array {
         let bytes = size_of(shape) * dtype.size();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that `bytes` bytes from `memory` on stay as they are while `owner` lives.
         let buffer = unsafe { HostBuffer::constant(memory, bytes, owner) };
         Array::from_value(Value::host(dtype, shape, Arc::new(buffer)))
     }
@@ -369,7 +367,7 @@ impl Array {
     }
 
     /// What the base shows, if it has no elements of its own.
-    pub(crate) fn face(&self) -> Option<&dyn Face> {
+    pub(crate) fn face(&self) -> Option<&dyn DtypeView> {
         self.base.face.get().map(|face| &**face)
     }
 
@@ -401,7 +399,7 @@ impl Array {
         current
     }
 
-    /// The same, if nobody has it just now.
+    /// Like `current`, but gives `None` where another thread has the lock.
     #[inline]
     pub(crate) fn current_now(&self) -> Option<MutexGuard<'_, Current>> {
         let mut current = match self.base.current.try_lock() {
@@ -415,8 +413,8 @@ impl Array {
         Some(current)
     }
 
-    /// The same for who moves elements to it, which nobody else is told of; `None` also where others show
-    /// them under another dtype.
+    /// Like `current_now`, for in-place writers, as dtype views are not told of the write; `None` if the base has dtype
+    /// views.
     #[inline]
     pub(crate) fn current_to_write(&self) -> Option<MutexGuard<'_, Current>> {
         let current = self.current_now()?;
@@ -430,12 +428,12 @@ impl Array {
     /// - `Disposed`: it has none any more. Those of `make`.
     pub(crate) fn become_face(
         &self,
-        make: impl FnOnce(&mut Current) -> Result<Box<dyn Face>>,
+        make: impl FnOnce(&mut Current) -> Result<Box<dyn DtypeView>>,
     ) -> Result<()> {
         let mut current = self.current();
         if self.base.face.get().is_none() {
             let face = make(&mut current)?;
-            // Nobody else sets it, with the lock held.
+            // The lock is held, so no other thread sets it.
             let _ = self.base.face.set(face);
         }
         Ok(())
@@ -449,8 +447,7 @@ impl Array {
         self.current().value()
     }
 
-    /// The same elements as they are now, which later writes to this base do not change: a base of
-    /// its own with the same value.
+    /// The present elements, in a base of its own with the same value, which later writes to this base do not change.
     ///
     /// # Errors
     /// - `Disposed`: it has none any more.
@@ -458,9 +455,9 @@ impl Array {
         Ok(Array::with_view(self.value()?, self.view.clone()))
     }
 
-    /// Lets go of the elements of the base now, on every device and in host memory, whoever still
-    /// holds arrays of it: these keep shape and dtype, and nothing else. Expressions that were
-    /// recorded before keep the elements until they are computed.
+    /// Lets go of the elements of the base now, on every device and in host memory, even while there are other arrays
+    /// of it: these keep shape and dtype, and nothing else. Expressions that were recorded before keep the elements
+    /// until they are computed.
     pub fn dispose(&self) {
         let mut current = self.current();
         let held = current.dispose();
@@ -469,14 +466,14 @@ impl Array {
         drop(held);
     }
 
-    /// What the base of an array that nobody else has holds.
+    /// The contents of the base of an array without other handles.
     ///
     /// # Errors
     /// - `Disposed`: nothing.
-    pub(crate) fn into_held(self) -> Result<Held> {
+    pub(crate) fn into_held(self) -> Result<Contents> {
         let mut current = self.current();
         match current.take() {
-            Held::Nothing => Err(current.why()),
+            Contents::Nothing => Err(current.why()),
             held => Ok(held),
         }
     }
@@ -484,43 +481,47 @@ impl Array {
     /// What all elements of the base are, if they are one number that takes no memory.
     pub(crate) fn constant(&self) -> Option<Scalar> {
         match self.current().held() {
-            Held::Value(value) => match value.0.kind {
-                Kind::Constant(scalar) => Some(scalar),
-                Kind::Host(_) | Kind::External(_) | Kind::Expr { .. } => None,
+            Contents::Value(value) => match value.0.kind {
+                ValueKind::Constant(scalar) => Some(scalar),
+                ValueKind::Host(_) | ValueKind::External(_) | ValueKind::Expr { .. } => None,
             },
-            Held::Own(_) | Held::Nothing => None,
+            Contents::Own(_) | Contents::Nothing => None,
         }
     }
 
     /// Whether the elements lie outside, so that each look at them reads them, or are pending and computed from such.
     pub fn is_outside(&self) -> bool {
         match self.current().held() {
-            Held::Value(value) => value.0.streams && (value.is_external() || !value.is_computed()),
-            Held::Own(_) | Held::Nothing => false,
+            Contents::Value(value) => {
+                value.0.streams && (value.is_external() || !value.is_computed())
+            }
+            Contents::Own(_) | Contents::Nothing => false,
         }
     }
 
     /// Whether the elements lie outside, and are not to be written to.
     pub fn is_external(&self) -> bool {
-        matches!(self.current().held(), Held::Value(value) if value.is_external())
+        matches!(self.current().held(), Contents::Value(value) if value.is_external())
     }
 
-    /// Whether the base has elements that nobody else has.
+    /// Whether the base has elements of its own.
     pub(crate) fn has_own(&self) -> bool {
-        matches!(self.current().held(), Held::Own(_))
+        matches!(self.current().held(), Contents::Own(_))
     }
 
     /// Whether the base's value is an expression of which something is not computed yet.
     pub(crate) fn is_pending(&self) -> bool {
         match self.current().held() {
-            Held::Value(value) => matches!(value.0.kind, Kind::Expr { .. }) && !value.is_computed(),
-            Held::Own(_) | Held::Nothing => false,
+            Contents::Value(value) => {
+                matches!(value.0.kind, ValueKind::Expr { .. }) && !value.is_computed()
+            }
+            Contents::Own(_) | Contents::Nothing => false,
         }
     }
 
-    /// Whether the base has elements that nobody else has, as far as can be told without waiting.
+    /// Whether the base has elements of its own; false where another thread has the lock.
     pub fn is_there(&self) -> bool {
-        self.current_now().is_some_and(|current| matches!(current.held(), Held::Own(_)))
+        self.current_now().is_some_and(|current| matches!(current.held(), Contents::Own(_)))
     }
 
     /// Refuses what was disposed of.
@@ -530,8 +531,8 @@ impl Array {
     pub(crate) fn check_there(&self) -> Result<()> {
         let current = self.current();
         match current.held() {
-            Held::Nothing => Err(current.why()),
-            Held::Own(_) | Held::Value(_) => Ok(()),
+            Contents::Nothing => Err(current.why()),
+            Contents::Own(_) | Contents::Value(_) => Ok(()),
         }
     }
 
@@ -540,7 +541,7 @@ impl Array {
         let mut current = self.current();
         let value = current.value()?;
         drop(current);
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok((Input::Scalar(scalar), None));
         }
         let input = if self.view.shape[..] == *shape {

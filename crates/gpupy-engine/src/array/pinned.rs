@@ -4,7 +4,7 @@
 //!
 //! Not here: exports (`context/pin.rs`), bases (`base.rs`).
 
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -21,7 +21,7 @@ impl Array {
         self.seen(View { offset, shape, strides })
     }
 
-    /// The same base through another view.
+    /// Another view of this array's base.
     ///
     /// # Errors
     /// As `view`.
@@ -98,7 +98,7 @@ impl Array {
         }
     }
 
-    /// The same elements under another shape of the same size, when that is a view.
+    /// This array with another shape of equal size, if that is a view.
     pub fn reshape(&self, shape: &[usize]) -> Option<Array> {
         self.layout().reshape(shape).map(|view| self.seen_as(view))
     }

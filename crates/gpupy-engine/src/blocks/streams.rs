@@ -1,12 +1,12 @@
-//! Streams: values of which little is in memory at a time, as they lie outside or are computed from what does.
+//! Streams: values that are in memory only in part, as they are read from a file or computed from one that is.
 //!
-//! Owns [`Residents`]: which parts of such values are in host memory, and which goes first. Invariants: what is needed for
-//! the launch at hand stays; what goes can be read again.
+//! Owns [`Residents`]: which parts of such values are in host memory, and which is released first. Invariants: parts
+//! that the current launch needs stay; a part that is released can be read again.
 //!
 //! Not here: reading (`memory/reader.rs`), when it is done (`execute/transfer.rs`).
 
-use crate::graph::value::{Input, Kind, Node, NodeOp, Value, ValueId};
-use crate::graph::whole::Whole;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::value::{Input, Node, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::limit;
 use crate::thresholds::T;
 use std::ops::Range;
@@ -20,12 +20,12 @@ pub(crate) fn most_of_tile(value: &Value) -> usize {
             Some(bytes) if value.0.paged => bytes / value.dtype().size(),
             _ => usize::MAX,
         },
-        Kind::Expr { op: NodeOp::Reduce { .. }, inputs } => match reads_rows(&inputs[0]) {
+        ValueKind::Expr { op: NodeOp::Reduce { .. }, inputs } => match reads_rows(&inputs[0]) {
             true => T.streamed_reduction,
             false => T.streamed_across,
         },
         // As many rows as read no more of what is multiplied.
-        Kind::Expr { op: NodeOp::Whole(Whole::MatMul(k)), .. } => {
+        ValueKind::Expr { op: NodeOp::Whole(LibraryOp::MatMul(k)), .. } => {
             let rows = (T.streamed_tile / (*k).max(1)).max(1);
             rows.saturating_mul(value.shape().last().copied().unwrap_or(1)).min(T.streamed_tile)
         }

@@ -1,14 +1,14 @@
-//! What a front end is told of drivers and of counts, also while another thread evaluates.
+//! Drivers and counts as a front end sees them, also while another thread evaluates.
 //!
 //! Invariant: asking for counts waits for no evaluation.
 //!
-//! Not here: what was known last (`told.rs`), counting (`stats.rs`, `cache/`).
+//! Not here: the last known numbers (`last_snapshot.rs`), counting (`stats.rs`, `cache/`).
 
 use super::Context;
+use super::last_snapshot::{Counts, DriverReport, locked};
 use super::pin;
-use super::told::{Counts, Found, locked};
+use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
-use crate::execute::state::State;
 use crate::explain::stats::Stats;
 use gpupy_core::Result;
 use gpupy_core::driver::Capabilities;
@@ -21,7 +21,7 @@ const BETWEEN: Duration = Duration::from_micros(200);
 
 impl Context {
     /// The engine, unless another thread has it for longer than small work takes.
-    fn state_soon(&self) -> Option<MutexGuard<'_, State>> {
+    fn state_soon(&self) -> Option<MutexGuard<'_, EngineState>> {
         for attempt in 0..TRIES {
             if attempt > 0 {
                 std::thread::sleep(BETWEEN);
@@ -35,8 +35,8 @@ impl Context {
         None
     }
 
-    /// Notes the counts for who asks while an evaluation goes on, which begins a slice.
-    pub(crate) fn tell_counts(&self, state: &State) {
+    /// Notes the counts at the start of a slice, for threads that ask while the evaluation goes on.
+    pub(crate) fn tell_counts(&self, state: &EngineState) {
         let Engine { devices, counts, stats, .. } = &state.engine;
         let mut told = locked(&self.inner.told.counts);
         told.whole = *stats;
@@ -49,8 +49,8 @@ impl Context {
     }
 
     /// Notes them for all drivers, and what the devices hold.
-    pub(crate) fn tell_all(&self, state: &mut State) {
-        let State { registry, engine, .. } = state;
+    pub(crate) fn tell_all(&self, state: &mut EngineState) {
+        let EngineState { registry, engine, .. } = state;
         let mut told = locked(&self.inner.told.counts);
         told.whole = engine.stats;
         told.drivers = registry.names().zip(engine.counts.iter().copied()).collect();
@@ -84,7 +84,7 @@ impl Context {
         stats
     }
 
-    /// The same for each driver, by name; what belongs to none of them is 0.
+    /// Counts of each driver, by name; counts that belong to no driver are 0.
     pub fn driver_stats(&self) -> Vec<(&'static str, Stats)> {
         self.counts().each().collect()
     }
@@ -112,7 +112,7 @@ impl Context {
             let found = self.open(&mut state, position);
             Some((name, found.and_then(|()| Ok(state.engine.device(position)?.caps.clone()))))
         });
-        let all: Vec<Found> = all.collect();
+        let all: Vec<DriverReport> = all.collect();
         *locked(&self.inner.told.drivers) = Some(all.clone());
         all
     }

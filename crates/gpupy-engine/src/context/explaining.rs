@@ -1,13 +1,13 @@
-//! What a context tells of its evaluations: traces as they happen, and explanations of one array.
+//! Traces of evaluations as they happen, and explanations of one array.
 //!
-//! Not here: what is recorded of a flush, and how it reads (`explain/`), counts (`told.rs`).
+//! Not here: the record of a flush, and its text (`explain/`), counts (`last_snapshot.rs`).
 
 use super::Context;
 use crate::array::base::Array;
 use crate::explain::explanation::Explanation;
-use crate::explain::text::whereabouts;
+use crate::explain::flush_text::whereabouts;
 use crate::explain::trace::Sink;
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Value, ValueKind};
 use crate::schedule::flush::Demand;
 use gpupy_core::Result;
 
@@ -31,7 +31,7 @@ impl Context {
             return self.explain(&self.inner.door.recorder().copy(array)?);
         }
         let range = low as usize..high as usize + 1;
-        if !matches!(value.0.kind, Kind::Expr { .. })
+        if !matches!(value.0.kind, ValueKind::Expr { .. })
             || value.state().computed.covers(range.clone())
         {
             return Ok(Explanation::of_nothing(whereabouts(&value)));

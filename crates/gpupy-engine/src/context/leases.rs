@@ -1,19 +1,19 @@
 //! Operations on pinned bases: computed before they return, from the pinned elements and into them.
 //!
-//! Owns [`Leases`]. A lease is a value over pinned memory itself, which lives as long as one operation. The
-//! operation is recorded on leases and evaluated at once; what it gives goes to memory of its own, or, where the
-//! operation has a pinned output, is an assignment to the output's lease, which the engine does in place where
-//! each element is read only where it is written. Drivers that work on memory of their own get a copy.
-//! Invariant: when an operation returns, nothing refers to pinned memory any more.
+//! Owns [`Leases`]. A lease is a value over pinned memory itself that lives as long as one operation. The operation is
+//! recorded on leases and evaluated at once. Its result goes to memory of its own. If the operation has a pinned
+//! output, the result is an assignment to the output's lease, which the engine does in place where each element is read
+//! only where it is written. Drivers that work on memory of their own get a copy. Invariant: when an operation returns,
+//! nothing refers to pinned memory any more.
 //!
-//! Not here: pins (`pin.rs`), when an assignment is done in place (`assign.rs`, `in_place.rs`).
+//! Not here: pins (`pin.rs`), when an assignment is done in place (`host_assign.rs`, `in_place.rs`).
 
-use crate::array::base::{Arg, Array};
+use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;
 use crate::context::read::HostArray;
-use crate::graph::value::{Input, Layout, Operand, Value};
-use crate::memory::host::HostBuffer;
-use crate::memory::seen;
+use crate::graph::value::{Input, InputLayout, Operand, Value};
+use crate::memory::element_bytes;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::view::View;
 use crate::record::recorder::source_of;
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Arguments of an operation.
-type Args<'a> = SmallVec<[Arg<'a>; 3]>;
+type LeasedArgs<'a> = SmallVec<[ArrayOrScalar<'a>; 3]>;
 
 /// The leases of one operation, one for each base and dtype.
 #[derive(Default)]
@@ -48,8 +48,8 @@ impl Leases {
         if let Some(value) = self.0.iter().find(known) {
             return Some(value.clone());
         }
-        // SAFETY: the bytes are the pinned buffer's, which the lease keeps. Who writes them knows of all that
-        // read them: they are written only as the output of the operation.
+        // SAFETY: the bytes are the pinned buffer's, which the lease keeps. They are written only as the output of the
+        // operation, whose readers are known.
         let buffer = unsafe { HostBuffer::lent(memory, len * dtype.size(), Box::new(pinned)) };
         let value = Value::host(dtype, &[len], Arc::new(buffer));
         self.0.push(value.clone());
@@ -91,8 +91,8 @@ impl Context {
     /// returns: on drivers that work in host memory from the pinned elements, on others from a copy.
     pub(crate) fn recorded(
         &self,
-        args: &[Arg<'_>],
-        record: impl Fn(&[Arg<'_>]) -> Result<Array>,
+        args: &[ArrayOrScalar<'_>],
+        record: impl Fn(&[ArrayOrScalar<'_>]) -> Result<Array>,
     ) -> Result<Array> {
         let made = self.over_leases(args, None, |args| record(args).map(Some))?;
         // Something is recorded always.
@@ -108,33 +108,34 @@ impl Context {
     pub fn recorded_into(
         &self,
         dest: &Array,
-        args: &[Arg<'_>],
-        record: impl Fn(&[Arg<'_>]) -> Result<Option<Array>>,
+        args: &[ArrayOrScalar<'_>],
+        record: impl Fn(&[ArrayOrScalar<'_>]) -> Result<Option<Array>>,
     ) -> Result<Option<Array>> {
         if dest.is_pinned() { self.over_leases(args, Some(dest), record) } else { record(args) }
     }
 
     fn over_leases(
         &self,
-        args: &[Arg<'_>],
+        args: &[ArrayOrScalar<'_>],
         dest: Option<&Array>,
-        record: impl Fn(&[Arg<'_>]) -> Result<Option<Array>>,
+        record: impl Fn(&[ArrayOrScalar<'_>]) -> Result<Option<Array>>,
     ) -> Result<Option<Array>> {
-        let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
-        let recorded = |args: &[Arg<'_>]| record(args)?.map(|made| self.bounded(made)).transpose();
+        let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_pinned());
+        let recorded =
+            |args: &[ArrayOrScalar<'_>]| record(args)?.map(|made| self.bounded(made)).transpose();
         if dest.is_none() && !args.iter().any(is_pinned) || !self.leases()? {
             return recorded(args);
         }
         let mut leases = Leases::default();
         let old = dest.and_then(|dest| Some((dest, leases.value(dest)?)));
-        let mut leased = |arg: &Arg<'_>| match arg {
-            Arg::Array(array) => leases.array(array),
-            Arg::Scalar(_) => None,
+        let mut leased = |arg: &ArrayOrScalar<'_>| match arg {
+            ArrayOrScalar::Array(array) => leases.array(array),
+            ArrayOrScalar::Scalar(_) => None,
         };
         let leased: SmallVec<[Option<Array>; 3]> = args.iter().map(&mut leased).collect();
         let given = args.iter().zip(&leased);
-        let given: Args<'_> =
-            given.map(|(arg, leased)| leased.as_ref().map_or(*arg, Arg::Array)).collect();
+        let given: LeasedArgs<'_> =
+            given.map(|(arg, leased)| leased.as_ref().map_or(*arg, ArrayOrScalar::Array)).collect();
         let Some(made) = record(&given)? else { return Ok(None) };
         drop(given);
         drop(leased);
@@ -143,7 +144,7 @@ impl Context {
             && made.is_pending()
             && leases.is_apart(&old)
         {
-            let source = source_of(dest, Arg::Array(&made))?;
+            let source = source_of(dest, ArrayOrScalar::Array(&made))?;
             drop((made, leases));
             let new = self.inner.door.recorder().written(old, dest, source);
             self.take_over(dest, new)?;
@@ -164,19 +165,19 @@ impl Context {
         Ok(does)
     }
 
-    /// The same for an operation on one array.
+    /// Like `recorded`, for an operation on one array.
     pub(crate) fn recorded_of(
         &self,
         array: &Array,
         record: impl Fn(&Array) -> Result<Array>,
     ) -> Result<Array> {
-        self.recorded(&[Arg::Array(array)], |args| match args {
-            [Arg::Array(array)] => record(array),
+        self.recorded(&[ArrayOrScalar::Array(array)], |args| match args {
+            [ArrayOrScalar::Array(array)] => record(array),
             _ => record(array),
         })
     }
 
-    /// The same for an operation on any number of arrays.
+    /// Like `recorded`, for an operation on any number of arrays.
     pub(crate) fn recorded_of_all(
         &self,
         arrays: &[Array],
@@ -185,11 +186,11 @@ impl Context {
         if !arrays.iter().any(Array::is_pinned) {
             return self.bounded(record(arrays)?);
         }
-        let args: Vec<Arg<'_>> = arrays.iter().map(Arg::Array).collect();
+        let args: Vec<ArrayOrScalar<'_>> = arrays.iter().map(ArrayOrScalar::Array).collect();
         self.recorded(&args, |args| {
             let arrays = args.iter().filter_map(|arg| match arg {
-                Arg::Array(array) => Some((*array).clone()),
-                Arg::Scalar(_) => None,
+                ArrayOrScalar::Array(array) => Some((*array).clone()),
+                ArrayOrScalar::Scalar(_) => None,
             });
             record(&arrays.collect::<Vec<_>>())
         })
@@ -210,7 +211,7 @@ impl Context {
         }
         drop(current);
         // No more than what was written: others may write elsewhere meanwhile.
-        self.assign(dest, Arg::Array(&Array::with_view(new, dest.layout().clone())))
+        self.assign(dest, ArrayOrScalar::Array(&Array::with_view(new, dest.layout().clone())))
     }
 
     /// Writes an operand into a view of a pinned base; false, with nothing done, where it is pinned no longer.
@@ -238,7 +239,7 @@ impl Context {
         // Only a scalar lacks a value.
         let lacks = || Error::new(ErrorKind::Invalid, "read");
         let value = value.clone().ok_or_else(lacks)?;
-        let Layout { offset, strides } = input.layout(shape);
+        let InputLayout { offset, strides } = input.layout(shape);
         let shown = Array::with_view(value, View { offset, shape: shape.into(), strides });
         let mut read = None;
         self.while_others_run(|| {
@@ -263,5 +264,5 @@ pub(crate) fn of_own_bytes<R>(dest: &Array, write: impl FnOnce(&mut [u8]) -> R) 
 /// elements of its own.
 fn put(dest: &Array, data: &[u8]) -> bool {
     let size = dest.dtype().size();
-    of_own_bytes(dest, |bytes| seen::put(bytes, size, dest.layout(), data)).is_some()
+    of_own_bytes(dest, |bytes| element_bytes::put(bytes, size, dest.layout(), data)).is_some()
 }

@@ -1,48 +1,49 @@
 //! Contexts: what a front end talks to.
 //!
-//! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it
-//! records, `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains,
-//! `counts.rs` what it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on
-//! *leases* (`leases.rs`); a [`LentBlock`](lend::LentBlock) is one that a renderer draws; `faces.rs` shows a base under another dtype. `ladder.rs` chooses and opens drivers by the
-//! [`Settings`]; `pending.rs` bounds what waits, and `settle.rs` says when a base comes to host memory. Invariant:
-//! recording takes no lock of the engine, unless so much is pending that it has to run.
+//! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
+//! `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains, `counts.rs` what
+//! it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on *leases* (`leases.rs`); a
+//! [`LentBlock`](lent_block::LentBlock) is one that a renderer draws; `dtype_view.rs` shows a base under another dtype.
+//! `driver_selection.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and
+//! `host_promotion.rs` says when a base comes to host memory. Invariant: recording takes no lock of the engine, unless
+//! so much is pending that it has to run.
 //!
 //! Imports all folders but `indexing`. Not here: evaluation itself (`execute/`).
 
 mod counts;
+pub(crate) mod driver_selection;
+pub(crate) mod dtype_view;
 mod explaining;
-pub(crate) mod faces;
-pub(crate) mod ladder;
+pub(crate) mod host_promotion;
+mod last_snapshot;
 pub(crate) mod leases;
-pub(crate) mod lend;
+pub(crate) mod lent_block;
 pub(crate) mod pending;
 pub(crate) mod pin;
 pub(crate) mod read;
 mod recording;
 mod replayed;
 pub(crate) mod settings;
-pub(crate) mod settle;
-mod told;
 
-use self::told::Told;
+use self::last_snapshot::LastSnapshot;
 use crate::array::base::Array;
 use crate::blocks::streams::Residents;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
-use crate::eager::at_once::AtOnce;
 use crate::eager::door::Door;
+use crate::eager::eager_evaluator::EagerEvaluator;
+use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
-use crate::execute::slice::Slice;
-use crate::execute::state::State;
+use crate::execute::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::tracer::{Tracer, to_stderr};
 use crate::graph::value::Value;
-use crate::memory::host;
+use crate::memory::host_buffer;
 use crate::memory::limit;
-use crate::schedule::again::Again;
 use crate::schedule::cost;
 use crate::schedule::flush::Demand;
-use crate::schedule::ways::Way;
+use crate::schedule::operation_lowering::OperationLowering;
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
@@ -56,7 +57,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// this one's devices.
 #[derive(Clone)]
 pub struct Context {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<ContextInner>,
 }
 
 /// Calls what it is given, once, in whatever state suits a wait: a language with a global lock
@@ -69,7 +70,7 @@ pub type Interrupt = fn() -> bool;
 /// Gives an array with the elements of one that is open, while something is recorded; `None` where it has none.
 pub type Opener = fn(&Array) -> Result<Option<Array>>;
 
-pub(crate) struct Inner {
+pub(crate) struct ContextInner {
     pub settings: Settings,
     pub door: Door,
     pub driver_fallback: AtomicBool,
@@ -77,8 +78,8 @@ pub(crate) struct Inner {
     pub interrupt: OnceLock<Interrupt>,
     pub opener: OnceLock<Opener>,
     pub(crate) tracer: Tracer,
-    told: Told,
-    state: Arc<Mutex<State>>,
+    told: LastSnapshot,
+    state: Arc<Mutex<EngineState>>,
 }
 
 impl Context {
@@ -88,7 +89,7 @@ impl Context {
         limit::set_host_bytes(settings.host_bytes);
         if settings.host_bytes > 0 {
             let kept = settings.host_bytes / 16;
-            host::set_pool_bytes(usize::try_from(kept).unwrap_or(usize::MAX));
+            host_buffer::set_pool_bytes(usize::try_from(kept).unwrap_or(usize::MAX));
         }
         let has_host = registry.host().is_some();
         // What is done in host memory costs the same whatever the device.
@@ -98,24 +99,24 @@ impl Context {
             devices: Vec::new(),
             counts: Vec::new(),
             stats: Stats::default(),
-            slice: Slice::new(settings.slice),
+            slice: TimeSlice::new(settings.slice),
             residents: Residents::new(T.read_ahead),
-            again: Again::new(settings.flush_bytes),
+            again: Rematerialisation::new(settings.flush_bytes),
             decided: None,
             captured: None,
         };
         engine.resize(registry.len());
-        let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
+        let state = EngineState { registry, engine, wanted: settings.driver.clone(), chosen: None };
         if settings.trace {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
         let state = Arc::new(Mutex::new(state));
         let door = match (settings.placement, has_host) {
-            (Placement::Auto, true) => Door::by(AtOnce::by(state.clone(), tracer.clone())),
+            (Placement::Auto, true) => Door::by(EagerEvaluator::by(state.clone(), tracer.clone())),
             _ => Door::strict(),
         };
         let context = Context {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ContextInner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
                 settings,
@@ -123,7 +124,7 @@ impl Context {
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
                 opener: OnceLock::new(),
-                told: Told::default(),
+                told: LastSnapshot::default(),
                 state,
             }),
         };
@@ -131,7 +132,7 @@ impl Context {
         context
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, EngineState> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,11 +160,13 @@ impl Context {
         self.current(&mut state).map(|_| ())
     }
 
-    /// The same, with the device sharing its objects with the context of its API that is current in this thread, so
-    /// that blocks can be lent there ([`Context::lend`]). A device that is open is opened anew, and arrays keep their values.
+    /// Like `use_driver`, but the device shares its objects with the context of its API that is current in this thread,
+    /// so that blocks can be lent there ([`Context::lend`]). A device that is open is opened anew, and arrays keep
+    /// their values.
     ///
     /// # Errors
-    /// As of `use_driver`; `Unavailable` also where no such context is current. `Unsupported`: the driver shares with none.
+    /// As of `use_driver`; `Unavailable` also where no such context is current. `Unsupported`: the driver shares with
+    /// none.
     pub fn share_driver(&self, name: &str) -> Result<()> {
         let mut state = self.state();
         let chosen = self.shared(&mut state, name)?;
@@ -193,9 +196,9 @@ impl Context {
     /// when no driver starts.
     pub fn supports(&self, op: Op, dtype: DType) -> bool {
         let mut state = self.state();
-        let does = |state: &mut State, position| {
+        let does = |state: &mut EngineState, position| {
             let device = state.engine.device(position);
-            device.is_ok_and(|device| !matches!(device.way(op, dtype), Way::Absent))
+            device.is_ok_and(|device| !matches!(device.way(op, dtype), OperationLowering::Absent))
         };
         let chosen = self.current(&mut state).ok();
         chosen.is_some_and(|position| does(&mut state, position))
@@ -206,7 +209,7 @@ impl Context {
     /// the driver in use only where the host driver does not know the answer.
     pub fn holds(&self, dtype: DType) -> bool {
         let mut state = self.state();
-        let has = |state: &mut State, position| {
+        let has = |state: &mut EngineState, position| {
             let device = state.engine.device(position);
             device.is_ok_and(|device| device.caps.dtypes.contains(&dtype))
         };
@@ -250,7 +253,7 @@ impl Context {
             device.plans.kept.clear();
             device.recipes.clear();
         }
-        host::trim();
+        host_buffer::trim();
     }
 
     /// Evaluates arrays on the device and waits; nothing is read back.

@@ -1,24 +1,23 @@
-//! What an unevaluated value keeps alive.
+//! The memory that an unevaluated value keeps alive.
 //!
-//! Owns the count of bytes that would be free if a graph were evaluated: computed values that only
-//! the graph still holds. Recording keeps a cheap upper bound in each node, which counts shared
-//! values again; this walks the graph when the bound says that it may be much.
-//!
-//! Owns as well when that leads to an evaluation that nobody asked for.
+//! Owns the count of bytes that an evaluation of a graph would free: computed values that only the graph still holds.
+//! Recording keeps a cheap upper bound in each node, which counts shared values again; when the bound is large, this
+//! module traverses the graph. Owns as well the rule when so many bytes lead to an evaluation that the program did not
+//! ask for.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
 use crate::array::base::Array;
-use crate::array::held::Held;
+use crate::array::contents::Contents;
 use crate::context::Context;
-use crate::graph::value::{Kind, Value, ValueId, computed_bytes};
+use crate::graph::value::{Value, ValueId, ValueKind, computed_bytes};
 use gpupy_core::Result;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes of the computed values below `root` that nobody outside its graph holds: what its bound, and that of
-/// every pending value below it, is lowered to.
+/// Bytes of the computed values below `root` that are held only by its graph. Its bound, and that of every pending
+/// value below it, is lowered to its count.
 pub(crate) fn held_bytes(root: &Value) -> u64 {
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut leaves: FxHashMap<ValueId, (Value, usize)> = FxHashMap::default();
@@ -32,7 +31,7 @@ pub(crate) fn held_bytes(root: &Value) -> u64 {
                 if seen.insert(operand.id()) {
                     pending.push(operand);
                 }
-            } else if !matches!(operand.0.kind, Kind::Constant(_) | Kind::External(_)) {
+            } else if !matches!(operand.0.kind, ValueKind::Constant(_) | ValueKind::External(_)) {
                 leaves.entry(operand.id()).or_insert_with(|| (operand, 0)).1 += 1;
             }
         }
@@ -71,7 +70,7 @@ impl Context {
 
     /// Whether so much may be pending behind an array that it is to be looked at.
     pub(crate) fn may_be_much_behind(&self, array: &Array) -> bool {
-        matches!(array.current().held(), Held::Value(value) if self.may_be_much(value))
+        matches!(array.current().held(), Contents::Value(value) if self.may_be_much(value))
     }
 
     fn may_be_much(&self, value: &Value) -> bool {

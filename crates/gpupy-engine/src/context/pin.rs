@@ -1,22 +1,22 @@
 //! Pins: exports of a base's memory to other code, which may read and write there at any time.
 //!
-//! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the
-//! base, of its views and faces is a pointer into that buffer; writes by gpupy go straight there. An
-//! operation that reads the base is computed before it returns, or reads a copy: what was recorded before
-//! keeps the elements of that time. A base stays pinned until its last export is gone, or for its life where an
-//! address was given out as a number. Invariants: no value, expression or device block refers to pinned
-//! memory after an operation has returned; while a base is pinned, its elements do not move.
+//! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the base, of its views and
+//! faces is a pointer into that buffer; gpupy's own writes go straight there. An operation that reads the base is
+//! computed before it returns, or reads a copy; expressions that were recorded before keep the elements of that time. A
+//! base stays pinned until its last export is gone, or for its life if an address was given out as a number.
+//! Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
+//! base is pinned, its elements do not move.
 //!
-//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`own.rs`), exports to Python
-//! (`gpupy-py/src/convert/array_export.rs`).
+//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`owned_elements.rs`), exports to
+//! Python (`gpupy-py/src/convert/array_export.rs`).
 
 use crate::array::base::Array;
-use crate::array::own::{Memory, Own};
+use crate::array::owned_elements::{ElementStorage, OwnedElements};
 use crate::array::pinned::{Pinned, bases_overlap};
 use crate::context::Context;
-use crate::eager::in_memory;
+use crate::eager::host_moves;
 use crate::graph::value::{Origin, Value};
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
 use gpupy_core::shape::{Shape, size_of};
@@ -44,7 +44,7 @@ pub struct Pin {
 // SAFETY: the memory belongs to no thread; it is for the front end to order accesses, as NumPy does by
 // Python's lock.
 unsafe impl Send for Pin {}
-// SAFETY: as above.
+// SAFETY: the memory belongs to no thread; the front end orders accesses, as NumPy does by Python's lock.
 unsafe impl Sync for Pin {}
 
 impl Pin {
@@ -99,10 +99,10 @@ impl Array {
     ) -> Array {
         bases_overlap();
         let bytes = size_of(shape) * dtype.size();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays valid while `owner` lives.
         let buffer = unsafe { HostBuffer::lent(memory, bytes, owner) };
-        let memory = Memory::in_buffer(buffer);
-        let mut own = Own::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
+        let memory = ElementStorage::in_buffer(buffer);
+        let mut own = OwnedElements::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
         // Memory that is a buffer already needs no room.
         let _ = own.pin(true);
         Array::of_own(own)
@@ -119,7 +119,7 @@ impl Array {
     /// - `for_life`: the base stays pinned when the export is gone.
     pub fn pin_now(&self, for_life: bool) -> Option<Pin> {
         let mut current = self.owner_current();
-        in_memory::settled(&mut current);
+        host_moves::settled(&mut current);
         let pinned = current.own_mut()?.pin(for_life).ok()?;
         drop(current);
         Some(Pin::of(self, pinned))
@@ -153,7 +153,7 @@ impl Context {
         }
     }
 
-    /// Gives an array's base a copy of what lies outside: whoever has its memory may write to it.
+    /// Gives an array's base a copy of external elements, as an export's holder may write to its memory.
     fn take_in(&self, array: &Array, outside: &Value) -> Result<()> {
         let whole = View::contiguous(outside.shape());
         let copied = self

@@ -1,20 +1,21 @@
-//! Reading: elements in host memory, evaluated as far as they are needed; and which of them a device lacks.
+//! Reading: elements in host memory, evaluated as far as they are needed; and the elements that a device lacks.
 //!
-//! Owns [`HostArray`] and [`Unread`]. Invariant: what a read gives is never written again while somebody holds it.
+//! Owns [`HostArray`] and [`Unread`]. Invariant: elements that a read returned are never written while the reader holds
+//! them.
 //!
 //! Not here: how elements get there (`transfer.rs`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
-use crate::array::order;
+use crate::array::axis_order;
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::contents::Contents;
 use crate::context::Context;
-use crate::eager::lent::{Lent, Loan};
+use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Kind, Value, ValueId};
+use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::access;
-use crate::memory::host::HostBuffer;
+use crate::memory::element_bytes;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
-use crate::memory::seen;
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -27,9 +28,9 @@ use std::sync::Arc;
 /// Elements that are not in host memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unread {
-    /// They are all this one.
+    /// All elements are this scalar.
     Constant(Scalar),
-    /// They are those that a view shows of a value, whose name no other value has.
+    /// They are elements of the value with this unique name, as the array's view shows them.
     Value(ValueId),
 }
 
@@ -86,20 +87,19 @@ impl HostArray {
         }
         let walk = access::access(self.view.offset, &self.view.strides);
         let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
-        // SAFETY: as in `bytes`.
+        // SAFETY: a read gives only evaluated elements, which are never written again.
         let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
         gather(bytes, self.dtype.size(), &walk, &self.view.shape).map_err(told)
     }
 }
 
 impl Array {
-    /// The elements, if all that are shown are in host memory already; waits for nobody, not even for
-    /// an evaluation that goes on. Few elements that only the base has are copied, so that it may
-    /// still write them.
+    /// The elements, if all that are shown are in host memory already; waits for no lock, not even for a running
+    /// evaluation. Few elements that only the base has are copied, so that it may still write them.
     pub fn in_memory(&self) -> Option<HostArray> {
         let dtype = self.dtype();
         if self.size() <= T.read_copied
-            && let Held::Own(own) = self.current().held()
+            && let Contents::Own(own) = self.current().held()
         {
             return copied(own.bytes(), dtype, self.layout());
         }
@@ -117,11 +117,11 @@ impl Array {
         Some(HostArray { buffer, dtype, view: self.layout().clone() })
     }
 
-    /// What the elements are known by where they are not in host memory; `None` where they are. Waits for nobody.
+    /// The identity of elements that are not in host memory; `None` if they are there. Waits for no evaluation.
     pub fn unread(&self) -> Option<Unread> {
         let current = self.current();
-        let Held::Value(value) = current.held() else { return None };
-        if let Kind::Constant(scalar) = value.0.kind {
+        let Contents::Value(value) = current.held() else { return None };
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Some(Unread::Constant(scalar));
         }
         let (low, high) = self.layout().extent()?;
@@ -129,24 +129,24 @@ impl Array {
         (!is_there).then(|| Unread::Value(value.id()))
     }
 
-    /// The bytes of few elements in C order, if they are in host memory already; waits for nobody.
+    /// The bytes of few elements in C order, if they are in host memory already; waits for no lock.
     pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
         self.of_known_elements(|bytes| memory::few_copied(bytes).ok())?
     }
 
     /// What a function makes of these bytes where they lie. It must not look at this array again.
     pub fn of_known_elements<R>(&self, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        let loan = Loan::of(&[Arg::Array(self)])?;
+        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(self)])?;
         match loan.operands.first()? {
-            lent @ Lent::Memory(..) => {
+            lent @ BorrowedOperand::Memory(..) => {
                 lent.elements(self.dtype().size()).map(|elements| function(&elements))
             }
-            Lent::Scalar(_) => None,
+            BorrowedOperand::Scalar(_) => None,
         }
     }
 
-    /// The element of an array of one element, if it is known already; waits for nobody. Complex
-    /// dtypes have no scalars.
+    /// The element of an array of one element, if it is known already; waits for no lock. Complex dtypes have no
+    /// scalars.
     pub fn known_element(&self) -> Option<Scalar> {
         if self.size() == 1 { self.known_at(self.offset()) } else { None }
     }
@@ -156,16 +156,16 @@ impl Array {
         let (at, dtype) = (usize::try_from(position).ok()?, self.dtype());
         let (size, current) = (dtype.size(), self.current());
         let value = match current.held() {
-            Held::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
-            Held::Value(value) => value,
-            Held::Nothing => return None,
+            Contents::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
+            Contents::Value(value) => value,
+            Contents::Nothing => return None,
         };
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Some(scalar);
         }
         let state = value.state();
         let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
-        // SAFETY: a computed element in host memory is never written while somebody holds its value.
+        // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
         Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
     }
 }
@@ -187,8 +187,8 @@ fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
             view,
         });
     }
-    let (moved, back) = order::descending(view);
-    let elements = seen::seen(bytes, size, &moved)?;
+    let (moved, back) = axis_order::descending(view);
+    let elements = element_bytes::seen(bytes, size, &moved)?;
     let view = View::contiguous(&moved.shape).transpose(&back);
     Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements).ok()?), dtype, view })
 }
@@ -230,7 +230,7 @@ impl Context {
         }
         let bring = |engine: &mut Engine| {
             engine.bring_to_host(&value, range.clone())?;
-            // Nothing of it goes while somebody has it.
+            // No part of it is released while the buffer has another owner.
             value.host_buffer()
         };
         let buffer = self.compute_and(&value, range.clone(), bring)?;
@@ -276,9 +276,9 @@ impl Context {
         }
         let current = array.owner_current();
         let (value, is_pinned) = match current.held() {
-            Held::Own(own) => (Err(own.len()), own.is_pinned()),
-            Held::Value(value) => (Ok(value.clone()), false),
-            Held::Nothing => return Err(current.why()),
+            Contents::Own(own) => (Err(own.len()), own.is_pinned()),
+            Contents::Value(value) => (Ok(value.clone()), false),
+            Contents::Nothing => return Err(current.why()),
         };
         drop(current);
         let mut state = self.state();

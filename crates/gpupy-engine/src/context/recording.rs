@@ -1,20 +1,20 @@
-//! What a front end records: operations on arrays, writes into them, copies.
+//! The operations of a front end: on arrays, writes into them, copies.
 //!
-//! Owns the recording methods of [`Context`]. Each is the recorder's, or is computed at once; what is recorded
-//! is evaluated where too much is pending behind it. Invariant: what fails leaves every array as it was.
+//! Owns the recording methods of [`Context`]. An operation is eager, or it is recorded. A recorded one is evaluated
+//! when too much is pending. Invariant: an operation that fails leaves every array as it was.
 //!
-//! Not here: what recorded operations become (`record/`), what is computed at once (`at_once.rs`), reading
+//! Not here: expressions of recorded operations (`record/`), eager operations (`eager_evaluator.rs`), reading
 //! (`read.rs`).
 
 use super::Context;
-use crate::array::base::{Arg, Array, checked_size};
-use crate::array::order::{self, Steps};
+use crate::array::axis_order::{self, AxisRole};
+use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::eager::door::Later;
-use crate::eager::in_memory;
-use crate::eager::policy::{self, Work};
-use crate::graph::function::Function;
+use crate::eager::host_moves;
+use crate::eager::policy::{self, WorkSize};
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Operand, Value};
-use crate::memory::little::is_little;
+use crate::memory::small::is_little;
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
@@ -28,7 +28,7 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32.
     /// - `Shape`: there would be more elements than positions.
     pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
-        let work = Work::Elements(checked_size(shape)?);
+        let work = WorkSize::Elements(checked_size(shape)?);
         self.inner.door.recorder_of(work, &[], shape).index(shape, axis)
     }
 
@@ -37,43 +37,43 @@ impl Context {
     /// # Errors
     /// - `Shape`, `DType`: the operands do not fit.
     /// - any error of an evaluation, when so much was pending that it had to run.
-    pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
-        order::kept(args, |args| self.computed(op, args, DType::Bool))
+    pub fn apply(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Result<Array> {
+        axis_order::kept(args, |args| self.computed(op, args, DType::Bool))
     }
 
-    /// The same, where it needs no wait; `None` where `apply` has to wait for something or has an error to give, and of
-    /// powers, which differ for operators and functions.
-    pub fn at_once(&self, op: Op, args: &[Arg<'_>]) -> Option<Array> {
+    /// Like `apply`, without any wait; `None` where `apply` has to wait or has an error to give, and for powers, which
+    /// differ for operators and functions.
+    pub fn at_once(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Option<Array> {
         if op == Op::Pow {
             return None;
         }
-        order::kept(args, |args| {
+        axis_order::kept(args, |args| {
             let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later);
             self.inner.door.apply(op, DType::Bool, args, recorded)
         })
         .ok()
     }
 
-    /// The same of what was not computed.
+    /// Records an operation that was not computed, without any wait.
     #[cold]
     fn recorded_at_once(
         &self,
         op: Op,
-        args: &[Arg<'_>],
+        args: &[ArrayOrScalar<'_>],
         later: Later<'_>,
-    ) -> std::result::Result<Array, Waits> {
-        let is_pinned = |arg: &Arg<'_>| matches!(arg, Arg::Array(array) if array.is_pinned());
+    ) -> std::result::Result<Array, Postponed> {
+        let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_pinned());
         if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
-            return Err(Waits);
+            return Err(Postponed);
         }
         match later.recorder.convert(op, args, DType::Bool) {
             Ok(array) if !self.may_be_much_behind(&array) => Ok(array),
-            _ => Err(Waits),
+            _ => Err(Postponed),
         }
     }
 
     /// A scalar operation; `to` is the dtype that a cast gives.
-    fn computed(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+    fn computed(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
         let door = &self.inner.door;
         let recorded =
             |later: Later<'_>| self.recorded(args, |args| later.recorder.convert(op, args, to));
@@ -89,9 +89,9 @@ impl Context {
         self.inner.door.dot(left, right)
     }
 
-    /// Puts the result of a scalar operation, computed at once, where an array shows elements that nobody
-    /// but its base has; false, with nothing done, where it is not so.
-    pub fn update_at_once(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> bool {
+    /// Puts the result of a scalar operation, computed at once, where an array shows elements of its base's own; false,
+    /// with nothing done, for others.
+    pub fn update_at_once(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> bool {
         self.inner.door.update(op, args, dest).is_some()
     }
 
@@ -100,11 +100,11 @@ impl Context {
     /// # Errors
     /// - `DType`: they are no integers. Otherwise as `apply`.
     pub fn integer_power(&self, array: &Array, exponent: u64) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| {
-            let array = if let [Arg::Array(moved)] = args { moved } else { array };
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| {
+            let array = if let [ArrayOrScalar::Array(moved)] = args { moved } else { array };
             self.recorded_of(array, |array| {
-                let args = [Arg::Array(array)];
-                let work = Work::Elements(array.size());
+                let args = [ArrayOrScalar::Array(array)];
+                let work = WorkSize::Elements(array.size());
                 let recorder = self.inner.door.recorder_of(work, &args, array.shape());
                 recorder.integer_power(array, exponent)
             })
@@ -116,7 +116,7 @@ impl Context {
     /// # Errors
     /// - `Shape`, `Index`, `DType`: the arrays or the axis do not fit.
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
-        order::kept_along(arrays, axis, Steps::OrNone, |arrays, axis| {
+        axis_order::kept_along(arrays, axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of_all(arrays, |arrays| {
                 self.inner.door.joining(arrays).join(axis, arrays)
             })
@@ -131,42 +131,56 @@ impl Context {
         if array.dtype() == dtype {
             return self.copy_as_it_lies(array);
         }
-        order::kept(&[Arg::Array(array)], |args| self.computed(Op::Cast, args, dtype))
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| {
+            self.computed(Op::Cast, args, dtype)
+        })
     }
 
-    /// What several elementwise operations give that stand for one of these operands: it lies as that one's result would.
+    /// What several elementwise operations give that stand for one of these operands: it lies as that one's result
+    /// would.
     ///
     /// # Errors
     /// Those of the operations.
     pub fn composed(
         &self,
-        args: &[Arg<'_>],
-        compute: impl FnOnce(&[Arg<'_>]) -> Result<Array>,
+        args: &[ArrayOrScalar<'_>],
+        compute: impl FnOnce(&[ArrayOrScalar<'_>]) -> Result<Array>,
     ) -> Result<Array> {
-        order::kept(args, compute)
+        axis_order::kept(args, compute)
     }
 
-    /// The same bits as elements of another dtype, which has the same size; no view.
+    /// A copy of the elements with their bits read as another dtype of equal size; no view.
     ///
     /// # Errors
     /// As `apply`; `DType`: the sizes differ.
     pub fn bitcast(&self, array: &Array, dtype: DType) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| self.computed(Op::Bitcast, args, dtype))
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| {
+            self.computed(Op::Bitcast, args, dtype)
+        })
     }
 
     /// The result of a function without loops, which has one, computed at once. `None` where its operands are not few
     /// elements in host memory, or do not broadcast.
-    pub fn call_at_once(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
-        order::kept(args, |args| self.inner.door.call(function, args).ok_or(Waits)).ok()
+    pub fn call_at_once(
+        &self,
+        function: &Arc<ScalarFunction>,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Option<Array> {
+        axis_order::kept(args, |args| self.inner.door.call(function, args).ok_or(Postponed)).ok()
     }
 
     /// A result of a function on operands that broadcast and have its arguments' dtypes.
     ///
     /// # Errors
     /// - `Shape`, `DType`, `Index`: the operands or the result's number do not fit. Otherwise as `apply`.
-    pub fn call(&self, function: &Arc<Function>, result: usize, args: &[Arg<'_>]) -> Result<Array> {
+    pub fn call(
+        &self,
+        function: &Arc<ScalarFunction>,
+        result: usize,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<Array> {
         let door = &self.inner.door;
-        order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
+        axis_order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
             Some(made) => Ok(made),
             None => self.recorded(args, |args| door.recorder().call(function, result, args)),
         })
@@ -183,18 +197,18 @@ impl Context {
         {
             return Ok(reduced);
         }
-        self.ripen(&[Arg::Array(array)])?;
-        order::kept_but(array, axes, keepdims, |array, axes| {
+        self.ripen(&[ArrayOrScalar::Array(array)])?;
+        axis_order::kept_but(array, axes, keepdims, |array, axes| {
             self.recorded_of(array, |array| {
-                let recorder = self.along(Work::Elements(array.size()), array);
+                let recorder = self.along(WorkSize::Elements(array.size()), array);
                 recorder.reduce(op, array, axes, keepdims)
             })
         })
     }
 
     /// What does an operation along axes of an array.
-    fn along(&self, work: Work, array: &Array) -> &Recorder {
-        self.inner.door.recorder_of(work, &[Arg::Array(array)], &[])
+    fn along(&self, work: WorkSize, array: &Array) -> &Recorder {
+        self.inner.door.recorder_of(work, &[ArrayOrScalar::Array(array)], &[])
     }
 
     /// Running results along an axis: element `i` combines the elements up to `i`, chunk by chunk
@@ -203,9 +217,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis. `DType`: the operation does not scan this dtype.
     pub fn scan(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, Steps::Any, |arrays, axis| {
+        axis_order::kept_along(slice::from_ref(array), axis, AxisRole::Any, |arrays, axis| {
             self.recorded_of(&arrays[0], |array| {
-                self.along(Work::Elements(array.size()), array).scan(op, array, axis)
+                self.along(WorkSize::Elements(array.size()), array).scan(op, array, axis)
             })
         })
     }
@@ -215,9 +229,9 @@ impl Context {
     /// # Errors
     /// - `Index`: there is no such axis.
     pub fn sort(&self, array: &Array, axis: usize) -> Result<Array> {
-        order::kept_along(slice::from_ref(array), axis, Steps::OrNone, |arrays, axis| {
+        axis_order::kept_along(slice::from_ref(array), axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of(&arrays[0], |array| {
-                self.along(Work::Sorted(array.size()), array).sort(array, axis)
+                self.along(WorkSize::Sorted(array.size()), array).sort(array, axis)
             })
         })
     }
@@ -228,7 +242,7 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32.
     pub fn argsort(&self, array: &Array, axis: usize) -> Result<Array> {
         self.recorded_of(array, |array| {
-            self.along(Work::Sorted(array.size()), array).argsort(array, axis)
+            self.along(WorkSize::Sorted(array.size()), array).argsort(array, axis)
         })
     }
 
@@ -264,11 +278,11 @@ impl Context {
     /// - `Shape`: the extents do not fit, or an array has fewer than two axes. `DType`: the dtypes
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
-        let args = [Arg::Array(left), Arg::Array(right)];
+        let args = [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)];
         self.ripen(&args)?;
         self.recorded(&args, |args| {
             let (left, right) = match args {
-                [Arg::Array(left), Arg::Array(right)] => (*left, *right),
+                [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)] => (*left, *right),
                 _ => (left, right),
             };
             let recorder = self.inner.door.recorder_of(policy::products(left, right), args, &[]);
@@ -295,24 +309,23 @@ impl Context {
         self.inner.door.picked(array, index)
     }
 
-    /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these
-    /// are few elements that nobody else has; false, with nothing done, where it is not so, or what is
-    /// written does not fit.
-    pub fn write_masked(&self, array: &Array, mask: &Array, source: Arg<'_>) -> bool {
+    /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these are few
+    /// elements of the base's own; false, with nothing done, for others, and if the source does not fit.
+    pub fn write_masked(&self, array: &Array, mask: &Array, source: ArrayOrScalar<'_>) -> bool {
         self.inner.door.write_masked(array, mask, &source).is_some()
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis, if these
-    /// are few elements that nobody else has; false, with nothing done, where it is not so, one lies outside, or what is
-    /// written does not fit.
-    pub fn write_picked(&self, array: &Array, index: &Array, source: Arg<'_>) -> bool {
+    /// are few elements of the base's own; false, with nothing done, for others, if an index is outside, and if the
+    /// source does not fit.
+    pub fn write_picked(&self, array: &Array, index: &Array, source: ArrayOrScalar<'_>) -> bool {
         self.inner.door.write_picked(array, index, &source).is_some()
     }
 
-    /// Writes one element at a position of the base, if nobody else has the base's elements; false,
-    /// with nothing done, where `assign` has to do it.
+    /// Writes one element at a position of the base, if the elements are the base's own; false, with nothing done,
+    /// where `assign` has to do it.
     pub fn write_element(&self, array: &Array, position: isize, element: Scalar) -> bool {
-        in_memory::write_element(array, position, element)
+        host_moves::write_element(array, position, element)
     }
 
     /// A new base with the same elements, in C order.
@@ -332,7 +345,7 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy_by_strides(&self, array: &Array) -> Result<Array> {
-        order::kept_by_strides(array, |array| self.copy(array))
+        axis_order::kept_by_strides(array, |array| self.copy(array))
     }
 
     /// A cast by value, whose axes lie from the longest stride to the shortest.
@@ -340,7 +353,7 @@ impl Context {
     /// # Errors
     /// As `apply`.
     pub fn cast_by_strides(&self, array: &Array, dtype: DType) -> Result<Array> {
-        order::kept_by_strides(array, |array| self.cast(array, dtype))
+        axis_order::kept_by_strides(array, |array| self.cast(array, dtype))
     }
 
     /// A new base with the same elements, whose axes lie in memory as an operation's result does.
@@ -348,8 +361,8 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy_as_it_lies(&self, array: &Array) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| match args {
-            [Arg::Array(moved)] => self.copy(moved),
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
+            [ArrayOrScalar::Array(moved)] => self.copy(moved),
             _ => self.copy(array),
         })
     }
@@ -359,8 +372,8 @@ impl Context {
     /// # Errors
     /// - `Shape`: it has too many elements.
     pub fn full_as_it_lies(&self, array: &Array, scalar: Scalar) -> Result<Array> {
-        order::kept(&[Arg::Array(array)], |args| match args {
-            [Arg::Array(moved)] => Array::full(moved.shape(), scalar),
+        axis_order::kept(&[ArrayOrScalar::Array(array)], |args| match args {
+            [ArrayOrScalar::Array(moved)] => Array::full(moved.shape(), scalar),
             _ => Array::full(array.shape(), scalar),
         })
     }
@@ -369,8 +382,8 @@ impl Context {
     ///
     /// # Errors
     /// - `Shape`, `DType`: the source does not fit. The destination is unchanged then.
-    pub fn assign(&self, dest: &Array, source: Arg<'_>) -> Result<()> {
-        if let Arg::Array(same) = source
+    pub fn assign(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<()> {
+        if let ArrayOrScalar::Array(same) = source
             && same.shows_what(dest)
         {
             // `a[1:] += 1` ends with writing what was written.
@@ -397,14 +410,14 @@ impl Context {
             if let Some(face) = dest.face()
                 && let Some((target, source)) = face.through(dest, given)?
             {
-                return self.assign(&target, Arg::Array(&source));
+                return self.assign(&target, ArrayOrScalar::Array(&source));
             }
             if door.computes() && is_little(dest.size(), dest.base_len()) {
                 self.settle(dest, &left)?;
             }
             left = match self.put_operand(dest, left)? {
-                Put::Done(replaced) => return self.bound_written(dest, &replaced),
-                Put::Pinned(source) => source,
+                PutOutcome::Done(replaced) => return self.bound_written(dest, &replaced),
+                PutOutcome::Pinned(source) => source,
             };
         }
     }
@@ -415,14 +428,14 @@ impl Context {
     /// # Errors
     /// As `assign`.
     pub(crate) fn put_value(&self, dest: &Array, source: &Array) -> Result<bool> {
-        let source = source_of(dest, Arg::Array(source))?;
-        self.put_operand(dest, source).map(|put| matches!(put, Put::Done(_)))
+        let source = source_of(dest, ArrayOrScalar::Array(source))?;
+        self.put_operand(dest, source).map(|put| matches!(put, PutOutcome::Done(_)))
     }
 
     /// Puts an operand in the place of what a view shows.
-    fn put_operand(&self, dest: &Array, source: Operand) -> Result<Put> {
+    fn put_operand(&self, dest: &Array, source: Operand) -> Result<PutOutcome> {
         let mut current = dest.current();
-        let Some(value) = current.value_mut()? else { return Ok(Put::Pinned(source)) };
+        let Some(value) = current.value_mut()? else { return Ok(PutOutcome::Pinned(source)) };
         self.inner.door.assign(value, dest, source);
         let value = value.clone();
         current.version += 1;
@@ -432,17 +445,17 @@ impl Context {
             drop(current);
             // The face has its old elements again, and its whole is written in the next turn.
             let written = Array::with_view(value, dest.layout().clone());
-            return written.operand(dest.shape()).map(Put::Pinned);
+            return written.operand(dest.shape()).map(PutOutcome::Pinned);
         }
-        Ok(Put::Done(value))
+        Ok(PutOutcome::Done(value))
     }
 }
 
 /// It takes a wait, or is an error.
-struct Waits;
+struct Postponed;
 
 /// What became of an operand that was to be put somewhere.
-enum Put {
+enum PutOutcome {
     /// It is there; this is the base's new value.
     Done(Value),
     /// It is not, as the base is pinned: its elements have to be written where they lie.

@@ -1,11 +1,10 @@
-//! Segments done again: with other arrays, at once where they are little work.
+//! Replay of segments on other arrays; a segment of little work is eager.
 //!
-//! Owns [`Context::replay`]. Not here: segments (`eager/segment.rs`), when the program may be left out (the front
-//! end's).
+//! Owns [`Context::replay`]. Not here: segments (`eager/segment.rs`), when the program may be left out (the front end).
 
 use super::Context;
 use crate::array::base::Array;
-use crate::eager::in_memory;
+use crate::eager::host_moves;
 use crate::eager::segment::{Segment, are_in_memory, in_shape, results};
 use crate::graph::value::Value;
 use crate::schedule::flush::Demand;
@@ -80,7 +79,7 @@ impl Context {
         let Some(found) = found else { return value.check_closed() };
         let elements = self.read(&found)?.to_vec()?;
         let host = value.host_buffer()?;
-        // SAFETY: the memory is the value's, which nobody reads before it is said to be there.
+        // SAFETY: the memory is the value's, which is not read before it is marked as computed.
         unsafe { host.bytes_mut(0..elements.len()) }.copy_from_slice(&elements);
         value.state().on_host.insert(0..value.len());
         value.mark_computed(0..value.len());
@@ -109,7 +108,7 @@ fn fill(array: &Array) -> Result<bool> {
     let Some(scalar) = array.constant().filter(|_| array.base_len() <= T.most_points) else {
         return Ok(false);
     };
-    match in_memory::filled(&array.base_shape()?, scalar) {
+    match host_moves::filled(&array.base_shape()?, scalar) {
         Some(filled) => array.take_elements(&filled),
         None => Ok(false),
     }

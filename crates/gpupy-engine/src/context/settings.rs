@@ -2,22 +2,22 @@
 //!
 //! Owns [`Settings`], [`Placement`] and the names of the environment variables that the core reads.
 //!
-//! Not here: what drivers make of the limits (`driver::Config`).
+//! Not here: how drivers apply the limits (`driver::Config`).
 
 use gpupy_core::driver::Resources;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::Duration;
 
-/// Who computes what the chosen driver cannot, or what is too little for it.
+/// The driver that computes operations that the chosen one lacks, or that are too small for it.
 ///
-/// With `Auto`, what no host driver can do either is tried by the other drivers in turn, where
+/// With `Auto`, operations that no host driver has either are tried by the other drivers in turn, where
 /// [`Settings::driver_fallback`] allows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// The host driver.
     #[default]
     Auto,
-    /// Nobody: all work is the chosen driver's.
+    /// The chosen driver computes everything.
     Strict,
 }
 
@@ -37,8 +37,8 @@ pub struct Settings {
     pub host_bytes: u64,
     /// Lowered limits of the driver's resource counter; 0 keeps a slot as it is.
     pub resources: Resources,
-    /// Threads that evaluate on the host's cores; 0 means as many as the process may use.
-    /// `GPUPY_THREADS`, or else `OMP_NUM_THREADS`, which those set who start many processes.
+    /// Threads that evaluate on the host's cores; 0 means as many as the process may use. `GPUPY_THREADS`, or else
+    /// `OMP_NUM_THREADS`, which launchers of many processes set.
     pub threads: u32,
     /// Whether a block whose evaluation failed on one driver may be evaluated by the next.
     pub driver_fallback: bool,
@@ -47,7 +47,7 @@ pub struct Settings {
     /// Operations that may be pending in a chain before it is evaluated by itself.
     pub flush_depth: u32,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves; as many may
-    /// be taken by what would be computed again (`again.rs`), where computed values take less than that.
+    /// be taken by what would be computed again (`rematerialisation.rs`), where computed values take less than that.
     pub flush_bytes: u64,
     /// Whether the plans of evaluations are kept, for those that look alike.
     pub plans: bool,

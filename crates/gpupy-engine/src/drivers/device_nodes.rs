@@ -4,7 +4,7 @@
 //! hardware takes 120 to 250 ms, and Mesa ends the process where the address space is small. Invariant: nothing
 //! is opened, only names of files are read.
 //!
-//! Not here: which driver is chosen (`ladder.rs`).
+//! Not here: which driver is chosen (`driver_selection.rs`).
 
 use std::path::Path;
 

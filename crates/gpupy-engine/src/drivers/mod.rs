@@ -1,9 +1,9 @@
-//! The drivers that there are.
+//! The drivers that can be chosen.
 //!
 //! The [`Registry`](registry::Registry) has a constructor for each, by name. `plugin/` loads others from libraries;
-//! `device_nodes.rs` tells without opening one whether there may be a GPU.
+//! `device_nodes.rs` finds out, without opening a driver, whether there may be a GPU.
 //!
-//! Imports nothing of this crate. Not here: which one is chosen, and its opening (`context/ladder.rs`).
+//! Imports nothing of this crate. Not here: choosing and opening a driver (`context/driver_selection.rs`).
 
 pub mod device_nodes;
 pub mod plugin;

@@ -1,10 +1,10 @@
 //! The drivers that a program may choose from, by name.
 //!
-//! Owns [`Registry`]. The core names no driver: what assembles them (the Python module, the
-//! conformance command) registers a constructor for each, best first. A name that is the path of a
-//! library is a plug-in, which anyone may add while the program runs; it comes after those.
+//! Owns [`Registry`]. The core names no driver: the program that links them (the Python module, the conformance
+//! command) registers a constructor for each, best first. A name that is the path of a library is a plug-in. A program
+//! may add plug-ins while it runs; they come after the registered drivers.
 //!
-//! Not here: opening and choosing (`ladder.rs`), loading libraries (`plugin/`).
+//! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`).
 
 use crate::drivers::plugin;
 use gpupy_core::driver::Driver;
@@ -19,7 +19,7 @@ pub type Constructor = Arc<dyn Fn() -> Box<dyn Driver> + Send + Sync>;
 type Sight = Arc<dyn Fn() -> bool + Send + Sync>;
 
 #[derive(Clone)]
-struct Entry {
+struct RegisteredDriver {
     name: &'static str,
     constructor: Constructor,
     /// `None` where only opening the driver tells.
@@ -29,7 +29,7 @@ struct Entry {
 /// Named constructors, in order of preference.
 #[derive(Clone, Default)]
 pub struct Registry {
-    entries: Vec<Entry>,
+    entries: Vec<RegisteredDriver>,
     host: Option<usize>,
 }
 
@@ -46,7 +46,7 @@ impl Registry {
         constructor: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     ) -> Registry {
         let constructor: Constructor = Arc::new(constructor);
-        self.entries.push(Entry { name, constructor, sight: None });
+        self.entries.push(RegisteredDriver { name, constructor, sight: None });
         self
     }
 
@@ -90,7 +90,7 @@ impl Registry {
     pub fn register_path(&mut self, name: &str) {
         if plugin::is_path(name) && !self.names().any(|known| known == name) {
             let (name, constructor) = (lasting(name), plugin::driver(name.as_ref()));
-            self.entries.push(Entry { name, constructor, sight: None });
+            self.entries.push(RegisteredDriver { name, constructor, sight: None });
         }
     }
 

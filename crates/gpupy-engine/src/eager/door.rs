@@ -1,19 +1,19 @@
-//! The door for work: what is little is computed now, everything else is recorded.
+//! The door: the one place that decides whether an operation is eager or recorded.
 //!
-//! Owns [`Door`], through which all operations go. For each it asks the policy (`policy.rs`) once: a scalar operation is
-//! computed or is to be recorded ([`Later`]); what takes several steps is given the [`Recorder`] that does them, which
-//! computes each, or records all. Invariant: a result has the same bits either way.
+//! Owns [`Door`], through which all operations go. It asks the policy (`policy.rs`) once for each operation. A scalar
+//! operation is computed, or is to be recorded ([`Later`]). An operation of several steps gets a [`Recorder`] that
+//! computes each step, or records all. Invariant: a result has the same bits either way.
 //!
-//! Not here: pinned operands and what is evaluated because much is pending (`context/`).
+//! Not here: pinned operands, evaluation when much is pending (`context/`).
 
-use crate::array::base::{Arg, Array};
-use crate::array::held::Held;
-use crate::eager::at_once::AtOnce;
-use crate::eager::indexed::{self, Outside};
-use crate::eager::policy::{self, Work};
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::contents::Contents;
+use crate::eager::eager_evaluator::EagerEvaluator;
+use crate::eager::policy::{self, WorkSize};
 use crate::eager::segment::Segment;
-use crate::eager::{extreme, in_memory, masked};
-use crate::graph::function::Function;
+use crate::eager::small_fancy_index::{self, Outside};
+use crate::eager::{host_moves, small_argmin, small_boolean_mask};
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Operand, Value};
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
@@ -26,12 +26,12 @@ use std::sync::Arc;
 pub(crate) struct Door {
     later: Recorder,
     /// `None` where all work is the chosen driver's.
-    now: Option<Now>,
+    now: Option<EagerHost>,
 }
 
 /// What computes little work.
-struct Now {
-    at_once: AtOnce,
+struct EagerHost {
+    at_once: EagerEvaluator,
     /// Computes the steps of larger operations.
     recorder: Recorder,
 }
@@ -50,10 +50,10 @@ impl Door {
     }
 
     /// A door behind which little work is computed.
-    pub fn by(at_once: AtOnce) -> Door {
+    pub fn by(at_once: EagerEvaluator) -> Door {
         let later = Recorder::default();
         let recorder = later.computing(Box::new(at_once.clone()));
-        Door { later, now: Some(Now { at_once, recorder }) }
+        Door { later, now: Some(EagerHost { at_once, recorder }) }
     }
 
     /// Whether little work is computed now at all.
@@ -67,7 +67,12 @@ impl Door {
     }
 
     /// What does an operation of several steps with results of this shape.
-    pub fn recorder_of(&self, work: Work, args: &[Arg<'_>], results: &[usize]) -> &Recorder {
+    pub fn recorder_of(
+        &self,
+        work: WorkSize,
+        args: &[ArrayOrScalar<'_>],
+        results: &[usize],
+    ) -> &Recorder {
         match &self.now {
             Some(now) if work.is_little() && policy::are_there(args, results) => &now.recorder,
             _ => &self.later,
@@ -77,7 +82,7 @@ impl Door {
     /// What puts arrays one behind the other.
     pub fn joining(&self, arrays: &[Array]) -> &Recorder {
         let points = arrays.iter().map(Array::size).fold(0, usize::saturating_add);
-        self.recorder_of(Work::Joined(points, arrays.len()), &[], &[])
+        self.recorder_of(WorkSize::Joined(points, arrays.len()), &[], &[])
     }
 
     /// A scalar operation on operands that broadcast, computed, or what `otherwise` makes of it; `to` is the dtype that
@@ -87,7 +92,7 @@ impl Door {
         &self,
         op: Op,
         to: DType,
-        args: &[Arg<'_>],
+        args: &[ArrayOrScalar<'_>],
         otherwise: impl FnOnce(Later<'_>) -> Result<Array, E>,
     ) -> Result<Array, E> {
         let mut later = Later { recorder: &self.later, lacks: false };
@@ -109,25 +114,29 @@ impl Door {
         otherwise(later)
     }
 
-    /// The same, recorded where it is not computed, of operands of which none is pinned.
+    /// Like `apply`, for operands that are not pinned; an operation that is not computed now is recorded.
     ///
     /// # Errors
     /// As of `Recorder::convert`.
-    pub fn convert(&self, op: Op, to: DType, args: &[Arg<'_>]) -> Result<Array, Error> {
+    pub fn convert(&self, op: Op, to: DType, args: &[ArrayOrScalar<'_>]) -> Result<Array, Error> {
         self.apply(op, to, args, |later| later.recorder.convert(op, args, to))
     }
 
     /// A function without loops, on operands that broadcast; `None` where it is not computed now.
-    pub fn call(&self, function: &Arc<Function>, args: &[Arg<'_>]) -> Option<Array> {
+    pub fn call(
+        &self,
+        function: &Arc<ScalarFunction>,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Option<Array> {
         let now = self.now.as_ref()?;
         now.at_once.call(function, args, &policy::little(args)?)
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
     /// `None`, with nothing done, where they are not computed now, or not of its dtype and shape.
-    pub fn update(&self, op: Op, args: &[Arg<'_>], dest: &Array) -> Option<()> {
+    pub fn update(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> Option<()> {
         let at_once = &self.now.as_ref()?.at_once;
-        if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Held::Own(_)) {
+        if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Contents::Own(_)) {
             return None;
         }
         at_once.update(op, args, &policy::little(args)?, dest)
@@ -136,7 +145,7 @@ impl Door {
     /// The reduction of all elements to one, where that is one launch; `None` where it takes several steps.
     pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
         let at_once = &self.now.as_ref()?.at_once;
-        if !Work::Elements(array.size()).is_little() || !op.reduces(array.dtype()) {
+        if !WorkSize::Elements(array.size()).is_little() || !op.reduces(array.dtype()) {
             return None;
         }
         at_once.whole(op, array)
@@ -147,7 +156,7 @@ impl Door {
         let at_once = &self.now.as_ref()?.at_once;
         let ([n], dtype) = (left.shape(), left.dtype()) else { return None };
         let alike = right.shape() == [*n] && right.dtype() == dtype && !dtype.is_complex();
-        if !alike || !Work::Products(*n).is_little() {
+        if !alike || !WorkSize::Products(*n).is_little() {
             return None;
         }
         at_once.dot(left, right)
@@ -156,36 +165,36 @@ impl Door {
     /// The places of extremes along an axis; `None` where they are not found now.
     pub fn places(&self, op: Op, array: &Array, axis: usize) -> Option<Array> {
         self.searches(array)?;
-        extreme::places(op, array, axis)
+        small_argmin::places(op, array, axis)
     }
 
     /// The place of the extreme of all elements; as of `places`.
     pub fn place(&self, op: Op, array: &Array) -> Option<usize> {
         self.searches(array)?;
-        extreme::place(op, array)
+        small_argmin::place(op, array)
     }
 
     /// A copy; `None` where it is not made now, and of a whole value, which takes no copy.
     pub fn copy(&self, array: &Array) -> Option<Array> {
         self.elements(array.size().max(1))?;
-        in_memory::copied(array)
+        host_moves::copied(array)
     }
 
     /// Elements that are all the same scalar; `None` where they take no memory yet.
     pub fn filled(&self, shape: &[usize], len: usize, scalar: Scalar) -> Option<Array> {
-        if self.computes() && len <= T.filled { in_memory::filled(shape, scalar) } else { None }
+        if self.computes() && len <= T.filled { host_moves::filled(shape, scalar) } else { None }
     }
 
-    /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where they
-    /// are not found now.
+    /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where
+    /// they are not found now.
     pub fn picked(&self, array: &Array, index: &Array) -> Option<Array> {
         self.elements(array.size())?;
         match index.dtype() {
-            DType::Bool => masked::selected(array, index),
+            DType::Bool => small_boolean_mask::selected(array, index),
             _ => {
                 let row = array.shape().get(1..).map_or(0, size_of);
                 self.elements(index.size().saturating_mul(row))?;
-                indexed::picked(array, index)
+                small_fancy_index::picked(array, index)
             }
         }
     }
@@ -201,40 +210,56 @@ impl Door {
     ) -> Option<Array> {
         self.elements(size_of(shape))?;
         let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
-        integers.then(|| indexed::picked_along(array, indices, (at, shape), outside)).flatten()
+        integers
+            .then(|| small_fancy_index::picked_along(array, indices, (at, shape), outside))
+            .flatten()
     }
 
     /// How many elements of a mask are true; `None` where they are not in host memory, side by side.
     pub fn count_true(&self, mask: &Array) -> Option<usize> {
-        if self.computes() && mask.is_contiguous() { masked::counted(mask) } else { None }
+        if self.computes() && mask.is_contiguous() {
+            small_boolean_mask::counted(mask)
+        } else {
+            None
+        }
     }
 
-    /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing done,
-    /// where that is not done now, or does not fit.
-    pub fn write_masked(&self, dest: &Array, mask: &Array, source: &Arg<'_>) -> Option<()> {
+    /// Writes a scalar, or elements one after another, where a mask of the same shape is true; `None`, with nothing
+    /// done, where that is not done now, or does not fit.
+    pub fn write_masked(
+        &self,
+        dest: &Array,
+        mask: &Array,
+        source: &ArrayOrScalar<'_>,
+    ) -> Option<()> {
         self.elements(dest.size())?;
-        masked::write(dest, mask, source)
+        small_boolean_mask::write(dest, mask, source)
     }
 
-    /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`, with
-    /// nothing done, where that is not done now, one lies outside, or it does not fit.
-    pub fn write_picked(&self, dest: &Array, index: &Array, source: &Arg<'_>) -> Option<()> {
+    /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`,
+    /// with nothing done, where that is not done now, one lies outside, or it does not fit.
+    pub fn write_picked(
+        &self,
+        dest: &Array,
+        index: &Array,
+        source: &ArrayOrScalar<'_>,
+    ) -> Option<()> {
         let row = dest.shape().get(1..).map_or(0, size_of);
         self.elements(index.size().saturating_mul(row))?;
-        indexed::write(dest, index, source)
+        small_fancy_index::write(dest, index, source)
     }
 
     /// Writes into a view of a base that has elements of its own, if what is written is in host memory and needs no
     /// broadcasting beyond one element; `None`, with nothing done, where it is not so.
-    pub fn write(&self, dest: &Array, source: &Arg<'_>) -> Option<()> {
+    pub fn write(&self, dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
         self.elements(dest.size())?;
-        in_memory::write_own(dest, source)
+        host_moves::write_own(dest, source)
     }
 
     /// Gives a base the value that it has after writing an operand (see `source_of`) into the view `dest` of it.
     pub fn assign(&self, value: &mut Value, dest: &Array, source: Operand) {
         let little = self.elements(dest.size()).is_some();
-        if in_memory::write(value, dest, &source, little) {
+        if host_moves::write(value, dest, &source, little) {
             return;
         }
         let recorder = match &self.now {
@@ -254,11 +279,11 @@ impl Door {
     /// Whether so many elements are moved now.
     #[inline]
     fn elements(&self, points: usize) -> Option<()> {
-        (self.computes() && Work::Elements(points).is_little()).then_some(())
+        (self.computes() && WorkSize::Elements(points).is_little()).then_some(())
     }
 
     /// Whether extremes of an array are looked for now.
     fn searches(&self, array: &Array) -> Option<()> {
-        (self.computes() && Work::Searched(array.size()).is_little()).then_some(())
+        (self.computes() && WorkSize::Searched(array.size()).is_little()).then_some(())
     }
 }

@@ -1,21 +1,23 @@
-//! Small work: computed now, on the caller's thread, without an expression.
+//! Eager work: small operations are computed now, on the caller's thread, without an expression.
 //!
 //! All operations go through the [`Door`](door::Door), which asks the policy (`policy.rs`) whether one is little work.
-//! [`AtOnce`](at_once::AtOnce) computes it; a [`Task`](task::Task) is one operation as one launch, on operands that are
-//! borrowed for it ([`Loan`](lent::Loan)); `in_memory.rs`, `masked.rs`, `indexed.rs` and `extreme.rs` move and look at
-//! elements without a launch. A [`Segment`](segment::Segment) is what a program did, as launches of another turn.
+//! [`EagerEvaluator`](eager_evaluator::EagerEvaluator) computes it. An [`EagerLaunch`](eager_launch::EagerLaunch)
+//! (short: *task*) is one operation as one launch, on operands that are borrowed for it
+//! ([`BorrowGuard`](borrow::BorrowGuard)). `host_moves.rs`, `small_boolean_mask.rs`, `small_fancy_index.rs` and
+//! `small_argmin.rs` need no launch. A [`Segment`](segment::Segment) is a recorded part of a program that can be
+//! launched again on other arrays.
 //!
 //! Imports `memory`, `graph`, `explain`, `array`, `record`, `blocks`, `schedule` and `execute`. Not here: which parts
-//! of a larger base count as little (`memory/little.rs`), when a base comes to host memory for good
-//! (`context/settle.rs`).
+//! of a larger base count as little (`memory/small.rs`), when a base is promoted to host memory
+//! (`context/host_promotion.rs`).
 
-pub(crate) mod at_once;
+pub(crate) mod borrow;
 pub(crate) mod door;
-mod extreme;
-pub(crate) mod in_memory;
-pub(crate) mod indexed;
-pub(crate) mod lent;
-mod masked;
+pub(crate) mod eager_evaluator;
+pub(crate) mod eager_launch;
+pub(crate) mod host_moves;
 pub(crate) mod policy;
 pub(crate) mod segment;
-pub(crate) mod task;
+mod small_argmin;
+mod small_boolean_mask;
+pub(crate) mod small_fancy_index;

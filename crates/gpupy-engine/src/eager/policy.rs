@@ -1,21 +1,22 @@
-//! When work is computed now: one rule, which the door (`door.rs`) asks once for each operation.
+//! The eager policy: when work is computed now. The door (`door.rs`) asks once for each operation.
 //!
 //! An operation is computed now where all of this holds:
 //!
 //! 1. The placement lets work go to the host driver, and there is one ([`Door::by`](super::door::Door::by)).
-//! 2. It is little work: recording, planning and launching it would take longer ([`Work::is_little`]).
-//! 3. All elements of its operands are in host memory, and no other thread has their bases just now
-//!    ([`Loan`]).
-//! 4. It does not go on with a chain of operations on many elements, which are better one kernel ([`is_chain`]).
-//! 5. The engine is free, and its host driver is open and does the operation in one launch (`at_once.rs`).
+//! 2. It is little work: recording, planning and launching it would take longer ([`WorkSize::is_little`]).
+//! 3. All elements of its operands are in host memory, and no other thread has locked their bases ([`BorrowGuard`]).
+//! 4. It does not continue a chain of operations on many elements, which are better fused into one kernel
+//!    ([`is_chain`]).
+//! 5. The engine is free, and its host driver is open and does the operation in one launch (`eager_evaluator.rs`).
 //!
-//! Everything else is recorded. What only moves elements needs no driver, so that 4 and 5 do not concern it.
+//! Everything else is recorded. An operation that only moves elements needs no driver, so that 4 and 5 do not apply to
+//! it.
 //!
-//! Not here: which parts of a larger base count as little (`memory/little.rs`), when a base comes to host memory for
-//! good (`context/settle.rs`).
+//! Not here: which parts of a larger base count as little (`memory/small.rs`), when a base is promoted to host memory
+//! (`context/host_promotion.rs`).
 
-use crate::array::base::{Arg, Array, checked_size};
-use crate::eager::lent::Loan;
+use crate::array::base::{Array, ArrayOrScalar, checked_size};
+use crate::eager::borrow::BorrowGuard;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
@@ -23,7 +24,7 @@ use std::ops::Deref;
 
 /// How much work an operation is.
 #[derive(Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum WorkSize {
     /// So many results of an operation on elements, or elements that are reduced, scanned or moved.
     Elements(usize),
     /// So many elements among which extremes are looked for.
@@ -36,20 +37,20 @@ pub(crate) enum Work {
     Joined(usize, usize),
 }
 
-impl Work {
+impl WorkSize {
     /// Whether recording it would take longer than computing it; false where there is nothing to compute.
     #[inline(always)]
     pub fn is_little(self) -> bool {
         let (points, most) = match self {
-            Work::Elements(points) => (points, T.most_points),
-            Work::Searched(points) => (points, T.most_searched),
-            Work::Sorted(points) => (points, T.most_sorted),
-            Work::Products(points) => (points, T.most_products),
+            WorkSize::Elements(points) => (points, T.most_points),
+            WorkSize::Searched(points) => (points, T.most_searched),
+            WorkSize::Sorted(points) => (points, T.most_sorted),
+            WorkSize::Products(points) => (points, T.most_products),
             // What has more parts than a tile has boxes would be computed before anything reads it.
-            Work::Joined(points, parts) if parts > T.most_boxes => {
+            WorkSize::Joined(points, parts) if parts > T.most_boxes => {
                 (points, T.most_points.max(parts.saturating_mul(T.joined_part)))
             }
-            Work::Joined(points, _) => (points, T.most_points),
+            WorkSize::Joined(points, _) => (points, T.most_points),
         };
         (1..=most).contains(&points)
     }
@@ -62,8 +63,8 @@ pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
 }
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
-pub(crate) fn are_there(args: &[Arg<'_>], results: &[usize]) -> bool {
-    Loan::of(args).is_some_and(|loan| !is_chain(loan.depth, results))
+pub(crate) fn are_there(args: &[ArrayOrScalar<'_>], results: &[usize]) -> bool {
+    BorrowGuard::of(args).is_some_and(|loan| !is_chain(loan.depth, results))
 }
 
 /// The shape that operands have together.
@@ -88,28 +89,30 @@ impl Deref for Joint<'_> {
 /// The shape of the results of a scalar operation or a function, where they are little work; `None` also where no
 /// operand is an array, or they do not broadcast.
 #[inline(always)]
-pub(crate) fn little<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+pub(crate) fn little<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
     let shape = joint(args)?;
     // A filter would move the shape.
-    if Work::Elements(size_of(&shape)).is_little() { Some(shape) } else { None }
+    if WorkSize::Elements(size_of(&shape)).is_little() { Some(shape) } else { None }
 }
 
 /// The shape that operands have together; `None` where none is an array, or they do not broadcast.
 #[inline(always)]
-fn joint<'a>(args: &[Arg<'a>]) -> Option<Joint<'a>> {
+fn joint<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
     // What most operations are.
     match args {
-        [Arg::Array(a)] | [Arg::Array(a), Arg::Scalar(_)] | [Arg::Scalar(_), Arg::Array(a)] => {
+        [ArrayOrScalar::Array(a)]
+        | [ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(_)]
+        | [ArrayOrScalar::Scalar(_), ArrayOrScalar::Array(a)] => {
             return Some(Joint::Same(a.shape()));
         }
-        [Arg::Array(a), Arg::Array(b)] if a.shape() == b.shape() => {
+        [ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)] if a.shape() == b.shape() => {
             return Some(Joint::Same(a.shape()));
         }
         _ => {}
     }
     let mut shapes = args.iter().filter_map(|arg| match arg {
-        Arg::Array(array) => Some(array.shape()),
-        Arg::Scalar(_) => None,
+        ArrayOrScalar::Array(array) => Some(array.shape()),
+        ArrayOrScalar::Scalar(_) => None,
     });
     let first = shapes.next()?;
     Some(match shapes.clone().all(|shape| shape == first) {
@@ -131,10 +134,10 @@ fn broadcast(shapes: &[&[usize]]) -> Option<Shape> {
 }
 
 /// The work of a product of stacks of matrices; that of none where they do not fit.
-pub(crate) fn products(left: &Array, right: &Array) -> Work {
+pub(crate) fn products(left: &Array, right: &Array) -> WorkSize {
     let ([a @ .., m, k], [b @ .., _, n]) = (left.shape(), right.shape()) else {
-        return Work::Products(0);
+        return WorkSize::Products(0);
     };
     let stacks = broadcast_shapes(&[a, b]).map_or(0, |stacks| size_of(&stacks));
-    Work::Products([*m, *k, *n].iter().fold(stacks, |all, extent| all.saturating_mul(*extent)))
+    WorkSize::Products([*m, *k, *n].iter().fold(stacks, |all, extent| all.saturating_mul(*extent)))
 }

@@ -1,28 +1,28 @@
-//! Segments: what a program does with arrays between two decisions, recorded once and done again with other arrays.
+//! Segments: a program's array operations between two decisions, recorded once and replayed on other arrays.
 //!
-//! Owns [`Segment`]. Done again, its steps are recorded of the new values without the program, so that all is as if
-//! the program had done it. Where they are little work, they are planned once ([`Planned`]), by an evaluation of that
-//! structure whose recipe is kept; from then on the kernels are launched into memory of the results on the caller's
-//! thread. Invariants: the bits are those of the recorded steps; what cannot be launched here and now is recorded.
+//! Owns [`Segment`]. A replay records the steps on the new values without the program, so that the result is as if the
+//! program had run. A segment of little work is planned once ([`PlannedSegment`]), by an evaluation of the structure
+//! whose recipe is kept. From then on its kernels are launched on the caller's thread, into memory of the results.
+//! Invariants: the bits are those of the recorded steps; a segment that cannot be launched here and now is recorded.
 //!
-//! Not here: what the steps are (`record/recorded.rs`), when a program may be left out (the front end's).
+//! Not here: the steps (`record/recorded.rs`), when a program may be left out (the front end).
 
 use crate::array::base::Array;
-use crate::array::held::{Current, Held};
-use crate::blocks::cache::Part;
-use crate::eager::policy::Work;
+use crate::array::contents::{Contents, Current};
+use crate::blocks::cache::BlockPart;
+use crate::eager::policy::WorkSize;
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Kind, NodeOp, Origin, Value, ValueId};
-use crate::graph::whole::Whole;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::value::{NodeOp, Origin, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::record::recorded::{Read, Recorded, Step};
-use crate::schedule::below::{Below, Source};
+use crate::record::recorded::{Recorded, RecordedOperand, RecordedStep};
 use crate::schedule::flush::Demand;
-use crate::schedule::placement::Order;
-use crate::schedule::program::kernel::Code;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::placement::DeviceOrder;
+use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::key;
-use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe};
+use crate::schedule::replay::flush_structure;
+use crate::schedule::replay::recipe::{Action, LaunchTarget, Param, Recipe, RecordedLaunch};
 use gpupy_core::driver::{BlockId, Dest, HostBlock, HostMemory, Launch};
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Result};
@@ -39,38 +39,38 @@ pub struct Segment {
     /// By the steps for these extents.
     pub(crate) recorded: Recorded,
     is_little: bool,
-    planned: OnceLock<Option<Planned>>,
+    planned: OnceLock<Option<PlannedSegment>>,
 }
 
 /// The launches of a segment on the host driver, by the places of what they read and write.
 #[derive(Default)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedSegment {
     launches: Vec<Planning>,
     /// What is stored: the step that it is.
     stored: Vec<u32>,
     /// Where each result comes from.
-    results: Vec<Taken>,
+    results: Vec<LaunchSource>,
 }
 
 /// What a launch reads or a result is.
 #[derive(Clone, Copy)]
-enum Taken {
+enum LaunchSource {
     Argument(u32),
     Leaf(u32),
     /// What was stored, by its number.
     Stored(u32),
 }
 
-impl Taken {
+impl LaunchSource {
     /// Whether both are the same of what is stored.
-    fn is_stored_as(&self, other: &Taken) -> bool {
-        matches!((self, other), (Taken::Stored(one), Taken::Stored(two)) if one == two)
+    fn is_stored_as(&self, other: &LaunchSource) -> bool {
+        matches!((self, other), (LaunchSource::Stored(one), LaunchSource::Stored(two)) if one == two)
     }
 }
 
 struct Planning {
-    code: Arc<Code>,
-    operands: SmallVec<[Taken; 4]>,
+    code: Arc<KernelCode>,
+    operands: SmallVec<[LaunchSource; 4]>,
     params: SmallVec<[u64; 4]>,
     /// The numbers of what it writes, each with whether it writes all of it.
     dests: SmallVec<[(u32, bool); 2]>,
@@ -119,7 +119,7 @@ impl Segment {
         launches.iter().map(|planning| planning.code.program.to_string()).collect()
     }
 
-    pub(crate) fn planned(&self) -> Option<&Planned> {
+    pub(crate) fn planned(&self) -> Option<&PlannedSegment> {
         self.planned.get()?.as_ref()
     }
 
@@ -128,7 +128,7 @@ impl Segment {
         self.is_little
     }
 
-    /// Whether somebody tried to plan it.
+    /// Whether planning it was tried.
     pub(crate) fn was_planned(&self) -> bool {
         self.planned.get().is_some()
     }
@@ -149,16 +149,16 @@ impl Hash for Segment {
 }
 
 /// How much work a step is.
-fn work(step: &Step) -> Work {
+fn work(step: &RecordedStep) -> WorkSize {
     let points = size_of(&step.shape);
     match &step.op {
         NodeOp::Reduce { n, .. } => {
             let rows = points / step.shape.last().copied().unwrap_or(1).max(1);
-            Work::Elements(rows.saturating_mul(*n))
+            WorkSize::Elements(rows.saturating_mul(*n))
         }
-        NodeOp::Whole(Whole::MatMul(n)) => Work::Products(points.saturating_mul(*n)),
-        NodeOp::Whole(Whole::Sort | Whole::ArgSort) => Work::Sorted(points),
-        _ => Work::Elements(points),
+        NodeOp::Whole(LibraryOp::MatMul(n)) => WorkSize::Products(points.saturating_mul(*n)),
+        NodeOp::Whole(LibraryOp::Sort | LibraryOp::ArgSort) => WorkSize::Sorted(points),
+        _ => WorkSize::Elements(points),
     }
 }
 
@@ -183,26 +183,27 @@ impl Engine {
         given: &[Value],
         made: Vec<Value>,
         host: usize,
-    ) -> Option<Planned> {
-        let mut known: FxHashMap<ValueId, Taken> = FxHashMap::default();
-        known.extend(recorded.leaves().iter().map(Value::id).zip((0..).map(Taken::Leaf)));
-        known.extend(given.iter().map(Value::id).zip((0..).map(Taken::Argument)));
+    ) -> Option<PlannedSegment> {
+        let mut known: FxHashMap<ValueId, LaunchSource> = FxHashMap::default();
+        known.extend(recorded.leaves().iter().map(Value::id).zip((0..).map(LaunchSource::Leaf)));
+        known.extend(given.iter().map(Value::id).zip((0..).map(LaunchSource::Argument)));
         let steps: FxHashMap<ValueId, u32> = made.iter().map(Value::id).zip(0..).collect();
         let results = results(recorded, given, &made);
         // What is held besides the results would be stored.
         drop(made);
         let pending = results.iter().filter(|value| !value.is_computed());
         let pending: Vec<Value> = pending.cloned().collect();
-        let mut plan = Plan { recorded, steps, known, planned: Planned::default(), open: None };
-        let order = Order { devices: [host].into_iter().collect(), ..Order::default() };
+        let mut plan =
+            SegmentPlan { recorded, steps, known, planned: PlannedSegment::default(), open: None };
+        let order = DeviceOrder { devices: [host].into_iter().collect(), ..DeviceOrder::default() };
         for number in 0..pending.len() {
             let demand = Demand::first_of(&pending[number..])?;
             if demand.is_met() {
                 continue;
             }
-            let below = Below::of(demand.wanted());
+            let below = PendingGraph::of(demand.wanted());
             let device = self.device(host).ok().filter(|device| device.caps.memory_launches)?;
-            let structure = key::structure(&demand, &below, device)?;
+            let structure = flush_structure::structure(&demand, &below, device)?;
             let ids = |values: &[Value]| values.iter().map(Value::id).collect::<Vec<ValueId>>();
             let (values, leaves) = (ids(&below.values), ids(&below.leaves));
             let capture = Capture::exactly(structure, &demand, below);
@@ -212,14 +213,14 @@ impl Engine {
         }
         let taken = results.iter().map(|value| plan.known.get(&value.id()).copied());
         let taken = taken.collect::<Option<_>>()?;
-        Some(Planned { results: taken, ..plan.planned })
+        Some(PlannedSegment { results: taken, ..plan.planned })
     }
 
     /// Does what was planned; `None` where it cannot be done here and now.
     pub(crate) fn launch_planned(
         &mut self,
         segment: &Segment,
-        planned: &Planned,
+        planned: &PlannedSegment,
         given: &[&Array],
         host: usize,
     ) -> Option<Vec<Array>> {
@@ -247,9 +248,9 @@ impl Engine {
             let mut memory: SmallVec<[HostBlock; 8]> = SmallVec::new();
             for operand in &planning.operands {
                 memory.push(match operand {
-                    Taken::Argument(number) => firsts[*number as usize],
-                    Taken::Stored(number) => stored[*number as usize].1,
-                    Taken::Leaf(number) => {
+                    LaunchSource::Argument(number) => firsts[*number as usize],
+                    LaunchSource::Stored(number) => stored[*number as usize].1,
+                    LaunchSource::Leaf(number) => {
                         let leaf = &segment.recorded.leaves()[*number as usize];
                         let start = leaf.host_start(0..leaf.len())?;
                         HostBlock { memory: HostMemory::new(start), len: leaf.len() }
@@ -283,12 +284,12 @@ impl Engine {
         }
         stats.computed_at_once += 1;
         drop(locks);
-        let result = |taken: &Taken| match taken {
-            Taken::Argument(number) => given[*number as usize].snapshot().ok(),
-            Taken::Leaf(number) => {
+        let result = |taken: &LaunchSource| match taken {
+            LaunchSource::Argument(number) => given[*number as usize].snapshot().ok(),
+            LaunchSource::Leaf(number) => {
                 Some(Array::from_value(segment.recorded.leaves()[*number as usize].clone()))
             }
-            Taken::Stored(number) => Some(stored[*number as usize].0.clone()),
+            LaunchSource::Stored(number) => Some(stored[*number as usize].0.clone()),
         };
         let shown = planned.results.iter().zip(segment.recorded.results()).enumerate();
         let shown = shown.map(|(place, (taken, (_, shape)))| {
@@ -304,8 +305,8 @@ impl Engine {
 /// Where the elements of a base lie in host memory, if it has them there and is of this dtype and of as many elements.
 fn first(current: &Current, dtype: DType, shape: &[usize]) -> Option<HostMemory> {
     let start: NonNull<u8> = match current.held() {
-        Held::Own(own) if own.dtype == dtype && own.len() == size_of(shape) => own.start(),
-        Held::Value(value) if value.dtype() == dtype && value.len() == size_of(shape) => {
+        Contents::Own(own) if own.dtype == dtype && own.len() == size_of(shape) => own.start(),
+        Contents::Value(value) if value.dtype() == dtype && value.len() == size_of(shape) => {
             value.host_start(0..value.len())?
         }
         _ => return None,
@@ -314,18 +315,18 @@ fn first(current: &Current, dtype: DType, shape: &[usize]) -> Option<HostMemory>
 }
 
 /// A plan on its way from recipes.
-struct Plan<'r> {
+struct SegmentPlan<'r> {
     recorded: &'r Recorded,
     /// The step that each value is.
     steps: FxHashMap<ValueId, u32>,
     /// Where each value is that is there.
-    known: FxHashMap<ValueId, Taken>,
-    planned: Planned,
+    known: FxHashMap<ValueId, LaunchSource>,
+    planned: PlannedSegment,
     /// What is being filled by several launches.
     open: Option<SmallVec<[u32; 2]>>,
 }
 
-impl Plan<'_> {
+impl SegmentPlan<'_> {
     /// All launches of the recipe of a flush of these values, which reads these; `None` where it has more than
     /// launches of whole values.
     fn of(&mut self, recipe: &Recipe, values: &[ValueId], leaves: &[ValueId]) -> Option<()> {
@@ -337,9 +338,9 @@ impl Plan<'_> {
                     self.open = Some(stored.collect::<Option<_>>()?);
                 }
                 Action::OpenOld { value, old, .. } if self.open.is_none() => {
-                    let Source::Pending(old) = old.source else { return None };
+                    let InputSource::Pending(old) = old.source else { return None };
                     let taken = *self.known.get(values.get(old as usize)?)?;
-                    let Taken::Stored(stored) = taken else { return None };
+                    let LaunchSource::Stored(stored) = taken else { return None };
                     self.known.insert(*values.get(*value as usize)?, taken);
                     self.open = Some(SmallVec::from_slice(&[stored]));
                 }
@@ -353,28 +354,28 @@ impl Plan<'_> {
 
     fn launch(
         &mut self,
-        launched: &Launched,
+        launched: &RecordedLaunch,
         values: &[ValueId],
         leaves: &[ValueId],
     ) -> Option<()> {
-        let operand = |(source, part): &(Source, Part)| {
+        let operand = |(source, part): &(InputSource, BlockPart)| {
             let list = match source {
-                Source::Leaf(number) => leaves.get(*number as usize),
-                Source::Pending(number) => values.get(*number as usize),
-                Source::Scalar => None,
+                InputSource::Leaf(number) => leaves.get(*number as usize),
+                InputSource::Pending(number) => values.get(*number as usize),
+                InputSource::Scalar => None,
             };
             let taken = self.known.get(list?).copied();
-            taken.filter(|_| matches!(part, Part::Tile(0)))
+            taken.filter(|_| matches!(part, BlockPart::Tile(0)))
         };
         let operands = launched.operands.iter().map(operand).collect::<Option<_>>()?;
         let params = launched.params.iter().map(|param| self.param(param, values));
         let params = params.collect::<Option<_>>()?;
         let dests = match &launched.goes {
-            Goes::Tiles(tiles) => {
+            LaunchTarget::Tiles(tiles) => {
                 let stored = tiles.iter().map(|(number, tile)| self.store(values, *number, tile));
                 stored.map(|stored| Some((stored?, true))).collect::<Option<_>>()?
             }
-            Goes::Open(places) => {
+            LaunchTarget::Open(places) => {
                 let open = self.open.as_ref()?;
                 let dest = |(place, whole): &(usize, bool)| Some((*open.get(*place)?, *whole));
                 places.iter().map(dest).collect::<Option<_>>()?
@@ -391,7 +392,7 @@ impl Plan<'_> {
         let step = *self.steps.get(id)?;
         let shape = &self.recorded.steps().get(step as usize)?.shape;
         let stored = self.planned.stored.len() as u32;
-        let is_new = self.known.insert(*id, Taken::Stored(stored)).is_none();
+        let is_new = self.known.insert(*id, LaunchSource::Stored(stored)).is_none();
         self.planned.stored.push(step);
         (is_new && tile.range == (0..size_of(shape))).then_some(stored)
     }
@@ -403,8 +404,8 @@ impl Plan<'_> {
                 let step = *self.steps.get(values.get(*number as usize)?)?;
                 let step = self.recorded.steps().get(step as usize)?;
                 match step.operands.get(*place as usize)? {
-                    Read::Scalar(scalar) => Some(scalar.bits),
-                    Read::Whole(_) | Read::View(..) => None,
+                    RecordedOperand::Scalar(scalar) => Some(scalar.bits),
+                    RecordedOperand::Whole(_) | RecordedOperand::View(..) => None,
                 }
             }
         }
@@ -425,7 +426,7 @@ pub(crate) fn in_shape(array: Array, shape: &[usize]) -> Option<Array> {
 /// Whether all elements of these values are in host memory, so that a kernel can read them there.
 pub(crate) fn are_in_memory(values: &[Value]) -> bool {
     values.iter().all(|value| match value.0.kind {
-        Kind::Constant(_) | Kind::External(_) => false,
+        ValueKind::Constant(_) | ValueKind::External(_) => false,
         _ => value.is_computed() && value.host_start(0..value.len()).is_some(),
     })
 }

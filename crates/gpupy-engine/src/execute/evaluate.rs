@@ -1,33 +1,33 @@
 //! Evaluation: tiles of values, one after another, on a device.
 //!
-//! Owns [`Engine`]: the open devices and the counts. What a tile needs first goes on a stack, so
-//! graphs of any depth take a loop. Invariants: a value is marked as computed only after its block
-//! is in the cache; a failed launch leaves every value as it was.
+//! Owns [`Engine`]: the open devices and the counts. Tiles that another tile needs first go on a stack, so graphs of
+//! any depth take a loop. Invariants: a value is marked as computed only after its block is in the cache; a failed
+//! launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`ladder.rs`) and between them (`placement.rs`), what a step consists of
+//! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), the commands of a step
 //! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::blocks::streams::Residents;
-use crate::execute::slice::Slice;
+use crate::execute::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Again;
-use crate::schedule::below::Below;
 use crate::schedule::decided::Decided;
-use crate::schedule::device::Device;
 use crate::schedule::flush::Demand;
 use crate::schedule::halo::Halos;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::LoweredSteps;
 use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
-use crate::schedule::placement::{Homes, Order};
+use crate::schedule::pending_graph::PendingGraph;
+use crate::schedule::placement::{DeviceOrder, ValuePlacement};
+use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::key;
+use crate::schedule::replay::flush_structure;
 use crate::schedule::replay::recipe::Recipe;
-use crate::schedule::steps::Given;
+use crate::schedule::steps::GivenElements;
 use crate::schedule::walk::Needs;
-use crate::schedule::ways::Steps;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -35,17 +35,17 @@ use std::sync::Arc;
 /// The open devices, and what was done.
 pub(crate) struct Engine {
     /// By position in the registry.
-    pub devices: Vec<Option<Device>>,
+    pub devices: Vec<Option<OpenDevice>>,
     /// What each did, also before it was closed or lost.
     pub counts: Vec<Stats>,
     /// What belongs to no device.
     pub stats: Stats,
-    pub slice: Slice,
+    pub slice: TimeSlice,
     /// What was read from outside and is in host memory.
     pub residents: Residents,
     /// What may be stored because it would be computed again.
-    pub again: Again,
-    /// Who is told what is done in host memory.
+    pub again: Rematerialisation,
+    /// The tracer for work in host memory.
     pub tracer: Tracer,
     /// What the present evaluation decided on when it began.
     pub decided: Option<Decided>,
@@ -56,7 +56,7 @@ pub(crate) struct Engine {
 /// What a paused evaluation goes on with: what it decided, and what there is on each device.
 pub(crate) struct Aside {
     decided: Option<Decided>,
-    devices: Vec<(Halos, Steps)>,
+    devices: Vec<(Halos, LoweredSteps)>,
 }
 
 impl Engine {
@@ -66,7 +66,7 @@ impl Engine {
         self.counts.resize_with(drivers, Stats::default);
     }
 
-    pub fn device(&mut self, position: usize) -> Result<&mut Device> {
+    pub fn device(&mut self, position: usize) -> Result<&mut OpenDevice> {
         self.device_and_stats(position).map(|(device, _)| device)
     }
 
@@ -78,7 +78,7 @@ impl Engine {
     }
 
     /// An open device, and what it did.
-    pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut Device, &mut Stats)> {
+    pub fn device_and_stats(&mut self, position: usize) -> Result<(&mut OpenDevice, &mut Stats)> {
         let device = self.devices.get_mut(position).and_then(Option::as_mut);
         device.zip(self.counts.get_mut(position)).ok_or_else(closed)
     }
@@ -88,7 +88,7 @@ impl Engine {
     /// # Errors
     /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
     ///   next evaluation ends, unless it is laid aside.
-    pub fn evaluate(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
+    pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let done = self.evaluate_anyhow(demand, order);
         self.captured = None;
         if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
@@ -102,7 +102,7 @@ impl Engine {
     /// decided gives the same elements.
     pub fn lay_aside(&mut self) -> Aside {
         let devices = self.devices.iter_mut().map(Option::as_mut);
-        let devices = devices.map(|device| device.map(Device::lay_aside).unwrap_or_default());
+        let devices = devices.map(|device| device.map(OpenDevice::lay_aside).unwrap_or_default());
         Aside { decided: self.decided.take(), devices: devices.collect() }
     }
 
@@ -117,21 +117,21 @@ impl Engine {
     }
 
     /// Does what an evaluation of the same structure did, or finds out what there is to do.
-    fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
+    fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         if self.decided.is_some() {
             // After a pause.
             return self.evaluate_tiles(demand, order);
         }
-        let mut below = Below::of(demand.wanted());
+        let mut below = PendingGraph::of(demand.wanted());
         let first = order.devices.first().copied().unwrap_or_default();
         let mut structure = match self.device(first) {
-            Ok(device) => key::structure(demand, &below, device),
+            Ok(device) => flush_structure::structure(demand, &below, device),
             Err(_) => None,
         };
         if let Some(known) = &structure
             && let Ok(device) = self.device(first)
             && let Some(recipe) = device.recipes.find(known)
-            // Who listens wants to hear of planning, too.
+            // A listener is told of planning, too.
             && !device.tracer.listens()
         {
             device.begin_anew();
@@ -144,7 +144,7 @@ impl Engine {
                 device.recipes.remove(known);
             }
             structure = None;
-            below = Below::of(demand.wanted());
+            below = PendingGraph::of(demand.wanted());
         }
         self.decided = Some(Decided::of(demand, &below, &self.devices, order));
         self.captured = structure.map(|structure| Capture::of(structure, demand, below));
@@ -166,10 +166,10 @@ impl Engine {
     pub fn evaluate_captured(
         &mut self,
         demand: &Demand<'_>,
-        order: &Order,
+        order: &DeviceOrder,
         capture: Capture,
     ) -> Result<Option<Recipe>> {
-        let below = Below::of(demand.wanted());
+        let below = PendingGraph::of(demand.wanted());
         self.decided = Some(Decided::of(demand, &below, &self.devices, order));
         drop(below);
         self.captured = Some(capture);
@@ -179,13 +179,13 @@ impl Engine {
         done.map(|()| captured.map(|capture| capture.recipe().1))
     }
 
-    fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &Order) -> Result<()> {
+    fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let value = demand.value;
         let Decided { fates, together, others, sides } = self.decided.clone().unwrap_or_default();
         for device in self.devices.iter_mut().flatten() {
             device.begin((&fates, &together, &others), demand.next);
         }
-        let mut homes = Homes::new(order, &mut self.devices, &sides);
+        let mut homes = ValuePlacement::new(order, &mut self.devices, &sides);
         let mut schedule = Schedule::of(value, demand.range.clone());
         loop {
             let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;
@@ -217,12 +217,12 @@ impl Engine {
                 };
                 let (of, tile, rank) = (next.value.clone(), next.tile.clone(), next.rank);
                 let done = self.follow(*next, &homes);
-                if !matches!(done, Ok(Done::AsPlanned)) {
+                if !matches!(done, Ok(StepOutcome::AsPlanned)) {
                     self.capture_no_more();
                 }
                 match done {
-                    Ok(Done::AsPlanned) => {}
-                    Ok(Done::Otherwise(needs)) => {
+                    Ok(StepOutcome::AsPlanned) => {}
+                    Ok(StepOutcome::Otherwise(needs)) => {
                         schedule.begin_anew(&mut self.devices, needs, rank);
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
@@ -241,11 +241,11 @@ impl Engine {
     ///
     /// # Errors
     /// - `Interrupted`: the slice is over.
-    fn follow(&mut self, next: Ordered, homes: &Homes<'_>) -> Result<Done> {
+    fn follow(&mut self, next: Ordered, homes: &ValuePlacement<'_>) -> Result<StepOutcome> {
         let Ordered { value, tile, rank, step, gives } = next;
-        let as_planned = |gives: Given| match gives.is_there() {
-            true => Done::AsPlanned,
-            false => Done::Otherwise(Needs::new()),
+        let as_planned = |gives: GivenElements| match gives.is_there() {
+            true => StepOutcome::AsPlanned,
+            false => StepOutcome::Otherwise(Needs::new()),
         };
         // One before it may have given more than it had promised.
         if value.state().computed.covers(tile.range.clone()) {
@@ -261,7 +261,7 @@ impl Engine {
             device.promised = promised;
         }
         if let Err(needs) = done? {
-            return Ok(Done::Otherwise(needs));
+            return Ok(StepOutcome::Otherwise(needs));
         }
         self.counts[position].blocks_evaluated += 1;
         self.capture(Capture::end);
@@ -276,13 +276,13 @@ impl Engine {
     /// smaller pieces, or elsewhere.
     ///
     /// # Errors
-    /// The same, with what is known about it, when there is nothing.
+    /// The error, with known facts added, when there is nothing to do.
     fn recover(
         &mut self,
         error: Error,
         (value, tile): (&Value, &Tile),
         rank: usize,
-        homes: &mut Homes<'_>,
+        homes: &mut ValuePlacement<'_>,
     ) -> Result<()> {
         let position = homes.order.devices[rank];
         let error = match self.cut_smaller(error, tile.range.len(), position) {
@@ -329,7 +329,7 @@ impl Engine {
 }
 
 /// How a step was done.
-enum Done {
+enum StepOutcome {
     AsPlanned,
     /// Not, or not all of it: what follows it has to be found anew, and these first.
     Otherwise(Needs),

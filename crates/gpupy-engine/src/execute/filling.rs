@@ -1,11 +1,12 @@
-//! Filling: blocks that become tiles when all of their elements are written.
+//! Fillings: blocks that become tiles when all of their elements are written.
 //!
-//! Owns [`Opened`], the fillings that are begun: new blocks, or that of an old value, which is changed where it lies.
-//! Invariants: a value is marked as computed only when its block is filled; of a filling that fails, nothing is left.
+//! Owns [`Opened`], the stack of fillings that are begun: new blocks, or the block of an old value, which is changed in
+//! place. Invariants: a value is marked as computed only when its block is filled; a filling that fails leaves nothing
+//! behind.
 //!
-//! Not here: what is written into them (`perform.rs`), launches into tiles of their own (`launch.rs`).
+//! Not here: the launches that fill a block (`perform.rs`), launches into tiles of their own (`launch.rs`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
@@ -22,13 +23,13 @@ struct Filling {
     values: SmallVec<[Value; 1]>,
     tile: Tile,
     blocks: SmallVec<[BlockId; 4]>,
-    how: How,
+    how: FillSource,
     /// Where the trace was, and whether a pause was held off, when it was begun.
     mark: Option<usize>,
     held: bool,
 }
 
-enum How {
+enum FillSource {
     New(SmallVec<[BlockSpec; 4]>),
     /// The block was this value's.
     Old(Value),
@@ -75,7 +76,7 @@ impl Engine {
             }
         }
         self.capture(|capture| capture.open(values, tile));
-        self.begin_filling(opened, values.into(), tile, blocks, How::New(specs));
+        self.begin_filling(opened, values.into(), tile, blocks, FillSource::New(specs));
         Ok(())
     }
 
@@ -91,11 +92,17 @@ impl Engine {
         tile: &Tile,
         device: usize,
     ) -> Result<()> {
-        let part = Part::Tile(tile.number);
+        let part = BlockPart::Tile(tile.number);
         let block = self.operand_block(device, &old, &part)?;
         self.device(device)?.pin(old.id(), &part);
         self.capture(|capture| capture.open_old(value, &old, tile));
-        self.begin_filling(opened, smallvec![value.clone()], tile, smallvec![block], How::Old(old));
+        self.begin_filling(
+            opened,
+            smallvec![value.clone()],
+            tile,
+            smallvec![block],
+            FillSource::Old(old),
+        );
         Ok(())
     }
 
@@ -105,7 +112,7 @@ impl Engine {
         values: SmallVec<[Value; 1]>,
         tile: &Tile,
         blocks: SmallVec<[BlockId; 4]>,
-        how: How,
+        how: FillSource,
     ) {
         let (mark, held) = (self.tracer.mark(), self.slice.held());
         // What is in the blocks would be lost in a pause, and what it was computed from is let go.
@@ -122,17 +129,17 @@ impl Engine {
         let Some(filling) = opened.0.pop() else { return Ok(()) };
         let Filling { values, tile, blocks, how, mark, held } = filling;
         let old = match how {
-            How::New(specs) => {
+            FillSource::New(specs) => {
                 for ((value, block), spec) in values.iter().zip(blocks).zip(specs) {
-                    let part = Part::Tile(tile.number);
+                    let part = BlockPart::Tile(tile.number);
                     open.insert(value, part, (block, spec), tile.range.clone());
                     value.mark_computed(tile.range.clone());
                 }
                 None
             }
-            How::Old(old) => {
+            FillSource::Old(old) => {
                 stats.in_place += 1;
-                open.unpin(old.id(), &Part::Tile(tile.number));
+                open.unpin(old.id(), &BlockPart::Tile(tile.number));
                 for value in &values {
                     open.hand_over(&old, value, &tile);
                     let mut state = old.state();
@@ -157,20 +164,20 @@ impl Engine {
             self.slice.hold(held);
             let open = self.device(device).ok();
             match (how, open) {
-                (How::New(_), Some(open)) => {
+                (FillSource::New(_), Some(open)) => {
                     blocks.into_iter().for_each(|block| open.driver.block_free(block));
                 }
-                (How::Old(old), open) => {
+                (FillSource::Old(old), open) => {
                     if let Some(open) = open {
-                        open.unpin(old.id(), &Part::Tile(tile.number));
+                        open.unpin(old.id(), &BlockPart::Tile(tile.number));
                     }
                     if error.is_some_and(|error| error.kind() == ErrorKind::DeviceLost) {
-                        // Nobody knows how far it came.
+                        // The launch may have written any part of it.
                         old.state().on_host.remove(tile.range.clone());
                         old.mark_lost(tile.range);
                     }
                 }
-                (How::New(_), None) => {}
+                (FillSource::New(_), None) => {}
             }
         }
     }

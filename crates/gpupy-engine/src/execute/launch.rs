@@ -1,23 +1,23 @@
 //! Launching: a kernel becomes one call of a driver.
 //!
-//! Owns the way from a kernel to its blocks: operands are found or brought, pinned while they are
-//! used; destinations are allocated, and become tiles of their values when the launch succeeded.
-//! Invariant: a failed launch leaves every value as it was, and no block behind.
+//! Owns the way from a kernel to its blocks. Operands are found or brought, and pinned while they are used.
+//! Destinations are allocated, and become tiles of their values when the launch succeeded. Invariant: a failed launch
+//! leaves every value as it was, and no block behind.
 //!
 //! Not here: the pieces of a walk (`schedule/commands/list.rs`), their code (`kernel.rs`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
 use crate::explain::stats::Stats;
-use crate::explain::trace::{KernelEvent, What, Work, subject};
+use crate::explain::trace::{KernelEvent, StepAction, StepWork, subject};
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Kind, NodeOp, Value, ValueId};
+use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::commands;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::Device;
-use crate::schedule::in_place::Taken;
+use crate::schedule::in_place::TakenOperand;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::program::kernel::Kernel;
 use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
 use gpupy_core::op::Op;
@@ -30,7 +30,7 @@ impl Engine {
     pub fn launch(
         &mut self,
         position: usize,
-        launch: &mut commands::Launch,
+        launch: &mut commands::LaunchCommand,
         open: &[BlockId],
     ) -> Result<()> {
         let taken = launch.taken.take();
@@ -47,7 +47,7 @@ impl Engine {
         }
         let old = taken.as_ref().map(|taken| &kernel.operands[taken.operand].0);
         let in_place_of = old.filter(|_| self.tracer.listens()).map(subject);
-        let mut pinned: Vec<(ValueId, Part)> = Vec::new();
+        let mut pinned: Vec<(ValueId, BlockPart)> = Vec::new();
         let mut blocks: Vec<BlockId> = Vec::new();
         let mut launched = self.launch_pinned(
             position,
@@ -79,7 +79,7 @@ impl Engine {
             if launched.is_ok()
                 && let Ok(spec) = device.spec(value, &tile.range)
             {
-                let part = Part::Tile(tile.number);
+                let part = BlockPart::Tile(tile.number);
                 let block = (block, spec);
                 device.insert(value, part.clone(), block, tile.range.clone());
                 device.follow(value.id(), &part, &pinned);
@@ -132,8 +132,8 @@ impl Engine {
         &mut self,
         position: usize,
         (kernel, dests, open): (&Kernel, &[Destination], &[BlockId]),
-        taken: Option<&Taken>,
-        pinned: &mut Vec<(ValueId, Part)>,
+        taken: Option<&TakenOperand>,
+        pinned: &mut Vec<(ValueId, BlockPart)>,
         blocks: &mut Vec<BlockId>,
     ) -> Result<(Evaluated, Duration)> {
         let mut operands = Vec::new();
@@ -178,9 +178,9 @@ impl Engine {
     }
 }
 
-/// What one call of the driver did, and how long it took, if somebody wants to know; where it has no room, it gets some.
+/// What one call of the driver did, and its time, if there is a listener. A driver without room gets some by eviction.
 pub(super) fn evaluated(
-    device: &mut Device,
+    device: &mut OpenDevice,
     stats: &mut Stats,
     launch: &Launch<'_>,
 ) -> Result<(Evaluated, Duration)> {
@@ -199,7 +199,7 @@ pub(super) fn evaluated(
 
 /// What a trace says of a kernel that has written these tiles.
 pub(super) fn told<'v>(
-    device: &Device,
+    device: &OpenDevice,
     kernel: &'v Kernel,
     written: Vec<(&'v Value, &Tile)>,
     mut computes: Vec<ValueId>,
@@ -213,7 +213,7 @@ pub(super) fn told<'v>(
     let reductions: Vec<&str> =
         program.reductions().map(|reduction| reduction.op.info().name).collect();
     let whole = written.iter().find_map(|(value, tile)| match &value.0.kind {
-        Kind::Expr { op: op @ NodeOp::Whole(whole), .. } => Some((op, *whole, *value, *tile)),
+        ValueKind::Expr { op: op @ NodeOp::Whole(whole), .. } => Some((op, *whole, *value, *tile)),
         _ => None,
     });
     let points = size_of(&kernel.space);
@@ -234,7 +234,7 @@ pub(super) fn told<'v>(
         launches: done.launches,
         code: done.code,
     };
-    let mut doing = Doing::new(What::Kernel(Box::new(event)), device.name);
+    let mut doing = Doing::new(StepAction::Kernel(Box::new(event)), device.name);
     for (value, part) in &kernel.operands {
         doing = doing.reads(value, device.reach_of(value, part));
     }
@@ -251,5 +251,5 @@ pub(super) fn told<'v>(
     let (loads, loaded) = read.fold((0, 0), |(n, bytes), (k, more)| (n + k, bytes + more));
     let stored: u64 = program.dests.iter().map(size).sum();
     let (stores, bytes) = (out * program.dests.len() as u64, loaded + out * stored);
-    doing.work(Work { operations, loads, stores, bytes }).took(time)
+    doing.work(StepWork { operations, loads, stores, bytes }).took(time)
 }

@@ -1,29 +1,29 @@
 //! Execution: values are computed, tile by tile.
 //!
-//! The [`Engine`](evaluate::Engine) has the open devices and evaluates; what a tile needs first goes on a stack.
-//! `perform.rs` does the commands of the step that computes a tile, `replay.rs` those of an earlier flush of the
-//! structure, `strips.rs` several steps for the same rows. `launch.rs` calls the driver, `transfer.rs` moves blocks,
-//! `filling.rs` has those that are filled by several launches; `assign.rs`, `scatter.rs`, `gather.rs`, `positions.rs`,
-//! `whole.rs` are done in host memory. A
-//! [`Slice`](slice::Slice) is the time after which an evaluation pauses; [`State`](state::State) is what threads
-//! share.
+//! The [`Engine`](evaluate::Engine) has the open devices and evaluates; tiles that another tile needs first go on a
+//! stack. `perform.rs` does the commands of the step that computes a tile, `replay.rs` those of an earlier flush of
+//! equal structure, `strip_launches.rs` several steps for the same rows. `launch.rs` calls the driver, `transfer.rs`
+//! moves blocks, `filling.rs` has blocks that are filled by several launches. `host_assign.rs`, `host_scatter.rs`,
+//! `host_gather.rs`, `host_nonzero.rs` and `host_library_op.rs` compute in host memory. A
+//! [`TimeSlice`](time_slice::TimeSlice) is the time after which an evaluation pauses;
+//! [`EngineState`](engine_state::EngineState) is shared by all threads.
 //!
-//! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: who asks for values
+//! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: requests for values
 //! (`context/`).
 
-pub(crate) mod assign;
+pub(crate) mod engine_state;
 pub(crate) mod evaluate;
+mod external_elements;
 mod filling;
-pub(crate) mod gather;
+pub(crate) mod host_assign;
+pub(crate) mod host_gather;
+pub(crate) mod host_library_op;
+pub(crate) mod host_nonzero;
+pub(crate) mod host_scatter;
 pub(crate) mod launch;
-mod outside;
 mod perform;
-pub(crate) mod positions;
 mod replay;
-pub(crate) mod scatter;
-pub(crate) mod slice;
-mod spill;
-pub(crate) mod state;
-mod strips;
+mod spilling;
+mod strip_launches;
+pub(crate) mod time_slice;
 pub(crate) mod transfer;
-pub(crate) mod whole;

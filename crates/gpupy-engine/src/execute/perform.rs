@@ -1,9 +1,9 @@
-//! Commands are done, one after another: those of a step, and those of a flush that is done again.
+//! Performing commands, one after another: those of a step, and those of a replayed flush.
 //!
-//! Invariants: of a step that fails, nothing is left but the tiles that it gave before; what a command did is noted while
-//! a flush is captured.
+//! Invariants: a step that fails leaves nothing but the tiles that it completed before; while a flush is captured, each
+//! command's effect is noted.
 //!
-//! Not here: which commands there are (`schedule/commands/`), which step computes a tile (`schedule/steps/`), one launch
+//! Not here: the commands (`schedule/commands/`), which step computes a tile (`schedule/steps/`), one launch
 //! (`launch.rs`), blocks that are filled (`filling.rs`).
 
 use crate::execute::evaluate::Engine;
@@ -12,7 +12,7 @@ use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Command, Commands, HostStep, Remedy};
 use crate::schedule::partition::Possible;
-use crate::schedule::steps::Step;
+use crate::schedule::steps::TileStep;
 use crate::schedule::walk::Needs;
 use gpupy_core::Result;
 
@@ -23,7 +23,7 @@ impl Engine {
     /// Any error of the driver; what was computed before stays.
     pub fn perform(
         &mut self,
-        step: Step,
+        step: TileStep,
         value: &Value,
         tile: &Tile,
         device: usize,

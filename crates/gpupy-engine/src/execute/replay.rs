@@ -1,55 +1,57 @@
-//! Replay: what a recipe says is done, on the values of another flush.
+//! Replay: the actions of a recipe are done on the values of another flush.
 //!
-//! Owns the [`Turn`]: the values, as long as what is left of the recipe names them. Invariants: each action leaves the
-//! values as the same action does that was planned, so that what a replay does not finish is planned from what is there;
-//! a block is taken only if nothing holds its value that the recipe does not know.
+//! Owns the [`ReplayTurn`]: the values, as long as the rest of the recipe names them. Invariants: each action leaves
+//! the values as the planned action did, so that an unfinished replay is planned on from the values that there are; a
+//! block is taken only if no handle holds its value beside those that the recipe knows.
 //!
-//! Not here: recipes and how they come about (`schedule/replay/`), when there is one (`evaluate.rs`).
+//! Not here: recipes and how they are captured (`schedule/replay/`), when there is one (`evaluate.rs`).
 
 use super::filling::Opened;
-use super::strips::Striped;
-use crate::blocks::cache::Part;
+use super::strip_launches::Striped;
+use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Input, Kind, Value};
+use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::schedule::again;
-use crate::schedule::below::{Below, Source};
-use crate::schedule::commands::{Command, Launch};
+use crate::schedule::commands::{Command, LaunchCommand};
 use crate::schedule::destination::Destination;
-use crate::schedule::device::Device;
-use crate::schedule::in_place::Taken;
+use crate::schedule::in_place::TakenOperand;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
+use crate::schedule::rematerialisation;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::recipe::{Action, Goes, Launched, Param, Recipe, Taking};
+use crate::schedule::replay::recipe::{
+    Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock,
+};
 use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;
 
 /// The values of a flush that is replayed.
-struct Turn {
+struct ReplayTurn {
     values: Vec<Option<Value>>,
     leaves: Vec<Option<Value>>,
 }
 
-impl Turn {
-    fn value(&self, source: Source) -> Option<&Value> {
+impl ReplayTurn {
+    fn value(&self, source: InputSource) -> Option<&Value> {
         match source {
-            Source::Scalar => None,
-            Source::Pending(number) => self.values.get(number as usize)?.as_ref(),
-            Source::Leaf(number) => self.leaves.get(number as usize)?.as_ref(),
+            InputSource::Scalar => None,
+            InputSource::Pending(number) => self.values.get(number as usize)?.as_ref(),
+            InputSource::Leaf(number) => self.leaves.get(number as usize)?.as_ref(),
         }
     }
 
     fn pending(&self, number: u32) -> Option<&Value> {
-        self.value(Source::Pending(number))
+        self.value(InputSource::Pending(number))
     }
 
     /// Lets go of what nothing names any more.
-    fn let_go(&mut self, last: &[Source]) {
+    fn let_go(&mut self, last: &[InputSource]) {
         for source in last {
             match source {
-                Source::Scalar => {}
-                Source::Pending(number) => self.values[*number as usize] = None,
-                Source::Leaf(number) => self.leaves[*number as usize] = None,
+                InputSource::Scalar => {}
+                InputSource::Pending(number) => self.values[*number as usize] = None,
+                InputSource::Leaf(number) => self.leaves[*number as usize] = None,
             }
         }
     }
@@ -58,7 +60,7 @@ impl Turn {
         match param {
             Param::Bits(bits) => Some(bits),
             Param::Of(number, place) => match &self.pending(number)?.0.kind {
-                Kind::Expr { inputs, .. } => match inputs.get(place as usize)? {
+                ValueKind::Expr { inputs, .. } => match inputs.get(place as usize)? {
                     Input::Scalar(scalar) => Some(scalar.bits),
                     Input::Whole(_) | Input::View(..) => None,
                 },
@@ -67,7 +69,7 @@ impl Turn {
         }
     }
 
-    fn kernel(&self, launched: &Launched) -> Option<Kernel> {
+    fn kernel(&self, launched: &RecordedLaunch) -> Option<Kernel> {
         let operands = launched.operands.iter();
         let operands =
             operands.map(|(source, part)| Some((self.value(*source)?.clone(), part.clone())));
@@ -79,7 +81,7 @@ impl Turn {
         })
     }
 
-    fn dests(&self, launched: &Launched) -> Option<SmallVec<[Destination; 1]>> {
+    fn dests(&self, launched: &RecordedLaunch) -> Option<SmallVec<[Destination; 1]>> {
         let tile = |(number, tile): &(u32, Tile)| {
             Some(Destination::Tile { value: self.pending(*number)?.clone(), tile: tile.clone() })
         };
@@ -87,14 +89,14 @@ impl Turn {
             Some(Destination::Open { number: *number, whole: *whole })
         };
         match &launched.goes {
-            Goes::Tiles(tiles) => tiles.iter().map(tile).collect(),
-            Goes::Open(places) => places.iter().map(place).collect(),
+            LaunchTarget::Tiles(tiles) => tiles.iter().map(tile).collect(),
+            LaunchTarget::Open(places) => places.iter().map(place).collect(),
         }
     }
 
-    /// Whether nothing holds a value that is to be taken, or anything between it and its heir, but the pending operations
-    /// that the recipe knows of, this, and a kernel's operands.
-    fn may_take(&self, taking: &Taking, operands: &[(Value, Part)]) -> bool {
+    /// Whether nothing holds a value that is to be taken, or anything between it and its heir, but the pending
+    /// operations that the recipe knows of, this, and a kernel's operands.
+    fn may_take(&self, taking: &TakenBlock, operands: &[(Value, BlockPart)]) -> bool {
         taking.held.iter().all(|(source, slots)| {
             let Some(value) = self.value(*source) else { return false };
             let own = operands.iter().filter(|(operand, _)| operand.id() == value.id()).count();
@@ -103,7 +105,7 @@ impl Turn {
     }
 
     /// The command that an action is on these values; nothing where it cannot be done so.
-    fn command(&self, action: &Action, device: &Device) -> Option<Command> {
+    fn command(&self, action: &Action, device: &OpenDevice) -> Option<Command> {
         Some(match action {
             Action::Launch(launched) => Command::Launch(Box::new(self.launch(launched, device)?)),
             Action::Open(numbers, tile) => {
@@ -126,7 +128,7 @@ impl Turn {
         })
     }
 
-    fn launch(&self, launched: &Launched, device: &Device) -> Option<Launch> {
+    fn launch(&self, launched: &RecordedLaunch, device: &OpenDevice) -> Option<LaunchCommand> {
         let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
         let mut taken = None;
         if let Some((operand, taking)) = &launched.taken
@@ -135,13 +137,13 @@ impl Turn {
             && device.may_take(value, tile)
             && self.may_take(taking, &kernel.operands)
         {
-            taken = Some(Taken::of(*operand, value.clone(), heir.clone(), tile.clone()));
+            taken = Some(TakenOperand::of(*operand, value.clone(), heir.clone(), tile.clone()));
         }
-        Some(Launch { kernel, dests, taken, computes: Vec::new() })
+        Some(LaunchCommand { kernel, dests, taken, computes: Vec::new() })
     }
 
     /// The kernels of strips on these values.
-    fn strips(&self, launches: &[Launched]) -> Option<Vec<Striped>> {
+    fn strips(&self, launches: &[RecordedLaunch]) -> Option<Vec<Striped>> {
         let kernels = launches.iter().map(|launched| {
             let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
             match <[Destination; 1]>::try_from(dests.into_vec()) {
@@ -174,10 +176,15 @@ impl Engine {
     ///
     /// # Errors
     /// - `Interrupted`: the slice is over. What was computed is kept.
-    pub(super) fn replay(&mut self, recipe: &Recipe, below: Below, device: usize) -> Result<bool> {
+    pub(super) fn replay(
+        &mut self,
+        recipe: &Recipe,
+        below: PendingGraph,
+        device: usize,
+    ) -> Result<bool> {
         let some = |values: Vec<Value>| values.into_iter().map(Some).collect();
-        let Below { values, leaves, .. } = below;
-        let mut turn = Turn { values: some(values), leaves: some(leaves) };
+        let PendingGraph { values, leaves, .. } = below;
+        let mut turn = ReplayTurn { values: some(values), leaves: some(leaves) };
         let (mut opened, mut done) = (Opened::default(), Ok(true));
         for (action, last) in recipe.actions.iter().zip(&recipe.last) {
             turn.let_go(last);
@@ -203,7 +210,7 @@ impl Engine {
     fn act_again(
         &mut self,
         action: &Action,
-        turn: &Turn,
+        turn: &ReplayTurn,
         opened: &mut Opened,
         device: usize,
     ) -> Result<bool> {
@@ -219,7 +226,7 @@ impl Engine {
                 self.slice.keep();
                 for (number, read) in passes {
                     let Some(value) = turn.pending(*number) else { return Ok(false) };
-                    again::note(value, read.clone());
+                    rematerialisation::note(value, read.clone());
                 }
             }
             _ => {

@@ -1,16 +1,15 @@
 //! Transfers: values between host memory and devices, and from one device to another.
 //!
-//! Owns the rule where an operand's elements come from: a block on the device, or host memory, to
-//! which other devices' blocks are copied first. Invariant: host memory is written only where the
-//! evaluated map has a gap.
+//! Owns the rule where an operand's elements come from: a block on the device, or host memory, to which blocks of other
+//! devices are copied first. Invariant: host memory is written only where the evaluated map has a gap.
 //!
-//! Not here: the evaluated map (`value/`), eviction (`cache/evict.rs`).
+//! Not here: the evaluated map (`value/`), eviction (`cache/eviction.rs`).
 
-use crate::blocks::cache::{Key, Part};
+use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Kind, NodeOp, Value, ValueId};
+use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
@@ -26,7 +25,7 @@ impl Engine {
         &mut self,
         position: usize,
         value: &Value,
-        part: &Part,
+        part: &BlockPart,
     ) -> Result<BlockId> {
         let (device, stats) = self.device_and_stats(position)?;
         if let Some(block) = device.find(value.id(), part) {
@@ -44,11 +43,11 @@ impl Engine {
         stats.cache_misses += 1;
         let size = value.dtype().size();
         let (range, gathered) = match part {
-            Part::Tile(number) => {
+            BlockPart::Tile(number) => {
                 let range = self.device(position)?.tiling_of(value).tile(*number).range;
                 (range, None)
             }
-            Part::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
+            BlockPart::View(view) => (access::reach(&view.0, &view.1), Some(&**view)),
         };
         if let Some((walk, space)) = gathered
             && value.is_external()
@@ -60,13 +59,13 @@ impl Engine {
         let (device, stats) = self.device_and_stats(position)?;
         match gathered {
             None => {
-                // SAFETY: the range is in the evaluated map, so nobody writes it any more.
+                // SAFETY: the range is in the evaluated map, so it is not written.
                 let bytes = unsafe { buffer.bytes(range.start * size..range.end * size) };
                 device.upload(value, part.clone(), range, bytes, stats)
             }
             Some((walk, space)) => {
-                // SAFETY: as above, for every position that the view names; the gaps between them
-                // may be written only under the engine's lock, which we hold.
+                // SAFETY: every position that the view names is in the evaluated map, so it is not written; the gaps
+                // between them are written only under the engine's lock, which we hold.
                 let bytes = unsafe { buffer.bytes(0..range.end * size) };
                 let data = gather(bytes, size, walk, space)?;
                 device.upload(value, part.clone(), 0..0, &data, stats)
@@ -81,10 +80,14 @@ impl Engine {
     /// - `Poisoned`: the same, because the evaluation that should have given them failed.
     pub fn bring_to_host(&mut self, value: &Value, range: Range<usize>) -> Result<()> {
         match &value.0.kind {
-            Kind::Constant(scalar) => self.fill_host(value, *scalar)?,
-            Kind::External(external) => self.read_outside(value, &*external.0, range.clone())?,
-            Kind::Host(_) | Kind::Expr { .. } if value.0.paged => self.bring_back(value, &range)?,
-            Kind::Host(_) | Kind::Expr { .. } => {}
+            ValueKind::Constant(scalar) => self.fill_host(value, *scalar)?,
+            ValueKind::External(external) => {
+                self.read_outside(value, &*external.0, range.clone())?
+            }
+            ValueKind::Host(_) | ValueKind::Expr { .. } if value.0.paged => {
+                self.bring_back(value, &range)?
+            }
+            ValueKind::Host(_) | ValueKind::Expr { .. } => {}
         }
         if value.state().on_host.covers(range.clone()) {
             return Ok(());
@@ -95,7 +98,7 @@ impl Engine {
             let meet = |tile: &Range<usize>| tile.start < range.end && range.start < tile.end;
             let tiles = device.tiles(value.id()).into_iter().filter(|(_, tile)| meet(tile));
             for (number, _) in tiles {
-                let key = (value.id(), Part::Tile(number));
+                let key = (value.id(), BlockPart::Tile(number));
                 let Ok((device, stats)) = self.device_and_stats(position) else { break };
                 let Err(error) = device.save(&key, stats) else { continue };
                 let error = self.unreadable(position, &key, error)?;
@@ -125,13 +128,14 @@ impl Engine {
     }
 
     /// The positions of a value that the device has not as they are now: what the host has written since or was never
-    /// brought there, and what is still to be computed; without a device, all. Of a constant these are none, as it is a number of the launch.
+    /// brought there, and what is still to be computed; without a device, all. Of a constant these are none, as it is a
+    /// number of the launch.
     pub fn pending(&self, position: Option<usize>, value: &Value) -> Ranges {
         let device = position.and_then(|at| self.devices.get(at)?.as_ref());
         let (mut value, mut open) = (value.clone(), Ranges::full(value.len()));
         let mut pending = Ranges::default();
         loop {
-            let is_constant = matches!(value.0.kind, Kind::Constant(_));
+            let is_constant = matches!(value.0.kind, ValueKind::Constant(_));
             let current = match device {
                 _ if is_constant => open.clone(),
                 Some(device) => device.current(&value),
@@ -140,7 +144,7 @@ impl Engine {
             current.iter().for_each(|range| open.remove(range));
             let old = value.state().operands.first().cloned().flatten();
             match (&value.0.kind, old) {
-                (Kind::Expr { op: NodeOp::Assign(view), .. }, Some(old)) => {
+                (ValueKind::Expr { op: NodeOp::Assign(view), .. }, Some(old)) => {
                     for range in view.positions(T.sent_ranges).iter() {
                         open.within(range.clone()).iter().for_each(|range| pending.insert(range));
                         open.remove(range);
@@ -157,7 +161,7 @@ impl Engine {
 
     /// Notes that a block could not be read, and gives the error back when that is all that there is
     /// to do: the block is discarded, or its device is no longer open.
-    fn unreadable(&mut self, position: usize, key: &Key, error: Error) -> Result<Error> {
+    fn unreadable(&mut self, position: usize, key: &BlockKey, error: Error) -> Result<Error> {
         match error.kind() {
             ErrorKind::DeviceLost => self.lose_device(position),
             ErrorKind::Poisoned => {
@@ -179,7 +183,7 @@ impl Engine {
         for position in 0..self.devices.len() {
             let Ok((device, _)) = self.device_and_stats(position) else { continue };
             for (number, _) in device.tiles(value.id()) {
-                let key = (value.id(), Part::Tile(number));
+                let key = (value.id(), BlockPart::Tile(number));
                 let device = self.device(position)?;
                 let Some(block) = device.find(key.0, &key.1) else { continue };
                 if let Err(error) = device.read(&key, block, 0, &mut []) {
@@ -198,7 +202,7 @@ impl Engine {
         }
         let buffer = value.host_buffer()?;
         let began = self.tracer.clock();
-        // SAFETY: the evaluated map is empty, so nobody reads; we hold the engine's lock.
+        // SAFETY: the evaluated map is empty, so no element is read; we hold the engine's lock.
         let bytes = unsafe { buffer.bytes_mut(0..len * size) };
         for chunk in bytes.chunks_exact_mut(size) {
             chunk.copy_from_slice(&scalar.bytes()[..size]);
@@ -211,7 +215,7 @@ impl Engine {
     /// One computed element, moving no more than it; after some of these from one value, its tile.
     pub fn element(&mut self, value: &Value, position: usize) -> Result<Scalar> {
         let dtype = value.dtype();
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(scalar);
         }
         let bad = || {
@@ -227,7 +231,7 @@ impl Engine {
                 let Some((number, tile)) = tiles.iter().find(|(_, r)| r.contains(&position)) else {
                     continue;
                 };
-                let key = (value.id(), Part::Tile(*number));
+                let key = (value.id(), BlockPart::Tile(*number));
                 if let Some(block) = device.find(key.0, &key.1) {
                     let mut bytes = [0u8; 8];
                     let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
@@ -237,7 +241,7 @@ impl Engine {
                     }
                     stats.bytes_downloaded += dtype.size() as u64;
                     device.tracer.step(|| {
-                        let doing = Doing::new(What::Download, device.name);
+                        let doing = Doing::new(StepAction::Download, device.name);
                         let doing = doing.reads(value, position..position + 1);
                         doing.moves(dtype.size()).since(began)
                     });

@@ -1,10 +1,10 @@
 //! Explanations: how one array was evaluated, as text and as a picture.
 //!
-//! Owns [`Explanation`]. Not here: the words (`text.rs`), the picture (`picture.rs`).
+//! Owns [`Explanation`]. Not here: the text (`flush_text.rs`), the picture (`picture.rs`).
 
+use super::flush_text::flush_text;
 use super::names::type_text;
 use super::picture;
-use super::text::flush_text;
 use super::trace::Flush;
 
 /// How one array was evaluated.

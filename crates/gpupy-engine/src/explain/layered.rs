@@ -1,10 +1,10 @@
-//! A layered drawing of an acyclic graph: where its boxes stand and how its lines run.
+//! Layered layout of an acyclic graph: positions of its boxes and courses of its lines.
 //!
-//! Owns [`Layout`]. Layers go down the page; lines that pass layers get a place of their own in each,
-//! so that they run between boxes. Boxes are ordered by the mean place of their neighbours, and then
-//! moved towards it. Invariants: boxes of a layer do not overlap; every line goes down.
+//! Owns [`LayeredLayout`]. Layers go down the page. A line that passes layers gets a place of its own in each, so that
+//! it runs between boxes. Boxes are ordered by the mean place of their neighbours, and then moved towards it.
+//! Invariants: boxes of a layer do not overlap; every line goes down.
 //!
-//! Not here: what the boxes say (`picture.rs`).
+//! Not here: the contents of the boxes (`picture.rs`).
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ const TURNS: usize = 12;
 const SHOWN: usize = 36;
 
 /// A box.
-pub(crate) struct Item {
+pub(crate) struct LayerBox {
     /// Counted from the top.
     pub layer: usize,
     pub title: String,
@@ -30,7 +30,7 @@ pub(crate) struct Item {
 }
 
 /// A line from a box to one of a lower layer.
-pub(crate) struct Line {
+pub(crate) struct LayerLine {
     pub from: usize,
     pub to: usize,
     pub view: bool,
@@ -38,34 +38,34 @@ pub(crate) struct Line {
     through: Vec<usize>,
 }
 
-impl Item {
-    pub fn new(layer: usize, title: String, detail: String) -> Item {
+impl LayerBox {
+    pub fn new(layer: usize, title: String, detail: String) -> LayerBox {
         let cut = |text: String| match text.chars().count() > SHOWN {
             true => text.chars().take(SHOWN - 1).chain(['…']).collect(),
             false => text,
         };
         let (title, detail) = (cut(title), cut(detail));
-        Item { layer, title, detail, note: String::new(), colour: None, leaf: false }
+        LayerBox { layer, title, detail, note: String::new(), colour: None, leaf: false }
     }
 }
 
-impl Line {
-    pub fn new(from: usize, to: usize, view: bool) -> Line {
-        Line { from, to, view, through: Vec::new() }
+impl LayerLine {
+    pub fn new(from: usize, to: usize, view: bool) -> LayerLine {
+        LayerLine { from, to, view, through: Vec::new() }
     }
 }
 
 /// Boxes with their places.
-pub(crate) struct Layout {
-    pub items: Vec<Item>,
-    pub lines: Vec<Line>,
+pub(crate) struct LayeredLayout {
+    pub items: Vec<LayerBox>,
+    pub lines: Vec<LayerLine>,
     pub width: f64,
     pub height: f64,
     /// Of boxes, and then of lines that pass a layer.
-    places: Vec<Place>,
+    places: Vec<BoxPlace>,
 }
 
-struct Place {
+struct BoxPlace {
     layer: usize,
     width: f64,
     leaf: bool,
@@ -75,11 +75,17 @@ struct Place {
     below: Vec<usize>,
 }
 
-impl Layout {
-    pub fn new(items: Vec<Item>, mut lines: Vec<Line>) -> Layout {
-        let place =
-            |layer, width, leaf| Place { layer, width, leaf, x: 0.0, above: vec![], below: vec![] };
-        let mut places: Vec<Place> = items
+impl LayeredLayout {
+    pub fn new(items: Vec<LayerBox>, mut lines: Vec<LayerLine>) -> LayeredLayout {
+        let place = |layer, width, leaf| BoxPlace {
+            layer,
+            width,
+            leaf,
+            x: 0.0,
+            above: vec![],
+            below: vec![],
+        };
+        let mut places: Vec<BoxPlace> = items
             .iter()
             .map(|item| {
                 let title = item.title.chars().count() as f64 * 7.3;
@@ -117,12 +123,12 @@ impl Layout {
                 spread(&mut places, layer, Some(&wanted));
             }
         }
-        let edge = |place: &Place| place.x - place.width / 2.0;
+        let edge = |place: &BoxPlace| place.x - place.width / 2.0;
         let left = places.iter().map(edge).fold(f64::INFINITY, f64::min);
         places.iter_mut().for_each(|place| place.x -= left);
         let width = places.iter().map(|p| p.x + p.width / 2.0).fold(0.0, f64::max);
         let height = count.saturating_sub(1) as f64 * LAYER + BOX;
-        Layout { items, lines, width, height, places }
+        LayeredLayout { items, lines, width, height, places }
     }
 
     /// The left, top, width and height of a box.
@@ -132,7 +138,7 @@ impl Layout {
     }
 
     /// The path of a line, `margin` to the right and below.
-    pub fn path(&self, line: &Line, margin: f64) -> String {
+    pub fn path(&self, line: &LayerLine, margin: f64) -> String {
         let stops = line.through.iter().chain([&line.to]);
         let point = |i: usize| {
             let place = &self.places[i];
@@ -156,13 +162,13 @@ impl Layout {
     }
 }
 
-fn join(places: &mut [Place], upper: usize, lower: usize) {
+fn join(places: &mut [BoxPlace], upper: usize, lower: usize) {
     places[upper].below.push(lower);
     places[lower].above.push(upper);
 }
 
 /// The mean place of the neighbours above (or below, or where there are none, the own).
-fn middle(places: &[Place], i: usize, above: bool) -> f64 {
+fn middle(places: &[BoxPlace], i: usize, above: bool) -> f64 {
     let place = &places[i];
     let (first, second) = match above {
         true => (&place.above, &place.below),
@@ -172,7 +178,7 @@ fn middle(places: &[Place], i: usize, above: bool) -> f64 {
     if near.is_empty() {
         return place.x;
     }
-    // A leaf that is drawn for one reader stands wherever there is room, and pulls nobody.
+    // A leaf that is drawn for one reader stands wherever there is room, and pulls no other box.
     let pulls = |n: &&usize| !places[**n].leaf || near.iter().all(|n| places[*n].leaf);
     let (sum, count) =
         near.iter().filter(pulls).fold((0.0, 0), |(s, c), n| (s + places[*n].x, c + 1));
@@ -180,7 +186,7 @@ fn middle(places: &[Place], i: usize, above: bool) -> f64 {
 }
 
 /// Puts a layer's boxes in their order, as near to the wanted places as they fit.
-fn spread(places: &mut [Place], layer: &[usize], wanted: Option<&[f64]>) {
+fn spread(places: &mut [BoxPlace], layer: &[usize], wanted: Option<&[f64]>) {
     let mut right = f64::NEG_INFINITY;
     let (mut moved, mut weights) = (0.0, 0.0);
     for (k, i) in layer.iter().enumerate() {
@@ -206,12 +212,12 @@ mod tests {
         let mut items = Vec::new();
         let mut lines = Vec::new();
         for i in 0..40usize {
-            items.push(Item::new(i / 6, format!("box {i}"), "x".repeat(i)));
+            items.push(LayerBox::new(i / 6, format!("box {i}"), "x".repeat(i)));
             for from in (0..i).filter(|from| from / 6 < i / 6 && (from * 7 + i) % 5 == 0) {
-                lines.push(Line::new(from, i, false));
+                lines.push(LayerLine::new(from, i, false));
             }
         }
-        let layout = Layout::new(items, lines);
+        let layout = LayeredLayout::new(items, lines);
         for layer in 0..7 {
             let mut row: Vec<_> =
                 (0..40).filter(|i| i / 6 == layer).map(|i| layout.place(i)).collect();

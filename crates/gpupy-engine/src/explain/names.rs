@@ -1,9 +1,9 @@
-//! How values, shapes, times and counts are written.
+//! Names of values, and the spelling of shapes, times and counts.
 //!
-//! Owns [`Names`]. Invariant: values are numbered in the order of their creation, so that the same program gives the same
-//! text in every process.
+//! Owns [`Names`]. Invariant: values are numbered in the order of their creation, so that the same program gives the
+//! same text in every process.
 //!
-//! Not here: the words of events (`words.rs`), a flush as text (`text.rs`).
+//! Not here: the words of events (`event_words.rs`), a flush as text (`flush_text.rs`).
 
 use super::step::Subject;
 use super::trace::{Event, Flush, GraphNode, Source, view_text};

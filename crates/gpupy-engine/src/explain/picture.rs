@@ -1,15 +1,14 @@
 //! The graph of a flush as a picture.
 //!
-//! Owns what a picture shows: values as boxes, leaves above what reads them, the result below, and
-//! one colour for what one kernel computes. Graphs of more than some hundred values are drawn as
-//! their kernels. Invariants: the picture is well-formed XML whatever names it shows, and the same
-//! for the same program: it has no times.
+//! Values are boxes, leaves stand above the values that read them, the result below, and one colour marks the values of
+//! one kernel. Graphs of more than some hundred values are drawn as their kernels. Invariants: the picture is
+//! well-formed XML whatever names it shows, and the same for the same program: it has no times.
 //!
-//! Not here: where boxes stand and how lines run (`layered.rs`), words (`text.rs`).
+//! Not here: positions of boxes and lines (`layered.rs`), text (`flush_text.rs`).
 
-use crate::explain::layered::{Item, Layout, Line};
+use crate::explain::layered::{LayerBox, LayerLine, LayeredLayout};
 use crate::explain::names::{Names, count, type_text};
-use crate::explain::trace::{Extent, Flush, GraphNode, KernelEvent, Source, Step};
+use crate::explain::trace::{ElementRange, Flush, GraphNode, KernelEvent, Source, Step};
 use crate::graph::value::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -31,17 +30,17 @@ const MARGIN: f64 = 16.0;
 /// The picture of a flush, or of a heading alone.
 pub(crate) fn svg(heading: &str, flush: Option<&Flush>) -> String {
     let Some(flush) = flush else {
-        let item = Item::new(0, heading.into(), String::new());
-        return draw(&Layout::new(vec![item], Vec::new()), &[], heading);
+        let item = LayerBox::new(0, heading.into(), String::new());
+        return draw(&LayeredLayout::new(vec![item], Vec::new()), &[], heading);
     };
     let (items, lines) =
         if flush.graph.len() <= DRAWN { of_values(flush) } else { of_kernels(flush) };
     let legend = if flush.graph.len() <= DRAWN { legend(flush) } else { Vec::new() };
-    draw(&Layout::new(items, lines), &legend, heading)
+    draw(&LayeredLayout::new(items, lines), &legend, heading)
 }
 
 /// One box a value; a leaf stands above each layer that reads it.
-fn of_values(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
+fn of_values(flush: &Flush) -> (Vec<LayerBox>, Vec<LayerLine>) {
     let names = Names::of(flush);
     let mut computed_by: FxHashMap<ValueId, Vec<usize>> = FxHashMap::default();
     for (k, (_, kernel)) in flush.kernels().enumerate() {
@@ -51,7 +50,7 @@ fn of_values(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
     }
     let by_id: FxHashMap<ValueId, &GraphNode> =
         flush.graph.iter().map(|node| (node.value.id, node)).collect();
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<LayerBox> = Vec::new();
     let mut lines = Vec::new();
     let mut drawn: FxHashMap<(ValueId, usize), usize> = FxHashMap::default();
     let mut at: FxHashMap<ValueId, usize> = FxHashMap::default();
@@ -75,7 +74,7 @@ fn of_values(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
                 (Some(item), _) => *item,
                 (None, Some(leaf)) => *drawn.entry((id, layer)).or_insert_with(|| {
                     let (title, detail) = label(leaf);
-                    items.push(Item { leaf: true, ..Item::new(layer - 1, title, detail) });
+                    items.push(LayerBox { leaf: true, ..LayerBox::new(layer - 1, title, detail) });
                     items.len() - 1
                 }),
                 (None, None) => continue,
@@ -83,7 +82,7 @@ fn of_values(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
             sources.push((from, matches!(source, Source::View(..))));
         }
         let (title, detail) = label(node);
-        let mut item = Item::new(layer, title, detail);
+        let mut item = LayerBox::new(layer, title, detail);
         item.note = names.node(node);
         if let Some(by) = computed_by.get(&node.value.id) {
             item.colour = by.first().copied();
@@ -91,7 +90,7 @@ fn of_values(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
             let _ = write!(item.note, "\nkernel {}", numbers.join(", "));
         }
         at.insert(node.value.id, items.len());
-        lines.extend(sources.iter().map(|(from, view)| Line::new(*from, items.len(), *view)));
+        lines.extend(sources.iter().map(|(from, view)| LayerLine::new(*from, items.len(), *view)));
         items.push(item);
     }
     (items, lines)
@@ -129,11 +128,12 @@ fn layers(flush: &Flush, by_id: &FxHashMap<ValueId, &GraphNode>) -> FxHashMap<Va
 }
 
 /// One box for some kernels that follow each other.
-fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
+fn of_kernels(flush: &Flush) -> (Vec<LayerBox>, Vec<LayerLine>) {
     let all: Vec<(&Step, &KernelEvent)> = flush.kernels().collect();
-    let ids = |extents: &[Extent]| extents.iter().map(|e| e.value.id).collect::<Vec<ValueId>>();
+    let ids =
+        |extents: &[ElementRange]| extents.iter().map(|e| e.value.id).collect::<Vec<ValueId>>();
     let group = all.len().div_ceil(GROUPS).max(1);
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<LayerBox> = Vec::new();
     let mut lines = Vec::new();
     let mut written: FxHashMap<ValueId, usize> = FxHashMap::default();
     for (g, kernels) in all.chunks(group).enumerate() {
@@ -156,7 +156,7 @@ fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
         if !given.is_empty() {
             from.push(items.len());
             let title = count(given.len(), "value");
-            items.push(Item { leaf: true, ..Item::new(layer - 1, title, "given".into()) });
+            items.push(LayerBox { leaf: true, ..LayerBox::new(layer - 1, title, "given".into()) });
         }
         let (first, last) = (g * group + 1, g * group + kernels.len());
         let title = match first == last {
@@ -164,16 +164,16 @@ fn of_kernels(flush: &Flush) -> (Vec<Item>, Vec<Line>) {
             false => format!("kernels {first} to {last}"),
         };
         let operations = kernels.iter().map(|(_, kernel)| kernel.operations).sum();
-        let mut item = Item::new(layer, title, count(operations, "operation"));
+        let mut item = LayerBox::new(layer, title, count(operations, "operation"));
         item.colour = Some(g);
-        lines.extend(from.iter().map(|from| Line::new(*from, items.len(), false)));
+        lines.extend(from.iter().map(|from| LayerLine::new(*from, items.len(), false)));
         own.into_iter().for_each(|id| {
             written.insert(id, items.len());
         });
         items.push(item);
     }
     if items.is_empty() {
-        items.push(Item::new(0, count(flush.graph.len(), "value"), "no kernel".into()));
+        items.push(LayerBox::new(0, count(flush.graph.len(), "value"), "no kernel".into()));
     }
     (items, lines)
 }
@@ -200,7 +200,7 @@ fn colour(k: usize) -> &'static str {
     COLOURS[k % COLOURS.len()]
 }
 
-fn draw(layout: &Layout, legend: &[(&str, String)], heading: &str) -> String {
+fn draw(layout: &LayeredLayout, legend: &[(&str, String)], heading: &str) -> String {
     const ROW: f64 = 20.0;
     let words = legend.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
     let width = layout.width.max(words as f64 * 7.5 + 28.0) + 2.0 * MARGIN;

@@ -21,7 +21,7 @@ pub struct Stats {
     pub plans_replayed: u64,
     /// Flushes that did what an earlier one had done.
     pub flushes_replayed: u64,
-    /// Launches, and writes by index arrays, that changed the memory of an operand that nobody needed any more.
+    /// Launches, and writes by index arrays, done in place, in the memory of an operand without other uses.
     pub in_place: u64,
     /// Bytes from host to device.
     pub bytes_uploaded: u64,

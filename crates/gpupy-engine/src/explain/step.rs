@@ -1,10 +1,10 @@
-//! Steps: what a flush does, each with what it reads, writes and frees, what it was expected to cost, and its time.
+//! Steps of a flush as they are told: each with what it reads, writes and frees, its expected cost, and its time.
 //!
-//! Owns [`Step`] and [`Work`], by which its cost is estimated with the [`Prices`] of a device. Invariant: a step names
-//! values by their ids; nothing here holds one.
+//! Owns [`Step`] and [`StepWork`], by which its cost is estimated with the [`Prices`] of a device. Invariant: a step
+//! names values by their ids; nothing here holds a value.
 //!
-//! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), how a step reads
-//! (`words.rs`).
+//! Not here: when steps are recorded and what they free (`tracer.rs`), the prices (`schedule/cost.rs`), the text of a
+//! step (`event_words.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::DType;
@@ -26,7 +26,7 @@ pub struct Subject {
 
 /// What a step does.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum StepAction {
     /// A program is launched.
     Kernel(Box<KernelEvent>),
     /// Host memory is copied to a block; gathered through a view, or as it lies.
@@ -73,14 +73,14 @@ pub struct KernelEvent {
 
 /// Elements of a value, by positions in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct ElementRange {
     /// The value.
     pub value: Subject,
     /// From the first that is meant to behind the last.
     pub range: Range<usize>,
 }
 
-impl Extent {
+impl ElementRange {
     /// Whether these are all elements.
     pub fn is_all(&self) -> bool {
         self.range == (0..self.value.shape.iter().product())
@@ -98,7 +98,7 @@ pub enum Freed {
 
 /// How much a step does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct StepWork {
     /// Operations on elements.
     pub operations: u64,
     /// Elements that are read.
@@ -113,7 +113,7 @@ pub struct Work {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prices {
     pub operation: f64,
-    /// The same in host memory.
+    /// What an operation costs in host memory.
     pub on_host: f64,
     /// What an element costs that is read, in operations.
     pub load: f64,
@@ -130,17 +130,17 @@ pub(crate) struct Prices {
 
 impl Prices {
     /// How long a step is expected to take.
-    pub fn estimate(&self, what: &What, work: Work) -> Duration {
-        let Work { operations, loads, stores, bytes } = work;
+    pub fn estimate(&self, what: &StepAction, work: StepWork) -> Duration {
+        let StepWork { operations, loads, stores, bytes } = work;
         let elements = self.load * loads as f64 + self.store * stores as f64;
         let all = operations as f64 + elements;
         let time = match what {
-            What::Kernel(_) => self.launch + all * self.operation,
-            What::Host(_) => all * self.on_host,
-            What::Upload { .. } => bytes as f64 * self.upload,
+            StepAction::Kernel(_) => self.launch + all * self.operation,
+            StepAction::Host(_) => all * self.on_host,
+            StepAction::Upload { .. } => bytes as f64 * self.upload,
             // It waits for what writes the block.
-            What::Download => self.round_trip + bytes as f64 * self.download,
-            What::Import | What::Evict => 0.0,
+            StepAction::Download => self.round_trip + bytes as f64 * self.download,
+            StepAction::Import | StepAction::Evict => 0.0,
         };
         // A driver may have measured anything.
         Duration::try_from_secs_f64(time / 1e9).unwrap_or(Duration::MAX)
@@ -151,13 +151,13 @@ impl Prices {
 #[derive(Clone, Debug)]
 pub struct Step {
     /// What it does.
-    pub what: What,
+    pub what: StepAction,
     /// The driver's name; of a step in host memory, nothing.
     pub driver: &'static str,
     /// What it reads; of a kernel, from blocks.
-    pub reads: Vec<Extent>,
+    pub reads: Vec<ElementRange>,
     /// What it writes; nothing where that is part of a block that became no value's.
-    pub writes: Vec<Extent>,
+    pub writes: Vec<ElementRange>,
     /// Whether it writes only some of these elements.
     pub partly: bool,
     /// The value whose memory it writes into, and which is no more then.
@@ -165,7 +165,7 @@ pub struct Step {
     /// What nothing needs any more after it.
     pub frees: Vec<Freed>,
     /// What it does.
-    pub work: Work,
+    pub work: StepWork,
     /// How long it was expected to take.
     pub expected: Duration,
     /// How long it took on the host's clock; a kernel's device may go on then.

@@ -1,16 +1,16 @@
-//! Traces: what an evaluation did, step by step.
+//! Traces: the record of an evaluation, step by step.
 //!
-//! Owns [`Flush`] (one evaluation of a value: its graph and its [`Event`]s) and the recorder of it.
-//! Invariants: while nobody listens, an event costs one load and one branch; recording never changes
-//! what is evaluated. Values are named by their ids here; readers number them anew.
+//! Owns [`Flush`] (one evaluation of a value: its graph and its [`Event`]s). Invariants: without a listener, an event
+//! costs one load and one branch; recording never changes what is evaluated. Values are named by their ids here;
+//! readers number them anew.
 //!
-//! Not here: the steps among the events (`step.rs`), how a flush reads (`text.rs`) and looks (`picture.rs`), counts
-//! (`stats.rs`).
+//! Not here: the recorder (`tracer.rs`), the steps among the events (`step.rs`), a flush as text (`flush_text.rs`) and
+//! as a picture (`picture.rs`), counts (`stats.rs`).
 
 pub(crate) use super::step::subject;
-pub use super::step::{Extent, Freed, KernelEvent, Step, Subject, What, Work};
-use crate::graph::function::Called;
-use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
+pub use super::step::{ElementRange, Freed, KernelEvent, Step, StepAction, StepWork, Subject};
+use crate::graph::scalar_function::Called;
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
 use rustc_hash::FxHashSet;
@@ -23,7 +23,7 @@ pub type Sink = Box<dyn Fn(&str) + Send>;
 /// What an operation of a graph reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// The same scalar everywhere.
+    /// One scalar at every point.
     Scalar(Scalar),
     /// All elements of a value in C order.
     Whole(ValueId),
@@ -100,7 +100,7 @@ impl Flush {
     /// The launches among the steps.
     pub fn kernels(&self) -> impl Iterator<Item = (&Step, &KernelEvent)> + '_ {
         self.steps().filter_map(|step| match &step.what {
-            What::Kernel(kernel) => Some((step, &**kernel)),
+            StepAction::Kernel(kernel) => Some((step, &**kernel)),
             _ => None,
         })
     }
@@ -115,17 +115,19 @@ pub(crate) fn graph(roots: &[&Value], mut stored: impl FnMut(&Value)) -> Vec<Gra
     while let Some(value) = stack.pop() {
         let operands = value.state().operands.clone();
         let leaf = match &value.0.kind {
-            Kind::Host(_) => Some("host data".to_string()),
-            Kind::External(external) => Some(format!("elements of {}", external.0.name())),
-            Kind::Constant(scalar) => Some(format!("constant {scalar}")),
+            ValueKind::Host(_) => Some("host data".to_string()),
+            ValueKind::External(external) => Some(format!("elements of {}", external.0.name())),
+            ValueKind::Constant(scalar) => Some(format!("constant {scalar}")),
             // What was computed has let go of its operands.
-            Kind::Expr { inputs, .. } if value.is_computed() || operands.len() != inputs.len() => {
+            ValueKind::Expr { inputs, .. }
+                if value.is_computed() || operands.len() != inputs.len() =>
+            {
                 Some("computed before".into())
             }
-            Kind::Expr { .. } => None,
+            ValueKind::Expr { .. } => None,
         };
         let (what, sources) = match (&leaf, &value.0.kind) {
-            (None, Kind::Expr { op, inputs }) => {
+            (None, ValueKind::Expr { op, inputs }) => {
                 let sources = inputs.iter().map(source).collect();
                 (operation(op), sources)
             }

@@ -1,18 +1,18 @@
 //! The recorder of traces, and where their text goes.
 //!
-//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: while nobody listens, an event costs one load and one
-//! branch; recording never changes what is evaluated, so no handle of a value is kept, as handles are counted: only weak
-//! ones, until the flush ends, which tell when a value is gone.
+//! Owns [`Tracer`] and [`Doing`], a step as it is told. Invariants: without a listener, an event costs one load and one
+//! branch; recording never changes what is evaluated. So no handle of a value is kept, as handles are counted: only
+//! weak ones, until the flush ends, which tell when a value is gone.
 //!
-//! A value that is gone is freed by the step that was done last. A step that lets go of values before it is told begins
-//! with [`Tracer::clock`], so that the one before is not taken for it.
+//! A value that is gone counts as freed by the step that was done last. A step that releases values before it is told
+//! begins with [`Tracer::clock`], so that the step before is not taken for the cause.
 //!
-//! Not here: what is recorded (`trace.rs`, `step.rs`), how it reads (`text.rs`).
+//! Not here: the record (`trace.rs`, `step.rs`), its text (`flush_text.rs`).
 
-use super::step::{Extent, Freed, Prices, Step, What, Work};
-use super::text::{flush_text, lone_event};
+use super::flush_text::{flush_text, lone_event};
+use super::step::{ElementRange, Freed, Prices, Step, StepAction, StepWork};
 use super::trace::{Event, Flush, Sink, Subject, graph, subject};
-use crate::graph::value::{Kind, Node, Value};
+use crate::graph::value::{Node, Value, ValueKind};
 use gpupy_core::Error;
 use std::io::Write;
 use std::ops::Range;
@@ -23,25 +23,25 @@ use std::time::{Duration, Instant};
 /// A handle of a context's recorder, with what work costs on a device; clones share the recorder.
 #[derive(Clone, Default)]
 pub(crate) struct Tracer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTracer>,
     prices: Prices,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedTracer {
     listening: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<TracerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TracerState {
     sink: Option<Sink>,
     flush: Option<(Flush, Instant)>,
     /// What is stored: the leaves of the flush, and what its steps wrote.
     living: Vec<(Subject, Weak<Node>)>,
 }
 
-impl State {
+impl TracerState {
     /// What is gone since this was asked last.
     fn gone(&mut self) -> Vec<Freed> {
         let gone = self.living.extract_if(.., |(_, node)| node.strong_count() == 0);
@@ -87,7 +87,7 @@ pub(crate) struct Doing<'v> {
 
 impl<'v> Doing<'v> {
     /// A step of a driver.
-    pub fn new(what: What, driver: &'static str) -> Doing<'v> {
+    pub fn new(what: StepAction, driver: &'static str) -> Doing<'v> {
         let (reads, writes, frees) = Default::default();
         let (work, partly, in_place_of, expected, time) = Default::default();
         let step =
@@ -97,14 +97,14 @@ impl<'v> Doing<'v> {
 
     /// An operation that is done in host memory.
     pub fn on_host(operation: &'static str) -> Doing<'v> {
-        Doing::new(What::Host(operation), "")
+        Doing::new(StepAction::Host(operation), "")
     }
 
     /// It reads these elements.
     pub fn reads(mut self, value: &Value, range: Range<usize>) -> Doing<'v> {
         self.count(value, &range);
         self.step.work.loads += range.len() as u64;
-        let read = Extent { value: subject(value), range };
+        let read = ElementRange { value: subject(value), range };
         if !self.step.reads.contains(&read) {
             self.step.reads.push(read);
         }
@@ -117,7 +117,7 @@ impl<'v> Doing<'v> {
             let len = value.shape.iter().product::<usize>();
             self.step.work.loads += len as u64;
             self.step.work.bytes += (len * value.dtype.size()) as u64;
-            self.step.reads.push(Extent { value, range: 0..len });
+            self.step.reads.push(ElementRange { value, range: 0..len });
         }
         self
     }
@@ -126,7 +126,7 @@ impl<'v> Doing<'v> {
     pub fn writes(mut self, value: &'v Value, range: Range<usize>) -> Doing<'v> {
         self.count(value, &range);
         self.step.work.stores += range.len() as u64;
-        self.step.writes.push(Extent { value: subject(value), range });
+        self.step.writes.push(ElementRange { value: subject(value), range });
         self.written.push(value);
         self
     }
@@ -145,12 +145,12 @@ impl<'v> Doing<'v> {
 
     /// It moves so many bytes, rather than to read and write elements.
     pub fn moves(mut self, bytes: usize) -> Doing<'v> {
-        self.step.work = Work { bytes: bytes as u64, ..Work::default() };
+        self.step.work = StepWork { bytes: bytes as u64, ..StepWork::default() };
         self
     }
 
     /// What it does, where the extents do not say it.
-    pub fn work(mut self, work: Work) -> Doing<'v> {
+    pub fn work(mut self, work: StepWork) -> Doing<'v> {
         self.step.work = work;
         self
     }
@@ -172,16 +172,16 @@ impl<'v> Doing<'v> {
 }
 
 impl Tracer {
-    /// The same recorder for a device on which work costs so much.
+    /// This recorder, for a device with these prices.
     pub fn priced(&self, prices: Prices) -> Tracer {
         Tracer { shared: self.shared.clone(), prices }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TracerState> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether somebody wants to know.
+    /// Whether there is a listener.
     pub fn listens(&self) -> bool {
         self.shared.listening.load(Ordering::Relaxed)
     }
@@ -193,7 +193,7 @@ impl Tracer {
         state.sink = sink;
     }
 
-    /// The time, if somebody wants to know; a step begins.
+    /// The time, if there is a listener; a step begins.
     pub fn clock(&self) -> Option<Instant> {
         self.listens().then(|| self.begin_step())
     }
@@ -204,7 +204,7 @@ impl Tracer {
         Instant::now()
     }
 
-    /// Records a step, which is told only when somebody wants to know.
+    /// Records a step, which is made only when there is a listener.
     #[inline]
     pub fn step<'v>(&self, tell: impl FnOnce() -> Doing<'v>) {
         if self.listens() {
@@ -225,14 +225,14 @@ impl Tracer {
         Tracer::tell(&mut state, Event::Step(Box::new(step)));
     }
 
-    /// How many events there are, if somebody wants to know: what is written from here on may become a tile.
+    /// The number of events, if there is a listener: events from here on may belong to a tile.
     pub fn mark(&self) -> Option<usize> {
         self.listens()
             .then(|| self.state().flush.as_ref().map_or(0, |(flush, _)| flush.events.len()))
     }
 
-    /// Says that the launches since a mark that wrote into blocks wrote these elements of each value, into the memory of another
-    /// value where one is named.
+    /// Says that the launches since a mark that wrote into blocks wrote these elements of each value, into the memory
+    /// of another value where one is named.
     pub fn filled(
         &self,
         mark: Option<usize>,
@@ -242,14 +242,14 @@ impl Tracer {
     ) {
         let Some(mark) = mark else { return };
         let old = in_place_of.map(subject);
-        let written = |value| Extent { value: subject(value), range: range.clone() };
+        let written = |value| ElementRange { value: subject(value), range: range.clone() };
         let all = (range.len() * values.len()) as u64;
         let mut state = self.state();
         let Some((flush, _)) = &mut state.flush else { return };
         for event in flush.events.iter_mut().skip(mark) {
             if let Event::Step(step) = event
                 && step.writes.is_empty()
-                && matches!(step.what, What::Kernel(_))
+                && matches!(step.what, StepAction::Kernel(_))
             {
                 step.writes.extend(values.iter().map(written));
                 step.partly = step.work.stores < all;
@@ -268,7 +268,7 @@ impl Tracer {
         }
     }
 
-    /// Records an event, which is made only when somebody wants to know.
+    /// Records an event, which is made only when there is a listener.
     #[inline]
     pub fn event(&self, make: impl FnOnce() -> Event) {
         if self.listens() {
@@ -281,7 +281,7 @@ impl Tracer {
         Tracer::tell(&mut self.state(), event);
     }
 
-    fn tell(state: &mut State, event: Event) {
+    fn tell(state: &mut TracerState, event: Event) {
         if let Some((flush, _)) = &mut state.flush {
             flush.events.push(event);
         } else if let Some(sink) = &state.sink {
@@ -289,8 +289,8 @@ impl Tracer {
         }
     }
 
-    /// Begins a flush, if somebody listens or `always`. The caller holds the engine's lock until
-    /// `end`, so flushes never overlap.
+    /// Begins a flush, if there is a listener or `always`. The caller holds the engine's lock until `end`, so flushes
+    /// never overlap.
     pub fn begin(&self, value: &Value, beside: &[Value], range: &Range<usize>, always: bool) {
         if !always && !self.listens() {
             return;
@@ -298,7 +298,7 @@ impl Tracer {
         let roots: Vec<&Value> = std::iter::once(value).chain(beside).collect();
         let mut living = Vec::new();
         let graph = graph(&roots, |leaf| {
-            if !matches!(leaf.0.kind, Kind::Constant(_)) {
+            if !matches!(leaf.0.kind, ValueKind::Constant(_)) {
                 living.push((subject(leaf), Arc::downgrade(&leaf.0)));
             }
         });
@@ -339,6 +339,6 @@ impl Tracer {
 
 /// Prints a trace.
 pub(crate) fn to_stderr(text: &str) {
-    // When nobody can read it, that is no reason to stop the program.
+    // A closed standard error is no reason to stop the program.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

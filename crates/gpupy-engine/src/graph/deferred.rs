@@ -1,10 +1,10 @@
-//! Deferred operations: what goes over whole axes of arrays that are being recorded.
+//! Deferred operations: operations over whole axes of arrays that are being recorded.
 //!
-//! Owns [`Deferred`]. Which steps a reduction, a scan or a product takes depends on extents. Of operands that are open it
-//! is one expression, which says what is wanted; its steps are recorded when the extents are known (`record/lowered.rs`).
-//! Invariant: it has no elements and is never evaluated.
+//! Owns [`Deferred`]. The steps of a reduction, a scan or a product depend on extents. On open operands, whose extents
+//! are unknown, such an operation is recorded as one expression. Its steps are recorded when the extents are known
+//! (`record/known_extents.rs`). Invariant: a deferred operation has no elements and is never evaluated.
 //!
-//! Not here: the steps (`record/reduced.rs`, `record/whole.rs`, `record/extreme.rs`).
+//! Not here: the steps (`record/reduction_recording.rs`, `record/library_recording.rs`, `record/argmin_recording.rs`).
 
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
@@ -13,13 +13,13 @@ use smallvec::SmallVec;
 /// An operation over whole axes, and the extents of its operands as they are seen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Deferred {
-    pub over: Over,
+    pub over: WholeAxisOp,
     pub shapes: SmallVec<[Shape; 2]>,
 }
 
 /// What is done over whole axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Over {
+pub(crate) enum WholeAxisOp {
     Reduce {
         op: Op,
         axes: SmallVec<[usize; 4]>,
@@ -43,16 +43,16 @@ pub(crate) enum Over {
     MatMul,
 }
 
-impl Over {
+impl WholeAxisOp {
     /// The operation's name.
     pub fn name(&self) -> &'static str {
         match self {
-            Over::Reduce { .. } => "reduce",
-            Over::Scan { .. } => "scan",
-            Over::Place { .. } => "place",
-            Over::Sort { .. } => "sort",
-            Over::ArgSort { .. } => "argsort",
-            Over::MatMul => "matmul",
+            WholeAxisOp::Reduce { .. } => "reduce",
+            WholeAxisOp::Scan { .. } => "scan",
+            WholeAxisOp::Place { .. } => "place",
+            WholeAxisOp::Sort { .. } => "sort",
+            WholeAxisOp::ArgSort { .. } => "argsort",
+            WholeAxisOp::MatMul => "matmul",
         }
     }
 }

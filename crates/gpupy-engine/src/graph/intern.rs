@@ -1,17 +1,16 @@
-//! The table of living nodes, so that equal ones are one.
+//! Interning (hash-consing): the table of living nodes, so that equal expressions are one node.
 //!
-//! Owns [`Interner`]. It holds nodes weakly: a node leaves the table when its last owner drops it. Invariants: at most
-//! one living node of those that are equal; no lock of a node is taken under the table's lock; nothing is dropped
-//! under it.
+//! Owns [`Interner`]. It holds nodes weakly: a node leaves the table when its last owner drops it. Invariants: of equal
+//! nodes at most one is alive; no lock of a node is taken under the table's lock; nothing is dropped under it.
 //!
-//! Not here: what a node is, and which are equal (`value/`).
+//! Not here: nodes, and when two are equal (`value/`).
 
 use crate::thresholds::T;
 use hashbrown::HashTable;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-struct Entry<N> {
+struct InternEntry<N> {
     hash: u64,
     /// The node's name; its address changes when it is dropped out of a chain.
     id: u64,
@@ -21,7 +20,7 @@ struct Entry<N> {
 /// A table of living nodes. What a context computes lies on its devices, so each context has
 /// a table of its own: values of two contexts are two, however equal they look.
 pub(crate) struct Interner<N> {
-    table: Mutex<HashTable<Entry<N>>>,
+    table: Mutex<HashTable<InternEntry<N>>>,
     /// The reductions that were recorded last.
     reductions: Mutex<VecDeque<Weak<N>>>,
 }
@@ -42,7 +41,7 @@ pub(crate) trait Interned {
 }
 
 impl<N: Interned> Interner<N> {
-    fn table(&self) -> MutexGuard<'_, HashTable<Entry<N>>> {
+    fn table(&self) -> MutexGuard<'_, HashTable<InternEntry<N>>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,7 +75,7 @@ impl<N: Interned> Interner<N> {
             return node;
         }
         let node = make(key);
-        let entry = Entry { hash, id: node.id(), node: Arc::downgrade(&node) };
+        let entry = InternEntry { hash, id: node.id(), node: Arc::downgrade(&node) };
         table.insert_unique(hash, entry, |entry| entry.hash);
         drop(table);
         if node.reduces() {
@@ -119,7 +118,7 @@ impl<N: Interned> Interner<N> {
     pub fn remember(&self, hash: u64, node: &Arc<N>) {
         let mut table = self.table();
         if table.find(hash, |e| e.id == node.id()).is_none() {
-            let entry = Entry { hash, id: node.id(), node: Arc::downgrade(node) };
+            let entry = InternEntry { hash, id: node.id(), node: Arc::downgrade(node) };
             table.insert_unique(hash, entry, |entry| entry.hash);
         }
     }
@@ -142,7 +141,7 @@ impl<N: Interned> Interner<N> {
 
 #[cfg(test)]
 mod tests {
-    use crate::array::base::Arg;
+    use crate::array::base::ArrayOrScalar;
     use crate::record::recorder::Recorder;
     use gpupy_core::{Op, Scalar};
 
@@ -151,7 +150,7 @@ mod tests {
         let recorder = Recorder::default();
         let mut x = recorder.index(&[3, 5, 7, 11], 0).unwrap_or_else(|e| panic!("{e}"));
         for i in 1..=1000 {
-            let args = [Arg::Array(&x), Arg::Scalar(Scalar::i32(i))];
+            let args = [ArrayOrScalar::Array(&x), ArrayOrScalar::Scalar(Scalar::i32(i))];
             x = recorder.apply(Op::Add, &args).unwrap_or_else(|e| panic!("{e}"));
         }
         assert_eq!(recorder.living(), 1001);

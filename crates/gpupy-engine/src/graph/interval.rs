@@ -1,7 +1,7 @@
-//! Intervals: what operations make of the bounds of their operands.
+//! Interval arithmetic: the bounds of an operation's result from the bounds of its operands.
 //!
-//! Owns [`Bounds`]. Invariant: an operation on any elements within the operands' bounds gives an
-//! element within the result's, also on a device that flushes subnormal numbers.
+//! Owns [`Bounds`]. Invariant: an operation on elements within the operands' bounds gives an element within the
+//! result's, also on a device that flushes subnormal numbers.
 //!
 //! Not here: expressions (`mod.rs`).
 
@@ -127,9 +127,9 @@ pub(super) fn apply(op: Op, dtype: DType, given: &[(Bounds, DType)]) -> Bounds {
 }
 
 /// The ends of an interval.
-type Ends<T> = (T, T);
+type IntervalEnds<T> = (T, T);
 
-fn whole_of_one(op: Op, (low, high): Ends<i128>) -> Option<Bounds> {
+fn whole_of_one(op: Op, (low, high): IntervalEnds<i128>) -> Option<Bounds> {
     let (low, high) = match op {
         Op::Neg => (-high, -low),
         Op::Abs if low >= 0 => (low, high),
@@ -140,7 +140,12 @@ fn whole_of_one(op: Op, (low, high): Ends<i128>) -> Option<Bounds> {
     Some(Whole { low, high })
 }
 
-fn whole_of_two(op: Op, x: Ends<i128>, y: Ends<i128>, bits: i128) -> Option<Bounds> {
+fn whole_of_two(
+    op: Op,
+    x: IntervalEnds<i128>,
+    y: IntervalEnds<i128>,
+    bits: i128,
+) -> Option<Bounds> {
     let corners = |f: fn(i128, i128) -> Option<i128>| {
         let all = [f(x.0, y.0)?, f(x.0, y.1)?, f(x.1, y.0)?, f(x.1, y.1)?];
         Some((all.into_iter().min()?, all.into_iter().max()?))
@@ -169,7 +174,7 @@ fn whole_of_two(op: Op, x: Ends<i128>, y: Ends<i128>, bits: i128) -> Option<Boun
     Some(Whole { low, high })
 }
 
-fn real_of_one(op: Op, (low, high): Ends<f64>, nan: bool) -> Option<Bounds> {
+fn real_of_one(op: Op, (low, high): IntervalEnds<f64>, nan: bool) -> Option<Bounds> {
     let (low, high) = flushed((low, high));
     let (low, high) = match op {
         Op::Neg => (-high, -low),
@@ -225,7 +230,7 @@ fn real_of_two(op: Op, x: Bounds, y: Bounds, dtype: DType) -> Option<Bounds> {
 
 /// Ends between which also lies the zero that a device may make of a subnormal number. Float32's
 /// least normal number is above all of float64's that may be flushed.
-fn flushed((low, high): Ends<f64>) -> Ends<f64> {
+fn flushed((low, high): IntervalEnds<f64>) -> IntervalEnds<f64> {
     let least = f64::from(f32::MIN_POSITIVE);
     let low = if low > 0.0 && low <= least { 0.0 } else { low };
     let high = if high < 0.0 && high >= -least { -0.0 } else { high };

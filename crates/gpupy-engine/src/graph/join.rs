@@ -1,14 +1,13 @@
 //! Joins: values made of parts, one behind the other along an axis.
 //!
-//! Owns [`Join`]. Concatenation, and shifts whose boundary wraps around, repeats or
-//! mirrors (Accelerator, section 5.2), are joins of views. A join is never stored for its own sake: a
-//! kernel whose points all lie in one part reads that part, with an affine access like any other; an
-//! evaluation that meets the end of a part is cut there (`boxes.rs`).
+//! Owns [`Join`]. Concatenations are joins of views. So are shifts whose boundary wraps around, repeats or mirrors
+//! (Accelerator, section 5.2). A join is never stored for its own sake. A kernel whose points all lie in one part reads
+//! that part with an affine access; an evaluation that meets the end of a part is split there (`boxes.rs`).
 //!
-//! Not here: how arrays are joined (`record/join.rs`), which points a kernel walks over (`walk/mod.rs`).
+//! Not here: how arrays are joined (`record/join_recording.rs`), which points a kernel walks over (`walk/mod.rs`).
 
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
-use crate::memory::little::is_little;
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
+use crate::memory::small::is_little;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;
@@ -23,7 +22,7 @@ pub(crate) struct Join {
 }
 
 /// What a walk finds in a join.
-pub(crate) enum Found {
+pub(crate) enum JoinLookup {
     /// All points are in one part: its number and its first coordinate.
     Part(usize, usize),
     /// The first point of this axis of the walk's space that is in another part than point 0.
@@ -38,7 +37,7 @@ impl Join {
     pub fn push(&mut self, part: Operand, shape: &[usize], operands: &mut SmallVec<[Operand; 3]>) {
         let end = self.ends.last().copied().unwrap_or(0);
         if let (Input::Whole(_), Some(value)) = &part
-            && let Kind::Expr { op: NodeOp::Join(inner), inputs } = &value.0.kind
+            && let ValueKind::Expr { op: NodeOp::Join(inner), inputs } = &value.0.kind
             && inner.axis == self.axis
             && value.shape() == shape
         {
@@ -77,7 +76,7 @@ impl Join {
             let Some(value) = value else { return size_of(&shape) };
             match &value.0.kind {
                 _ if value.id() == old.id() => 0,
-                Kind::Expr { op: NodeOp::Join(inner), .. }
+                ValueKind::Expr { op: NodeOp::Join(inner), .. }
                     if axes > 1 && value.shape()[..] == shape[..] && !value.is_computed() =>
                 {
                     let below = value.state().operands.clone();
@@ -106,17 +105,17 @@ impl Join {
     }
 
     /// Which part the points of a space are in, by their coordinate along the axis.
-    pub fn find(&self, coordinate: &Access, space: &[usize]) -> Found {
+    pub fn find(&self, coordinate: &Access, space: &[usize]) -> JoinLookup {
         self.find_among(coordinate, space, 1)
     }
 
-    /// The same of so many adjacent parts as one, from that of point 0 on; of these the first is told.
-    pub fn find_among(&self, coordinate: &Access, space: &[usize], parts: usize) -> Found {
+    /// Like `find`, with `parts` adjacent parts taken as one, from the part of point 0 on; the first of them is given.
+    pub fn find_among(&self, coordinate: &Access, space: &[usize], parts: usize) -> JoinLookup {
         let first = self.part_at(coordinate.offset);
         let start = self.start(first);
         let mut movers = coordinate.strides.iter().zip(space).enumerate();
         let mut movers = movers.by_ref().filter(|(_, (step, n))| **step != 0 && **n > 1);
-        let Some((axis, (step, n))) = movers.next() else { return Found::Part(first, start) };
+        let Some((axis, (step, n))) = movers.next() else { return JoinLookup::Part(first, start) };
         if movers.next().is_some() {
             let (mut low, mut high) = (coordinate.offset, coordinate.offset);
             for (step, n) in coordinate.strides.iter().zip(space) {
@@ -125,18 +124,18 @@ impl Join {
                 high += far.max(0);
             }
             let alone = self.part_at(low) == first && self.part_at(high) == first;
-            return if alone { Found::Part(first, start) } else { Found::Mixed };
+            return if alone { JoinLookup::Part(first, start) } else { JoinLookup::Mixed };
         }
         let behind = self.part_at(coordinate.offset + step * (*n as i64 - 1));
         if behind.abs_diff(first) < parts {
-            return Found::Part(first.min(behind), self.start(first.min(behind)));
+            return JoinLookup::Part(first.min(behind), self.start(first.min(behind)));
         }
         let at = if *step > 0 {
             (self.ends[first + parts - 1] as i64 - coordinate.offset + step - 1) / step
         } else {
             (coordinate.offset - self.start(first + 1 - parts) as i64) / -step + 1
         };
-        Found::Cut { axis, at: at as usize }
+        JoinLookup::Cut { axis, at: at as usize }
     }
 }
 
@@ -163,17 +162,17 @@ mod tests {
                 let change = parts.iter().position(|part| *part != parts[0]);
                 let third = parts.iter().position(|part| part.abs_diff(parts[0]) >= 2);
                 match join.find_among(&coordinate, &[5, n], 2) {
-                    Found::Part(..) => prop_assert_eq!(third, None),
-                    Found::Cut { axis, at } => prop_assert_eq!((axis, Some(at)), (1, third)),
-                    Found::Mixed => prop_assert!(false, "one axis moves"),
+                    JoinLookup::Part(..) => prop_assert_eq!(third, None),
+                    JoinLookup::Cut { axis, at } => prop_assert_eq!((axis, Some(at)), (1, third)),
+                    JoinLookup::Mixed => prop_assert!(false, "one axis moves"),
                 }
                 match join.find(&coordinate, &[5, n]) {
-                    Found::Part(part, start) => {
+                    JoinLookup::Part(part, start) => {
                         prop_assert_eq!((change, part), (None, parts[0]));
                         prop_assert!(start <= offset as usize && (offset as usize) < join.ends[part]);
                     }
-                    Found::Cut { axis, at } => prop_assert_eq!((axis, Some(at)), (1, change)),
-                    Found::Mixed => prop_assert!(false, "one axis moves"),
+                    JoinLookup::Cut { axis, at } => prop_assert_eq!((axis, Some(at)), (1, change)),
+                    JoinLookup::Mixed => prop_assert!(false, "one axis moves"),
                 }
             }
         }

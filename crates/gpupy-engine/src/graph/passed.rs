@@ -1,8 +1,9 @@
-//! What a pending value was computed for in passing, by kernels of other values.
+//! Recomputation counts: how much of a pending value was computed inside kernels of other values.
 //!
-//! Owns [`Passed`], which a value keeps, [`Read`], and when so little is read that it is no reason to compute all.
+//! Owns [`Passed`], which a value keeps, and [`PartialRead`], which tells reads of so few elements that they are no
+//! reason to compute the whole value.
 //!
-//! Not here: when that is a reason to store the value (`schedule/again.rs`).
+//! Not here: when the count is a reason to store the value (`schedule/rematerialisation.rs`).
 
 use crate::memory::access;
 use crate::memory::ranges::Ranges;
@@ -32,19 +33,19 @@ pub(crate) struct Passed {
 
 impl Passed {
     /// The points that were computed again, were these, too; `None` where they were not computed before.
-    pub fn again_with(&self, read: &Read) -> Option<usize> {
+    pub fn again_with(&self, read: &PartialRead) -> Option<usize> {
         let again = self.again.saturating_add(read.points).saturating_add(T.launch_points);
         self.knows(read).then_some(again)
     }
 
     /// Whether this was computed before.
-    fn knows(&self, read: &Read) -> bool {
+    fn knows(&self, read: &PartialRead) -> bool {
         self.positions.covers(read.reach.clone())
             || read.scattered.is_some_and(|walk| self.scattered.contains(&walk))
     }
 
     /// Notes that it was computed.
-    pub fn note(&mut self, read: Read) {
+    pub fn note(&mut self, read: PartialRead) {
         if self.knows(&read) {
             self.again = self.again.saturating_add(read.points).saturating_add(T.launch_points);
         }
@@ -62,7 +63,7 @@ impl Passed {
 
 /// What a kernel reads of a value.
 #[derive(Clone)]
-pub(crate) struct Read {
+pub(crate) struct PartialRead {
     /// The positions from the first to the last.
     pub reach: Range<usize>,
     points: usize,
@@ -70,9 +71,9 @@ pub(crate) struct Read {
     scattered: Option<u64>,
 }
 
-impl Read {
+impl PartialRead {
     /// The elements that an access reaches over a space.
-    pub fn of(access: &Access, space: &[usize]) -> Read {
+    pub fn of(access: &Access, space: &[usize]) -> PartialRead {
         let reach = access::reach(access, space);
         let points = size_of(space).min(reach.len());
         let scattered = (points < reach.len()).then(|| {
@@ -80,6 +81,6 @@ impl Read {
             (access.offset, &access.strides[..], space).hash(&mut hash);
             hash.finish()
         });
-        Read { reach, points, scattered }
+        PartialRead { reach, points, scattered }
     }
 }

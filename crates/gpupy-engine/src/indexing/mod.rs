@@ -1,14 +1,15 @@
-//! Index arrays and masks.
+//! Fancy indexing: index arrays and boolean masks.
 //!
-//! `pick.rs` makes positions of index arrays, `where_true.rs` of masks; `gather.rs` records reads at positions, `put.rs`
-//! writes. `dense.rs` computes everywhere what a mask picks and puts back. [`Outside`](crate::Outside) says what becomes of
-//! an index that is outside.
+//! `fancy_index.rs` makes positions of index arrays, `nonzero.rs` of masks. `gather_recording.rs` records reads at
+//! positions (take), `put.rs` writes (put). `predicated_write.rs` replaces a read and a write by one mask with a select
+//! over all elements. [`Outside`](crate::Outside) is the rule for an index outside its axis: an error, wrapping or
+//! clipping.
 //!
 //! Imports all other folders: an index is checked at its line, for which its bounds may have to be computed. Not here:
-//! basic indexing, which is a view (`array/views.rs`), masks of few elements (`eager/masked.rs`).
+//! basic indexing, which is a view (`array/views.rs`), small masks (`eager/small_boolean_mask.rs`).
 
-mod dense;
-mod gather;
-pub(crate) mod pick;
+pub(crate) mod fancy_index;
+mod gather_recording;
+mod nonzero;
+mod predicated_write;
 mod put;
-mod where_true;

@@ -1,14 +1,14 @@
-//! Writes to the elements that index arrays name.
+//! Writes to the elements that index arrays name (`put`).
 //!
 //! Owns [`Context::put`]. Invariant: expressions that were recorded before keep the old elements.
 //!
-//! Not here: which positions an index means (`pick.rs`), the evaluation (`execute/scatter.rs`).
+//! Not here: the positions that an index means (`fancy_index.rs`), the evaluation (`execute/host_scatter.rs`).
 
-use crate::array::base::{Arg, Array};
+use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;
 use crate::context::leases::of_own_bytes;
-use crate::eager::indexed::Outside;
-use crate::execute::scatter::{Elements, write};
+use crate::eager::small_fancy_index::Outside;
+use crate::execute::host_scatter::{SourceElements, write};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use crate::record::recorder::{Recorder, source_of};
@@ -28,7 +28,7 @@ impl Context {
         indices: &[Option<&Array>],
         at: usize,
         outside: Outside,
-        source: Arg<'_>,
+        source: ArrayOrScalar<'_>,
     ) -> Result<()> {
         let shape = self.picked_shape(array, indices, at)?;
         // What the source has to fit is an array of the picked elements.
@@ -76,9 +76,9 @@ impl Context {
     ) -> Result<bool> {
         let elements = |operand: &Operand| match operand.0 {
             Input::Scalar(scalar) => {
-                Ok(Elements::One(scalar.bytes()[..scalar.dtype.size()].into()))
+                Ok(SourceElements::One(scalar.bytes()[..scalar.dtype.size()].into()))
             }
-            _ => self.read_operand(operand, shape)?.to_vec().map(Elements::Gathered),
+            _ => self.read_operand(operand, shape)?.to_vec().map(SourceElements::Gathered),
         };
         let (places, source) = (elements(positions)?, elements(source)?);
         let write = |to: &mut [u8]| write(to, array.dtype(), &places, &source, size_of(shape));

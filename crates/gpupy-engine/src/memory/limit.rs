@@ -1,6 +1,7 @@
-//! The limit of host memory: how much of it values may take, and how much the buffers take that stay where they are.
+//! The limit of host memory: how much of it values may take, and how much is taken by buffers that cannot move.
 //!
-//! Invariant: without a limit nothing is counted. Not here: what goes where there is too much (`execute/spill.rs`).
+//! Invariant: without a limit nothing is counted. Not here: which elements are spilled when memory runs out
+//! (`execute/spilling.rs`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,8 +17,8 @@ pub(crate) const COUNTED_FROM: usize = 64 << 10;
 /// The fewest bytes of a value that may go to the disk: its memory is pages of its own then.
 pub(crate) const PAGED_FROM: usize = 4 << 20;
 
-/// Says how many bytes of host memory values may take in this process; 0 for as many as there are. What is there already
-/// stays where it is.
+/// Says how many bytes of host memory values may take in this process; 0 for as many as there are. What is there
+/// already stays where it is.
 pub fn set_host_bytes(most: u64) {
     MOST.store(most, Ordering::Relaxed);
 }
@@ -27,8 +28,8 @@ pub(crate) fn host_bytes() -> Option<u64> {
     Some(MOST.load(Ordering::Relaxed)).filter(|most| *most > 0)
 }
 
-/// The most bytes of one operand that a step should need, where memory is limited: some sixty are in memory at a time. They
-/// are no less than are worth a launch.
+/// The most bytes of one operand that a step should need, where memory is limited: some sixty are in memory at a time.
+/// They are no less than are worth a launch.
 pub(crate) fn step_bytes() -> Option<usize> {
     let part = usize::try_from(host_bytes()? / 64).unwrap_or(usize::MAX);
     Some(part.clamp(128 << 10, 16 << 20))

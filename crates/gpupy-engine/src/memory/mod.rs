@@ -1,25 +1,27 @@
 //! Host memory: buffers, and how elements lie in them.
 //!
-//! A [`HostBuffer`](host::HostBuffer) is memory of values, reused through a pool and through the shelves of each
-//! thread. A [`View`](view::View) (offset, shape, strides) shows elements of a base; an *access* is what becomes of a
-//! view in a kernel: a walk over an iteration space, to which views compose (`access.rs`). [`Ranges`](ranges::Ranges)
-//! are the positions that are there. A [`Tiling`](tiling::Tiling) cuts a shape into [`Tile`](tiling::Tile)s, ranges in C
-//! order that are boxes of coordinates. `strided.rs` and `seen.rs` move elements; `little.rs` says what counts as
-//! little. A [`Reader`](reader::Reader) gives elements that lie in a file;
-//! `limit.rs` says how much memory there may be, and `spill.rs` has the file for what is beyond.
+//! A [`HostBuffer`](host_buffer::HostBuffer) is the memory of values. Buffers are reused through a pool, and through
+//! the free lists of each thread. A [`View`](view::View) (offset, shape, strides) shows elements of a base. An *access*
+//! is a view as a kernel sees it: an affine walk over an iteration space; views compose into one access (`access.rs`).
+//! [`Ranges`](ranges::Ranges) are sets of positions. A [`Tiling`](tiling::Tiling) cuts a shape into
+//! [`Tile`](tiling::Tile)s: ranges in C order that are boxes of coordinates. `strided.rs` and `element_bytes.rs` move
+//! elements (gather, scatter, strided copy). `small.rs` says how many elements count as few. A
+//! [`Reader`](reader::Reader) gives elements that lie in a file. `limit.rs` bounds host memory, and `spill_file.rs` has
+//! the file for what exceeds it.
 //!
-//! Imports nothing of this crate. Not here: blocks of devices (`blocks/`), whose elements these are (`graph/`, `array/`).
+//! Imports nothing of this crate. Not here: blocks of devices (`blocks/`), the values that own the elements (`graph/`,
+//! `array/`).
 
 pub(crate) mod access;
-pub(crate) mod host;
+pub(crate) mod element_bytes;
+pub(crate) mod host_buffer;
 pub(crate) mod limit;
-pub(crate) mod little;
 mod owned;
 pub(crate) mod ranges;
 pub(crate) mod reader;
-pub(crate) mod seen;
-pub(crate) mod shelves;
-pub(crate) mod spill;
+pub(crate) mod small;
+pub(crate) mod spill_file;
 pub(crate) mod strided;
+pub(crate) mod thread_free_lists;
 pub(crate) mod tiling;
 pub(crate) mod view;

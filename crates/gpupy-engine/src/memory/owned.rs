@@ -1,6 +1,6 @@
-//! Memory as the system gives it, which goes back when it is dropped.
+//! Memory allocated by the system, which is returned to it when it is dropped.
 //!
-//! Owns [`Owned`]. Not here: reuse (`host.rs`, `shelves.rs`).
+//! Owns [`Owned`]. Not here: reuse (`host_buffer.rs`, `thread_free_lists.rs`).
 
 use crate::thresholds::T;
 #[cfg(unix)]
@@ -61,7 +61,7 @@ impl Owned {
     /// Gives pages of mapped memory back to the system, those that lie inside a range; they are zeros then.
     ///
     /// # Safety
-    /// Nobody reads or writes the range meanwhile.
+    /// The range is neither read nor written during the call.
     pub unsafe fn release(&self, range: Range<usize>) {
         #[cfg(unix)]
         if let Owned::Reserved(map) | Owned::Mapped(map) = self {
@@ -69,8 +69,8 @@ impl Owned {
             let (start, end) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
             if start < end.min(map.len()) {
                 let len = end.min(map.len()) - start;
-                // SAFETY: the pages are private to this map, and the caller keeps everybody else away. Where the
-                // system refuses, they stay.
+                // SAFETY: the pages are private to this map, and the caller promises that they are not accessed. Where
+                // the system refuses, they stay.
                 let _ =
                     unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, start, len) };
             }

@@ -1,8 +1,8 @@
 //! Sets of element positions, kept as few sorted ranges.
 //!
-//! Owns [`Ranges`], in which values keep their evaluated map: which elements (always whole blocks
-//! of some driver) are known. Ranges, not one bit a block, because drivers differ in block length.
-//! Invariant: ranges are sorted, not empty, and neither touch nor overlap.
+//! Owns [`Ranges`]. A value keeps its evaluated map in one: the elements that are computed, always whole blocks of some
+//! driver. Ranges are used, rather than a bit for each block, because drivers differ in block length. Invariant: ranges
+//! are sorted, not empty, and neither touch nor overlap.
 //!
 //! Not here: blocks (`tiling.rs`).
 

@@ -1,7 +1,7 @@
-//! Readers: elements that lie outside of this process, in a file or in what a program calls one.
+//! Readers: elements that lie outside this process, in a file or in an object that behaves like one.
 //!
-//! Owns [`Reader`] and [`FileReader`]. A file is read by `pread`, never mapped: what is missing of it is an error, and no
-//! signal. Invariants: what a reader gives is all that was asked for, or an error that names the place; a file that
+//! Owns [`Reader`] and [`FileReader`]. A file is read by `pread`, never mapped: a part that is missing is an error, not
+//! a signal. Invariants: a read gives all elements that it was asked for, or an error that names the place; a file that
 //! changed since it was opened is not read on.
 //!
 //! Not here: which elements are kept in memory, and for how long (`blocks/streams.rs`), when they are read
@@ -17,7 +17,7 @@ use std::time::SystemTime;
 /// The bytes that readers have given in this process.
 pub(crate) static BYTES_READ: AtomicU64 = AtomicU64::new(0);
 
-/// The bytes that were read from outside in this process so far; asks nobody, also while something is evaluated.
+/// The bytes that this process has read from outside so far; takes no lock, also during an evaluation.
 pub fn bytes_read() -> u64 {
     BYTES_READ.load(Ordering::Relaxed)
 }

@@ -1,9 +1,9 @@
-//! Elements between C order and positions a stride apart, in host memory.
+//! Strided copies in host memory: between C order and positions a stride apart.
 //!
-//! Owns [`gather`], [`gather_into`], [`scatter`], [`spread`] and their walks. Invariant: what is moved goes row by row,
+//! Owns [`gather`], [`gather_into`], [`scatter`], [`spread`] and their walks. Invariant: elements are moved row by row,
 //! each row with one loop over elements of a known size, or as one copy.
 //!
-//! Not here: what is moved, and why (`transfer.rs`, `in_memory.rs`, `assign.rs`).
+//! Not here: which elements are moved, and why (`transfer.rs`, `host_moves.rs`, `host_assign.rs`).
 
 use gpupy_core::driver::Access;
 use gpupy_core::memory;
@@ -23,7 +23,7 @@ pub(crate) fn gather(bytes: &[u8], size: usize, walk: &Access, space: &[usize]) 
     }
 }
 
-/// The same into memory that is as long as the elements; `None` where the access leaves the value.
+/// Like `gather`, into memory that is as long as the elements; `None` where the access leaves the value.
 pub(crate) fn gather_into(
     out: &mut [u8],
     bytes: &[u8],
@@ -40,7 +40,7 @@ pub(crate) fn gather_into(
     }
 }
 
-/// The same of elements of so many bytes. Rows may be short, and then a plane of them is one loop.
+/// Gathers elements of `N` bytes. If rows are short, a plane of them is one loop.
 fn gather_all<const N: usize>(
     out: &mut [u8],
     bytes: &[u8],
@@ -121,7 +121,8 @@ fn scatter_row<const N: usize>(bytes: &mut [u8], start: i64, step: i64, row: &[u
         let first = bytes.as_mut_ptr().wrapping_offset(start as isize * N as isize);
         for (k, element) in row.chunks_exact(N).enumerate() {
             let to = first.wrapping_offset(k as isize * step as isize * N as isize);
-            // SAFETY: as in `gather_plane`; `bytes` is borrowed alone.
+            // SAFETY: the elements at all four corners lie within `bytes`, and so do all between them; `bytes` is
+            // borrowed mutably.
             unsafe { (*to.cast::<[u8; N]>()).copy_from_slice(element) };
         }
         return;

@@ -186,8 +186,7 @@ impl View {
         merged.iter().map(|(extent, _)| *extent).collect()
     }
 
-    /// The same elements in C order under another shape of the same size, when strides can say it
-    /// without moving elements; otherwise `None`.
+    /// This view with another shape of equal size, its elements in C order; `None` if no strides describe it.
     pub fn reshape(&self, shape: &[usize]) -> Option<View> {
         if self.size() != size_of(shape) {
             return None;

@@ -1,12 +1,12 @@
-//! Arguments of what is being recorded: arrays that have no elements.
+//! Arguments of a function that is being recorded: arrays without elements.
 //!
-//! Owns what arrays know of that. Operations on an argument are recorded as on any other array, by the same rules for
-//! dtypes and with the same rewriting; what they give is *open*, and to read it is an error.
+//! Operations on an argument are recorded as on any other array, with the same dtype rules and rewrites. Their results
+//! are *open*, and reading an open array is an error.
 //!
-//! Not here: what becomes of the expressions (`function.rs`, `recorded.rs`).
+//! Not here: the recorded expressions (`function_recording.rs`, `recorded.rs`).
 
 use crate::array::base::Array;
-use crate::array::held::Held;
+use crate::array::contents::Contents;
 use crate::graph::value::Value;
 use gpupy_core::{DType, Result};
 
@@ -30,7 +30,7 @@ impl Array {
 
     /// True where the base reads arguments of what is being recorded, and has no elements.
     pub fn is_open(&self) -> bool {
-        matches!(self.current().held(), Held::Value(value) if value.is_open())
+        matches!(self.current().held(), Contents::Value(value) if value.is_open())
     }
 
     /// The shape with which the base was made, in which its elements lie in C order.
@@ -53,9 +53,9 @@ impl Array {
         }
         let current = self.current();
         let fits = match current.held() {
-            Held::Own(own) => own.shape[..] == *shape,
-            Held::Value(value) => value.shape() == shape,
-            Held::Nothing => false,
+            Contents::Own(own) => own.shape[..] == *shape,
+            Contents::Value(value) => value.shape() == shape,
+            Contents::Nothing => false,
         };
         fits && !current.is_pinned()
     }

@@ -1,22 +1,23 @@
 //! Recording: operations on arrays become expressions.
 //!
-//! The [`Recorder`](recorder::Recorder) makes the value of a call, the simplest with the same bits (`rewrite/`);
-//! `reduced.rs` makes steps of reductions, `extreme.rs` positions of extremes, `whole.rs` scans, sorts and products,
-//! `join.rs` concatenations, `function.rs` functions of scalars, `parted.rs` assignments to what is pending. The
-//! steps of little work are computed instead ([`Compute`](recorder::Compute)). What was recorded of arguments can be
-//! recorded again of others ([`Recorded`](recorded::Recorded)): what goes over whole axes then stands as what it is
-//! (`deferred.rs`), until extents are known (`lowered.rs`).
+//! The [`Recorder`](recorder::Recorder) makes the value of a call, the simplest with the same bits (`rewrite/`).
+//! `reduction_recording.rs` makes steps of reductions, `argmin_recording.rs` positions of extremes,
+//! `library_recording.rs` scans, sorts and products, `join_recording.rs` concatenations, `function_recording.rs`
+//! functions of scalars, `parted.rs` assignments to pending values. The steps of little work are computed instead
+//! ([`Compute`](recorder::Compute)). Expressions of arguments are kept as a list, and recorded again of other arrays
+//! ([`Recorded`](recorded::Recorded)). Operations over whole axes stay one expression in it (`deferred_recording.rs`),
+//! until extents are known (`known_extents.rs`).
 //!
 //! Imports `memory`, `graph`, `array` and `rewrite`. Not here: gathers and scatters (`indexing/`), evaluation.
 
+pub(crate) mod argmin_recording;
 mod argument;
-mod deferred;
-pub(crate) mod extreme;
-mod function;
-mod join;
-mod lowered;
+mod deferred_recording;
+mod function_recording;
+mod join_recording;
+mod known_extents;
+mod library_recording;
 mod parted;
 pub(crate) mod recorded;
 pub(crate) mod recorder;
-mod reduced;
-mod whole;
+mod reduction_recording;

@@ -1,16 +1,16 @@
-//! Assignments to what has no elements yet, or keeps those that it has: they are joins.
+//! Assignments as joins, where the old value has no elements yet, or keeps those that it has.
 //!
-//! A box that is written into a value leaves that value's elements around it: the new value is these and what is written,
-//! one behind the other along an axis, and so for each axis that the box does not fill. Of a value that is pending,
-//! nothing is stored then for the sake of the write, and what reads the new value goes through it
-//! (`schedule/walk/chain.rs`); of one that others want as it is, no copy is made that is written over at once.
+//! The new value of a box write is the old elements around the box and the written ones, one behind the other along an
+//! axis, and so for each axis that the box does not fill. If the old value is pending, nothing is stored for the sake
+//! of the write, and kernels that read the new value read through the join (`schedule/walk/chain.rs`). If the old value
+//! has other owners, no copy is made that would be overwritten at once.
 //!
-//! Not here: writes into elements that nobody else wants, which stay assignments (`recorder.rs`).
+//! Not here: writes into elements without another owner, which stay assignments (`recorder.rs`).
 
 use super::recorder::Recorder;
 use crate::graph::join::Join;
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
-use crate::memory::little::is_little;
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
+use crate::memory::small::is_little;
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, contiguous_strides};
@@ -18,25 +18,25 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The coordinates of a box of a value, axis by axis.
-type Ranges = SmallVec<[Range<usize>; 4]>;
+type BoxRanges = SmallVec<[Range<usize>; 4]>;
 
 impl Recorder {
-    /// A value after writing an operand, which is seen over the extents of `dest`, into that view of it; `None` where it
-    /// is no join.
+    /// A value after writing an operand, which is seen over the extents of `dest`, into that view of it; `None` where
+    /// it is no join.
     pub(super) fn parted(&self, old: &Value, dest: &View, source: &Operand) -> Option<Value> {
         if old.0.touched >= T.joined_writes && is_little(dest.size(), old.len()) {
             return None;
         }
         let join = match &old.0.kind {
-            Kind::Constant(_) => None,
-            Kind::Expr { op: NodeOp::Join(join), .. } if !old.is_computed() => Some(join),
-            Kind::Expr { op, .. } if !old.is_computed() && !op.stands_alone() => None,
-            Kind::Expr { .. } | Kind::Host(_) | Kind::External(_)
+            ValueKind::Constant(_) => None,
+            ValueKind::Expr { op: NodeOp::Join(join), .. } if !old.is_computed() => Some(join),
+            ValueKind::Expr { op, .. } if !old.is_computed() && !op.stands_alone() => None,
+            ValueKind::Expr { .. } | ValueKind::Host(_) | ValueKind::External(_)
                 if is_most_of_what_stays(old, dest) =>
             {
                 None
             }
-            Kind::Expr { .. } | Kind::Host(_) | Kind::External(_) => return None,
+            ValueKind::Expr { .. } | ValueKind::Host(_) | ValueKind::External(_) => return None,
         };
         let (ranges, axes) = box_of(dest, old.shape())?;
         let is_cut = |axis: &usize| ranges[*axis].len() < old.shape()[*axis];
@@ -88,14 +88,15 @@ impl Recorder {
         &self,
         old: &Value,
         cuts: &[usize],
-        ranges: &Ranges,
+        ranges: &BoxRanges,
         mut inner: Operand,
     ) -> Option<Value> {
         let whole = View::contiguous(old.shape());
         let mut shape: Shape = ranges.iter().map(Range::len).collect();
         let mut made = None;
         for axis in cuts.iter().rev() {
-            // What is around the box along this axis: as far as the box of the axes further out, all of those further in.
+            // What is around the box along this axis: as far as the box of the axes further out, all of those further
+            // in.
             let around = |range: Range<usize>| {
                 let mut view = whole.clone();
                 for (k, own) in ranges.iter().enumerate() {
@@ -107,7 +108,7 @@ impl Recorder {
                     view = view.slice_axis(k, own.start, own.len(), 1);
                 }
                 match old.0.kind {
-                    Kind::Constant(scalar) => (Input::Scalar(scalar), None),
+                    ValueKind::Constant(scalar) => (Input::Scalar(scalar), None),
                     _ => (Input::new(old.id(), &view), Some(old.clone())),
                 }
             };
@@ -164,7 +165,7 @@ impl Parted {
 
 /// What a part of a joined value gives between two coordinates; `None` where that is not known any more.
 fn of_part(old: &Value, join: &Join, part: usize, range: Range<usize>) -> Option<Operand> {
-    let Kind::Expr { inputs, .. } = &old.0.kind else { return None };
+    let ValueKind::Expr { inputs, .. } = &old.0.kind else { return None };
     let operand = old.state().operands.get(part)?.clone();
     let input = match (&inputs[part], &operand) {
         (Input::Scalar(scalar), _) => Input::Scalar(*scalar),
@@ -182,10 +183,10 @@ fn of_part(old: &Value, join: &Join, part: usize, range: Range<usize>) -> Option
 
 /// The coordinates that a view of a value shows, if they are a box of it in C order, and which of its axes goes along
 /// each axis of the value.
-fn box_of(view: &View, shape: &[usize]) -> Option<(Ranges, SmallVec<[Option<usize>; 4]>)> {
+fn box_of(view: &View, shape: &[usize]) -> Option<(BoxRanges, SmallVec<[Option<usize>; 4]>)> {
     let steps = contiguous_strides(shape);
     let mut rest = usize::try_from(view.offset).ok()?;
-    let mut ranges = Ranges::new();
+    let mut ranges = BoxRanges::new();
     for step in &steps {
         let start = rest / *step as usize;
         rest %= *step as usize;

@@ -1,14 +1,16 @@
-//! Recorded expressions: what was done with arrays, to be done with others.
+//! Recorded expressions: operations of arguments, kept to be recorded of other arrays.
 //!
 //! Owns [`Recorded`]. Operations on arguments (`argument.rs`) are recorded as on any other array. [`Recorded::of`]
-//! keeps the expressions of some results as a list of steps, operands before what reads them, and
-//! [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for
-//! the values that they read besides the arguments, none of which is open.
+//! keeps the expressions of some results as a list of steps, operands before the steps that read them.
+//! [`Recorded::all_values`] makes the same expressions of other values. Invariant: the steps are plain data but for the
+//! values that they read besides the arguments, none of which is open.
 //!
-//! Not here: functions of scalars, which become programs (`function.rs`), doing the steps at once (`eager/segment.rs`).
+//! Not here: functions of scalars, which become programs (`function_recording.rs`), eager steps (`eager/segment.rs`).
 
 use crate::array::base::Array;
-use crate::graph::value::{Expressions, Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
+use crate::graph::value::{
+    Expressions, Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind,
+};
 use gpupy_core::op_eval;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
@@ -21,14 +23,14 @@ use std::sync::Arc;
 pub(crate) struct Recorded {
     arguments: Vec<(DType, Shape)>,
     leaves: Vec<Value>,
-    steps: Vec<Step>,
+    steps: Vec<RecordedStep>,
     /// Each with its shape.
-    results: Vec<(Place, Shape)>,
+    results: Vec<(RecordedPlace, Shape)>,
 }
 
 /// What a step reads, and what a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum RecordedPlace {
     Argument(u32),
     /// A value that reads no argument.
     Leaf(u32),
@@ -37,19 +39,19 @@ pub(crate) enum Place {
 
 /// An operand of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Read {
+pub(crate) enum RecordedOperand {
     Scalar(Scalar),
-    Whole(Place),
-    View(Place, Box<Layout>),
+    Whole(RecordedPlace),
+    View(RecordedPlace, Box<InputLayout>),
 }
 
 /// An expression.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Step {
+pub(crate) struct RecordedStep {
     pub dtype: DType,
     pub shape: Shape,
     pub op: NodeOp,
-    pub operands: SmallVec<[Read; 3]>,
+    pub operands: SmallVec<[RecordedOperand; 3]>,
     /// Each element is a zero of one sign or the other.
     pub is_zeros: bool,
 }
@@ -62,14 +64,14 @@ impl Recorded {
     /// - `Open`: a result reads an argument of another recording. `Disposed`: an array has no elements any more.
     pub fn of(arguments: &[Array], results: &[Array]) -> Result<(Recorded, Vec<usize>)> {
         let values = arguments.iter().map(Array::value).collect::<Result<Vec<Value>>>()?;
-        let mut recording = Recording::default();
+        let mut recording = ExpressionRecording::default();
         recording.given.extend(values.iter().map(Value::id).zip(0..));
         let places = results.iter().map(|result| {
             let value = result.value()?;
             Ok((recording.place(&value)?, value.shape().into()))
         });
         let results = places.collect::<Result<_>>()?;
-        let Recording { used, leaves, steps, .. } = recording;
+        let ExpressionRecording { used, leaves, steps, .. } = recording;
         let taken = used.iter().map(|number| &values[*number]);
         let arguments = taken.map(|value| (value.dtype(), value.shape().into())).collect();
         Ok((Recorded { arguments, leaves, steps, results }, used))
@@ -79,8 +81,8 @@ impl Recorded {
     pub fn new(
         arguments: Vec<(DType, Shape)>,
         leaves: Vec<Value>,
-        steps: Vec<Step>,
-        results: Vec<(Place, Shape)>,
+        steps: Vec<RecordedStep>,
+        results: Vec<(RecordedPlace, Shape)>,
     ) -> Recorded {
         Recorded { arguments, leaves, steps, results }
     }
@@ -90,12 +92,14 @@ impl Recorded {
     /// # Errors
     /// - `Open`: a value reads another argument.
     pub(super) fn of_values(arguments: &[Value], results: &[(Value, Shape)]) -> Result<Recorded> {
-        let mut recording = Recording::default();
-        recording.known.extend(arguments.iter().map(Value::id).zip((0..).map(Place::Argument)));
+        let mut recording = ExpressionRecording::default();
+        recording
+            .known
+            .extend(arguments.iter().map(Value::id).zip((0..).map(RecordedPlace::Argument)));
         let places =
             results.iter().map(|(value, shape)| Ok((recording.place(value)?, shape.clone())));
         let results = places.collect::<Result<_>>()?;
-        let Recording { leaves, steps, .. } = recording;
+        let ExpressionRecording { leaves, steps, .. } = recording;
         let arguments =
             arguments.iter().map(|value| (value.dtype(), value.shape().into())).collect();
         Ok(Recorded { arguments, leaves, steps, results })
@@ -110,21 +114,21 @@ impl Recorded {
         &self.leaves
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[RecordedStep] {
         &self.steps
     }
 
     /// What it gives, and the shape in which that is seen: its elements are there in C order, perhaps in another one.
-    pub fn results(&self) -> &[(Place, Shape)] {
+    pub fn results(&self) -> &[(RecordedPlace, Shape)] {
         &self.results
     }
 
     /// The dtype of what is in a place.
-    pub fn dtype(&self, place: Place) -> DType {
+    pub fn dtype(&self, place: RecordedPlace) -> DType {
         match place {
-            Place::Argument(number) => self.arguments[number as usize].0,
-            Place::Leaf(number) => self.leaves[number as usize].dtype(),
-            Place::Step(number) => self.steps[number as usize].dtype,
+            RecordedPlace::Argument(number) => self.arguments[number as usize].0,
+            RecordedPlace::Leaf(number) => self.leaves[number as usize].dtype(),
+            RecordedPlace::Step(number) => self.steps[number as usize].dtype,
         }
     }
 
@@ -154,30 +158,35 @@ impl Recorded {
     /// recorded.
     pub(super) fn operand(
         &self,
-        read: &Read,
+        read: &RecordedOperand,
         given: &[Value],
         made: &[Value],
         may_be_scalar: bool,
     ) -> Operand {
         let (place, layout) = match read {
-            Read::Scalar(scalar) => return (Input::Scalar(*scalar), None),
-            Read::Whole(place) => (place, None),
-            Read::View(place, layout) => (place, Some(layout)),
+            RecordedOperand::Scalar(scalar) => return (Input::Scalar(*scalar), None),
+            RecordedOperand::Whole(place) => (place, None),
+            RecordedOperand::View(place, layout) => (place, Some(layout)),
         };
         let value = self.value(*place, given, made);
         match (&value.0.kind, layout) {
-            (Kind::Constant(scalar), _) if may_be_scalar => (Input::Scalar(*scalar), None),
+            (ValueKind::Constant(scalar), _) if may_be_scalar => (Input::Scalar(*scalar), None),
             (_, None) => (Input::Whole(value.id()), Some(value.clone())),
             (_, Some(layout)) => (Input::View(value.id(), layout.clone()), Some(value.clone())),
         }
     }
 
     /// The value in a place, of these arguments and the steps that were made of them.
-    pub fn value<'v>(&'v self, place: Place, given: &'v [Value], made: &'v [Value]) -> &'v Value {
+    pub fn value<'v>(
+        &'v self,
+        place: RecordedPlace,
+        given: &'v [Value],
+        made: &'v [Value],
+    ) -> &'v Value {
         match place {
-            Place::Argument(number) => &given[number as usize],
-            Place::Leaf(number) => &self.leaves[number as usize],
-            Place::Step(number) => &made[number as usize],
+            RecordedPlace::Argument(number) => &given[number as usize],
+            RecordedPlace::Leaf(number) => &self.leaves[number as usize],
+            RecordedPlace::Step(number) => &made[number as usize],
         }
     }
 
@@ -199,7 +208,7 @@ impl Recorded {
 }
 
 /// What a scalar operation on scalars gives.
-fn folded(step: &Step, operands: &[Operand]) -> Option<Scalar> {
+fn folded(step: &RecordedStep, operands: &[Operand]) -> Option<Scalar> {
     let NodeOp::Apply(op) = step.op else { return None };
     let scalar = |(input, _): &Operand| match input {
         Input::Scalar(scalar) => Some(*scalar),
@@ -230,19 +239,19 @@ impl Hash for Recorded {
 
 /// Expressions on their way.
 #[derive(Default)]
-struct Recording {
+struct ExpressionRecording {
     /// The numbers of the arguments.
     given: FxHashMap<ValueId, usize>,
     /// Those that were come upon.
     used: Vec<usize>,
-    known: FxHashMap<ValueId, Place>,
+    known: FxHashMap<ValueId, RecordedPlace>,
     leaves: Vec<Value>,
-    steps: Vec<Step>,
+    steps: Vec<RecordedStep>,
 }
 
-impl Recording {
+impl ExpressionRecording {
     /// Where a value stands, with all that it reads before it; without recursion.
-    fn place(&mut self, root: &Value) -> Result<Place> {
+    fn place(&mut self, root: &Value) -> Result<RecordedPlace> {
         let mut open = vec![root.clone()];
         while let Some(value) = open.last().cloned() {
             if self.known.contains_key(&value.id()) {
@@ -250,20 +259,20 @@ impl Recording {
                 continue;
             }
             if let Some(number) = self.given.get(&value.id()) {
-                self.known.insert(value.id(), Place::Argument(self.used.len() as u32));
+                self.known.insert(value.id(), RecordedPlace::Argument(self.used.len() as u32));
                 self.used.push(*number);
                 continue;
             }
             let closed = if value.is_open() { value.in_own_memory() } else { Some(value.clone()) };
             if let Some(closed) = closed {
-                let place = Place::Leaf(self.leaves.len() as u32);
+                let place = RecordedPlace::Leaf(self.leaves.len() as u32);
                 self.known.insert(value.id(), place);
                 self.leaves.push(closed);
                 continue;
             }
             let operands = value.state().operands.clone();
-            let Kind::Expr { op, inputs } = &value.0.kind else { return Err(of_another()) };
-            // An argument that nobody gave, or one whose operands are gone.
+            let ValueKind::Expr { op, inputs } = &value.0.kind else { return Err(of_another()) };
+            // An argument that was not given, or an expression whose operands are gone.
             if *op == NodeOp::Argument || operands.len() != inputs.len() {
                 return Err(of_another());
             }
@@ -274,20 +283,20 @@ impl Recording {
                 continue;
             }
             let read = |input: &Input| match input {
-                Input::Scalar(scalar) => Some(Read::Scalar(*scalar)),
-                Input::Whole(id) => self.known.get(id).map(|place| Read::Whole(*place)),
+                Input::Scalar(scalar) => Some(RecordedOperand::Scalar(*scalar)),
+                Input::Whole(id) => self.known.get(id).map(|place| RecordedOperand::Whole(*place)),
                 Input::View(id, layout) => {
-                    self.known.get(id).map(|place| Read::View(*place, layout.clone()))
+                    self.known.get(id).map(|place| RecordedOperand::View(*place, layout.clone()))
                 }
             };
-            let step = Step {
+            let step = RecordedStep {
                 dtype: value.dtype(),
                 shape: value.shape().into(),
                 op: op.clone(),
                 operands: inputs.iter().map(read).collect::<Option<_>>().ok_or_else(of_another)?,
                 is_zeros: value.is_zeros(),
             };
-            self.known.insert(value.id(), Place::Step(self.steps.len() as u32));
+            self.known.insert(value.id(), RecordedPlace::Step(self.steps.len() as u32));
             self.steps.push(step);
         }
         self.known.get(&root.id()).copied().ok_or_else(of_another)

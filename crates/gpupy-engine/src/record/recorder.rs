@@ -1,16 +1,16 @@
-//! Recording: operations on arrays become expressions.
+//! The recorder: operations on arrays become expressions.
 //!
-//! Owns [`Recorder`], which turns a call into values: broadcasting, assignments; and [`Compute`], by which the steps of
-//! an operation give elements instead of expressions. Invariants: what is recorded refers to values, so later writes do
-//! not change it; a recorder does not ask how much work an operation is (`eager/policy.rs`).
+//! Owns [`Recorder`], which turns a call into values (broadcasting, assignments), and [`Compute`], with which the steps
+//! of an operation give elements instead of expressions. Invariants: expressions refer to values, so later writes do
+//! not change them; a recorder does not ask how much work an operation is (`eager/policy.rs`).
 //!
-//! Not here: reductions (`reduced.rs`), assignments that are joins (`parted.rs`), what is simpler and the same
-//! (`rewrite/`), promotion of dtypes (the front end's), evaluation (`evaluate.rs`).
+//! Not here: reductions (`reduction_recording.rs`), assignments that are joins (`parted.rs`), simplification
+//! (`rewrite/`), promotion of dtypes (the front end), evaluation (`evaluate.rs`).
 
-use crate::array::base::{Arg, Array, checked_size};
+use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::join::Join;
 use crate::graph::passed::is_narrow;
-use crate::graph::value::{Expressions, Input, Kind, Layout, NodeOp, Operand, Value};
+use crate::graph::value::{Expressions, Input, InputLayout, NodeOp, Operand, Value, ValueKind};
 use crate::memory::view::View;
 use crate::rewrite::Rewrite;
 use gpupy_core::op::Op;
@@ -37,7 +37,7 @@ pub(crate) trait Compute: Send + Sync {
         dtype: DType,
         shape: &[usize],
         op: &NodeOp,
-        operands: &[Arg<'_>],
+        operands: &[ArrayOrScalar<'_>],
     ) -> Option<Array>;
 
     /// A copy of an array.
@@ -98,15 +98,15 @@ impl Recorder {
         dtype: DType,
         shape: &[usize],
         op: NodeOp,
-        operands: &[Arg<'_>],
+        operands: &[ArrayOrScalar<'_>],
     ) -> Result<Array> {
         if let Some(array) = self.computed(dtype, shape, &op, operands) {
             return Ok(array);
         }
         let given = operands.iter().map(|operand| match operand {
-            Arg::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
+            ArrayOrScalar::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
             // Read from a block, whatever it is.
-            Arg::Array(array) => {
+            ArrayOrScalar::Array(array) => {
                 let value = array.value()?;
                 Ok((Input::new(value.id(), array.layout()), Some(value)))
             }
@@ -115,13 +115,13 @@ impl Recorder {
         Ok(Array::from_value(Value::expr(&self.expressions, dtype, shape.into(), op, operands)))
     }
 
-    /// The same, computed; `None` where it has to be recorded.
+    /// The result of an operation, computed now; `None` where it has to be recorded.
     pub(crate) fn computed(
         &self,
         dtype: DType,
         shape: &[usize],
         op: &NodeOp,
-        operands: &[Arg<'_>],
+        operands: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
         self.compute.as_ref()?.array(dtype, shape, op, operands)
     }
@@ -158,7 +158,7 @@ impl Recorder {
     /// # Errors
     /// - `Shape`: the operands do not broadcast.
     /// - `DType`: the operation does not take these dtypes.
-    pub fn apply(&self, op: Op, args: &[Arg<'_>]) -> Result<Array> {
+    pub fn apply(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Result<Array> {
         self.convert(op, args, DType::Bool)
     }
 
@@ -168,24 +168,24 @@ impl Recorder {
             return Ok(copied);
         }
         let value = array.value()?;
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(Array::from_value(Value::constant(array.shape(), scalar)));
         }
         if array.is_whole() {
-            // The same elements in the same order: the value itself, seen under this array's shape.
+            // All elements in their order: the value itself, with this array's shape.
             return Ok(Array::with_view(value, array.layout().clone()));
         }
         Ok(Array::from_value(self.seen(value, array.layout().clone())))
     }
 
-    /// The same elements, to be read by what reads stored ones: where few elements of a pending map are shown, these
-    /// are a value of their own, so that only they are computed.
+    /// An array of the elements shown, for operations that read stored values. Where an array shows few elements of a
+    /// pending map, these become a value of their own, so that only they are computed.
     ///
     /// # Errors
     /// - `Disposed`: the array has no elements any more.
     pub(crate) fn shown(&self, array: &Array) -> Result<Array> {
         let value = array.value()?;
-        let is_map = matches!(&value.0.kind, Kind::Expr { op, .. } if !op.stands_alone());
+        let is_map = matches!(&value.0.kind, ValueKind::Expr { op, .. } if !op.stands_alone());
         let is_part = is_map && is_narrow(array.size(), value.len()) && !value.is_computed();
         if is_part { self.copy(array) } else { Ok(array.clone()) }
     }
@@ -227,7 +227,9 @@ impl Recorder {
                 .says("only integers have integer powers")
                 .with("dtype", array.dtype()));
         }
-        let times = |x: &Array, y: &Array| self.apply(Op::Mul, &[Arg::Array(x), Arg::Array(y)]);
+        let times = |x: &Array, y: &Array| {
+            self.apply(Op::Mul, &[ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)])
+        };
         let mut power: Option<Array> = None;
         let (mut square, mut rest) = (self.copy(array)?, exponent);
         while rest > 0 {
@@ -245,13 +247,13 @@ impl Recorder {
         power.map_or_else(|| Array::full(array.shape(), Scalar::new(array.dtype(), 1)), Ok)
     }
 
-    /// The same; of a cast or bitcast, `to` is the dtype that it gives.
-    pub(crate) fn convert(&self, op: Op, args: &[Arg<'_>], to: DType) -> Result<Array> {
+    /// Like `apply`; for a cast or bitcast, `to` is the dtype of the result.
+    pub(crate) fn convert(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
         let mut dtypes = [DType::Bool; 3];
         for (dtype, arg) in dtypes.iter_mut().zip(args) {
             *dtype = match arg {
-                Arg::Array(array) => array.dtype(),
-                Arg::Scalar(scalar) => scalar.dtype,
+                ArrayOrScalar::Array(array) => array.dtype(),
+                ArrayOrScalar::Scalar(scalar) => scalar.dtype,
             };
         }
         let dtypes = &dtypes[..args.len().min(3)];
@@ -273,7 +275,7 @@ impl Recorder {
                 Ok(Array::with_view(value, View::contiguous(&shape)))
             }
             (input, Some(value)) => {
-                let Layout { offset, strides } = input.layout(&shape);
+                let InputLayout { offset, strides } = input.layout(&shape);
                 Ok(Array::from_value(self.seen(value, View { offset, shape, strides })))
             }
             // Only a scalar lacks a value.
@@ -288,7 +290,7 @@ impl Recorder {
                 (Input::Scalar(scalar), _) => return Value::constant(old.shape(), scalar),
                 // The whole base is replaced: its new value is the source itself, or a copy of a view.
                 (input, Some(value)) => {
-                    let Layout { offset, strides } = input.layout(dest.shape());
+                    let InputLayout { offset, strides } = input.layout(dest.shape());
                     return self.seen(value, View { offset, shape: dest.shape().into(), strides });
                 }
                 (_, None) => return old,
@@ -304,12 +306,12 @@ impl Recorder {
         }
     }
 
-    /// The same as an assignment, also where it replaces the whole value.
+    /// An assignment to a value, also where it replaces the whole value.
     pub(crate) fn written(&self, old: Value, dest: &Array, source: Operand) -> Value {
         let source = match source {
             // Elements of the base itself are a value of their own, which can be computed first.
             (input, Some(value)) if value.id() == old.id() => {
-                let Layout { offset, strides } = input.layout(dest.shape());
+                let InputLayout { offset, strides } = input.layout(dest.shape());
                 let seen = self.seen(value, View { offset, shape: dest.shape().into(), strides });
                 (Input::Whole(seen.id()), Some(seen))
             }
@@ -323,23 +325,23 @@ impl Recorder {
 
 /// The shape of operands that broadcast, and what they read over it.
 #[inline]
-pub(super) fn broadcast(args: &[Arg<'_>]) -> Result<(Shape, SmallVec<[Operand; 3]>)> {
+pub(super) fn broadcast(args: &[ArrayOrScalar<'_>]) -> Result<(Shape, SmallVec<[Operand; 3]>)> {
     let shape = common_shape(args)?;
     let mut operands: SmallVec<[Operand; 3]> = SmallVec::new();
     for arg in args {
         operands.push(match arg {
-            Arg::Array(array) => array.operand(&shape)?,
-            Arg::Scalar(scalar) => (Input::Scalar(*scalar), None),
+            ArrayOrScalar::Array(array) => array.operand(&shape)?,
+            ArrayOrScalar::Scalar(scalar) => (Input::Scalar(*scalar), None),
         });
     }
     Ok((shape, operands))
 }
 
-fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
+fn common_shape(args: &[ArrayOrScalar<'_>]) -> Result<Shape> {
     let shapes = || {
         args.iter().filter_map(|arg| match arg {
-            Arg::Array(array) => Some(array.shape()),
-            Arg::Scalar(_) => None,
+            ArrayOrScalar::Array(array) => Some(array.shape()),
+            ArrayOrScalar::Scalar(_) => None,
         })
     };
     let Some(first) = shapes().next() else { return Ok(Shape::new()) };
@@ -357,10 +359,10 @@ fn common_shape(args: &[Arg<'_>]) -> Result<Shape> {
 /// # Errors
 /// - `Shape`: the source does not broadcast to the view; the words are NumPy's.
 /// - `DType`: the source's dtype is not the destination's.
-pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
+pub(crate) fn source_of(dest: &Array, source: ArrayOrScalar<'_>) -> Result<Operand> {
     let dtype = match source {
-        Arg::Array(array) => array.dtype(),
-        Arg::Scalar(scalar) => scalar.dtype,
+        ArrayOrScalar::Array(array) => array.dtype(),
+        ArrayOrScalar::Scalar(scalar) => scalar.dtype,
     };
     if dtype != dest.dtype() {
         return Err(Error::new(ErrorKind::DType, "assign")
@@ -369,8 +371,8 @@ pub(crate) fn source_of(dest: &Array, source: Arg<'_>) -> Result<Operand> {
             .with("destination", dest.dtype()));
     }
     let array = match source {
-        Arg::Scalar(scalar) => return Ok((Input::Scalar(scalar), None)),
-        Arg::Array(array) => array,
+        ArrayOrScalar::Scalar(scalar) => return Ok((Input::Scalar(scalar), None)),
+        ArrayOrScalar::Array(array) => array,
     };
     let target: Shape = dest.shape().into();
     // NumPy lets a source have leading axes of extent 1 that the destination lacks.

@@ -1,8 +1,8 @@
-//! What rows of the table ask of dtypes and of scalars.
+//! The conditions of rewrite rules on dtypes and scalars.
 //!
-//! Owns [`Dtypes`], the conditions on them, and the numbers that rows make of other numbers.
+//! Owns [`Dtypes`], the conditions on them, and the numbers that rules compute from other numbers.
 //!
-//! Not here: the rows (`table.rs`).
+//! Not here: the rules (`rewrite_rules.rs`).
 
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{self, element::Half};

@@ -1,31 +1,31 @@
-//! Rewrites of operations while they are recorded, each the same to the bit.
+//! Algebraic simplification while operations are recorded: each rewrite gives the same bits.
 //!
-//! Owns the matcher of the rows in `table.rs`, and the folding of constants. Invariant: where no row
-//! fits, nothing is allocated, and the operation is recorded as it was asked for.
+//! Owns the matcher of the rules in `rewrite_rules.rs`, and constant folding. Invariant: where no rule fits, nothing is
+//! allocated, and the operation is recorded as it was asked for.
 //!
-//! Not here: what is rewritten, and why it may be (`table.rs`), zeros of an unknown sign (`zeros.rs`),
-//! lowering for a driver (`lowering.rs`).
+//! Not here: the rules, and why they hold (`rewrite_rules.rs`), zeros of an unknown sign (`zeros.rs`), lowering for a
+//! driver (`lowering.rs`).
 
 mod conditions;
-mod table;
+mod rewrite_rules;
 #[cfg(test)]
 mod tests;
 mod zeros;
 
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
 use conditions::{Dtypes, number};
 use gpupy_core::op::{Op, Trait};
 use gpupy_core::op_eval;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};
+use rewrite_rules::{FIRST, OPERANDS, RewriteRule, RewriteTerm, rows_of};
 use smallvec::SmallVec;
-use table::{FIRST, OPERANDS, Row, Term, rows_of};
-use zeros::Known;
+use zeros::KnownResult;
 
-type Operands = SmallVec<[Operand; 3]>;
+type MatchedOperands = SmallVec<[Operand; 3]>;
 
 /// What the names of a row stand for.
-struct Bound {
+struct RowBindings {
     operands: [Option<Operand>; OPERANDS],
     made: Option<Scalar>,
     dtypes: Dtypes,
@@ -34,12 +34,18 @@ struct Bound {
 /// Makes expressions of operations, the simplest that have the same bits.
 pub(crate) trait Rewrite: Sized {
     /// The value of an operation, just as it is asked for.
-    fn made(&self, dtype: DType, shape: Shape, op: NodeOp, operands: Operands) -> Value;
+    fn made(&self, dtype: DType, shape: Shape, op: NodeOp, operands: MatchedOperands) -> Value;
 
     /// An operation on operands that were broadcast to a shape, as an operand of that shape: a
     /// scalar where it is known, something simpler with the same bits where there is such, otherwise
     /// the operation.
-    fn simplest(&self, op: Op, dtype: DType, shape: &Shape, mut operands: Operands) -> Operand {
+    fn simplest(
+        &self,
+        op: Op,
+        dtype: DType,
+        shape: &Shape,
+        mut operands: MatchedOperands,
+    ) -> Operand {
         if let Some(scalar) = fold(op, dtype, &operands) {
             return (Input::Scalar(scalar), None);
         }
@@ -49,7 +55,7 @@ pub(crate) trait Rewrite: Sized {
             operands.swap(0, 1);
         }
         let known = zeros::known(op, dtype, &operands);
-        if let Some(Known::Number(scalar)) = known {
+        if let Some(KnownResult::Number(scalar)) = known {
             return (Input::Scalar(scalar), None);
         }
         let rows = rows_of(op).iter();
@@ -61,14 +67,14 @@ pub(crate) trait Rewrite: Sized {
             }
         }
         let recorded = self.recorded(op, dtype, shape.clone(), operands);
-        if let (Some(Known::Zeros), Some(value)) = (known, &recorded.1) {
+        if let (Some(KnownResult::Zeros), Some(value)) = (known, &recorded.1) {
             value.mark_zeros();
         }
         recorded
     }
 
     /// An operation just as it is asked for.
-    fn recorded(&self, op: Op, dtype: DType, shape: Shape, operands: Operands) -> Operand {
+    fn recorded(&self, op: Op, dtype: DType, shape: Shape, operands: MatchedOperands) -> Operand {
         let value = self.made(dtype, shape, NodeOp::Apply(op), operands);
         (Input::Whole(value.id()), Some(value))
     }
@@ -77,19 +83,19 @@ pub(crate) trait Rewrite: Sized {
 /// What a row gives; `dtype` is the result's.
 fn rewritten(
     to: &impl Rewrite,
-    term: &Term,
+    term: &RewriteTerm,
     dtype: DType,
     shape: &Shape,
-    bound: &Bound,
+    bound: &RowBindings,
 ) -> Option<Operand> {
     match term {
-        Term::Operand(which) => bound.operands[*which].clone(),
-        Term::Again => None,
-        Term::Number(value) => Some((Input::Scalar(number(*value, dtype)?), None)),
-        Term::Made | Term::Making(_) => Some((Input::Scalar(bound.made?), None)),
-        Term::Of(op, args) => {
+        RewriteTerm::Operand(which) => bound.operands[*which].clone(),
+        RewriteTerm::Again => None,
+        RewriteTerm::Number(value) => Some((Input::Scalar(number(*value, dtype)?), None)),
+        RewriteTerm::Made | RewriteTerm::Making(_) => Some((Input::Scalar(bound.made?), None)),
+        RewriteTerm::Of(op, args) => {
             // Numbers beside an operand are of its dtype.
-            let args: Option<Operands> =
+            let args: Option<MatchedOperands> =
                 args.iter().map(|arg| rewritten(to, arg, bound.dtypes.x, shape, bound)).collect();
             Some(to.simplest(*op, dtype, shape, args?))
         }
@@ -97,32 +103,37 @@ fn rewritten(
 }
 
 /// The names of a row, when it stands for the operation on these operands.
-fn matched(row: &Row, dtype: DType, shape: &Shape, operands: &[Operand]) -> Option<Bound> {
+fn matched(
+    row: &RewriteRule,
+    dtype: DType,
+    shape: &Shape,
+    operands: &[Operand],
+) -> Option<RowBindings> {
     // Most rows fail here, before anything is held.
-    let may_be = |i: usize, term: &Term| match term {
-        Term::Again => i > 0 && operands[i - 1].0 == operands[i].0,
+    let may_be = |i: usize, term: &RewriteTerm| match term {
+        RewriteTerm::Again => i > 0 && operands[i - 1].0 == operands[i].0,
         term => may_be(term, &operands[i], shape),
     };
     if !row.from.iter().enumerate().all(|(i, term)| may_be(i, term)) {
         return None;
     }
-    let mut bound = Bound {
+    let mut bound = RowBindings {
         operands: [const { None }; OPERANDS],
         made: None,
         dtypes: Dtypes { x: dtype, inner: dtype_of(operands.first()?), result: dtype },
     };
     for (term, operand) in row.from.iter().zip(operands) {
         match term {
-            Term::Operand(which) => bound.operands[*which] = Some(operand.clone()),
-            Term::Making(make) => bound.made = make(scalar_of(operand)?),
-            Term::Of(_, terms) => {
+            RewriteTerm::Operand(which) => bound.operands[*which] = Some(operand.clone()),
+            RewriteTerm::Making(make) => bound.made = make(scalar_of(operand)?),
+            RewriteTerm::Of(_, terms) => {
                 let inner = operands_of(operand.1.as_ref()?)?;
                 for (term, operand) in terms.iter().zip(inner) {
-                    let Term::Operand(which) = term else { return None };
+                    let RewriteTerm::Operand(which) = term else { return None };
                     bound.operands[*which] = Some(operand);
                 }
             }
-            Term::Again | Term::Number(_) | Term::Made => {}
+            RewriteTerm::Again | RewriteTerm::Number(_) | RewriteTerm::Made => {}
         }
     }
     if let Some(x) = &bound.operands[FIRST] {
@@ -132,18 +143,18 @@ fn matched(row: &Row, dtype: DType, shape: &Shape, operands: &[Operand]) -> Opti
 }
 
 /// Whether an operand may be what a term says: all that is seen without its own operands.
-fn may_be(term: &Term, operand: &Operand, shape: &Shape) -> bool {
+fn may_be(term: &RewriteTerm, operand: &Operand, shape: &Shape) -> bool {
     match term {
-        Term::Operand(_) => true,
-        Term::Number(value) => {
+        RewriteTerm::Operand(_) => true,
+        RewriteTerm::Number(value) => {
             scalar_of(operand).is_some_and(|scalar| number(*value, scalar.dtype) == Some(scalar))
         }
-        Term::Making(make) => scalar_of(operand).and_then(make).is_some(),
-        Term::Again | Term::Made => false,
-        Term::Of(op, _) => match operand {
+        RewriteTerm::Making(make) => scalar_of(operand).and_then(make).is_some(),
+        RewriteTerm::Again | RewriteTerm::Made => false,
+        RewriteTerm::Of(op, _) => match operand {
             // Its own operands have its shape, and must be seen as they are.
             (Input::Whole(_), Some(value)) => {
-                matches!(&value.0.kind, Kind::Expr { op: NodeOp::Apply(o), .. } if o == op)
+                matches!(&value.0.kind, ValueKind::Expr { op: NodeOp::Apply(o), .. } if o == op)
                     && value.0.shape == *shape
                     && !value.is_computed()
             }
@@ -169,8 +180,8 @@ fn dtype_of(operand: &Operand) -> DType {
 }
 
 /// The operands of an expression, unless it was computed meanwhile and let them go.
-fn operands_of(value: &Value) -> Option<Operands> {
-    let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+fn operands_of(value: &Value) -> Option<MatchedOperands> {
+    let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
     let state = value.state();
     let values = (state.operands.len() == inputs.len()).then_some(&state.operands)?;
     Some(inputs.iter().cloned().zip(values.iter().cloned()).collect())

@@ -1,9 +1,10 @@
-//! Zeros of an unknown sign, which `x * 0.0` gives for finite numbers, and what becomes of them.
+//! Zeros of an unknown sign, which `x * 0.0` gives for finite numbers, and the operations that do not depend on the
+//! sign.
 //!
-//! Owns [`known`]. A formula for any geometry often meets a zero: `2*dx*(vx - cx)` where `vx` is `cx`. Each
-//! of its elements is 0.0 or -0.0, so it has to be computed where its sign is seen; with anything
-//! else added it is a number that is known beforehand. Invariants: what is known has the bits that would
-//! be computed; where no operand is a zero, nothing is looked at.
+//! Owns [`known`]. A formula for any geometry often meets a zero: `2*dx*(vx - cx)` where `vx` is `cx`. Each of its
+//! elements is 0.0 or -0.0, so it has to be computed where its sign matters; with anything else added, the sum is known
+//! beforehand. Invariants: a known result has the bits that would be computed; where no operand is a zero, nothing is
+//! looked at.
 //!
 //! Not here: which numbers are finite (`bounds/`).
 
@@ -18,7 +19,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// What an operation gives at each point.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
+pub(super) enum KnownResult {
     /// This number.
     Number(Scalar),
     /// A zero, of one sign or the other.
@@ -27,7 +28,7 @@ pub(super) enum Known {
 
 /// What an operation gives for operands among which are zeros; `None` where that is not known, or
 /// differs from point to point.
-pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<Known> {
+pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<KnownResult> {
     // Functions differ between devices within their bound.
     let zero = |operand: &Operand| is_zeros(operand) || scalar_of(operand).is_some_and(is_zero);
     if op.info().ulp != 0.0 || !operands.iter().any(zero) {
@@ -36,7 +37,7 @@ pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<Known>
     if let (Op::Mul, [x, y]) = (op, operands)
         && (zero(x) && is_finite(y) || zero(y) && is_finite(x))
     {
-        return Some(Known::Zeros);
+        return Some(KnownResult::Zeros);
     }
     if !operands.iter().any(is_zeros) {
         return None;
@@ -59,10 +60,10 @@ pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<Known>
         results.push(op_eval::eval(op, dtype, &args)?);
     }
     let first = results[0];
-    // Of which NaN, and of infinities, warnings tell who computes them.
+    // NaN and infinities are computed, so that NumPy's warnings are given.
     match results.iter().all(|result| *result == first) && is_number(first) {
-        true => Some(Known::Number(first)),
-        false => results.iter().all(|result| is_zero(*result)).then_some(Known::Zeros),
+        true => Some(KnownResult::Number(first)),
+        false => results.iter().all(|result| is_zero(*result)).then_some(KnownResult::Zeros),
     }
 }
 

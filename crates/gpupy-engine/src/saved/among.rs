@@ -1,12 +1,12 @@
-//! Looks beside each other: which of them could take the same call, and do other things then.
+//! Ambiguity between looks: which of them could take the same call, and do other things then.
 //!
-//! What a program decides by a size that it asks for is in no look. Where two looks could take one call, the elements have
-//! to decide between them; else neither is for all extents between those that were seen.
+//! A decision by a size that the program asks for is in no look. Where two looks could take one call, the elements have
+//! to decide between them; otherwise neither holds for all extents between those that were seen.
 //!
-//! Not here: which looks are one (`joined.rs`).
+//! Not here: which looks are merged (`open_extents.rs`).
 
 use super::extent::Extent;
-use super::look::{Look, Order, Then};
+use super::look::{AfterSegment, ExtentOrder, Look};
 
 /// The number of an open look that could take a call of another one, where no decision tells them apart.
 pub(super) fn unclear(found: &[(Option<Look>, Vec<Look>)]) -> Option<usize> {
@@ -55,8 +55,8 @@ fn overlap(look: &Look, other: &Look) -> bool {
     let name = |look: &Look, number: u8| {
         look.open.get(usize::from(number)).map(|symbol| (symbol.wanted, symbol.axis))
     };
-    let is_against = |Order(a, b, least): &Order| {
-        other.order.iter().any(|Order(c, d, others)| {
+    let is_against = |ExtentOrder(a, b, least): &ExtentOrder| {
+        other.order.iter().any(|ExtentOrder(c, d, others)| {
             name(look, *a) == name(other, *d)
                 && name(look, *b) == name(other, *c)
                 && *least > -others
@@ -88,9 +88,10 @@ fn are_told_apart(look: &Look, other: &Look) -> bool {
             && one.takes == two.takes
             && one.gives == two.gives;
         match (&one.then, &two.then) {
-            (Then::Decide { seen, yes, .. }, Then::Decide { seen: s, yes: y, .. })
-                if is_same && seen == s =>
-            {
+            (
+                AfterSegment::Decide { seen, yes, .. },
+                AfterSegment::Decide { seen: s, yes: y, .. },
+            ) if is_same && seen == s => {
                 if yes.is_some() != y.is_some() {
                     return true;
                 }
@@ -116,7 +117,7 @@ impl Look {
         match extent {
             Extent::Known(known) => (*known, *known),
             Extent::Open(terms) => match &terms[..] {
-                [super::extent::Term(1, of)] if of.len() == 1 => self
+                [super::extent::ExtentTerm(1, of)] if of.len() == 1 => self
                     .open
                     .get(usize::from(of[0]))
                     .map_or((0, i64::MAX), |symbol| (symbol.least, symbol.greatest)),

@@ -1,8 +1,8 @@
 //! Integers of a recorded function that may depend on the extents of its arguments.
 //!
-//! Owns [`Extent`], and how one is found from what it was in several recordings.
+//! Owns [`Extent`], and how one is inferred from its values in several recordings.
 //!
-//! Not here: which integers there are (`look.rs`), which extents are open (`joined.rs`).
+//! Not here: which integers there are (`look.rs`), which extents are open (`open_extents.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ pub enum Extent {
     /// This one.
     Known(i64),
     /// The sum of these terms.
-    Open(Vec<Term>),
+    Open(Vec<ExtentTerm>),
 }
 
 /// So many times a product of open extents, which are told by their numbers; of none it is 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Term(pub i64, pub Vec<u8>);
+pub struct ExtentTerm(pub i64, pub Vec<u8>);
 
 /// The most open extents in a product.
 const DEGREE: usize = 3;
@@ -34,7 +34,7 @@ impl Extent {
             Extent::Known(known) => return Ok(*known),
             Extent::Open(terms) => terms,
         };
-        let sum = terms.iter().try_fold(0i64, |sum, Term(times, of)| {
+        let sum = terms.iter().try_fold(0i64, |sum, ExtentTerm(times, of)| {
             let product = of.iter().try_fold(*times, |product, number| {
                 product.checked_mul(*open.get(usize::from(*number))?)
             });
@@ -47,7 +47,7 @@ impl Extent {
 
     /// In words; an open extent has the name that its number is given.
     pub fn words(&self, name: &impl Fn(usize) -> String) -> String {
-        let term = |Term(times, of): &Term| {
+        let term = |ExtentTerm(times, of): &ExtentTerm| {
             let names: Vec<String> = of.iter().map(|number| name(usize::from(*number))).collect();
             match (times, &names[..]) {
                 (times, []) => times.to_string(),
@@ -62,9 +62,9 @@ impl Extent {
     }
 
     /// The sum of products of open extents that is each of these values where those are as in `open`, which has a list
-    /// for each value; of these the first `whole` are extents, and parts of extents stand behind them, which are in sums
-    /// of no more than one product. `None` where there is none, where there are several, or where the values are too few
-    /// to tell: a product and a constant take three, two products five, three six.
+    /// for each value; of these the first `whole` are extents, and parts of extents stand behind them, which are in
+    /// sums of no more than one product. `None` where there is none, where there are several, or where the values are
+    /// too few to tell: a product and a constant take three, two products five, three six.
     pub fn through(values: &[i64], open: &[Vec<i64>], whole: usize) -> Option<Extent> {
         let (first, rest) = values.split_first()?;
         if rest.iter().all(|value| value == first) {
@@ -73,13 +73,13 @@ impl Extent {
         let products = products(open);
         let only = |mut found: Vec<Extent>| if found.len() == 1 { found.pop() } else { None };
         if values.len() > 2 {
-            let sum = |product: &Product| sum_of(values, &[product]);
+            let sum = |product: &ExtentProduct| sum_of(values, &[product]);
             let found: Vec<Extent> = products.iter().filter_map(sum).collect();
             if !found.is_empty() {
                 return only(found);
             }
         }
-        let wholes: Vec<&Product> = products
+        let wholes: Vec<&ExtentProduct> = products
             .iter()
             .filter(|product| product.of.iter().all(|number| usize::from(*number) < whole))
             .collect();
@@ -104,29 +104,29 @@ impl Extent {
 }
 
 /// A product of open extents: which, and what it was each time.
-struct Product {
+struct ExtentProduct {
     of: Vec<u8>,
     values: Vec<i128>,
 }
 
 /// All products of at most three open extents, short ones first.
-fn products(open: &[Vec<i64>]) -> Vec<Product> {
+fn products(open: &[Vec<i64>]) -> Vec<ExtentProduct> {
     let count = open.first().map_or(0, Vec::len);
-    let one = Product { of: Vec::new(), values: vec![1; open.len()] };
+    let one = ExtentProduct { of: Vec::new(), values: vec![1; open.len()] };
     let (mut all, mut last) = (Vec::new(), vec![one]);
     for _ in 0..DEGREE {
-        let longer = |product: &Product| {
+        let longer = |product: &ExtentProduct| {
             let from = product.of.last().map_or(0, |last| usize::from(*last));
             let times = |number: usize| {
                 let both = product.values.iter().zip(open);
                 let values = both.map(|(value, open)| value.saturating_mul(open[number].into()));
                 let mut of = product.of.clone();
                 of.push(number as u8);
-                Product { of, values: values.collect() }
+                ExtentProduct { of, values: values.collect() }
             };
             (from..count).map(times).collect::<Vec<_>>()
         };
-        let next: Vec<Product> = last.iter().flat_map(longer).collect();
+        let next: Vec<ExtentProduct> = last.iter().flat_map(longer).collect();
         all.append(&mut last);
         last = next;
     }
@@ -136,7 +136,7 @@ fn products(open: &[Vec<i64>]) -> Vec<Product> {
 }
 
 /// The values as a sum of multiples of these products and a constant.
-fn sum_of(values: &[i64], of: &[&Product]) -> Option<Extent> {
+fn sum_of(values: &[i64], of: &[&ExtentProduct]) -> Option<Extent> {
     let unknown = of.len() + 1;
     let row = |number: usize| -> Vec<i128> {
         let products = of.iter().map(|product| product.values[number]);
@@ -150,7 +150,7 @@ fn sum_of(values: &[i64], of: &[&Product]) -> Option<Extent> {
         match i64::try_from(times).ok()? {
             0 if !of.is_empty() => return None,
             0 => {}
-            times => terms.push(Term(times, of)),
+            times => terms.push(ExtentTerm(times, of)),
         }
     }
     Some(Extent::Open(terms))
@@ -212,10 +212,10 @@ mod tests {
 
     #[test]
     fn integers_are_sums_of_products_of_extents() {
-        let affine = Extent::Open(vec![Term(2, vec![0]), Term(-1, vec![])]);
+        let affine = Extent::Open(vec![ExtentTerm(2, vec![0]), ExtentTerm(-1, vec![])]);
         assert_eq!(found(|_, _| 6, 2), Some(Extent::Known(6)));
         assert_eq!(found(|h, _| 2 * h - 1, 3), Some(affine));
-        assert_eq!(found(|h, w| h * w, 3), Some(Extent::Open(vec![Term(1, vec![0, 1])])));
+        assert_eq!(found(|h, w| h * w, 3), Some(Extent::Open(vec![ExtentTerm(1, vec![0, 1])])));
         for rule in [|h, w| (h - 1) * w, |h, w| h * w * w - 3 * h, |h, w| (h - 1) * (w - 1)] {
             assert!(found(rule, 7).is_some());
         }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn what_is_beyond_64_bits_is_an_error() {
-        let square = Extent::Open(vec![Term(1, vec![0, 0])]);
+        let square = Extent::Open(vec![ExtentTerm(1, vec![0, 0])]);
         assert!(square.at(&[1 << 40]).is_err());
         assert!(square.at(&[]).is_err());
     }

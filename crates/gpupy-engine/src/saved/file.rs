@@ -1,19 +1,19 @@
 //! Files of recorded functions.
 //!
 //! Owns [`Saved`], which is read from the bytes of a file and written into them. A file begins with [`MAGIC`], the
-//! version of the format and the length of a head, all little endian; the head is JSON ([`Look`]s and functions); behind
-//! it stand the elements that are always the same. Invariant: files are not trusted. What is read was checked: parts that
-//! are named are there, and each segment was recorded for the least open extents.
+//! version of the format and the length of a head, all little endian; the head is JSON ([`Look`]s and functions);
+//! behind it stand the elements of constants. Invariant: files are not trusted. A file that was read is checked: parts
+//! that are named are there, and each segment was recorded for the least open extents.
 //!
-//! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are one (`joined.rs`).
+//! Not here: making looks of a recording (`writer.rs`), calls (`run.rs`), which looks are merged (`open_extents.rs`).
 
-use super::checked::Checked;
 use super::look::Look;
-use super::outline::{Elements, Leaf, Parts};
-use super::seen::{Seen, damaged, shape_at};
+use super::look_check::LookCheck;
+use super::open_view::{OpenView, damaged, shape_at};
+use super::outline::{ConstantLeaf, ElementSource, FileParts};
 use crate::array::base::Array;
 use crate::eager::segment::Segment;
-use crate::graph::function::Function;
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::Value;
 use gpupy_core::ir::Program;
 use gpupy_core::shape::size_of;
@@ -34,7 +34,7 @@ pub(super) const ALIGNED: usize = 64;
 #[derive(Debug)]
 pub struct Saved {
     document: Document,
-    functions: Vec<Arc<Function>>,
+    functions: Vec<Arc<ScalarFunction>>,
     data: Vec<u8>,
 }
 
@@ -59,7 +59,8 @@ impl Saved {
     /// The function in the bytes of a file.
     ///
     /// # Errors
-    /// - `Invalid`: it is no such file, of another version, or damaged. `Shape`, `Index`, `DType`: a step of it cannot be.
+    /// - `Invalid`: it is no such file, of another version, or damaged. `Shape`, `Index`, `DType`: a step of it cannot
+    ///   be.
     pub fn read(bytes: &[u8]) -> Result<Saved> {
         let field = |from: usize, len: usize| bytes.get(from..from + len);
         if field(0, MAGIC.len()) != Some(&MAGIC[..]) {
@@ -89,10 +90,10 @@ impl Saved {
     /// As of [`Saved::read`].
     pub(super) fn of(document: Document, data: Vec<u8>) -> Result<Saved> {
         let functions = document.functions.iter().map(|(program, turns)| {
-            if *turns > Function::MOST_TURNS {
+            if *turns > ScalarFunction::MOST_TURNS {
                 return Err(damaged("a function has too many turns").with("turns", turns));
             }
-            Function::of_program(program.clone(), *turns).map(Arc::new)
+            ScalarFunction::of_program(program.clone(), *turns).map(Arc::new)
         });
         let functions = functions.collect::<Result<_>>()?;
         let saved = Saved { document, functions, data };
@@ -157,13 +158,13 @@ impl Saved {
     fn checked(&self, look: &Look, open: &[i64]) -> Result<Instance> {
         let leaves = look.leaves.iter().map(|leaf| self.leaf(leaf, open));
         let leaves = leaves.collect::<Result<Vec<Value>>>()?;
-        let parts = Parts { functions: &self.functions, leaves: &leaves, open };
+        let parts = FileParts { functions: &self.functions, leaves: &leaves, open };
         let segment = |outline: &super::outline::Outline| {
             Segment::of_outline(outline.recorded(&parts)?).map(Arc::new)
         };
         let segments: Vec<Arc<Segment>> =
             look.segments.iter().map(segment).collect::<Result<_>>()?;
-        let inside = |value: &Value, seen: &Seen| -> Result<()> {
+        let inside = |value: &Value, seen: &OpenView| -> Result<()> {
             Array::from_value(value.clone()).seen(seen.at(open)?).map(|_| ())
         };
         for captured in &look.captured {
@@ -180,23 +181,23 @@ impl Saved {
                 Some(_) => return Err(damaged("arrays of one base differ in it")),
             }
         }
-        let checked = Checked { look, open, segments: &segments, leaves: &leaves, inputs };
+        let checked = LookCheck { look, open, segments: &segments, leaves: &leaves, inputs };
         checked.all()?;
         Ok(Instance { segments, leaves })
     }
 
     /// A leaf's elements.
-    fn leaf(&self, leaf: &Leaf, open: &[i64]) -> Result<Value> {
+    fn leaf(&self, leaf: &ConstantLeaf, open: &[i64]) -> Result<Value> {
         let shape = shape_at(&leaf.shape, open)?;
         match &leaf.elements {
-            Elements::All(number) => {
+            ElementSource::All(number) => {
                 let scalar = number.at(open)?;
                 if scalar.dtype != leaf.dtype {
                     return Err(damaged("an element is of another dtype than its array"));
                 }
                 Ok(Value::constant(&shape, scalar))
             }
-            Elements::Bytes(start) => {
+            ElementSource::Bytes(start) => {
                 let len = size_of(&shape).checked_mul(leaf.dtype.size());
                 let range = usize::try_from(*start).ok().zip(len);
                 let end = range.and_then(|(start, len)| start.checked_add(len));

@@ -1,13 +1,13 @@
-//! Looks: what is kept in a file of one way in which a function was called.
+//! Looks: the record in a file of one way in which a function was called (a trace specialisation).
 //!
-//! Owns [`Look`] and what it is made of, as it stands in the file. Invariant: all of it is plain data, and nothing of it
-//! is believed before [`Look::check`] went through it; extents and views are checked where they are used (`outline.rs`).
+//! Owns [`Look`] and its parts, as they stand in the file. Invariant: all of it is plain data, and none of it is
+//! trusted before [`Look::check`] went through it; extents and views are checked where they are used (`outline.rs`).
 //!
-//! Not here: the steps of a segment (`outline.rs`), the file (`file.rs`), what a call does (`run.rs`).
+//! Not here: the steps of a segment (`outline.rs`), the file (`file.rs`), running a call (`run.rs`).
 
 use super::extent::Extent;
-use super::outline::{Leaf, Outline};
-use super::seen::{Seen, damaged, shape_at};
+use super::open_view::{OpenView, damaged, shape_at};
+use super::outline::{ConstantLeaf, Outline};
 use gpupy_core::{DType, Result};
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +17,14 @@ pub struct Look {
     /// The extents that are open.
     pub open: Vec<Symbol>,
     /// What follows from them by division: in products they are numbered behind the open ones.
-    pub parts: Vec<Quotient>,
+    pub parts: Vec<ExtentQuotient>,
     /// By how much at least an open extent is greater than another one: what a program does with both, as slices that
     /// end at the other's extent, may depend on it.
-    pub order: Vec<Order>,
+    pub order: Vec<ExtentOrder>,
     /// What the positional arguments have to be, in their order.
-    pub arguments: Vec<Given>,
+    pub arguments: Vec<ArgumentPattern>,
     /// And the named ones, with their names.
-    pub named: Vec<(String, Given)>,
+    pub named: Vec<(String, ArgumentPattern)>,
     /// How many objects the arguments are: arrays, numbers and containers, in their order.
     pub objects: u32,
     /// Arrays that the function read besides: bases with these elements.
@@ -32,13 +32,13 @@ pub struct Look {
     /// Which of all objects, the captured ones last, are one and the same: for each the first that it is.
     pub pattern: Vec<u32>,
     /// The arrays and numbers whose elements it read.
-    pub wanted: Vec<Wanted>,
+    pub wanted: Vec<InspectedArray>,
     /// Elements that are always the same.
-    pub leaves: Vec<Leaf>,
+    pub leaves: Vec<ConstantLeaf>,
     /// What is done between two decisions.
     pub segments: Vec<Outline>,
     /// The way through the segments, which begins at the first.
-    pub ways: Vec<Way>,
+    pub ways: Vec<SegmentCall>,
     /// What calls leave behind and give.
     pub endings: Vec<Ending>,
     /// How many registers segments give.
@@ -60,11 +60,11 @@ pub struct Symbol {
 
 /// Open extents of these numbers: the first is greater than the second by so much or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order(pub u8, pub u8, pub i64);
+pub struct ExtentOrder(pub u8, pub u8, pub i64);
 
 /// An open extent and a number, divided and rounded down: as a slice has it whose step is not 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Quotient {
+pub struct ExtentQuotient {
     /// The open extent's number.
     pub of: u8,
     /// What is added before.
@@ -73,7 +73,7 @@ pub struct Quotient {
     pub by: i64,
 }
 
-impl Quotient {
+impl ExtentQuotient {
     /// What it is of this extent.
     pub fn at(self, extent: i64) -> Option<i64> {
         extent.checked_add(self.plus)?.checked_div_euclid(self.by)
@@ -82,12 +82,12 @@ impl Quotient {
 
 /// A constant of the program: what kind of object it is, and its text, which the front end understands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known(pub String, pub String);
+pub struct SavedConstant(pub String, pub String);
 
 /// What an argument has to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Given {
+pub enum ArgumentPattern {
     /// An array.
     Array,
     /// An element that stands for itself.
@@ -95,13 +95,13 @@ pub enum Given {
     /// Any number of this kind.
     Number(String),
     /// This constant.
-    Known(Known),
+    Known(SavedConstant),
     /// A tuple of such items.
-    Tuple(Vec<Given>),
+    Tuple(Vec<ArgumentPattern>),
     /// A list of such items.
-    List(Vec<Given>),
+    List(Vec<ArgumentPattern>),
     /// A dictionary with these keys, in this order, and such values.
-    Dict(Vec<(Known, Given)>),
+    Dict(Vec<(SavedConstant, ArgumentPattern)>),
 }
 
 /// An array that was there before.
@@ -110,14 +110,14 @@ pub struct Captured {
     /// Its base's elements, by their number among the leaves.
     pub leaf: u32,
     /// How the array shows them.
-    pub view: Seen,
+    pub view: OpenView,
     /// Whether the program could write it.
     pub writable: bool,
 }
 
 /// An array that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct InspectedArray {
     /// Its number among all objects.
     pub object: u32,
     /// The number of its base.
@@ -127,7 +127,7 @@ pub struct Wanted {
     /// The shape of its base.
     pub base: Vec<Extent>,
     /// How it shows that.
-    pub view: Seen,
+    pub view: OpenView,
     /// Whether the program could write it.
     pub writable: bool,
 }
@@ -144,7 +144,7 @@ pub enum Register {
 
 /// A segment on the way, and what comes after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Way {
+pub struct SegmentCall {
     /// The segment's number.
     pub segment: u32,
     /// The registers that it takes.
@@ -152,19 +152,19 @@ pub struct Way {
     /// The number of the first register that it gives.
     pub gives: u32,
     /// What comes after it.
-    pub then: Then,
+    pub then: AfterSegment,
 }
 
 /// What comes after a segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Then {
+pub enum AfterSegment {
     /// The ending of this number.
     End(u32),
     /// The way of this number, by the truth of the last register that the segment gave, seen so.
     Decide {
         /// How the register is seen.
-        seen: Seen,
+        seen: OpenView,
         /// The way where it is false, if that was seen.
         no: Option<u32>,
         /// The way where it is true.
@@ -176,19 +176,19 @@ pub enum Then {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
     /// The inputs that are written, and what they get.
-    pub writes: Vec<(u32, Base)>,
+    pub writes: Vec<(u32, BaseSource)>,
     /// The bases of new arrays.
-    pub bases: Vec<Base>,
+    pub bases: Vec<BaseSource>,
     /// The arrays of the result.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<SavedOutput>,
     /// The result.
-    pub result: Form,
+    pub result: SavedResult,
 }
 
 /// What a base gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Base {
+pub enum BaseSource {
     /// What is in a register.
     Register(Register),
     /// Always the same, by its number among the leaves.
@@ -197,11 +197,11 @@ pub enum Base {
 
 /// An array that a call gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Output {
+pub struct SavedOutput {
     /// Whose elements it shows.
-    pub from: From,
+    pub from: OutputSource,
     /// How it shows them.
-    pub view: Seen,
+    pub view: OpenView,
     /// Whether the program can write it.
     pub writable: bool,
     /// Whether it is no view of another object.
@@ -211,7 +211,7 @@ pub struct Output {
 /// Whose elements an array shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum From {
+pub enum OutputSource {
     /// Those of an object of the call.
     Object(u32),
     /// Those of a new base.
@@ -221,28 +221,28 @@ pub enum From {
 /// What a call gives, with places for arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
+pub enum SavedResult {
     /// An object of the call.
     Object(u32),
     /// An array, by its number.
     Array(u32),
     /// The scalar that an array without axes is.
     Scalar(u32),
-    /// The same as a float of the front end.
+    /// That scalar as a float of the front end.
     Float(u32),
     /// This constant.
-    Known(Known),
+    Known(SavedConstant),
     /// A tuple.
-    Tuple(Vec<Form>),
+    Tuple(Vec<SavedResult>),
     /// A list, by its number among lists and dictionaries.
-    List(u32, Vec<Form>),
+    List(u32, Vec<SavedResult>),
     /// A dictionary.
-    Dict(u32, Vec<(Known, Form)>),
+    Dict(u32, Vec<(SavedConstant, SavedResult)>),
     /// A list or dictionary that stands elsewhere, too.
     Again(u32),
 }
 
-impl Wanted {
+impl InspectedArray {
     /// The shape of its base where the open extents are these.
     ///
     /// # Errors
@@ -263,7 +263,7 @@ impl Look {
         let has = |fits: bool, words: &str| if fits { Ok(()) } else { Err(damaged(words)) };
         let items = self.arguments.iter().chain(self.named.iter().map(|(_, given)| given));
         has(
-            items.map(Given::objects).sum::<usize>() == self.objects as usize,
+            items.map(ArgumentPattern::objects).sum::<usize>() == self.objects as usize,
             "the arguments have another number of objects",
         )?;
         has(self.pattern.len() == all, "objects are missing in the pattern")?;
@@ -285,9 +285,9 @@ impl Look {
         }
         let open = self.open.len();
         has(open + self.parts.len() <= usize::from(u8::MAX), "too many extents are open")?;
-        let is_part = |part: &Quotient| usize::from(part.of) < open && part.by > 0;
+        let is_part = |part: &ExtentQuotient| usize::from(part.of) < open && part.by > 0;
         has(self.parts.iter().all(is_part), "a part is of no open extent")?;
-        let is_order = |order: &Order| order.0.max(order.1) < open as u8;
+        let is_order = |order: &ExtentOrder| order.0.max(order.1) < open as u8;
         has(self.order.iter().all(is_order), "an order is of no open extents")?;
         has(self.made <= MOST && !self.ways.is_empty(), "there is no way")?;
         let is_register = |register: &Register| match register {
@@ -303,10 +303,10 @@ impl Look {
             let end = u64::from(way.gives) + segment.results.len() as u64;
             has(end <= u64::from(self.made), "a segment gives more than there is room for")?;
             match &way.then {
-                Then::End(ending) => {
+                AfterSegment::End(ending) => {
                     has((*ending as usize) < self.endings.len(), "a way does not end")?;
                 }
-                Then::Decide { no, yes, .. } => {
+                AfterSegment::Decide { no, yes, .. } => {
                     let forward =
                         |next: &u32| (*next as usize) < self.ways.len() && *next as usize > number;
                     has([no, yes].into_iter().flatten().all(forward), "a way leads back")?;
@@ -314,17 +314,17 @@ impl Look {
                 }
             }
         }
-        let is_base = |base: &Base| match base {
-            Base::Register(register) => is_register(register),
-            Base::Leaf(leaf) => (*leaf as usize) < self.leaves.len(),
+        let is_base = |base: &BaseSource| match base {
+            BaseSource::Register(register) => is_register(register),
+            BaseSource::Leaf(leaf) => (*leaf as usize) < self.leaves.len(),
         };
         for ending in &self.endings {
-            let writes = |(input, base): &(u32, Base)| *input < inputs && is_base(base);
+            let writes = |(input, base): &(u32, BaseSource)| *input < inputs && is_base(base);
             has(ending.writes.iter().all(writes), "a write is of no array")?;
             has(ending.bases.iter().all(is_base), "a result has no elements")?;
-            let has_from = |output: &Output| match output.from {
-                From::Object(object) => object < self.objects,
-                From::Base(base) => (base as usize) < ending.bases.len(),
+            let has_from = |output: &SavedOutput| match output.from {
+                OutputSource::Object(object) => object < self.objects,
+                OutputSource::Base(base) => (base as usize) < ending.bases.len(),
             };
             has(ending.outputs.iter().all(has_from), "a result is of no array")?;
             let count = ending.outputs.len() as u32;
@@ -336,7 +336,7 @@ impl Look {
 
     /// The numbers of the objects whose elements are written.
     pub fn written(&self) -> Vec<u32> {
-        let is_written = |wanted: &&Wanted| {
+        let is_written = |wanted: &&InspectedArray| {
             let mut writes = self.endings.iter().flat_map(|ending| &ending.writes);
             writes.any(|(input, _)| *input == wanted.input)
         };
@@ -352,48 +352,54 @@ impl Look {
 /// The most registers and places in a tree: so many are never recorded.
 const MOST: u32 = 1 << 24;
 
-impl Given {
+impl ArgumentPattern {
     /// How many objects an argument is.
     fn objects(&self) -> usize {
         match self {
-            Given::Array | Given::Scalar | Given::Number(_) => 1,
-            Given::Known(_) => 0,
-            Given::Tuple(items) | Given::List(items) => {
-                1 + items.iter().map(Given::objects).sum::<usize>()
+            ArgumentPattern::Array | ArgumentPattern::Scalar | ArgumentPattern::Number(_) => 1,
+            ArgumentPattern::Known(_) => 0,
+            ArgumentPattern::Tuple(items) | ArgumentPattern::List(items) => {
+                1 + items.iter().map(ArgumentPattern::objects).sum::<usize>()
             }
-            Given::Dict(items) => 1 + items.iter().map(|(_, item)| item.objects()).sum::<usize>(),
+            ArgumentPattern::Dict(items) => {
+                1 + items.iter().map(|(_, item)| item.objects()).sum::<usize>()
+            }
         }
     }
 }
 
-impl Form {
+impl SavedResult {
     /// Whether it names an object from this number on.
     pub fn names(&self, first: u32) -> bool {
         match self {
-            Form::Object(object) => *object >= first,
-            Form::Tuple(items) | Form::List(_, items) => items.iter().any(|item| item.names(first)),
-            Form::Dict(_, items) => items.iter().any(|(_, item)| item.names(first)),
+            SavedResult::Object(object) => *object >= first,
+            SavedResult::Tuple(items) | SavedResult::List(_, items) => {
+                items.iter().any(|item| item.names(first))
+            }
+            SavedResult::Dict(_, items) => items.iter().any(|(_, item)| item.names(first)),
             _ => false,
         }
     }
 
     /// Whether it names only so many objects and arrays, and containers that are known before.
     fn is_in(&self, objects: u32, arrays: u32, known: &mut Vec<u32>) -> bool {
-        let all = |known: &mut Vec<u32>, mut items: Box<dyn Iterator<Item = &Form> + '_>| {
+        let all = |known: &mut Vec<u32>, mut items: Box<dyn Iterator<Item = &SavedResult> + '_>| {
             items.by_ref().all(|item| item.is_in(objects, arrays, known))
         };
         match self {
-            Form::Object(object) => *object < objects,
-            Form::Array(array) | Form::Scalar(array) | Form::Float(array) => *array < arrays,
-            Form::Known(_) => true,
-            Form::Again(number) => known.contains(number),
-            Form::Tuple(items) => all(known, Box::new(items.iter())),
-            Form::List(number, items) => {
+            SavedResult::Object(object) => *object < objects,
+            SavedResult::Array(array) | SavedResult::Scalar(array) | SavedResult::Float(array) => {
+                *array < arrays
+            }
+            SavedResult::Known(_) => true,
+            SavedResult::Again(number) => known.contains(number),
+            SavedResult::Tuple(items) => all(known, Box::new(items.iter())),
+            SavedResult::List(number, items) => {
                 let is_in = all(known, Box::new(items.iter()));
                 known.push(*number);
                 is_in
             }
-            Form::Dict(number, items) => {
+            SavedResult::Dict(number, items) => {
                 let is_in = all(known, Box::new(items.iter().map(|(_, item)| item)));
                 known.push(*number);
                 is_in

@@ -1,23 +1,24 @@
 //! Recorded functions in files.
 //!
-//! A [`Saved`](file::Saved) function is [`Look`](look::Look)s, each of which says what arguments were like, and what was
-//! done with them: [`Outline`](outline::Outline)s of segments, one after another, which part where the function decided.
-//! Integers that follow from extents which may differ are [`Extent`](extent::Extent)s; looks that differ in extents alone
-//! are one with open ones (`joined.rs`, `single.rs`, `among.rs`). The front end makes looks with a [`Writer`](writer::Writer); a program without
-//! one calls a file by [`Saved::run`](file::Saved::run).
+//! A [`Saved`](file::Saved) function is a list of [`Look`](look::Look)s. A look describes the arguments of a call, and
+//! the operations done with them: [`Outline`](outline::Outline)s of segments, one after another, with a branch where
+//! the function decided. Integers that follow from open extents are [`Extent`](extent::Extent)s; looks that differ in
+//! extents alone are merged into one with open extents (`open_extents.rs`, `split_paths.rs`, `among.rs`). The front end
+//! makes looks with a [`Writer`](writer::Writer); a program without a front end calls a file by
+//! [`Saved::run`](file::Saved::run).
 //!
-//! Imports all folders above it. Not here: recording (`record/`), what arguments and results are to the front end.
+//! Imports all folders above it. Not here: recording (`record/`), the front end's objects for arguments and results.
 
 mod among;
-mod checked;
 pub mod extent;
 pub mod file;
-pub mod joined;
 pub mod look;
+mod look_check;
+pub mod open_extents;
+pub mod open_view;
 pub mod outline;
 mod run;
-pub mod seen;
-mod single;
+mod split_paths;
 pub mod writer;
 
 use gpupy_core::{Error, ErrorKind};

@@ -1,19 +1,19 @@
-//! Segments in a file: steps as they were recorded, whose extents may be open.
+//! Outlines: segments in a file, as recorded steps whose extents may be open.
 //!
-//! Owns [`Outline`], which is made of a segment and becomes one again where the extents are known. Invariant: nothing of
-//! a file is believed: each view is inside what it shows, and each step is recorded by the operation that it is, which
-//! refuses other dtypes and extents (`record/lowered.rs`).
+//! Owns [`Outline`], which is made of a segment and becomes one again where the extents are known. Invariant: nothing
+//! in a file is trusted: each view is inside its base, and each step is recorded by its own operation, which refuses
+//! other dtypes and extents (`record/known_extents.rs`).
 //!
-//! Not here: which segments follow each other (`look.rs`).
+//! Not here: the sequence of segments (`look.rs`).
 
 use super::extent::Extent;
-use super::seen::{Seen, damaged, extents_of, shape_at};
-use crate::graph::deferred::{Deferred, Over};
-use crate::graph::function::{Called, Function};
+use super::open_view::{OpenView, damaged, extents_of, shape_at};
+use crate::graph::deferred::{Deferred, WholeAxisOp};
 use crate::graph::join::Join;
-use crate::graph::value::{Layout, NodeOp, Value};
+use crate::graph::scalar_function::{Called, ScalarFunction};
+use crate::graph::value::{InputLayout, NodeOp, Value};
 use crate::memory::view::View;
-use crate::record::recorded::{Place, Read, Recorded, Step};
+use crate::record::recorded::{Recorded, RecordedOperand, RecordedPlace, RecordedStep};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result, Scalar};
@@ -29,28 +29,28 @@ pub struct Outline {
     /// What it reads besides, by their numbers among the look's leaves.
     pub leaves: Vec<u32>,
     /// Operations, operands before what reads them.
-    pub steps: Vec<Stepped>,
+    pub steps: Vec<SavedStep>,
     /// What it gives, each with the shape in which it is seen.
-    pub results: Vec<(At, Vec<Extent>)>,
+    pub results: Vec<(StepSource, Vec<Extent>)>,
 }
 
 /// Elements that are always the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Leaf {
+pub struct ConstantLeaf {
     /// Their dtype.
     pub dtype: DType,
     /// Their shape, in C order.
     pub shape: Vec<Extent>,
     /// Where they come from.
-    pub elements: Elements,
+    pub elements: ElementSource,
 }
 
 /// Where elements come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Elements {
+pub enum ElementSource {
     /// All are this one.
-    All(Number),
+    All(SavedScalar),
     /// They stand in the file from this byte of its data on.
     Bytes(u64),
 }
@@ -58,7 +58,7 @@ pub enum Elements {
 /// A scalar of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Number {
+pub enum SavedScalar {
     /// This one.
     Bits(Scalar),
     /// An open number.
@@ -70,7 +70,7 @@ pub enum Number {
 /// What a step reads, and what a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum At {
+pub enum StepSource {
     /// An argument's base.
     Argument(u32),
     /// A leaf of the segment.
@@ -82,32 +82,32 @@ pub enum At {
 /// An operand of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reads {
-    /// The same number everywhere.
-    Number(Number),
+pub enum SavedOperand {
+    /// One number at every point.
+    Number(SavedScalar),
     /// All elements in C order.
-    Whole(At),
+    Whole(StepSource),
     /// The elements at these positions: an offset and strides.
-    View(At, Extent, Vec<Extent>),
+    View(StepSource, Extent, Vec<Extent>),
 }
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stepped {
+pub struct SavedStep {
     /// The dtype of what it gives.
     pub dtype: DType,
     /// The shape of that.
     pub shape: Vec<Extent>,
     /// What it does.
-    pub does: Does,
+    pub does: SavedAction,
     /// Its operands.
-    pub reads: Vec<Reads>,
+    pub reads: Vec<SavedOperand>,
 }
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Does {
+pub enum SavedAction {
     /// A scalar operation on operands of its shape.
     Apply(Op),
     /// A result of a function, both by their numbers.
@@ -115,7 +115,7 @@ pub enum Does {
     /// The coordinate along an axis.
     Index(u32),
     /// The first operand with this view of it replaced by the second.
-    Assign(Seen),
+    Assign(OpenView),
     /// The operands one behind the other along an axis, with their ends.
     Join(u32, Vec<Extent>),
     /// The elements of the second operand at the positions of the first.
@@ -142,14 +142,14 @@ pub enum Does {
 }
 
 /// What numbers of a file stand for.
-pub(super) struct Parts<'f> {
-    pub functions: &'f [Arc<Function>],
+pub(super) struct FileParts<'f> {
+    pub functions: &'f [Arc<ScalarFunction>],
     /// The look's leaves, for these extents.
     pub leaves: &'f [Value],
     pub open: &'f [i64],
 }
 
-impl Number {
+impl SavedScalar {
     /// The scalar where the open extents are these.
     ///
     /// # Errors
@@ -157,15 +157,15 @@ impl Number {
     pub fn at(&self, open: &[i64]) -> Result<Scalar> {
         match self {
             // The bits above those of the dtype are none.
-            Number::Bits(scalar) if scalar.dtype == DType::Bool && scalar.bits > 1 => {
+            SavedScalar::Bits(scalar) if scalar.dtype == DType::Bool && scalar.bits > 1 => {
                 Err(damaged("a bool is neither true nor false"))
             }
-            Number::Bits(scalar) if scalar.dtype.is_complex() => {
+            SavedScalar::Bits(scalar) if scalar.dtype.is_complex() => {
                 Err(damaged("a number is complex"))
             }
-            Number::Bits(scalar) => Ok(Scalar::new(scalar.dtype, scalar.bits)),
-            Number::Of(dtype, of) => number(*dtype, of.at(open)?, false),
-            Number::By(dtype, of) => number(*dtype, of.at(open)?, true),
+            SavedScalar::Bits(scalar) => Ok(Scalar::new(scalar.dtype, scalar.bits)),
+            SavedScalar::Of(dtype, of) => number(*dtype, of.at(open)?, false),
+            SavedScalar::By(dtype, of) => number(*dtype, of.at(open)?, true),
         }
     }
 }
@@ -194,17 +194,19 @@ impl Outline {
     pub(super) fn of(
         recorded: &Recorded,
         mut leaf: impl FnMut(&Value) -> Result<u32>,
-        mut function: impl FnMut(&Arc<Function>) -> u32,
+        mut function: impl FnMut(&Arc<ScalarFunction>) -> u32,
     ) -> Result<Outline> {
         let leaves = recorded.leaves().iter().map(&mut leaf).collect::<Result<_>>()?;
         let arguments = recorded.arguments().iter();
-        let steps = recorded.steps().iter().map(|step| Stepped::of(step, &mut function));
+        let steps = recorded.steps().iter().map(|step| SavedStep::of(step, &mut function));
         let results = recorded.results().iter();
         Ok(Outline {
             arguments: arguments.map(|(dtype, shape)| (*dtype, extents_of(shape))).collect(),
             leaves,
             steps: steps.collect::<Result<_>>()?,
-            results: results.map(|(place, shape)| (At::of(*place), extents_of(shape))).collect(),
+            results: results
+                .map(|(place, shape)| (StepSource::of(*place), extents_of(shape)))
+                .collect(),
         })
     }
 
@@ -212,7 +214,7 @@ impl Outline {
     ///
     /// # Errors
     /// - `Invalid`, `Shape`, `Index`: a part names what is not there, or extents that cannot be.
-    pub(super) fn recorded(&self, parts: &Parts<'_>) -> Result<Recorded> {
+    pub(super) fn recorded(&self, parts: &FileParts<'_>) -> Result<Recorded> {
         let open = parts.open;
         let arguments = self.arguments.iter();
         let arguments = arguments.map(|(dtype, shape)| Ok((*dtype, shape_at(shape, open)?)));
@@ -230,14 +232,15 @@ impl Outline {
         ))
     }
 
-    fn step(&self, number: usize, parts: &Parts<'_>) -> Result<Step> {
+    fn step(&self, number: usize, parts: &FileParts<'_>) -> Result<RecordedStep> {
         let (step, open) = (&self.steps[number], parts.open);
-        let read = |reads: &Reads| match reads {
-            Reads::Number(scalar) => Ok(Read::Scalar(scalar.at(open)?)),
-            Reads::Whole(at) => Ok(Read::Whole(at.place(self, number)?)),
-            Reads::View(at, offset, strides) => {
+        let read = |reads: &SavedOperand| match reads {
+            SavedOperand::Number(scalar) => Ok(RecordedOperand::Scalar(scalar.at(open)?)),
+            SavedOperand::Whole(at) => Ok(RecordedOperand::Whole(at.place(self, number)?)),
+            SavedOperand::View(at, offset, strides) => {
                 // Without a shape nothing is known of its reach, which is looked at when it is read.
-                let seen = Seen { offset: offset.clone(), shape: Vec::new(), strides: Vec::new() };
+                let seen =
+                    OpenView { offset: offset.clone(), shape: Vec::new(), strides: Vec::new() };
                 let offset = seen.at(open)?.offset;
                 let stride = |stride: &Extent| {
                     let stride = stride.at(open)?;
@@ -248,10 +251,13 @@ impl Outline {
                     }
                 };
                 let strides = strides.iter().map(stride).collect::<Result<_>>()?;
-                Ok(Read::View(at.place(self, number)?, Box::new(Layout { offset, strides })))
+                Ok(RecordedOperand::View(
+                    at.place(self, number)?,
+                    Box::new(InputLayout { offset, strides }),
+                ))
             }
         };
-        Ok(Step {
+        Ok(RecordedStep {
             dtype: step.dtype,
             shape: shape_at(&step.shape, open)?,
             op: step.does.op(parts)?,
@@ -264,21 +270,23 @@ impl Outline {
 /// The longest stride: no step of an axis that has more than one element is longer.
 const FARTHEST: u64 = i64::MAX as u64 / 16;
 
-impl At {
-    fn of(place: Place) -> At {
+impl StepSource {
+    fn of(place: RecordedPlace) -> StepSource {
         match place {
-            Place::Argument(number) => At::Argument(number),
-            Place::Leaf(number) => At::Leaf(number),
-            Place::Step(number) => At::Step(number),
+            RecordedPlace::Argument(number) => StepSource::Argument(number),
+            RecordedPlace::Leaf(number) => StepSource::Leaf(number),
+            RecordedPlace::Step(number) => StepSource::Step(number),
         }
     }
 
     /// The place, if it is there before so many steps are done.
-    fn place(self, outline: &Outline, steps: usize) -> Result<Place> {
+    fn place(self, outline: &Outline, steps: usize) -> Result<RecordedPlace> {
         let (place, number, count) = match self {
-            At::Argument(number) => (Place::Argument(number), number, outline.arguments.len()),
-            At::Leaf(number) => (Place::Leaf(number), number, outline.leaves.len()),
-            At::Step(number) => (Place::Step(number), number, steps),
+            StepSource::Argument(number) => {
+                (RecordedPlace::Argument(number), number, outline.arguments.len())
+            }
+            StepSource::Leaf(number) => (RecordedPlace::Leaf(number), number, outline.leaves.len()),
+            StepSource::Step(number) => (RecordedPlace::Step(number), number, steps),
         };
         match (number as usize) < count {
             true => Ok(place),
@@ -287,38 +295,44 @@ impl At {
     }
 }
 
-impl Stepped {
-    fn of(step: &Step, function: &mut impl FnMut(&Arc<Function>) -> u32) -> Result<Stepped> {
-        let read = |read: &Read| match read {
-            Read::Scalar(scalar) => Reads::Number(Number::Bits(*scalar)),
-            Read::Whole(place) => Reads::Whole(At::of(*place)),
-            Read::View(place, layout) => {
-                let Layout { offset, strides } = &**layout;
+impl SavedStep {
+    fn of(
+        step: &RecordedStep,
+        function: &mut impl FnMut(&Arc<ScalarFunction>) -> u32,
+    ) -> Result<SavedStep> {
+        let read = |read: &RecordedOperand| match read {
+            RecordedOperand::Scalar(scalar) => SavedOperand::Number(SavedScalar::Bits(*scalar)),
+            RecordedOperand::Whole(place) => SavedOperand::Whole(StepSource::of(*place)),
+            RecordedOperand::View(place, layout) => {
+                let InputLayout { offset, strides } = &**layout;
                 let view = View { offset: *offset, shape: Shape::new(), strides: strides.clone() };
-                let Seen { offset, strides, .. } = Seen::of(&view);
-                Reads::View(At::of(*place), offset, strides)
+                let OpenView { offset, strides, .. } = OpenView::of(&view);
+                SavedOperand::View(StepSource::of(*place), offset, strides)
             }
         };
-        Ok(Stepped {
+        Ok(SavedStep {
             dtype: step.dtype,
             shape: extents_of(&step.shape),
-            does: Does::of(&step.op, function)?,
+            does: SavedAction::of(&step.op, function)?,
             reads: step.operands.iter().map(read).collect(),
         })
     }
 }
 
-impl Does {
-    fn of(op: &NodeOp, function: &mut impl FnMut(&Arc<Function>) -> u32) -> Result<Does> {
+impl SavedAction {
+    fn of(
+        op: &NodeOp,
+        function: &mut impl FnMut(&Arc<ScalarFunction>) -> u32,
+    ) -> Result<SavedAction> {
         Ok(match op {
-            NodeOp::Apply(op) => Does::Apply(*op),
-            NodeOp::Call(called) => Does::Call(function(&called.function), called.result),
-            NodeOp::Index(axis) => Does::Index(*axis),
-            NodeOp::Assign(view) => Does::Assign(Seen::of(view)),
-            NodeOp::Join(join) => Does::Join(join.axis, extents_of(&join.ends)),
-            NodeOp::Gather => Does::Gather,
-            NodeOp::Scatter(shape) => Does::Scatter(extents_of(shape)),
-            NodeOp::Deferred(deferred) => Does::over(deferred),
+            NodeOp::Apply(op) => SavedAction::Apply(*op),
+            NodeOp::Call(called) => SavedAction::Call(function(&called.function), called.result),
+            NodeOp::Index(axis) => SavedAction::Index(*axis),
+            NodeOp::Assign(view) => SavedAction::Assign(OpenView::of(view)),
+            NodeOp::Join(join) => SavedAction::Join(join.axis, extents_of(&join.ends)),
+            NodeOp::Gather => SavedAction::Gather,
+            NodeOp::Scatter(shape) => SavedAction::Scatter(extents_of(shape)),
+            NodeOp::Deferred(deferred) => SavedAction::over(deferred),
             NodeOp::Argument | NodeOp::Reduce { .. } | NodeOp::Whole(_) | NodeOp::WhereTrue => {
                 let words = crate::explain::trace::operation(op);
                 return Err(super::unsupported("a file has no such step").with("operation", words));
@@ -326,41 +340,44 @@ impl Does {
         })
     }
 
-    fn over(Deferred { over, shapes }: &Deferred) -> Does {
+    fn over(Deferred { over, shapes }: &Deferred) -> SavedAction {
         let of = shapes.first().map_or_else(Vec::new, |shape| extents_of(shape));
         match over {
-            Over::Reduce { op, axes, keepdims } => {
+            WholeAxisOp::Reduce { op, axes, keepdims } => {
                 let axes = axes.iter().map(|axis| *axis as u32).collect();
-                Does::Reduce { op: *op, axes, keepdims: *keepdims, of }
+                SavedAction::Reduce { op: *op, axes, keepdims: *keepdims, of }
             }
-            Over::Scan { op, axis } => Does::Scan { op: *op, axis: *axis as u32, of },
-            Over::Place { op, axis } => Does::Place { op: *op, axis: *axis as u32, of },
-            Over::Sort { axis } => Does::Sort { axis: *axis as u32, of },
-            Over::ArgSort { axis } => Does::ArgSort { axis: *axis as u32, of },
-            Over::MatMul => {
-                Does::MatMul(of, shapes.get(1).map_or_else(Vec::new, |shape| extents_of(shape)))
+            WholeAxisOp::Scan { op, axis } => SavedAction::Scan { op: *op, axis: *axis as u32, of },
+            WholeAxisOp::Place { op, axis } => {
+                SavedAction::Place { op: *op, axis: *axis as u32, of }
             }
+            WholeAxisOp::Sort { axis } => SavedAction::Sort { axis: *axis as u32, of },
+            WholeAxisOp::ArgSort { axis } => SavedAction::ArgSort { axis: *axis as u32, of },
+            WholeAxisOp::MatMul => SavedAction::MatMul(
+                of,
+                shapes.get(1).map_or_else(Vec::new, |shape| extents_of(shape)),
+            ),
         }
     }
 
     /// The operation, for these extents.
-    fn op(&self, parts: &Parts<'_>) -> Result<NodeOp> {
+    fn op(&self, parts: &FileParts<'_>) -> Result<NodeOp> {
         let open = parts.open;
-        let deferred = |over: Over, shapes: &[&Vec<Extent>]| {
+        let deferred = |over: WholeAxisOp, shapes: &[&Vec<Extent>]| {
             let shapes = shapes.iter().map(|shape| shape_at(shape, open));
             let shapes: SmallVec<[Shape; 2]> = shapes.collect::<Result<_>>()?;
             Ok(NodeOp::Deferred(Box::new(Deferred { over, shapes })))
         };
         match self {
-            Does::Apply(op) => Ok(NodeOp::Apply(*op)),
-            Does::Call(function, result) => {
+            SavedAction::Apply(op) => Ok(NodeOp::Apply(*op)),
+            SavedAction::Call(function, result) => {
                 let function = parts.functions.get(*function as usize);
                 let function = function.ok_or_else(|| damaged("a step calls no function"))?;
                 Ok(NodeOp::Call(Called { function: function.clone(), result: *result }))
             }
-            Does::Index(axis) => Ok(NodeOp::Index(*axis)),
-            Does::Assign(seen) => Ok(NodeOp::Assign(Box::new(seen.at(open)?))),
-            Does::Join(axis, ends) => {
+            SavedAction::Index(axis) => Ok(NodeOp::Index(*axis)),
+            SavedAction::Assign(seen) => Ok(NodeOp::Assign(Box::new(seen.at(open)?))),
+            SavedAction::Join(axis, ends) => {
                 let mut join = Join { axis: *axis, ends: SmallVec::new() };
                 for end in ends {
                     let end = usize::try_from(end.at(open)?).unwrap_or(0);
@@ -371,9 +388,9 @@ impl Does {
                 }
                 Ok(NodeOp::Join(Box::new(join)))
             }
-            Does::Gather => Ok(NodeOp::Gather),
-            Does::Scatter(shape) => Ok(NodeOp::Scatter(Box::new(shape_at(shape, open)?))),
-            Does::Reduce { op, axes, keepdims, of } => {
+            SavedAction::Gather => Ok(NodeOp::Gather),
+            SavedAction::Scatter(shape) => Ok(NodeOp::Scatter(Box::new(shape_at(shape, open)?))),
+            SavedAction::Reduce { op, axes, keepdims, of } => {
                 let axes: SmallVec<[usize; 4]> = axes.iter().map(|axis| *axis as usize).collect();
                 let is_once = |(number, axis): (usize, &usize)| {
                     *axis < of.len() && !axes[..number].contains(axis)
@@ -381,17 +398,21 @@ impl Does {
                 if !axes.iter().enumerate().all(is_once) {
                     return Err(damaged("a reduction is over axes that are not there"));
                 }
-                deferred(Over::Reduce { op: *op, axes, keepdims: *keepdims }, &[of])
+                deferred(WholeAxisOp::Reduce { op: *op, axes, keepdims: *keepdims }, &[of])
             }
-            Does::Scan { op, axis, of } => {
-                deferred(Over::Scan { op: *op, axis: *axis as usize }, &[of])
+            SavedAction::Scan { op, axis, of } => {
+                deferred(WholeAxisOp::Scan { op: *op, axis: *axis as usize }, &[of])
             }
-            Does::Place { op, axis, of } => {
-                deferred(Over::Place { op: *op, axis: *axis as usize }, &[of])
+            SavedAction::Place { op, axis, of } => {
+                deferred(WholeAxisOp::Place { op: *op, axis: *axis as usize }, &[of])
             }
-            Does::Sort { axis, of } => deferred(Over::Sort { axis: *axis as usize }, &[of]),
-            Does::ArgSort { axis, of } => deferred(Over::ArgSort { axis: *axis as usize }, &[of]),
-            Does::MatMul(left, right) => deferred(Over::MatMul, &[left, right]),
+            SavedAction::Sort { axis, of } => {
+                deferred(WholeAxisOp::Sort { axis: *axis as usize }, &[of])
+            }
+            SavedAction::ArgSort { axis, of } => {
+                deferred(WholeAxisOp::ArgSort { axis: *axis as usize }, &[of])
+            }
+            SavedAction::MatMul(left, right) => deferred(WholeAxisOp::MatMul, &[left, right]),
         }
     }
 }

@@ -5,15 +5,15 @@
 //! Not here: arguments that are objects of the front end, which calls segments by itself.
 
 use super::file::{Instance, Saved};
-use super::look::{Base, Ending, From, Look, Order, Register, Then};
-use super::seen::damaged;
+use super::look::{AfterSegment, BaseSource, Ending, ExtentOrder, Look, OutputSource, Register};
+use super::open_view::damaged;
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::memory::view::View;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// A call on its way.
-struct Call<'c> {
+struct SavedCall<'c> {
     look: &'c Look,
     instance: &'c Instance,
     open: &'c [i64],
@@ -41,7 +41,10 @@ impl Look {
         let at = |number: u8| open.get(usize::from(number)).copied().unwrap_or(0);
         self.open.len() == open.len()
             && self.open.iter().zip(open).all(is_seen)
-            && self.order.iter().all(|Order(a, b, least)| at(*a).saturating_sub(at(*b)) >= *least)
+            && self
+                .order
+                .iter()
+                .all(|ExtentOrder(a, b, least)| at(*a).saturating_sub(at(*b)) >= *least)
     }
 
     /// The open extents with what follows from them by division.
@@ -67,9 +70,9 @@ impl Look {
     }
 }
 
-impl super::look::Given {
+impl super::look::ArgumentPattern {
     fn leaves(&self, next: &mut usize, found: &mut Vec<usize>) {
-        use super::look::Given::{Array, Dict, Known, List, Number, Scalar, Tuple};
+        use super::look::ArgumentPattern::{Array, Dict, Known, List, Number, Scalar, Tuple};
         match self {
             Known(_) => return,
             Array | Scalar | Number(_) => found.push(*next),
@@ -85,12 +88,12 @@ impl super::look::Given {
 }
 
 impl Saved {
-    /// Calls the function with these arrays, of which numbers are such without axes, and gives the arrays of its result.
-    /// Arrays that it writes are written.
+    /// Calls the function with these arrays, of which numbers are such without axes, and gives the arrays of its
+    /// result. Arrays that it writes are written.
     ///
     /// # Errors
-    /// - `Shape`: the function was not recorded for such arrays, or decided otherwise then. Any of an evaluation; nothing
-    ///   was written then.
+    /// - `Shape`: the function was not recorded for such arrays, or decided otherwise then. Any of an evaluation;
+    ///   nothing was written then.
     pub fn run(&self, context: &Context, arrays: &[Array]) -> Result<Vec<Array>> {
         let mut why = None;
         for (number, look) in self.looks().iter().enumerate() {
@@ -98,7 +101,7 @@ impl Saved {
                 Ok((open, instance, inputs)) => {
                     let made = vec![None; look.made as usize];
                     let (instance, open) = (&instance, &open[..]);
-                    match (Call { look, instance, open, arrays, inputs, made }).run(context)? {
+                    match (SavedCall { look, instance, open, arrays, inputs, made }).run(context)? {
                         Some(results) => return Ok(results),
                         None => {
                             let words = "the function decides otherwise than when it was recorded";
@@ -177,7 +180,7 @@ impl Saved {
     }
 }
 
-impl Call<'_> {
+impl SavedCall<'_> {
     /// Goes all the way; `None` where it decides otherwise.
     fn run(mut self, context: &Context) -> Result<Option<Vec<Array>>> {
         let mut way = &self.look.ways[0];
@@ -191,10 +194,10 @@ impl Call<'_> {
                 self.made[place] = Some(result);
             }
             match &way.then {
-                Then::End(ending) => {
+                AfterSegment::End(ending) => {
                     return self.end(context, &self.look.endings[*ending as usize]).map(Some);
                 }
-                Then::Decide { seen, no, yes } => {
+                AfterSegment::Decide { seen, no, yes } => {
                     let last = last.ok_or_else(|| damaged("a segment decides nothing"))?;
                     let element = last.seen(seen.at(self.open)?)?;
                     let is_true = context.read(&element)?.to_vec()?.iter().any(|byte| *byte != 0);
@@ -216,11 +219,11 @@ impl Call<'_> {
         found.ok_or_else(|| damaged("a segment reads what is not there"))
     }
 
-    /// What a base gets: elements that nobody else has.
-    fn base(&self, base: Base) -> Result<Array> {
+    /// The elements that a base gets, which are its own.
+    fn base(&self, base: BaseSource) -> Result<Array> {
         match base {
-            Base::Register(register) => self.register(register)?.snapshot(),
-            Base::Leaf(number) => self.instance.leaf(number),
+            BaseSource::Register(register) => self.register(register)?.snapshot(),
+            BaseSource::Leaf(number) => self.instance.leaf(number),
         }
     }
 
@@ -231,8 +234,8 @@ impl Call<'_> {
         let leaves = self.look.arrays();
         let outputs = ending.outputs.iter().map(|output| {
             let base = match output.from {
-                From::Base(number) => bases.get(number as usize),
-                From::Object(object) => {
+                OutputSource::Base(number) => bases.get(number as usize),
+                OutputSource::Object(object) => {
                     let place = leaves.iter().position(|leaf| *leaf == object as usize);
                     place.and_then(|place| self.arrays.get(place))
                 }

@@ -1,19 +1,19 @@
-//! Making files of functions that were recorded.
+//! Making files of recorded functions.
 //!
-//! Owns [`Writer`], which numbers what looks have in common: functions of scalars, and elements.
+//! Owns [`Writer`], which numbers the parts that looks share: functions of scalars, and elements.
 //!
-//! Not here: what a look says (`look.rs`), the file (`file.rs`).
+//! Not here: the contents of a look (`look.rs`), the file (`file.rs`).
 
 use super::extent::Extent;
 use super::file::{ALIGNED, Document, Saved};
-use super::joined::joined;
 use super::look::Look;
-use super::outline::{Elements, Leaf, Number, Outline};
-use super::seen::extents_of;
+use super::open_extents::joined;
+use super::open_view::extents_of;
+use super::outline::{ConstantLeaf, ElementSource, Outline, SavedScalar};
 use crate::array::base::Array;
 use crate::context::Context;
 use crate::eager::segment::Segment;
-use crate::graph::function::Function;
+use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::ir::Program;
 use gpupy_core::{Result, Scalar};
@@ -24,10 +24,10 @@ use std::sync::Arc;
 pub struct Writer<'c> {
     context: &'c Context,
     looks: Vec<Look>,
-    functions: Vec<Arc<Function>>,
+    functions: Vec<Arc<ScalarFunction>>,
     data: Vec<u8>,
     /// Where the elements of values stand.
-    known: FxHashMap<ValueId, (Value, Elements)>,
+    known: FxHashMap<ValueId, (Value, ElementSource)>,
 }
 
 impl<'c> Writer<'c> {
@@ -41,10 +41,14 @@ impl<'c> Writer<'c> {
     ///
     /// # Errors
     /// - `Unsupported`: it has a step that a file cannot have. Any of an evaluation.
-    pub fn segment(&mut self, segment: &Segment, leaves: &mut Vec<Leaf>) -> Result<Outline> {
+    pub fn segment(
+        &mut self,
+        segment: &Segment,
+        leaves: &mut Vec<ConstantLeaf>,
+    ) -> Result<Outline> {
         let Writer { context, functions, data, known, .. } = self;
         let leaf = |value: &Value| leaf(context, data, known, value, leaves);
-        let function = |function: &Arc<Function>| {
+        let function = |function: &Arc<ScalarFunction>| {
             let place = functions.iter().position(|known| known == function);
             place.unwrap_or_else(|| {
                 functions.push(function.clone());
@@ -58,7 +62,7 @@ impl<'c> Writer<'c> {
     ///
     /// # Errors
     /// Any of an evaluation.
-    pub fn leaf(&mut self, base: &Array, leaves: &mut Vec<Leaf>) -> Result<u32> {
+    pub fn leaf(&mut self, base: &Array, leaves: &mut Vec<ConstantLeaf>) -> Result<u32> {
         leaf(self.context, &mut self.data, &mut self.known, &base.value()?, leaves)
     }
 
@@ -98,21 +102,21 @@ impl<'c> Writer<'c> {
 fn leaf(
     context: &Context,
     data: &mut Vec<u8>,
-    known: &mut FxHashMap<ValueId, (Value, Elements)>,
+    known: &mut FxHashMap<ValueId, (Value, ElementSource)>,
     value: &Value,
-    leaves: &mut Vec<Leaf>,
+    leaves: &mut Vec<ConstantLeaf>,
 ) -> Result<u32> {
     let elements = match known.get(&value.id()) {
         Some((_, elements)) => elements.clone(),
         None => {
             let bytes = context.read(&Array::from_value(value.clone()))?.to_vec()?;
             let elements = match same(value, &bytes) {
-                Some(scalar) => Elements::All(Number::Bits(scalar)),
+                Some(scalar) => ElementSource::All(SavedScalar::Bits(scalar)),
                 None => {
                     data.resize(data.len().next_multiple_of(ALIGNED), 0);
                     let start = data.len() as u64;
                     data.extend(bytes);
-                    Elements::Bytes(start)
+                    ElementSource::Bytes(start)
                 }
             };
             // The handle keeps its name from being another's.
@@ -121,7 +125,7 @@ fn leaf(
         }
     };
     let shape: Vec<Extent> = extents_of(value.shape());
-    let leaf = Leaf { dtype: value.dtype(), shape, elements };
+    let leaf = ConstantLeaf { dtype: value.dtype(), shape, elements };
     let place = leaves.iter().position(|known| *known == leaf);
     Ok(place.unwrap_or_else(|| {
         leaves.push(leaf);

@@ -1,16 +1,16 @@
-//! What computing, storing and loading cost: the model by which a schedule decides what it computes again and what it
-//! stores.
+//! The cost model of computing, storing and loading, by which a schedule decides what it recomputes and what it stores.
 //!
-//! Costs are in *operations*: what one arithmetic instruction takes for one element, as a part of a kernel. A function
-//! counts as many as its row says (`gpupy_core::op::OpInfo::cost`). Owns the constants, each with what it was measured on, and
-//! [`Growth`]. Invariant: nothing here changes what is computed, only how often.
+//! Costs are in *operations*: the time of one arithmetic instruction for one element, as a part of a kernel. A function
+//! counts as many as `gpupy_core::op::OpInfo::cost` says. Owns the constants, each with its measurement, and [`Growth`].
+//! Invariant: nothing here changes what is computed, only how often.
 //!
-//! Not here: who asks, which is the walker for what it reaches in several ways or more often than it has elements,
-//! `again.rs` for what earlier evaluations computed, `siblings.rs` for what others want, `placement.rs` for devices.
+//! Not here: the users of the model. The walker asks for values that are reached in several ways or more often than
+//! they have elements, `rematerialisation.rs` for values that earlier evaluations computed, `horizontal_fusion.rs` for
+//! values that other kernels want, `placement.rs` for devices.
 
 use crate::explain::step::Prices;
-use crate::graph::value::{Kind, NodeOp, Value, ValueId};
-use crate::graph::whole::Whole;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::thresholds::T;
 use gpupy_core::driver::{Capabilities, Costs};
 use gpupy_core::shape::size_of;
@@ -72,8 +72,8 @@ pub(crate) fn is_copied_whole(points: usize, boxes: usize, caps: &Capabilities) 
     copy < boxes.saturating_sub(1) as f64 * T.launch
 }
 
-/// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units to
-/// spare for it, and in host memory they are known for all of a row.
+/// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units
+/// to spare for it, and in host memory they are known for all of a row.
 pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
     caps.host_memory || caps.hardware || points <= T.chained_in_software
 }
@@ -160,7 +160,7 @@ pub(crate) fn weight(
     let mut weight = 0u32;
     open.push(value.clone());
     while let Some(value) = open.pop() {
-        let Kind::Expr { op, .. } = &value.0.kind else { continue };
+        let ValueKind::Expr { op, .. } = &value.0.kind else { continue };
         if op.stands_alone() || is_there(&value) || seen.contains(&value.id()) {
             continue;
         }
@@ -190,12 +190,12 @@ pub(crate) fn operations(op: &NodeOp, shape: &[usize], elements: usize) -> f64 {
             let last = shape.last().copied().unwrap_or(1).max(1);
             elements / last as f64 * *n as f64
         }
-        NodeOp::Whole(Whole::MatMul(k)) => elements * 2.0 * *k as f64,
-        NodeOp::Whole(Whole::Sort | Whole::ArgSort) => {
+        NodeOp::Whole(LibraryOp::MatMul(k)) => elements * 2.0 * *k as f64,
+        NodeOp::Whole(LibraryOp::Sort | LibraryOp::ArgSort) => {
             let row = shape.last().copied().unwrap_or(1);
             elements * (1.0 + (row as f64).log2())
         }
-        NodeOp::Whole(Whole::Scan(_))
+        NodeOp::Whole(LibraryOp::Scan(_))
         | NodeOp::Gather
         | NodeOp::Index(_)
         | NodeOp::Assign(_)

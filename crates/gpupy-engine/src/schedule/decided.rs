@@ -1,16 +1,18 @@
-//! What is decided once for an evaluation, before any of its steps is known: the passes over the pending graph.
+//! The decisions of an evaluation before its first step: the passes over the pending graph.
 //!
-//! Owns [`Decided`]. Each pass looks at the same copy of the graph ([`Below`], and what is found out about it, [`Flush`]).
+//! Owns [`Decided`]. Each pass reads the same copy of the graph ([`PendingGraph`], and its analysis,
+//! [`FlushAnalysis`]).
 //!
-//! Not here: the passes (`fuse.rs`, `together.rs`, `placement.rs`, `others.rs`), the order of steps (`ordering.rs`).
+//! Not here: the passes (`fusion.rs`, `reduction_groups.rs`, `placement.rs`, `others.rs`), the order of steps
+//! (`ordering.rs`).
 
-use super::below::Below;
-use super::device::Device;
-use super::flush::{Demand, Flush};
-use super::fuse::Fates;
+use super::flush::{Demand, FlushAnalysis};
+use super::fusion::Fates;
+use super::open_device::OpenDevice;
 use super::others::Others;
-use super::placement::{self, Order, Sides};
-use super::together::Together;
+use super::pending_graph::PendingGraph;
+use super::placement::{self, DeviceOrder, Sides};
+use super::reduction_groups::ReductionGroups;
 use gpupy_core::driver::Capabilities;
 use std::sync::Arc;
 
@@ -20,7 +22,7 @@ pub(crate) struct Decided {
     /// What becomes of its values.
     pub fates: Arc<Fates>,
     /// Which reductions go together.
-    pub together: Arc<Together>,
+    pub together: Arc<ReductionGroups>,
     /// Which device computes each value.
     pub sides: Arc<Sides>,
     /// What it was not asked for, and may compute on the way.
@@ -31,15 +33,15 @@ impl Decided {
     /// For what is asked of these devices.
     pub fn of(
         demand: &Demand<'_>,
-        below: &Below,
-        devices: &[Option<Device>],
-        order: &Order,
+        below: &PendingGraph,
+        devices: &[Option<OpenDevice>],
+        order: &DeviceOrder,
     ) -> Decided {
         // Of a device that is gone the next one does the work.
         let chosen = order.devices.first().and_then(|position| devices.get(*position));
         let unknown = Capabilities::default();
         let caps = chosen.and_then(Option::as_ref).map_or(&unknown, |device| &device.caps);
-        let mut flush = Flush::of(demand, below, caps);
+        let mut flush = FlushAnalysis::of(demand, below, caps);
         Decided {
             fates: Arc::new(Fates::of(&mut flush)),
             together: Arc::new(flush.together),

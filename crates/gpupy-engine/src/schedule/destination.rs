@@ -1,4 +1,4 @@
-//! Where results go: those of a walk, by its [`Ends`], and those of a launch, by its [`Destination`]s.
+//! Destinations of results: those of a walk ([`RootDestinations`]), and those of a launch ([`Destination`]s).
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// What becomes of the roots of a walk.
 #[derive(Clone, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct RootDestinations {
     pub form: Form,
     /// Of reductions, the operations of the roots behind the first.
     pub further: SmallVec<[Op; 4]>,
@@ -17,15 +17,15 @@ pub(crate) struct Ends {
     pub places: SmallVec<[Option<Access>; 1]>,
 }
 
-impl Ends {
+impl RootDestinations {
     /// One root, which gets a tile of its own.
-    pub fn tile(form: Form) -> Ends {
-        Ends { form, further: SmallVec::new(), places: smallvec![None] }
+    pub fn tile(form: Form) -> RootDestinations {
+        RootDestinations { form, further: SmallVec::new(), places: smallvec![None] }
     }
 
     /// One root, which goes to a place in a block.
-    pub fn place(form: Form, place: Access) -> Ends {
-        Ends { form, further: SmallVec::new(), places: smallvec![Some(place)] }
+    pub fn place(form: Form, place: Access) -> RootDestinations {
+        RootDestinations { form, further: SmallVec::new(), places: smallvec![Some(place)] }
     }
 }
 

@@ -1,13 +1,13 @@
-//! Flushes: the pending graph below what is wanted, looked at once before anything of it is computed.
+//! Flush analysis: the pending graph below the wanted values, examined once before anything of it is computed.
 //!
-//! Owns [`Demand`], what is wanted, and [`Flush`]: plain data, operands before what reads them. Invariant: a flush holds
-//! no value, so that looking changes nothing of who holds what.
+//! Owns [`Demand`], the wanted values, and [`FlushAnalysis`]: plain data, operands before the values that read them.
+//! Invariant: an analysis holds no value, so that it does not change the counts of handles.
 //!
-//! Not here: what is decided by it (`fuse.rs`), which reductions go together (`together.rs`).
+//! Not here: decisions (`fusion.rs`), which reductions go together (`reduction_groups.rs`).
 
-use crate::graph::value::{Kind, NodeOp, Value, ValueId};
-use crate::schedule::below::{Below, Source};
-use crate::schedule::together::Together;
+use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::reduction_groups::ReductionGroups;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::shape::size_of;
@@ -53,7 +53,7 @@ impl<'d> Demand<'d> {
 
 /// How an operation reads an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ReadPattern {
     /// In its own kernel, which may compute the operand.
     Inside,
     /// From a block: the operand is computed before.
@@ -64,7 +64,7 @@ pub(crate) enum Reading {
 
 /// A pending value.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending {
+pub(crate) struct PendingValue {
     pub id: ValueId,
     pub len: usize,
     /// Operations to compute an element from the operands'.
@@ -84,14 +84,14 @@ pub(crate) struct Pending {
     /// The first of those that are computed together with it in one launch, by its number: mostly itself.
     pub first: u32,
     /// The pending ones among what it reads.
-    pub operands: SmallVec<[(u32, Reading); 3]>,
+    pub operands: SmallVec<[(u32, ReadPattern); 3]>,
 }
 
 /// The pending values below what is wanted.
 #[derive(Debug, Default)]
-pub(crate) struct Flush {
+pub(crate) struct FlushAnalysis {
     /// Operands before what reads them.
-    pub nodes: Vec<Pending>,
+    pub nodes: Vec<PendingValue>,
     /// The number of each.
     pub numbers: FxHashMap<ValueId, u32>,
     /// The values that were computed before, and that nothing but this holds.
@@ -99,17 +99,17 @@ pub(crate) struct Flush {
     /// What is wanted, each with the first that one launch may compute together with it.
     pub wanted: SmallVec<[(u32, u32); 2]>,
     /// Which reductions go together.
-    pub together: Together,
+    pub together: ReductionGroups,
 }
 
-impl Flush {
+impl FlushAnalysis {
     /// The pending values below what is asked for, for a device of these capabilities.
-    pub fn of(demand: &Demand<'_>, below: &Below, caps: &Capabilities) -> Flush {
+    pub fn of(demand: &Demand<'_>, below: &PendingGraph, caps: &Capabilities) -> FlushAnalysis {
         let most = caps.max_dests;
-        let mut nodes: Vec<Pending> = Vec::with_capacity(below.values.len());
+        let mut nodes: Vec<PendingValue> = Vec::with_capacity(below.values.len());
         for (number, value) in below.values.iter().enumerate() {
             let outlives = below.outlives[number];
-            let pending = Pending { outlives, ..pending(value, &below.reads[number], &nodes) };
+            let pending = PendingValue { outlives, ..pending(value, &below.reads[number], &nodes) };
             nodes.push(pending);
         }
         let together = reductions_together(demand, &below.values, caps);
@@ -141,18 +141,22 @@ impl Flush {
         let ids = (0..).zip(&nodes).map(|(number, node)| (node.id, number));
         let leaves = below.leaves.iter().zip(&below.leaf_outlives);
         let unheld = leaves.filter(|(_, outlives)| !**outlives).map(|(leaf, _)| leaf.id());
-        Flush { numbers: ids.collect(), unheld: unheld.collect(), nodes, wanted, together }
+        FlushAnalysis { numbers: ids.collect(), unheld: unheld.collect(), nodes, wanted, together }
     }
 }
 
-/// Which reductions go together, of these pending values and of the last that were recorded and somebody holds.
-fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilities) -> Together {
+/// The groups of reductions among these pending values and the recent ones that are held.
+fn reductions_together(
+    demand: &Demand<'_>,
+    values: &[Value],
+    caps: &Capabilities,
+) -> ReductionGroups {
     let most = caps.max_reductions.min(caps.max_dests);
     let is_reduction =
         |value: &&Value| value.reduces().is_some() && caps.dtypes.contains(&value.dtype());
     let mut reductions: Vec<Value> = values.iter().filter(is_reduction).cloned().collect();
     if most < 2 || reductions.is_empty() {
-        return Together::default();
+        return ReductionGroups::default();
     }
     let own: FxHashSet<ValueId> = reductions.iter().map(Value::id).collect();
     let held =
@@ -161,13 +165,13 @@ fn reductions_together(demand: &Demand<'_>, values: &[Value], caps: &Capabilitie
         held.into_iter().filter(|value| is_reduction(&value) && !own.contains(&value.id())),
     );
     reductions.sort_unstable_by_key(Value::order);
-    Together::of(&reductions, most)
+    ReductionGroups::of(&reductions, most)
 }
 
 /// A pending value behind these, which reads these sources.
-fn pending(value: &Value, reads: &[Source], before: &[Pending]) -> Pending {
+fn pending(value: &Value, reads: &[InputSource], before: &[PendingValue]) -> PendingValue {
     let len = value.len();
-    let mut node = Pending {
+    let mut node = PendingValue {
         id: value.id(),
         len,
         own: 0,
@@ -180,28 +184,28 @@ fn pending(value: &Value, reads: &[Source], before: &[Pending]) -> Pending {
         first: before.len() as u32,
         operands: SmallVec::new(),
     };
-    let Kind::Expr { op, .. } = &value.0.kind else { return node };
+    let ValueKind::Expr { op, .. } = &value.0.kind else { return node };
     node.own = op.cost();
     if let NodeOp::Reduce { n, .. } = op {
         let rows = len / value.shape().last().copied().unwrap_or(1).max(1);
         node.points = rows.saturating_mul(*n);
     }
     for (place, source) in reads.iter().enumerate() {
-        let Source::Pending(number) = *source else { continue };
+        let InputSource::Pending(number) = *source else { continue };
         let reading = match op {
-            NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => Reading::Stored,
-            NodeOp::Assign(_) if place == 0 => Reading::Stored,
-            NodeOp::Gather if place == 1 => Reading::Stored,
+            NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => ReadPattern::Stored,
+            NodeOp::Assign(_) if place == 0 => ReadPattern::Stored,
+            NodeOp::Gather if place == 1 => ReadPattern::Stored,
             NodeOp::Join(join) => {
                 let points = size_of(&join.shape(place, value.shape()));
                 let known = node.operands.iter_mut().find(|(known, _)| *known == number);
-                if let Some((_, Reading::Parts(others, are_several))) = known {
+                if let Some((_, ReadPattern::Parts(others, are_several))) = known {
                     (*others, *are_several) = (others.saturating_add(points), true);
                     continue;
                 }
-                Reading::Parts(points, false)
+                ReadPattern::Parts(points, false)
             }
-            _ => Reading::Inside,
+            _ => ReadPattern::Inside,
         };
         if !node.operands.contains(&(number, reading)) {
             node.operands.push((number, reading));

@@ -1,18 +1,17 @@
-//! Halos: copies of rotated values, with a margin of what comes in at their ends.
+//! Halos (ghost cells): copies of rotated values, with a margin that wraps around their ends.
 //!
-//! A rotation (`roll`) is a join of two views of one value for each axis. A map that reads it is cut into
-//! boxes where the parts end; a reduction cannot be, as a row of what it adds up may lie in several parts.
-//! It reads a copy of the value that goes on for some elements behind each end, as the parts of a grid on
-//! several computers do: there, every rotation by no more than the margin is an affine access. So one copy
-//! serves all shifts of a search.
+//! A rotation (`roll`) is a join of two views of one value for each axis. A map that reads it is split into boxes where
+//! the parts end. A reduction cannot be split so, as a row that it combines may lie in several parts. It reads a copy
+//! of the value that goes on for some elements behind each end, as the parts of a grid on several computers do: there,
+//! every rotation by no more than the margin is an affine access. So one copy serves all shifts of a search.
 //!
-//! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the evaluation that made it; it is
-//! one tile; no pause follows it before something is computed from it, which the next slice finds.
+//! Owns [`Rotation`] and [`Halos`]. Invariants: a halo lives no longer than the evaluation that made it; it is one
+//! tile; no pause follows it before something is computed from it, which the next slice finds.
 //!
 //! Not here: where a walk meets a join (`walk/mod.rs`), boxes (`steps/boxes.rs`).
 
 use crate::graph::join::Join;
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -61,7 +60,7 @@ impl Rotation {
 
 /// The axis along which an expression moves the elements of one value, by how many, and that value.
 fn turned(value: &Value) -> Option<(usize, usize, Value)> {
-    let Kind::Expr { op: NodeOp::Join(join), inputs } = &value.0.kind else { return None };
+    let ValueKind::Expr { op: NodeOp::Join(join), inputs } = &value.0.kind else { return None };
     let [by, extent] = join.ends[..] else { return None };
     let operands = value.state().operands.clone();
     let [Some(first), Some(second)] = &operands[..] else { return None };

@@ -1,22 +1,21 @@
-//! In place: a launch that writes into the block of an operand, which nobody needs any more.
+//! In-place operations: a launch writes into the block of an operand that has no other use left.
 //!
-//! Owns the rule when that may be. The value of `2.5 * x + y` takes the block of `x` when nothing
-//! else holds `x`, nor any operation between the two; so may an assignment take that of the value that
-//! it changes. Then a loop over large arrays moves no more memory than it must, and takes no more.
-//! Invariants: an operand that anything else could ask for is never written; what a failed launch was
-//! to take is as it was.
+//! Owns the rule when that is allowed. The value of `2.5 * x + y` takes the block of `x` when nothing else holds `x`,
+//! nor any operation between the two; so may an assignment take that of the value that it changes. Then a loop over
+//! large arrays moves no more memory than it must, and allocates no more. Invariants: an operand that anything else
+//! could read is never written; after a failed launch, the operand is unchanged.
 //!
-//! Not here: the evaluation of assignments (`assign.rs`).
+//! Not here: the evaluation of assignments (`host_assign.rs`).
 
-use crate::blocks::cache::Part;
-use crate::graph::value::{Kind, Value, ValueId};
+use crate::blocks::cache::BlockPart;
+use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::Device;
-use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::walk::{Role, Walk};
+use crate::schedule::walk::{FusionWalk, Role};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::Form;
@@ -28,32 +27,31 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// An operand whose block a launch writes into.
-pub(crate) struct Taken {
+pub(crate) struct TakenOperand {
     /// Its place among the kernel's operands.
     pub operand: usize,
     value: Value,
     /// The value that takes the block, with its one tile.
     heir: Value,
     tile: Tile,
-    /// What the heir is computed from, out of everybody's reach: whoever holds the heir could ask
-    /// for it.
-    operands: Operands,
+    /// The operands of the heir, taken out of it: another handle of the heir could read them.
+    operands: OperandAccesses,
     /// What is between the two, and cannot be found any more.
     between: SmallVec<[Value; 2]>,
 }
 
-type Operands = SmallVec<[Option<Value>; 3]>;
+type OperandAccesses = SmallVec<[Option<Value>; 3]>;
 
-impl Taken {
-    /// The operand at this place, whose block an heir takes for its one tile; what the heir is computed from is out of reach
-    /// from now on.
-    pub fn of(operand: usize, value: Value, heir: Value, tile: Tile) -> Taken {
+impl TakenOperand {
+    /// The operand at this place, whose block an heir takes for its one tile; what the heir is computed from is out of
+    /// reach from now on.
+    pub fn of(operand: usize, value: Value, heir: Value, tile: Tile) -> TakenOperand {
         let operands = std::mem::take(&mut heir.state().operands);
-        Taken { operand, value, heir, tile, operands, between: SmallVec::new() }
+        TakenOperand { operand, value, heir, tile, operands, between: SmallVec::new() }
     }
 
     /// Hands the block over after the launch, or gives everything back after an error.
-    pub fn end(self, device: &mut Device, error: Option<&Error>) {
+    pub fn end(self, device: &mut OpenDevice, error: Option<&Error>) {
         let all = self.tile.range.clone();
         let Some(error) = error else {
             device.hand_over(&self.value, &self.heir, &self.tile);
@@ -66,7 +64,7 @@ impl Taken {
             return;
         };
         if error.kind() == ErrorKind::DeviceLost {
-            // Nobody knows how far it came.
+            // The launch may have written any part of it.
             self.value.state().on_host.remove(all.clone());
             self.value.mark_lost(all);
         }
@@ -83,11 +81,11 @@ impl Partition {
     /// The operand whose block the only destination of a piece's kernel may take, if there is one.
     pub fn operand_to_take(
         &mut self,
-        device: &Device,
-        piece: &Piece,
+        device: &OpenDevice,
+        piece: &KernelPiece,
         kernel: &Kernel,
         dests: &[Destination],
-    ) -> Option<Taken> {
+    ) -> Option<TakenOperand> {
         let (Some(root), [Destination::Tile { value, tile }]) = (self.root_of(piece), dests) else {
             return None;
         };
@@ -102,7 +100,8 @@ impl Partition {
             if !device.may_take(candidate, tile) {
                 continue;
             }
-            let mut taken = Taken::of(operand, candidate.clone(), value.clone(), tile.clone());
+            let mut taken =
+                TakenOperand::of(operand, candidate.clone(), value.clone(), tile.clone());
             self.look_up();
             self.mark(piece);
             if self.is_only_here(&mut taken, kernel, root) {
@@ -113,10 +112,10 @@ impl Partition {
         None
     }
 
-    /// Whether nothing but this evaluation holds the value that would be taken, or anything between
-    /// it and the root. Those are asked first that hold the others, and are forgotten by whoever
-    /// could find them again; so nobody comes by a handle after it was asked for.
-    fn is_only_here(&self, taken: &mut Taken, kernel: &Kernel, root: u32) -> bool {
+    /// Whether nothing but this evaluation holds the value that would be taken, or anything between it and the root.
+    /// Holders are checked before the values that they hold, and are removed from the tables that could find them
+    /// again; so no new handle appears after a check.
+    fn is_only_here(&self, taken: &mut TakenOperand, kernel: &Kernel, root: u32) -> bool {
         let is_taken = |value: &Value| Arc::ptr_eq(&value.0, &taken.value.0);
         let all = 0..self.walk.nodes.len() as u32;
         let mut own = all.filter(|node| is_taken(&self.walk.nodes[*node as usize].value));
@@ -134,7 +133,7 @@ impl Partition {
             let mut above = self.parents(node).to_vec();
             above.dedup();
             for parent in above {
-                let slots = |operands: &Operands| {
+                let slots = |operands: &OperandAccesses| {
                     operands.iter().flatten().filter(|o| Arc::ptr_eq(&o.0, &value.0)).count()
                 };
                 let held = match parent == root {
@@ -175,7 +174,7 @@ impl Partition {
 
 /// How what is written into part of a value reads that value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reads {
+pub(crate) enum SelfReads {
     /// Not at all.
     Nothing,
     /// Each element only at the point that writes it.
@@ -184,29 +183,29 @@ pub(crate) enum Reads {
     Elsewhere,
 }
 
-impl Walk {
+impl FusionWalk {
     /// How this walk, whose points are written at an access, reads a value.
-    pub fn reads(&self, value: &Value, at: &Access) -> Reads {
+    pub fn reads(&self, value: &Value, at: &Access) -> SelfReads {
         let steps = || at.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
         let is_same = |access: &Access| {
             let own = access.strides.iter().zip(&self.space).filter(|(_, extent)| **extent != 1);
             access.offset == at.offset && steps().map(|s| s.0).eq(own.map(|s| s.0))
         };
-        let mut reads = Reads::Nothing;
+        let mut reads = SelfReads::Nothing;
         for node in self.nodes.iter().filter(|node| Arc::ptr_eq(&node.value.0, &value.0)) {
             match node.role {
                 // Where points share an element, one may read what another has written.
                 Role::Leaf if is_same(&node.access) && steps().all(|s| *s.0 != 0) => {
-                    reads = Reads::WhereWritten;
+                    reads = SelfReads::WhereWritten;
                 }
-                _ => return Reads::Elsewhere,
+                _ => return SelfReads::Elsewhere,
             }
         }
         reads
     }
 
-    /// Whether nothing but an assignment, this walk of its source and these handles of its kernels hold the old value, or
-    /// anything between it and the source. Those are asked first that hold the others (see `is_only_here`).
+    /// Whether nothing but an assignment, this walk of its source and these handles of its kernels hold the old value,
+    /// or anything between it and the source. Those are asked first that hold the others (see `is_only_here`).
     pub fn is_all_that_holds_the_old<'v>(
         &self,
         assignment: &Value,
@@ -258,8 +257,8 @@ fn allows(caps: &Capabilities, kernel: &Kernel) -> bool {
     caps.in_place && caps.host_memory && kernel.program.form == Form::Map
 }
 
-/// Whether a kernel that gives all of a value might write into one of its operands, of which it is known whether something
-/// holds them.
+/// Whether a kernel that gives all of a value might write into one of its operands, of which it is known whether
+/// something holds them.
 pub(crate) fn may_take(
     caps: &Capabilities,
     kernel: &Kernel,
@@ -282,8 +281,8 @@ fn fits(kernel: &Kernel, operand: usize, value: &Value) -> bool {
     let mut reads = kernel.program.insts.iter().filter(|inst| {
         matches!(inst.op, Op::Load | Op::Gather) && inst.args[0] as usize == operand
     });
-    matches!(part, Part::Tile(_))
-        && matches!(candidate.0.kind, Kind::Expr { .. })
+    matches!(part, BlockPart::Tile(_))
+        && matches!(candidate.0.kind, ValueKind::Expr { .. })
         && candidate.dtype() == value.dtype()
         && candidate.len() == value.len()
         && reads.all(|inst| inst.op == Op::Load && is_alike(inst.args[1]))

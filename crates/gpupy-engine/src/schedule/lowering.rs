@@ -1,19 +1,21 @@
 //! Lowering: how a device does an operation that it lacks itself.
 //!
-//! Owns how a [`Way`] is found, once for each device, operation and dtype. What a driver lowers is its own
-//! program; what it lacks is the core's (`functions/`), where it has everything that this needs. A
-//! program that fits into one kernel takes the operation's place there (`kernel.rs`), with branches
-//! where the device has them. One that does not, on a device with tiny limits, becomes values of its
-//! own while the operation is walked, so that partitioning can cut between its straight instructions.
-//! Invariant: each way computes the same bits.
+//! Owns how an [`OperationLowering`] is found, once for each device, operation and dtype. An operation that a driver
+//! lowers has the driver's own program. One that it lacks has the core's (`functions/`), if the driver has all
+//! operations of that. A program that fits into one kernel takes the operation's place there (`kernel.rs`), with
+//! branches where the device has them. One that does not, on a device with tiny limits, becomes values of its own while
+//! the operation is walked, so that partitioning can cut between its straight-line instructions. Invariant: each
+//! lowering computes the same bits.
 //!
 //! Not here: the programs.
 
 use crate::explain::trace::operation;
-use crate::graph::function::Function;
-use crate::graph::value::{Input, Kind, NodeOp, Operand, Value};
-use crate::schedule::device::Device;
-use crate::schedule::ways::{Lowered, Steps, Way, method_dtype};
+use crate::graph::scalar_function::ScalarFunction;
+use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{
+    LoweredProgram, LoweredSteps, OperationLowering, method_dtype,
+};
 use crate::thresholds::T;
 use gpupy_core::driver::{Method, Part};
 use gpupy_core::functions;
@@ -24,9 +26,9 @@ use gpupy_core::{DType, Error, ErrorKind, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-impl Device {
+impl OpenDevice {
     /// How this device does an operation; `dtype` as for `Driver::get_method`.
-    pub fn way(&self, op: Op, dtype: DType) -> Way {
+    pub fn way(&self, op: Op, dtype: DType) -> OperationLowering {
         if let Some(way) = self.ways.borrow().get(&(op, dtype)) {
             return way.clone();
         }
@@ -37,14 +39,18 @@ impl Device {
 
     /// Whether there is no way, asked more often than which it is.
     fn is_absent(&self, op: Op, dtype: DType) -> bool {
-        let known = self.ways.borrow().get(&(op, dtype)).map(|way| matches!(way, Way::Absent));
-        known.unwrap_or_else(|| matches!(self.way(op, dtype), Way::Absent))
+        let known = self
+            .ways
+            .borrow()
+            .get(&(op, dtype))
+            .map(|way| matches!(way, OperationLowering::Absent));
+        known.unwrap_or_else(|| matches!(self.way(op, dtype), OperationLowering::Absent))
     }
 
     /// Whether this device can compute a value from its operands, as far as that can be told before
     /// a program is made.
     pub fn does(&self, value: &Value) -> bool {
-        let Kind::Expr { op, inputs } = &value.0.kind else { return true };
+        let ValueKind::Expr { op, inputs } = &value.0.kind else { return true };
         self.lack(value, op, inputs, &value.state().operands).is_none()
     }
 
@@ -76,7 +82,7 @@ impl Device {
             NodeOp::Apply(op) => (Some((*op, method_dtype(*op, own, first))), FormKind::Map),
             NodeOp::Argument | NodeOp::Deferred(_) => return value.check_closed().err(),
             NodeOp::Call(called) => match self.way_of(&called.function) {
-                Way::Absent => return Some(self.cannot(operation(op), own)),
+                OperationLowering::Absent => return Some(self.cannot(operation(op), own)),
                 _ => (None, FormKind::Map),
             },
             NodeOp::Reduce { op, .. } => (Some((*op, own)), FormKind::Reduce),
@@ -111,7 +117,7 @@ impl Device {
     }
 
     /// How this device does a function, in operations that it has: never by itself.
-    pub fn way_of(&self, function: &Function) -> Way {
+    pub fn way_of(&self, function: &ScalarFunction) -> OperationLowering {
         let mut functions = self.functions.borrow_mut();
         if functions.len() == T.kept_functions {
             functions.clear();
@@ -120,13 +126,15 @@ impl Device {
         known
             .or_insert_with(|| {
                 let method = |op, dtype| match self.way(op, dtype) {
-                    Way::Native => Method::Native,
-                    Way::Inlined(own) | Way::Expanded(own) => Method::Lowered(own.program.clone()),
-                    Way::Absent => Method::Absent,
+                    OperationLowering::Native => Method::Native,
+                    OperationLowering::Inlined(own) | OperationLowering::Expanded(own) => {
+                        Method::Lowered(own.program.clone())
+                    }
+                    OperationLowering::Absent => Method::Absent,
                 };
                 match self.translate(function.program(), method) {
                     Some(program) => self.inlined_or_expanded(program, function.results()[0]),
-                    None => Way::Absent,
+                    None => OperationLowering::Absent,
                 }
             })
             .clone()
@@ -135,16 +143,16 @@ impl Device {
     /// Whether kernels of this device can read a value anywhere: it fits into one block.
     pub fn gathers_from(&self, table: &Value) -> bool {
         let fits = self.tiling_of(table).numbers(0..table.len()).len() == 1;
-        fits && !matches!(self.way(Op::Gather, table.dtype()), Way::Absent)
+        fits && !matches!(self.way(Op::Gather, table.dtype()), OperationLowering::Absent)
     }
 
-    fn find_way(&self, op: Op, dtype: DType) -> Way {
+    fn find_way(&self, op: Op, dtype: DType) -> OperationLowering {
         if !self.caps.dtypes.contains(&dtype) {
-            return Way::Absent;
+            return OperationLowering::Absent;
         }
         let own = |op, dtype| self.driver.get_method(op, dtype);
         let program = match own(op, dtype) {
-            Method::Native => return Way::Native,
+            Method::Native => return OperationLowering::Native,
             Method::Lowered(program) => Some(program),
             Method::Absent => {
                 // What a kernel takes may have branches; what is cut is straight.
@@ -153,25 +161,30 @@ impl Device {
                 if let Some(lowered) = branching.map(|program| self.lowered(program))
                     && self.fits_alone(&lowered, dtype)
                 {
-                    return Way::Inlined(Arc::new(lowered));
+                    return OperationLowering::Inlined(Arc::new(lowered));
                 }
                 functions::program(op, dtype).and_then(|p| self.translate(p, own))
             }
         };
-        program.map_or(Way::Absent, |program| self.inlined_or_expanded(program, dtype))
+        program
+            .map_or(OperationLowering::Absent, |program| self.inlined_or_expanded(program, dtype))
     }
 
     /// A program in the place of an operation whose result has this dtype: in a kernel, if one takes it.
-    fn inlined_or_expanded(&self, program: Program, dtype: DType) -> Way {
+    fn inlined_or_expanded(&self, program: Program, dtype: DType) -> OperationLowering {
         let is_straight =
             !program.insts.iter().any(|inst| inst.op == Op::Loop || inst.op == Op::If);
         let lowered = self.lowered(program);
         let fits = self.fits_alone(&lowered, dtype);
         let lowered = Arc::new(lowered);
-        if fits || !is_straight { Way::Inlined(lowered) } else { Way::Expanded(lowered) }
+        if fits || !is_straight {
+            OperationLowering::Inlined(lowered)
+        } else {
+            OperationLowering::Expanded(lowered)
+        }
     }
 
-    fn lowered(&self, program: Program) -> Lowered {
+    fn lowered(&self, program: Program) -> LoweredProgram {
         let mut need = self.driver.resource_zero();
         for inst in &program.insts {
             if !matches!(inst.op, Op::Const | Op::Param | Op::Store) {
@@ -180,11 +193,11 @@ impl Device {
             }
         }
         let operations = program.operation_count() as u32;
-        Lowered { program, need, operations }
+        LoweredProgram { program, need, operations }
     }
 
     /// Whether a kernel takes a program of an operation whose result has this dtype.
-    fn fits_alone(&self, lowered: &Lowered, dtype: DType) -> bool {
+    fn fits_alone(&self, lowered: &LoweredProgram, dtype: DType) -> bool {
         let mut alone = lowered.need;
         for operand in &lowered.program.params {
             let part = self.driver.resource_get(Part::Operand(*operand));
@@ -245,19 +258,20 @@ impl Device {
     }
 }
 
-/// The last operation on the way to a result of a straight-line program on a value's operands, with the others as values
-/// before it. They belong to the one walk that asks: another makes them again, but for those that are kept.
+/// The last operation on the way to a result of a straight-line program on a value's operands, with the others as
+/// values before it. They belong to the one walk that asks: another makes them again, but for those that are kept.
 pub(crate) fn expand(
     whole: &Value,
     (program, result): (&Program, u32),
     operands: &[Operand],
-    kept: &Steps,
-) -> (Op, Operands) {
+    kept: &LoweredSteps,
+) -> (Op, LoweringOperands) {
     let mut known: Vec<Operand> = Vec::with_capacity(program.insts.len());
     let stored = |inst: &&Inst| inst.op == Op::Store && inst.args[0] == result;
     let last = program.insts.iter().find(stored).map(|inst| inst.args[1]);
     for (at, inst) in program.insts.iter().enumerate() {
-        let args: Operands = program.uses(inst).map(|v| known[v as usize].clone()).collect();
+        let args: LoweringOperands =
+            program.uses(inst).map(|v| known[v as usize].clone()).collect();
         let found = match inst.op {
             Op::Param => operands[inst.args[0] as usize].clone(),
             Op::Const => (Input::Scalar(literal(inst)), None),
@@ -282,7 +296,7 @@ pub(crate) fn expand(
     (Op::Cast, smallvec![copied.unwrap_or((Input::Scalar(Scalar::zero(whole.dtype())), None))])
 }
 
-type Operands = SmallVec<[Operand; 3]>;
+type LoweringOperands = SmallVec<[Operand; 3]>;
 
 /// The value of an instruction whose operands are all scalars; its operation is exact.
 fn folded(inst: &Inst, args: &[Operand]) -> Option<Scalar> {

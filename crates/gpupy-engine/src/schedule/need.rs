@@ -1,17 +1,18 @@
-//! Need: what a piece of a walk takes of a device, and whether the device has it.
+//! Resource needs: how much of a device's limits a piece of a walk takes, and whether it fits.
 //!
-//! Owns the upper bounds, which are summed from the leaves, and the exact question, which is asked where a bound says no.
+//! Owns the upper bounds, which are summed from the leaves, and the exact question to the driver, which is asked where
+//! a bound exceeds a limit.
 //!
-//! Not here: what is done about a piece that does not fit (`partition.rs`).
+//! Not here: cutting a piece that does not fit (`partition.rs`).
 
 use crate::memory::access;
-use crate::schedule::device::Device;
 use crate::schedule::once::Once;
-use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
+use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Emitted, Kernel, Target};
+use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
 use crate::schedule::walk::{Applied, Child, Role, WalkNode};
-use crate::schedule::ways::{Way, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};
@@ -19,7 +20,7 @@ use gpupy_core::shape::contiguous_strides;
 
 impl Partition {
     /// The upper bound of what the piece below a node needs: its own and its children's.
-    pub(super) fn add_up(&mut self, device: &Device, node: u32) {
+    pub(super) fn add_up(&mut self, device: &OpenDevice, node: u32) {
         if self.collapsed[node as usize] {
             return;
         }
@@ -65,13 +66,15 @@ impl Partition {
     }
 
     /// What an operation needs, whatever its operands, and how many operations it is.
-    fn own_need(&self, device: &Device, applied: &Applied, node: u32) -> (Resources, u32) {
+    fn own_need(&self, device: &OpenDevice, applied: &Applied, node: u32) -> (Resources, u32) {
         let op = match applied {
             Applied::Op(op) => *op,
             Applied::Call(called) => {
                 return match device.way_of(&called.function) {
-                    Way::Inlined(own) | Way::Expanded(own) => (own.need, own.operations),
-                    Way::Native | Way::Absent => Default::default(),
+                    OperationLowering::Inlined(own) | OperationLowering::Expanded(own) => {
+                        (own.need, own.operations)
+                    }
+                    OperationLowering::Native | OperationLowering::Absent => Default::default(),
                 };
             }
         };
@@ -86,14 +89,18 @@ impl Partition {
         });
         let dtype = node.value.dtype();
         match device.way(op, method_dtype(op, dtype, first)) {
-            Way::Inlined(lowered) | Way::Expanded(lowered) => (lowered.need, lowered.operations),
-            Way::Native | Way::Absent => (device.driver.resource_get(Part::Op(op, dtype)), 1),
+            OperationLowering::Inlined(lowered) | OperationLowering::Expanded(lowered) => {
+                (lowered.need, lowered.operations)
+            }
+            OperationLowering::Native | OperationLowering::Absent => {
+                (device.driver.resource_get(Part::Op(op, dtype)), 1)
+            }
         }
     }
 
     /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the
     /// bound.
-    pub(super) fn fits(&mut self, device: &mut Device, node: u32) -> Result<bool> {
+    pub(super) fn fits(&mut self, device: &mut OpenDevice, node: u32) -> Result<bool> {
         let dtype = self.walk.nodes[node as usize].value.dtype();
         let dest = device.driver.resource_get(Part::Dest(dtype));
         let mut total = self.need[node as usize];
@@ -143,8 +150,8 @@ impl Partition {
     /// Whether a reduction and its map are one kernel.
     pub(super) fn fits_reduced(
         &self,
-        device: &mut Device,
-        piece: &Piece,
+        device: &mut OpenDevice,
+        piece: &KernelPiece,
         form: Form,
     ) -> Result<bool> {
         let kernel = self.contiguous(device, &self.walk.roots, &piece.order, form);
@@ -154,13 +161,13 @@ impl Partition {
     /// The kernel of a piece with a contiguous destination.
     fn contiguous(
         &self,
-        device: &Device,
+        device: &OpenDevice,
         roots: &[Child],
         order: &[Emitted],
         form: Form,
     ) -> Kernel {
         let strides = contiguous_strides(&form.out_shape(&self.walk.space));
-        let target = Target { form, further: &[], dests: &[access::access(0, &strides)] };
+        let target = KernelTarget { form, further: &[], dests: &[access::access(0, &strides)] };
         emit::build(device, &self.walk, roots, order, &target)
     }
 }

@@ -1,6 +1,6 @@
-//! Once: what a sum of needs counts once, so that the sum of two sums does.
+//! Shared terms in sums of resource needs: a node that two sums share is counted once.
 //!
-//! Not here: what a piece needs (`need.rs`).
+//! Not here: the needs of a piece (`need.rs`).
 
 use smallvec::{SmallVec, smallvec};
 

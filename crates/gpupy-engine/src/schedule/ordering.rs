@@ -1,21 +1,21 @@
-//! Ordering: the steps of a flush, one after another, before the first of them is done.
+//! Ordering (topological scheduling): the steps of a flush, one after another, before the first of them is done.
 //!
-//! Owns [`Schedule`]. What a step needs comes before it: the step waits while the steps that compute that are found, and
-//! then follows them; so each is found once. What a step will compute is promised from then on, and counts as there for
-//! those that are found later. There is no recursion. Invariants: of a list of steps each reads what is computed or what
-//! a step before it gives; tiles come depth first, so that a chain over a large array takes the memory of few tiles; no
-//! more steps are known than are done soon.
+//! Owns [`Schedule`]. The steps that another step needs come before it: the step waits while they are found, and then
+//! follows them; so each is found once. A tile that a step will compute is promised from then on, and counts as present
+//! for steps that are found later. There is no recursion. Invariants: each step of a list reads computed tiles or
+//! results of earlier steps; tiles come depth first, so that a chain over a large array takes the memory of few tiles;
+//! the list is no longer than the steps that are done soon.
 //!
 //! Not here: which step computes a tile (`steps/`), doing it (`execute/evaluate.rs`).
 
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Again;
-use crate::schedule::device::Device;
 use crate::schedule::in_place;
-use crate::schedule::placement::Homes;
-use crate::schedule::steps::{Given, Prepared, Step};
-use crate::schedule::strips::{RowKernel, Strips};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::placement::ValuePlacement;
+use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
+use crate::schedule::strip_mining::{RowKernel, Strips};
 use crate::schedule::walk::Needs;
 use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -28,15 +28,15 @@ pub(crate) struct Ordered {
     pub tile: Tile,
     /// The rank of the device.
     pub rank: usize,
-    pub step: Step,
+    pub step: TileStep,
     /// What is there when it is done.
-    pub gives: Given,
+    pub gives: GivenElements,
 }
 
 impl Ordered {
     /// Its kernel and what that gives, where it is one kernel for a new tile.
     fn row_kernel(&self) -> Option<RowKernel<'_>> {
-        let Step::Kernels(kernels) = &self.step else { return None };
+        let TileStep::Kernels(kernels) = &self.step else { return None };
         let all = self.tile.range.clone();
         let is_new = self.value.state().computed.gaps(all.clone()).as_slice() == [all];
         let kernel = kernels.sole().filter(|_| is_new)?;
@@ -52,7 +52,7 @@ pub(crate) enum Next {
 }
 
 /// What is wanted, for a step or for the flush.
-struct Wanted {
+struct WantedTile {
     value: Value,
     range: Range<usize>,
     /// The rank that asks for it.
@@ -73,7 +73,7 @@ pub(crate) struct Failed {
 pub(crate) struct Schedule {
     root: (Value, Range<usize>),
     /// What no step is known for yet; what is needed first lies above what needs it.
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedTile>,
     /// The steps that are known and not done.
     steps: VecDeque<Ordered>,
     /// The nodes of their walks, and of those that wait.
@@ -94,16 +94,16 @@ impl Schedule {
 
     fn want_root(&mut self) {
         let (value, range) = self.root.clone();
-        self.wanted.push(Wanted { value, range, asking: 0, waiting: None });
+        self.wanted.push(WantedTile { value, range, asking: 0, waiting: None });
     }
 
     /// Forgets all steps that are not done, as something came otherwise than they expect; these are needed first now,
     /// by a device of this rank.
-    pub fn begin_anew(&mut self, devices: &mut [Option<Device>], needs: Needs, asking: usize) {
+    pub fn begin_anew(&mut self, devices: &mut [Option<OpenDevice>], needs: Needs, asking: usize) {
         self.wanted.clear();
         self.steps.clear();
         self.nodes = 0;
-        devices.iter_mut().flatten().for_each(Device::promise_no_more);
+        devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
         self.want_root();
         self.want(needs, asking);
     }
@@ -115,7 +115,11 @@ impl Schedule {
     }
 
     /// What there is to do next.
-    pub fn next(&mut self, devices: &mut [Option<Device>], homes: &Homes<'_>) -> Option<Next> {
+    pub fn next(
+        &mut self,
+        devices: &mut [Option<OpenDevice>],
+        homes: &ValuePlacement<'_>,
+    ) -> Option<Next> {
         if let Some(strips) = self.strips(devices, homes) {
             let steps: Vec<Ordered> = self.steps.drain(..strips.kernels()).collect();
             self.nodes -= steps.iter().map(|next| next.step.nodes()).sum::<usize>();
@@ -123,7 +127,7 @@ impl Schedule {
         }
         let Some(next) = self.steps.pop_front() else {
             // What was promised is computed.
-            devices.iter_mut().flatten().for_each(Device::promise_no_more);
+            devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
             return None;
         };
         self.nodes -= next.step.nodes();
@@ -131,7 +135,7 @@ impl Schedule {
     }
 
     /// The strips in which the next steps are done, if that pays.
-    fn strips(&self, devices: &[Option<Device>], homes: &Homes<'_>) -> Option<Strips> {
+    fn strips(&self, devices: &[Option<OpenDevice>], homes: &ValuePlacement<'_>) -> Option<Strips> {
         let rank = self.steps.front().filter(|_| self.in_strips)?.rank;
         let device = devices.get(homes.order.devices[rank])?.as_ref()?;
         let alike = self.steps.iter().take_while(|next| next.rank == rank);
@@ -156,9 +160,9 @@ impl Schedule {
     /// Where there is no step for a tile, what the device says about it.
     pub fn look_ahead(
         &mut self,
-        devices: &mut [Option<Device>],
-        again: &mut Again,
-        homes: &Homes<'_>,
+        devices: &mut [Option<OpenDevice>],
+        again: &mut Rematerialisation,
+        homes: &ValuePlacement<'_>,
     ) -> Result<std::result::Result<bool, Failed>> {
         while let Some(top) = self.wanted.last_mut() {
             if self.steps.len() >= T.ordered_steps
@@ -184,9 +188,9 @@ impl Schedule {
                 continue;
             };
             let value = top.value.clone();
-            match Step::of(device, again, &value, &tile) {
+            match TileStep::of(device, again, &value, &tile) {
                 Err(error) => return Ok(Err(Failed { error, value, tile, rank })),
-                Ok(Ok(Prepared { step, needs })) => {
+                Ok(Ok(PreparedStep { step, needs })) => {
                     let gives = step.gives(device, &value, &tile);
                     let ordered = Ordered { value, tile, rank, step, gives };
                     if needs.is_empty() {
@@ -208,12 +212,12 @@ impl Schedule {
 
     /// Wants values first, the last one before the others.
     fn want(&mut self, needs: Needs, asking: usize) {
-        let wanted = |(value, range)| Wanted { value, range, asking, waiting: None };
+        let wanted = |(value, range)| WantedTile { value, range, asking, waiting: None };
         self.wanted.extend(needs.into_iter().map(wanted));
     }
 
     /// Puts a step behind the others, and promises what it gives.
-    fn follow(&mut self, devices: &mut [Option<Device>], ordered: Ordered) {
+    fn follow(&mut self, devices: &mut [Option<OpenDevice>], ordered: Ordered) {
         for (value, range) in ordered.gives.of_values() {
             for device in devices.iter_mut().flatten() {
                 device.promised.insert(value, range.clone());
@@ -226,7 +230,7 @@ impl Schedule {
 
 /// The first rank from this one on whose device is open, where the next may help; a device may
 /// have been lost since.
-fn standing(devices: &[Option<Device>], homes: &Homes<'_>, rank: usize) -> usize {
+fn standing(devices: &[Option<OpenDevice>], homes: &ValuePlacement<'_>, rank: usize) -> usize {
     let order = homes.order;
     let is_open = |rank: &usize| matches!(devices.get(order.devices[*rank]), Some(Some(_)));
     let mut ranks = (rank..order.devices.len()).chain(0..rank);
@@ -234,8 +238,8 @@ fn standing(devices: &[Option<Device>], homes: &Homes<'_>, rank: usize) -> usize
 }
 
 /// The tile of a device in which the first position of `range` lies that is not there.
-fn next_pending(device: &Device, value: &Value, range: Range<usize>) -> Option<Tile> {
-    if !matches!(value.0.kind, Kind::Expr { .. }) || range.is_empty() {
+fn next_pending(device: &OpenDevice, value: &Value, range: Range<usize>) -> Option<Tile> {
+    if !matches!(value.0.kind, ValueKind::Expr { .. }) || range.is_empty() {
         return None;
     }
     let first = device.promised.first_gap(value.id(), &value.state().computed, range)?;

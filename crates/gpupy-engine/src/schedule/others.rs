@@ -1,9 +1,10 @@
-//! Others: pending values that a flush was not asked for, and that a launch of it may compute on the way.
+//! Other pending values: those that a flush was not asked for, and that a launch of it may compute on the way.
 //!
-//! Owns [`Others`]. They are looked for once in an evaluation, when a step first asks; most never do. Invariant: it holds
-//! no value, so that looking changes nothing of who holds what.
+//! Owns [`Others`]. They are looked for once in an evaluation, when a step first asks; most never do. Invariant: it
+//! holds no value, so that it does not change the counts of handles.
 //!
-//! Not here: which of them are worth it (`siblings.rs`), reductions that go together (`together.rs`).
+//! Not here: which of them are worth computing (`horizontal_fusion.rs`), reductions that go together
+//! (`reduction_groups.rs`).
 
 use crate::graph::value::{Expressions, Node, Value};
 use std::sync::{Arc, OnceLock, Weak};

@@ -1,21 +1,22 @@
 //! Partitioning: which nodes of a walk go into one kernel (thesis, figure 4.7; article, 4.8).
 //!
 //! Owns [`Partition`]: a walk with the pieces that it is cut into for a device, in the order in which they are
-//! launched. Nodes are taken children first; each has an upper bound of what its piece needs, the sum of its
-//! children's. Only when a bound exceeds the driver's limits is the exact program built and asked about; when that
-//! exceeds them too, children are collapsed (become pieces of their own), the largest first, until it fits.
-//! Invariants: nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a
-//! shared node that is costly is computed by one piece.
+//! launched. Nodes are taken children first; each has an upper bound of the needs of its piece, the sum of its
+//! children's. Only when a bound exceeds the driver's limits is the exact program built and checked by the driver; when
+//! that fails too, children are collapsed (become pieces of their own), the largest first, until it fits. Invariants:
+//! nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a shared node
+//! that is costly is computed by one piece.
 //!
-//! Not here: launching (`commands/list.rs`), what a piece needs (`need.rs`), what pieces let go (`release.rs`).
+//! Not here: launching (`commands/list.rs`), the needs of a piece (`need.rs`), tiles that pieces release
+//! (`release.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
-use crate::schedule::device::Device;
 use crate::schedule::once::Once;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
-use crate::schedule::program::plans::Plan;
-use crate::schedule::walk::{Applied, Child, Needs, Role, Walk, nodes_of};
+use crate::schedule::program::plan_cache::WalkPlan;
+use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};
 use crate::thresholds::T;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::Form;
@@ -29,7 +30,7 @@ use std::hash::{Hash, Hasher};
 pub(crate) type Possible<T> = std::result::Result<T, Needs>;
 
 /// What one launch computes of a walk.
-pub(crate) struct Piece {
+pub(crate) struct KernelPiece {
     /// The node whose own tile it fills; `None`: the walk's roots, which go where the walk does.
     pub node: Option<u32>,
     /// Its nodes, children before parents.
@@ -38,9 +39,9 @@ pub(crate) struct Piece {
 
 /// A walk, and the pieces that it is cut into.
 pub(crate) struct Partition {
-    pub walk: Walk,
+    pub walk: FusionWalk,
     /// What is to be launched, the next one first.
-    pub pieces: VecDeque<Piece>,
+    pub pieces: VecDeque<KernelPiece>,
     /// Nodes that have pieces of their own, before which nothing reads them: they count as leaves.
     pub(super) collapsed: Vec<bool>,
     /// Those among them whose elements are in a block now.
@@ -68,7 +69,7 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// A walk of which nothing is cut yet; the last one was cut at a node of this signature.
-    pub fn new(walk: Walk, last_cut: Option<u64>) -> Partition {
+    pub fn new(walk: FusionWalk, last_cut: Option<u64>) -> Partition {
         Partition {
             walk,
             pieces: VecDeque::new(),
@@ -98,15 +99,15 @@ impl Partition {
     }
 
     /// All of the walk that is left as one piece, whether it fits or not.
-    pub fn as_one(&mut self) -> Piece {
+    pub fn as_one(&mut self) -> KernelPiece {
         self.make_room();
         let (collapsed, size) = (&self.collapsed, &self.size);
         let order = emission_order(&self.walk, &self.walk.roots, collapsed, size, &mut self.marks);
-        Piece { node: None, order }
+        KernelPiece { node: None, order }
     }
 
     /// Cuts the walk as one like it was.
-    pub fn cut_like(&mut self, plan: &Plan) {
+    pub fn cut_like(&mut self, plan: &WalkPlan) {
         self.pieces.reserve_exact(plan.pieces.len());
         if plan.pieces.len() > 1 {
             self.make_room();
@@ -117,7 +118,7 @@ impl Partition {
                 self.collapsed[node as usize] = true;
                 self.size[node as usize] = 0;
             }
-            self.pieces.push_back(Piece { node, order: planned.order.clone() });
+            self.pieces.push_back(KernelPiece { node, order: planned.order.clone() });
         }
         if self.pieces.len() > 1 {
             self.look_up();
@@ -134,7 +135,7 @@ impl Partition {
         !self.collapsed.contains(&true)
     }
 
-    /// Finds out who reads whom, which a walk whose plan is known mostly need not be asked.
+    /// Finds the readers of each node; a walk whose plan is known usually needs none.
     pub fn look_up(&mut self) {
         self.make_room();
         let count = self.walk.nodes.len();
@@ -169,7 +170,7 @@ impl Partition {
     /// # Errors
     /// - `Unsupported`: the driver lacks an operation of the walk.
     /// - `Refused`: one operation alone exceeds the driver's limits.
-    pub fn cut(&mut self, device: &mut Device, form: Form) -> Result<Possible<()>> {
+    pub fn cut(&mut self, device: &mut OpenDevice, form: Form) -> Result<Possible<()>> {
         self.look_up();
         for node in self.walk.operands_first() {
             if let Err(needs) = self.settle(device, node)? {
@@ -202,7 +203,7 @@ impl Partition {
     ///
     /// # Errors
     /// As of a cut.
-    pub fn cut_shared(&mut self, device: &Device) -> Option<Result<Possible<()>>> {
+    pub fn cut_shared(&mut self, device: &OpenDevice) -> Option<Result<Possible<()>>> {
         let shared = self.shared_by_roots()?;
         self.pieces.pop_back();
         let cut = self.collapse(device, shared);
@@ -231,7 +232,12 @@ impl Partition {
     ///
     /// # Errors
     /// - `Refused` or what it was refused for: it is a single operation.
-    pub fn split(&mut self, device: &mut Device, form: Form, error: Error) -> Result<Possible<()>> {
+    pub fn split(
+        &mut self,
+        device: &mut OpenDevice,
+        form: Form,
+        error: Error,
+    ) -> Result<Possible<()>> {
         let Some(refused) = self.pieces.front().and_then(|piece| self.root_of(piece)) else {
             return Err(error);
         };
@@ -259,7 +265,7 @@ impl Partition {
     }
 
     /// The one node that a piece computes, if it is one.
-    pub(super) fn root_of(&self, piece: &Piece) -> Option<u32> {
+    pub(super) fn root_of(&self, piece: &KernelPiece) -> Option<u32> {
         piece.node.or(match self.walk.roots[..] {
             [Child::Node(node)] => Some(node),
             _ => None,
@@ -267,7 +273,7 @@ impl Partition {
     }
 
     /// Finds what the piece below a node needs, and makes it fit.
-    fn settle(&mut self, device: &mut Device, node: u32) -> Result<Possible<()>> {
+    fn settle(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
         self.add_up(device, node);
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
             return Ok(Ok(()));
@@ -367,7 +373,7 @@ impl Partition {
     }
 
     /// Gives the node a piece of its own; costly nodes in it that other pieces need too go first.
-    fn collapse(&mut self, device: &Device, node: u32) -> Result<Possible<()>> {
+    fn collapse(&mut self, device: &OpenDevice, node: u32) -> Result<Possible<()>> {
         let mut stack = vec![node];
         while let Some(top) = stack.last().copied() {
             if self.is_leaf(top) {
@@ -386,7 +392,7 @@ impl Partition {
             self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
             self.once[top as usize] = Once::of(top);
             let order = self.order_below(top);
-            self.pieces.push_back(Piece { node: Some(top), order });
+            self.pieces.push_back(KernelPiece { node: Some(top), order });
             self.collapsed[top as usize] = true;
             self.size[top as usize] = 0;
             stack.pop();
@@ -438,7 +444,7 @@ impl Partition {
     }
 
     /// The values that a piece computes.
-    pub fn values_of(&self, piece: &Piece) -> Vec<ValueId> {
+    pub fn values_of(&self, piece: &KernelPiece) -> Vec<ValueId> {
         let inner = piece.order.iter().filter(|emitted| !emitted.is_loaded);
         let node = |emitted: &Emitted| &self.walk.nodes[emitted.node as usize];
         let inner = inner.map(node).filter(|node| !matches!(node.role, Role::Table));
@@ -446,12 +452,12 @@ impl Partition {
     }
 
     /// The signature of a piece's node, for the next walk to be cut alike.
-    pub fn signature_of(&self, piece: &Piece) -> Option<u64> {
+    pub fn signature_of(&self, piece: &KernelPiece) -> Option<u64> {
         piece.node.map(|node| self.signature(node))
     }
 
     /// Makes the nodes of a piece those in `marks`.
-    pub(super) fn mark(&mut self, piece: &Piece) {
+    pub(super) fn mark(&mut self, piece: &KernelPiece) {
         self.marks.clear(self.walk.nodes.len());
         for emitted in &piece.order {
             self.marks.mark(emitted.node);

@@ -1,26 +1,26 @@
 //! Placement: which of two devices computes which value of one evaluation.
 //!
-//! Owns [`Order`] (the devices of an evaluation) and [`Homes`] (who computes what), with the model
-//! of what transfers cost. Where the chosen device can do everything, it does. Where it lacks something, the pending graph
-//! is shared between it and the host driver before anything is computed: what only one can do is that one's, and the rest
-//! lies where operations and transfers together cost least, by the model. Walks need what lives elsewhere before they
-//! begin. Invariants: a value has one home at a time; it leaves it only when it failed there, and never comes back, so an
-//! evaluation ends.
+//! Owns [`DeviceOrder`] (the devices of an evaluation) and [`ValuePlacement`] (the device of each value), with the
+//! model of the cost of transfers. Where the chosen device can do everything, it does. Where it lacks an operation, the
+//! pending graph is shared between it and the host driver before anything is computed: a value that only one of them
+//! can compute is placed there, and the rest where operations and transfers together cost least, by the model. A walk
+//! needs values of the other device to be computed before it begins. Invariants: a value has one home at a time; it
+//! leaves it only after a failure there, and never comes back, so an evaluation ends.
 //!
-//! Not here: what an operation costs (`cost.rs`), what a device can do (`lowering.rs`), when all drivers are asked in turn
-//! (`ladder.rs`).
+//! Not here: the cost of an operation (`cost.rs`), the operations of a device (`lowering.rs`), when all drivers are
+//! tried in turn (`driver_selection.rs`).
 
-use crate::graph::value::{Kind, Value, ValueId};
+use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
-use crate::schedule::below::{Below, Source};
 use crate::schedule::cost::{operation_cost, operations, transfer_costs};
-use crate::schedule::device::Device;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// The devices of one evaluation, by position in the registry; their places here are *ranks*.
 #[derive(Default)]
-pub(crate) struct Order {
+pub(crate) struct DeviceOrder {
     /// The chosen one first.
     pub devices: SmallVec<[usize; 4]>,
     /// Whether the second is the host driver, which shares the work with the first.
@@ -31,18 +31,22 @@ pub(crate) struct Order {
 
 /// Where the values of one evaluation are computed, as ranks. What has no home here is computed
 /// where it is asked for.
-pub(crate) struct Homes<'o> {
-    pub order: &'o Order,
+pub(crate) struct ValuePlacement<'o> {
+    pub order: &'o DeviceOrder,
     homes: FxHashMap<ValueId, usize>,
     /// The ranks at which a value failed.
     failed: FxHashMap<ValueId, SmallVec<[usize; 4]>>,
 }
 
-impl<'o> Homes<'o> {
+impl<'o> ValuePlacement<'o> {
     /// Where the values of an evaluation are computed that is shared so.
-    pub fn new(order: &'o Order, devices: &mut [Option<Device>], sides: &Sides) -> Homes<'o> {
+    pub fn new(
+        order: &'o DeviceOrder,
+        devices: &mut [Option<OpenDevice>],
+        sides: &Sides,
+    ) -> ValuePlacement<'o> {
         let (homes, failed) = Default::default();
-        let mut homes = Homes { order, homes, failed };
+        let mut homes = ValuePlacement { order, homes, failed };
         for (value, rank) in sides {
             homes.settle(devices, *value, *rank);
         }
@@ -60,9 +64,14 @@ impl<'o> Homes<'o> {
     }
 }
 
-impl Homes<'_> {
+impl ValuePlacement<'_> {
     /// Gives a value that failed at a rank to the next one that can do it; false when there is none.
-    pub fn move_on(&mut self, devices: &mut [Option<Device>], value: &Value, rank: usize) -> bool {
+    pub fn move_on(
+        &mut self,
+        devices: &mut [Option<OpenDevice>],
+        value: &Value,
+        rank: usize,
+    ) -> bool {
         let failed = self.failed.entry(value.id()).or_default();
         failed.push(rank);
         let count = self.order.devices.len();
@@ -78,7 +87,7 @@ impl Homes<'_> {
     }
 
     /// Makes a rank the home of a value.
-    fn settle(&mut self, devices: &mut [Option<Device>], value: ValueId, home: usize) {
+    fn settle(&mut self, devices: &mut [Option<OpenDevice>], value: ValueId, home: usize) {
         self.homes.insert(value, home);
         for (rank, position) in self.order.devices.iter().enumerate() {
             let Some(Some(device)) = devices.get_mut(*position) else { continue };
@@ -96,7 +105,11 @@ pub(crate) type Sides = Vec<(ValueId, usize)>;
 
 /// How the pending graph is shared between the chosen device and the host driver: not at all, unless the order says so
 /// and the chosen one lacks something.
-pub(crate) fn sides(below: &Below, devices: &[Option<Device>], order: &Order) -> Sides {
+pub(crate) fn sides(
+    below: &PendingGraph,
+    devices: &[Option<OpenDevice>],
+    order: &DeviceOrder,
+) -> Sides {
     let open = |rank: usize| {
         let position = order.devices.get(rank).filter(|_| order.shares)?;
         devices.get(*position)?.as_ref()
@@ -111,7 +124,7 @@ pub(crate) fn sides(below: &Below, devices: &[Option<Device>], order: &Order) ->
 
 /// What it costs that work goes over from one device to the other and comes back, with a value of so
 /// many bytes.
-fn crossing_cost(device: &Device, bytes: u64) -> f64 {
+fn crossing_cost(device: &OpenDevice, bytes: u64) -> f64 {
     let costs = transfer_costs(&device.caps);
     // Nothing is moved between two that work in host memory.
     let byte = if device.caps.host_memory { 0.0 } else { (costs.upload + costs.download) / 2.0 };
@@ -120,7 +133,7 @@ fn crossing_cost(device: &Device, bytes: u64) -> f64 {
 
 /// A value of the graph that is shared.
 #[derive(Clone, Copy)]
-struct Item {
+struct PlacedValue {
     /// Operations of the graph that read it.
     uses: u32,
     /// What it and all below it cost on either side; what several read is divided among them.
@@ -131,7 +144,7 @@ struct Item {
     wanted: [bool; 2],
 }
 
-impl Item {
+impl PlacedValue {
     /// What a reader on a side pays.
     fn share(&self, side: usize) -> f64 {
         let [here, there] = [self.cost[side], self.cost[1 - side] + self.crossing];
@@ -139,17 +152,17 @@ impl Item {
     }
 }
 
-/// Of each pending value, the side that computes it: two sweeps over the graph, operands first with what everything costs
-/// on either side, then readers first with the choice.
-fn plan(below: &Below, devices: [&Device; 2]) -> Sides {
+/// Of each pending value, the side that computes it: two sweeps over the graph, operands first with what everything
+/// costs on either side, then readers first with the choice.
+fn plan(below: &PendingGraph, devices: [&OpenDevice; 2]) -> Sides {
     let count = below.values.len();
     let all = below.values.iter().chain(&below.leaves);
-    let mut items: Vec<Item> = all.map(|value| item(value, devices)).collect();
+    let mut items: Vec<PlacedValue> = all.map(|value| item(value, devices)).collect();
     let operands = |number: usize| {
         below.reads[number].iter().filter_map(move |source| match *source {
-            Source::Scalar => None,
-            Source::Pending(number) => Some(number as usize),
-            Source::Leaf(number) => Some(count + number as usize),
+            InputSource::Scalar => None,
+            InputSource::Pending(number) => Some(number as usize),
+            InputSource::Leaf(number) => Some(count + number as usize),
         })
     };
     for number in 0..count {
@@ -164,7 +177,7 @@ fn plan(below: &Below, devices: [&Device; 2]) -> Sides {
     }
     let mut sides = Vec::with_capacity(count);
     for number in (0..count).rev() {
-        let Item { cost, crossing, wanted, .. } = items[number];
+        let PlacedValue { cost, crossing, wanted, .. } = items[number];
         let total = |side: usize| cost[side] + f64::from(u8::from(wanted[1 - side])) * crossing;
         let side = usize::from(total(1) < total(0));
         sides.push((below.values[number].id(), side));
@@ -174,21 +187,21 @@ fn plan(below: &Below, devices: [&Device; 2]) -> Sides {
 }
 
 /// A value by itself.
-fn item(value: &Value, devices: [&Device; 2]) -> Item {
+fn item(value: &Value, devices: [&OpenDevice; 2]) -> PlacedValue {
     let bytes = match value.0.kind {
-        Kind::Constant(_) => 0,
+        ValueKind::Constant(_) => 0,
         _ => value.byte_len(),
     };
     // The second is the host driver.
     let crossing = crossing_cost(devices[0], bytes);
     let cost = match &value.0.kind {
-        Kind::Constant(_) => [0.0; 2],
-        Kind::Expr { op, .. } if !value.is_computed() => {
+        ValueKind::Constant(_) => [0.0; 2],
+        ValueKind::Expr { op, .. } if !value.is_computed() => {
             let can = devices.map(|device| device.does(value));
             let work = operations(op, value.shape(), value.len());
             let cost = devices.map(|device| work * operation_cost(&device.caps));
             match can {
-                // What neither can do is somebody else's, and nobody's cost.
+                // A node that neither device supports costs nothing here; another device computes it.
                 [false, false] => [0.0; 2],
                 can => [0, 1].map(|side| if can[side] { cost[side] } else { f64::INFINITY }),
             }
@@ -199,5 +212,5 @@ fn item(value: &Value, devices: [&Device; 2]) -> Item {
             [on_device, on_host].map(|is_there| if is_there { 0.0 } else { crossing })
         }
     };
-    Item { uses: 0, cost, crossing, wanted: [false; 2] }
+    PlacedValue { uses: 0, cost, crossing, wanted: [false; 2] }
 }

@@ -1,13 +1,14 @@
 //! Refusals: programs that a driver did not take, although it had said that they fit.
 //!
-//! Owns [`Refusals`]. What a driver refuses it mostly refuses again: what can be cut smaller is cut from then on, as long
-//! as the device is open. What failed for another reason, as there was no room for its operands, is cut smaller, or done
-//! apart, until the evaluation is over; so long an operation fails that nothing cuts, and is tried again then. Invariant:
-//! what is known takes a bounded room; what was asked for least recently goes first.
+//! Owns [`Refusals`]. A program that a driver refuses it would usually refuse again. One that can be cut smaller is cut
+//! as long as the device is open. One that failed for another reason, as there was no room for its operands, is cut
+//! smaller, or done apart, until the evaluation is over. A single operation, which nothing cuts, fails until then, and
+//! is tried again by the next evaluation. Invariant: the list is bounded; the least recently queried entry is removed
+//! first.
 //!
 //! Not here: where a walk is cut (`partition.rs`).
 
-use crate::schedule::program::kernel::Code;
+use crate::schedule::program::kernel::KernelCode;
 use gpupy_core::ir::Fingerprint;
 use gpupy_core::{Error, ErrorKind};
 use lru::LruCache;
@@ -32,7 +33,7 @@ impl Default for Refusals {
 
 impl Refusals {
     /// Notes what a device said of a program, of one operation or of several.
-    pub fn note(&mut self, code: &Code, error: &Error) {
+    pub fn note(&mut self, code: &KernelCode, error: &Error) {
         let program = &code.program;
         let is_several = program.operation_count() + program.reductions().count() > 1;
         if error.kind() == ErrorKind::Refused && is_several {
@@ -69,7 +70,7 @@ mod tests {
     use gpupy_core::op::Op;
     use gpupy_core::shape::Shape;
 
-    fn code(operations: u32) -> Code {
+    fn code(operations: u32) -> KernelCode {
         let mut builder = Builder::new(Form::Map, 1);
         let operand = builder.operand(DType::F32);
         let access = builder.access(AccessKind::Contiguous);
@@ -78,7 +79,7 @@ mod tests {
             value = builder.op(Op::Neg, &[value]);
         }
         builder.store(value);
-        Code::new(builder.finish(), Shape::new(), Vec::new(), Vec::new())
+        KernelCode::new(builder.finish(), Shape::new(), Vec::new(), Vec::new())
     }
 
     #[test]

@@ -1,25 +1,26 @@
-//! Release: what a walk lets go when one of its pieces is in a block.
+//! Release (last use): tiles that a walk frees when one of its pieces is in a block.
 //!
-//! A chain that is cut into many pieces takes the memory of two of them: each operand goes when its last use is done.
+//! A chain that is cut into many pieces takes the memory of two of them: each operand is freed after its last use.
 //!
-//! Not here: which pieces there are (`partition.rs`), blocks that have to make room (`blocks/cache/evict.rs`).
+//! Not here: which pieces there are (`partition.rs`), eviction (`blocks/cache/eviction.rs`).
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::Device;
-use crate::schedule::partition::{Partition, Piece};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::walk::{Role, WalkNode, nodes_of};
 use gpupy_core::Scalar;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Tiles that nothing needs any more.
-pub(crate) type Gone = SmallVec<[(Value, Tile); 1]>;
+pub(crate) type ReleasedTiles = SmallVec<[(Value, Tile); 1]>;
 
 impl Partition {
-    /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that are to go.
-    pub fn release(&mut self, device: &Device, piece: &Piece) -> Gone {
-        let mut gone = Gone::new();
+    /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that are to
+    /// go.
+    pub fn release(&mut self, device: &OpenDevice, piece: &KernelPiece) -> ReleasedTiles {
+        let mut gone = ReleasedTiles::new();
         let roots = self.walk.roots.clone();
         match piece.node {
             Some(node) => {
@@ -33,7 +34,7 @@ impl Partition {
 
     /// Lets go of the values below a node that is in a block now, as far as nothing else of the walk
     /// needs them.
-    fn release_below(&mut self, device: &Device, node: u32, gone: &mut Gone) {
+    fn release_below(&mut self, device: &OpenDevice, node: u32, gone: &mut ReleasedTiles) {
         let mut done = vec![node];
         while let Some(node) = done.pop() {
             let Role::Apply(_, children) = self.walk.nodes[node as usize].role.clone() else {
@@ -56,7 +57,7 @@ impl Partition {
 
     /// Lets go of one value. When the rest of it is still pending, and nothing but this walk's kernel holds
     /// it, this tile was computed for this walk only, and its block is to go at once.
-    fn let_go(&mut self, device: &Device, node: u32) -> Option<(Value, Tile)> {
+    fn let_go(&mut self, device: &OpenDevice, node: u32) -> Option<(Value, Tile)> {
         let node_of_walk = &mut self.walk.nodes[node as usize];
         let first = node_of_walk.access.offset.max(0) as usize;
         let nothing = self.nothing.get_or_insert_with(|| Value::constant(&[], Scalar::bool(false)));

@@ -80,25 +80,25 @@ impl Fused {
         Fused { limit, refuse_above, log, caps, lacks, blocks, next: 0 }
     }
 
-    /// The same as hardware.
+    /// This driver, said to be hardware.
     pub fn hardware(mut self) -> Fused {
         self.caps.hardware = true;
         self
     }
 
-    /// The same, where launches and transfers were measured to cost this.
+    /// This driver, with measured costs of launches and transfers.
     pub fn costing(mut self, costs: Option<Costs>) -> Fused {
         self.caps.costs = costs;
         self
     }
 
-    /// The same without these operations.
+    /// This driver without these operations.
     pub fn lacking(mut self, lacks: &[Op]) -> Fused {
         self.lacks = lacks.into();
         self
     }
 
-    /// The same in host memory, in place, for all dtypes.
+    /// This driver in host memory, in place, for all dtypes.
     pub fn host(mut self) -> Fused {
         self.caps.host_memory = true;
         self.caps.in_place = true;
@@ -106,7 +106,7 @@ impl Fused {
         self
     }
 
-    /// The same with host memory that is imported, at multiples of so many bytes.
+    /// This driver with imported host memory, at multiples of `alignment` bytes.
     pub fn importing(mut self, alignment: usize) -> Fused {
         self.caps.import_alignment = alignment;
         self

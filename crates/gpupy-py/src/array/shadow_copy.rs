@@ -11,7 +11,7 @@
 use crate::session::context::context;
 use crate::session::errors::to_py;
 use gpupy_core::DType;
-use gpupy_engine::{Arg, Array};
+use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -49,7 +49,7 @@ impl ShadowCopy {
             let now = &bytes[changed.clone()];
             let source = Array::from_bytes(dtype, &[count], now).map_err(to_py)?;
             let dest = self.elements.slice_axis(0, start, count, 1);
-            context()?.assign(&dest, Arg::Array(&source)).map_err(to_py)?;
+            context()?.assign(&dest, ArrayOrScalar::Array(&source)).map_err(to_py)?;
             self.seen[changed].copy_from_slice(now);
         }
         Ok(())

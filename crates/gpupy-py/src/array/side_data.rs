@@ -5,7 +5,7 @@
 
 use crate::array::recording::recorded_repr::RecordedRepr;
 use crate::array::shadow_copy::ShadowCopies;
-use gpupy_engine::{Array, LastFace, View};
+use gpupy_engine::{Array, LastDtypeView, View};
 use std::sync::Mutex;
 
 /// Data that few arrays keep besides their elements, allocated at first need.
@@ -14,7 +14,7 @@ pub struct SideData {
     /// The positions of a mask's true elements, once they were needed.
     pub positions: Mutex<Option<Positions>>,
     /// The parts of complex elements, as they were read last.
-    pub parts: LastFace,
+    pub parts: LastDtypeView,
     /// The elements that it shows while a function is recorded.
     pub shadow: RecordedRepr,
     /// For records: the copies of their memory that drivers read.

@@ -9,7 +9,7 @@
 use crate::array::operand::{OperandKind, UfuncOperand, float_scalar};
 use crate::session::context;
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Function};
+use gpupy_engine::{Array, ArrayOrScalar, Context, ScalarFunction};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub struct DispatchCache {
 #[derive(Default)]
 struct FunctionCache {
     opening: u32,
-    known: Vec<(OperandKinds, Option<Arc<Function>>)>,
+    known: Vec<(OperandKinds, Option<Arc<ScalarFunction>>)>,
 }
 
 type OperandKinds = SmallVec<[OperandKind; 2]>;
@@ -41,8 +41,8 @@ impl DispatchCache {
     pub fn function(
         &self,
         kinds: &[OperandKind],
-        make: impl FnOnce() -> Option<Function>,
-    ) -> Option<Arc<Function>> {
+        make: impl FnOnce() -> Option<ScalarFunction>,
+    ) -> Option<Arc<ScalarFunction>> {
         let lock = || self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         let opening = context::opening();
         {
@@ -92,7 +92,7 @@ impl DispatchCache {
         if arrays.iter().all(|array| array.ndim() == 0) {
             return None;
         }
-        context.at_once(op, &arrays.map(Arg::Array))
+        context.at_once(op, &arrays.map(ArrayOrScalar::Array))
     }
 
     /// Like [`Self::of_arrays`], but of an array and a float; `swapped` puts the float first.
@@ -104,7 +104,8 @@ impl DispatchCache {
         if array.ndim() == 0 {
             return None;
         }
-        let (array, value) = (Arg::Array(array), Arg::Scalar(float_scalar(value, dtype)?));
+        let (array, value) =
+            (ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(float_scalar(value, dtype)?));
         context.at_once(op, &if swapped { [value, array] } else { [array, value] })
     }
 
@@ -123,14 +124,15 @@ impl DispatchCache {
             Array::from_bytes(dtype, &[1], scalar.bytes().get(..dtype.size())?).ok()
         };
         let arrays = operands.iter().map(array).collect::<Option<SmallVec<[Array; 2]>>>()?;
-        let args: SmallVec<[Arg<'_>; 2]> = arrays.iter().map(Arg::Array).collect();
+        let args: SmallVec<[ArrayOrScalar<'_>; 2]> =
+            arrays.iter().map(ArrayOrScalar::Array).collect();
         context.at_once(op, &args)?.known_at(0)
     }
 
     /// Writes the result in place to `dest`; false, with nothing done, where the operation is not known or cannot be
     /// done eagerly.
     pub fn update(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
-        let put = |context: &Context, op, args: &[Arg<'_>]| {
+        let put = |context: &Context, op, args: &[ArrayOrScalar<'_>]| {
             context.update_at_once(op, args, dest).then_some(())
         };
         self.apply(operands, put).is_some()
@@ -152,22 +154,22 @@ impl DispatchCache {
     fn apply<T>(
         &self,
         operands: &[UfuncOperand<'_>],
-        compute: impl FnOnce(&Context, Op, &[Arg<'_>]) -> Option<T>,
+        compute: impl FnOnce(&Context, Op, &[ArrayOrScalar<'_>]) -> Option<T>,
     ) -> Option<T> {
         let (context, op, dtype) = match operands {
             [a] => self.known(&[a.kind]),
             [a, b] => self.known(&[a.kind, b.kind]),
             _ => None,
         }?;
-        let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
+        let mut args: SmallVec<[ArrayOrScalar<'_>; 2]> = SmallVec::new();
         let mut axes = 0;
         for operand in operands {
             args.push(match operand.as_array() {
                 Some(array) => {
                     axes += array.ndim();
-                    Arg::Array(array)
+                    ArrayOrScalar::Array(array)
                 }
-                None => Arg::Scalar(operand.scalar(dtype)?),
+                None => ArrayOrScalar::Scalar(operand.scalar(dtype)?),
             });
         }
         if axes == 0 { None } else { compute(context, op, &args) }

@@ -5,7 +5,7 @@
 use crate::array::operand::UfuncOperand;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use pyo3::PyResult;
 
 /// The dtypes for one combination of operand kinds.
@@ -85,11 +85,11 @@ impl<'a> PromotedOperand<'a> {
     }
 
     /// The argument for the core.
-    pub fn arg(&self) -> Arg<'_> {
+    pub fn arg(&self) -> ArrayOrScalar<'_> {
         match self {
-            PromotedOperand::Array(array) => Arg::Array(array),
-            PromotedOperand::Cast(array) => Arg::Array(array),
-            PromotedOperand::Scalar(scalar) => Arg::Scalar(*scalar),
+            PromotedOperand::Array(array) => ArrayOrScalar::Array(array),
+            PromotedOperand::Cast(array) => ArrayOrScalar::Array(array),
+            PromotedOperand::Scalar(scalar) => ArrayOrScalar::Scalar(*scalar),
         }
     }
 }

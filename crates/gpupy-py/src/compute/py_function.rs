@@ -2,7 +2,7 @@
 //!
 //! Owns the class [`PyFunction`], and [`argument`], the arrays of which a function is recorded.
 //!
-//! Not here: Python's statements and types (there), functions in the engine (`gpupy_engine::Function`).
+//! Not here: Python's statements and types (there), functions in the engine (`gpupy_engine::ScalarFunction`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::operand::classify;
@@ -10,7 +10,7 @@ use crate::convert::dtypes;
 use crate::session::context::ready;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Array, Context, Function};
+use gpupy_engine::{Array, ArrayOrScalar, Context, ScalarFunction};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ pub fn operation(
     let op = Op::from_name(name).filter(|op| op.is_scalar_op());
     let op = op.ok_or_else(|| PyTypeError::new_err(format!("there is no operation `{name}`")))?;
     let operands: Vec<Array> = operands.iter().map(lazy).collect::<PyResult<_>>()?;
-    let args: Vec<Arg<'_>> = operands.iter().map(Arg::Array).collect();
+    let args: Vec<ArrayOrScalar<'_>> = operands.iter().map(ArrayOrScalar::Array).collect();
     ready(py)?.apply(op, &args).map(NdArray::lazy).map_err(to_py)
 }
 
 /// A function from scalars to scalars, computed at each point of its array arguments.
-#[pyclass(frozen, name = "Function", module = "gpupy._gpupy")]
-pub struct PyFunction(Arc<Function>);
+#[pyclass(frozen, name = "ScalarFunction", module = "gpupy._gpupy")]
+pub struct PyFunction(Arc<ScalarFunction>);
 
 #[pymethods]
 impl PyFunction {
@@ -51,8 +51,8 @@ impl PyFunction {
     ) -> PyResult<PyFunction> {
         let arguments: Vec<Array> = arguments.iter().map(lazy).collect::<PyResult<_>>()?;
         let results: Vec<ScalarArgument> = results.iter().map(given).collect::<PyResult<_>>()?;
-        let results: Vec<Arg<'_>> = results.iter().map(ScalarArgument::as_arg).collect();
-        let function = Function::recorded(&arguments, &results).map_err(to_py)?;
+        let results: Vec<ArrayOrScalar<'_>> = results.iter().map(ScalarArgument::as_arg).collect();
+        let function = ScalarFunction::recorded(&arguments, &results).map_err(to_py)?;
         Ok(PyFunction(Arc::new(function)))
     }
 
@@ -65,10 +65,11 @@ impl PyFunction {
         segments: Vec<Bound<'_, PyFunction>>,
         turns: u32,
     ) -> PyResult<PyFunction> {
-        let segments: Vec<Arc<Function>> =
+        let segments: Vec<Arc<ScalarFunction>> =
             segments.iter().map(|segment| segment.get().0.clone()).collect();
         let entry = entry.map(|entry| &*entry.get().0);
-        let function = Function::of_segments(arguments, entry, &segments, turns).map_err(to_py)?;
+        let function =
+            ScalarFunction::of_segments(arguments, entry, &segments, turns).map_err(to_py)?;
         Ok(PyFunction(Arc::new(function)))
     }
 
@@ -87,14 +88,14 @@ impl PyFunction {
         let given = arguments.iter().zip(self.0.arguments());
         let given = given.map(|(argument, dtype)| taken(context, argument, *dtype));
         let given: Vec<ScalarArgument> = given.collect::<PyResult<_>>()?;
-        let args: Vec<Arg<'_>> = given.iter().map(ScalarArgument::as_arg).collect();
+        let args: Vec<ArrayOrScalar<'_>> = given.iter().map(ScalarArgument::as_arg).collect();
         let results = wanted.into_iter().map(|result| context.call(&self.0, result, &args));
         results.map(|result| result.map(NdArray::lazy).map_err(to_py)).collect()
     }
 
     /// The most turns that a function's loop can take in one launch.
     #[classattr]
-    const MOST_TURNS: u32 = Function::MOST_TURNS;
+    const MOST_TURNS: u32 = ScalarFunction::MOST_TURNS;
 
     /// The program, as text.
     fn __str__(&self) -> String {
@@ -109,10 +110,10 @@ enum ScalarArgument {
 }
 
 impl ScalarArgument {
-    fn as_arg(&self) -> Arg<'_> {
+    fn as_arg(&self) -> ArrayOrScalar<'_> {
         match self {
-            ScalarArgument::Array(array) => Arg::Array(array),
-            ScalarArgument::Scalar(scalar) => Arg::Scalar(*scalar),
+            ScalarArgument::Array(array) => ArrayOrScalar::Array(array),
+            ScalarArgument::Scalar(scalar) => ArrayOrScalar::Scalar(*scalar),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::convert::dtypes::known;
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::{to_py, warn_of_lost_parts};
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_engine::{Arg, Array};
+use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use smallvec::{SmallVec, smallvec};
@@ -102,7 +102,8 @@ pub fn mean(
         return Ok(None);
     }
     let Some(total) = reduce(py, "add", array, axes, false, Some(dtype))? else { return Ok(None) };
-    let mean = context.apply(Op::Div, &[Arg::Array(&total), Arg::Scalar(count)]);
+    let mean =
+        context.apply(Op::Div, &[ArrayOrScalar::Array(&total), ArrayOrScalar::Scalar(count)]);
     mean.map(Some).map_err(to_py)
 }
 

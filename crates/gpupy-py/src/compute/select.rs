@@ -13,7 +13,7 @@ use crate::index::setitem;
 use crate::session::context::{ready, supports};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, Error, ErrorKind, Op};
-use gpupy_engine::{Arg, Array};
+use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyTuple};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -106,7 +106,7 @@ fn chosen(
     );
     let (Some(pc), Some(px), Some(py_)) = prepared else { return Ok(None) };
     let args = [pc.arg(), px.arg(), py_.arg()];
-    let record = |args: &[Arg<'_>]| context.apply(Op::Select, args);
+    let record = |args: &[ArrayOrScalar<'_>]| context.apply(Op::Select, args);
     let made = match dest {
         Some(dest) => context.recorded_into(dest, &args, |args| record(args).map(Some)),
         None => record(&args).map(Some),
@@ -157,9 +157,9 @@ pub fn clip<'py>(
         // Of equals these give the second. In NumPy's clip that is the element, but with one limit
         // it calls its minimum or maximum, which give the first of float16.
         let next = if steps.len() == 2 || dtype == DType::F16 {
-            context.apply(*op, &[prepared.arg(), Arg::Array(&current)])
+            context.apply(*op, &[prepared.arg(), ArrayOrScalar::Array(&current)])
         } else {
-            context.apply(*op, &[Arg::Array(&current), prepared.arg()])
+            context.apply(*op, &[ArrayOrScalar::Array(&current), prepared.arg()])
         };
         current = next.map_err(|error| in_words(error, &operands))?;
     }

@@ -19,7 +19,7 @@ use crate::convert::numpy_arrays;
 use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, ErrorKind, Scalar};
-use gpupy_engine::{Arg, Array, Function};
+use gpupy_engine::{Array, ArrayOrScalar, ScalarFunction};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
@@ -180,14 +180,14 @@ impl Ufunc {
             let operands: SmallVec<[UfuncOperand<'_>; 2]> =
                 given.iter().map(|argument| UfuncOperand::made(argument.clone())).collect();
             let made = run(py, lowering, plan, &operands, None).ok()??;
-            Function::recorded(&given, &[Arg::Array(&made)]).ok()
+            ScalarFunction::recorded(&given, &[ArrayOrScalar::Array(&made)]).ok()
         };
         let function = self.dispatch_cache.function(kinds, make)?;
-        let mut args: SmallVec<[Arg<'_>; 2]> = SmallVec::new();
+        let mut args: SmallVec<[ArrayOrScalar<'_>; 2]> = SmallVec::new();
         for (operand, dtype) in operands.iter().zip(&dtypes) {
             args.push(match operand.as_array() {
-                Some(array) => Arg::Array(array),
-                None => Arg::Scalar(operand.scalar(*dtype)?),
+                Some(array) => ArrayOrScalar::Array(array),
+                None => ArrayOrScalar::Scalar(operand.scalar(*dtype)?),
             });
         }
         context.call_at_once(&function, &args)
@@ -372,8 +372,9 @@ fn run(
             None => return record::beyond(context, lowering, plan, operands),
         }
     }
-    let args: SmallVec<[Arg<'_>; 3]> = prepared.iter().map(PromotedOperand::arg).collect();
-    let record = |args: &[Arg<'_>]| lowering.record(context, plan, args);
+    let args: SmallVec<[ArrayOrScalar<'_>; 3]> =
+        prepared.iter().map(PromotedOperand::arg).collect();
+    let record = |args: &[ArrayOrScalar<'_>]| lowering.record(context, plan, args);
     let recorded = match out {
         Some(out) => context.recorded_into(out, &args, record),
         None => record(&args),

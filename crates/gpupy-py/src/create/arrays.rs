@@ -12,7 +12,7 @@ use crate::index::basic_key::integer;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};
-use gpupy_engine::{Arg, Array};
+use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -274,7 +274,7 @@ pub fn ramp(
         let Some(last) = last else { return Ok(sum) };
         let end = Scalar::i32(len.saturating_sub(1) as i32);
         let at_end = context.apply(Op::Eq, &[(&index).into(), end.into()])?;
-        context.apply(Op::Select, &[Arg::Array(&at_end), last.into(), (&sum).into()])
+        context.apply(Op::Select, &[ArrayOrScalar::Array(&at_end), last.into(), (&sum).into()])
     };
     Ok(NdArray::lazy(record().map_err(to_py)?))
 }

@@ -4,7 +4,7 @@
 //! function is called by the thread that waits for an evaluation, which holds the engine meanwhile; so the function
 //! may not evaluate arrays, and gets an error if it does.
 //!
-//! Not here: when elements are read (`gpupy-engine/src/execute/outside.rs`); chunks, and files of NumPy's format
+//! Not here: when elements are read (`gpupy-engine/src/execute/external_elements.rs`); chunks, and files of NumPy's format
 //! (`python/gpupy/_outside`).
 
 use crate::array::ndarray::NdArray;
@@ -54,7 +54,7 @@ pub fn read_array(
     Ok(read_only(Array::of_reader(dtype, &shape, reader).map_err(to_py)?))
 }
 
-/// The bytes that were read from outside so far; waits for no evaluation.
+/// The bytes that were read from external_elements so far; waits for no evaluation.
 #[pyfunction]
 pub fn bytes_read() -> u64 {
     gpupy_engine::bytes_read()

@@ -13,7 +13,7 @@ use crate::index::setitem::plain;
 use crate::session::context;
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList, PySlice, PyTuple};
@@ -204,9 +204,9 @@ fn set_by(
     };
     if let Ok(value) = value.cast_exact::<NdArray>() {
         let value = value.get().read(slf.py());
-        return Ok(value.as_lazy().is_some_and(|it| write(Arg::Array(it))));
+        return Ok(value.as_lazy().is_some_and(|it| write(ArrayOrScalar::Array(it))));
     }
-    Ok(number(value, array.dtype())?.is_some_and(|it| write(Arg::Scalar(it))))
+    Ok(number(value, array.dtype())?.is_some_and(|it| write(ArrayOrScalar::Scalar(it))))
 }
 
 /// Writes a number to the view that a key selects, or an array of its shape and dtype.
@@ -229,11 +229,11 @@ fn set_part(
         let value = value.get().read(py);
         let alike = |it: &&Array| it.dtype() == dest.dtype() && it.shape() == dest.shape();
         let Some(source) = value.as_lazy().filter(alike) else { return Ok(false) };
-        context.assign(&dest, Arg::Array(source)).map_err(to_py)?;
+        context.assign(&dest, ArrayOrScalar::Array(source)).map_err(to_py)?;
         return Ok(true);
     }
     let Some(element) = number(value, dest.dtype())? else { return Ok(false) };
-    context.assign(&dest, Arg::Scalar(element)).map_err(to_py)?;
+    context.assign(&dest, ArrayOrScalar::Scalar(element)).map_err(to_py)?;
     Ok(true)
 }
 

@@ -17,7 +17,7 @@ use crate::index::basic::Selection;
 use crate::session::context::{context, ready};
 use crate::session::errors::{shape_words, to_py, warn_of_lost_parts};
 use gpupy_core::{DType, Op, Scalar, op_eval};
-use gpupy_engine::{Arg, Array};
+use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt};
@@ -35,7 +35,7 @@ pub fn output(dest: &Array, result: &Array) -> PyResult<()> {
             shape_words(result.shape())
         )));
     }
-    write(dest, Arg::Array(result))
+    write(dest, ArrayOrScalar::Array(result))
 }
 
 /// Writes any value that NumPy would take into a view.
@@ -48,9 +48,9 @@ pub fn set(py: Python<'_>, dest: &Array, value: &Bound<'_, PyAny>) -> PyResult<(
         AssignSource::Array(array) => {
             check_shape(dest, &array)?;
             warn_of(value, dest.dtype())?;
-            write(dest, Arg::Array(&array))
+            write(dest, ArrayOrScalar::Array(&array))
         }
-        AssignSource::Scalar(scalar) => write(dest, Arg::Scalar(scalar)),
+        AssignSource::Scalar(scalar) => write(dest, ArrayOrScalar::Scalar(scalar)),
     }
 }
 
@@ -72,10 +72,10 @@ pub enum AssignSource {
 }
 
 impl AssignSource {
-    pub fn arg(&self) -> Arg<'_> {
+    pub fn arg(&self) -> ArrayOrScalar<'_> {
         match self {
-            AssignSource::Array(array) => Arg::Array(array),
-            AssignSource::Scalar(scalar) => Arg::Scalar(*scalar),
+            AssignSource::Array(array) => ArrayOrScalar::Array(array),
+            AssignSource::Scalar(scalar) => ArrayOrScalar::Scalar(*scalar),
         }
     }
 }
@@ -179,7 +179,7 @@ pub fn set_item(
     // one address, are now the converted value.
     let taken = numpy(py)?.array.bind(py).call1((meta.get_item(key)?,))?;
     match numpy_arrays::from_numpy(&taken)? {
-        Some(taken) if dest.size() == 1 => write(dest, Arg::Array(&taken)),
+        Some(taken) if dest.size() == 1 => write(dest, ArrayOrScalar::Array(&taken)),
         _ => Err(error),
     }
 }
@@ -239,8 +239,8 @@ fn check_shape(dest: &Array, array: &Array) -> PyResult<()> {
     )))
 }
 
-fn write(dest: &Array, source: Arg<'_>) -> PyResult<()> {
-    if let Arg::Array(array) = source {
+fn write(dest: &Array, source: ArrayOrScalar<'_>) -> PyResult<()> {
+    if let ArrayOrScalar::Array(array) = source {
         check_shape(dest, array)?;
     }
     context()?.assign(dest, source).map_err(to_py)

@@ -18,7 +18,7 @@ use crate::session::errors::to_py;
 use crate::session::waiting::wait;
 use gpupy_core::Result as CoreResult;
 use gpupy_engine::saved::file::{Instance, Saved};
-use gpupy_engine::saved::look::{self, Form, Known, Look};
+use gpupy_engine::saved::look::{self, Look, SavedConstant, SavedResult};
 use gpupy_engine::{Array, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -187,7 +187,7 @@ type Extents = (Vec<i64>, Vec<Option<Array>>);
 /// The open extents of a look in a call with these objects, and the arrays that it wants of the arguments; `None` where
 /// an array is not there.
 fn extents(py: Python<'_>, look: &Look, objects: &Objects<'_>) -> PyResult<Option<Extents>> {
-    let array = |wanted: &look::Wanted| -> PyResult<Option<Array>> {
+    let array = |wanted: &look::InspectedArray| -> PyResult<Option<Array>> {
         let Some(object) = objects.get(wanted.object as usize) else { return Ok(None) };
         if let Ok(array) = object.cast_exact::<NdArray>() {
             return Ok(array.get().read(py).as_lazy().cloned());
@@ -239,8 +239,10 @@ impl FunctionFile {
         for (place, way) in look.ways.iter().enumerate().rev() {
             let next = |way: &Option<u32>| way.and_then(|way| paths[way as usize].clone());
             let then = match &way.then {
-                look::Then::End(ending) => Terminator::End(endings[*ending as usize].clone()),
-                look::Then::Decide { seen, no, yes } => Terminator::Decide {
+                look::AfterSegment::End(ending) => {
+                    Terminator::End(endings[*ending as usize].clone())
+                }
+                look::AfterSegment::Decide { seen, no, yes } => Terminator::Decide {
                     seen: seen.at(open).map_err(to_py)?,
                     no: next(no),
                     yes: next(yes),
@@ -288,36 +290,36 @@ struct ObjectMaker<'m, 'py> {
 }
 
 impl ObjectMaker<'_, '_> {
-    fn known(&self, Known(kind, text): &Known) -> PyResult<Py<PyAny>> {
+    fn known(&self, SavedConstant(kind, text): &SavedConstant) -> PyResult<Py<PyAny>> {
         Ok(self.known.call1((kind, text))?.unbind())
     }
 
-    fn given(&self, given: &look::Given) -> PyResult<ArgumentSpec> {
-        let all = |items: &[look::Given]| {
+    fn given(&self, given: &look::ArgumentPattern) -> PyResult<ArgumentSpec> {
+        let all = |items: &[look::ArgumentPattern]| {
             items.iter().map(|item| self.given(item)).collect::<PyResult<Vec<_>>>()
         };
         let py = self.py;
         Ok(match given {
-            look::Given::Array => ArgumentSpec::Array,
-            look::Given::Scalar => ArgumentSpec::Scalar,
-            look::Given::Number(kind) => {
+            look::ArgumentPattern::Array => ArgumentSpec::Array,
+            look::ArgumentPattern::Scalar => ArgumentSpec::Scalar,
+            look::ArgumentPattern::Number(kind) => {
                 let class = self.known.call1(("class", kind))?.cast_into::<PyType>()?;
                 ArgumentSpec::Number(class.unbind())
             }
-            look::Given::Known(known) => {
+            look::ArgumentPattern::Known(known) => {
                 let object = self.known(known)?;
                 let is_one =
                     object.is_none(py) || object.bind(py).is_instance_of::<pyo3::types::PyBool>();
                 if is_one { ArgumentSpec::Same(object) } else { ArgumentSpec::Equal(object) }
             }
-            look::Given::Tuple(items) => {
+            look::ArgumentPattern::Tuple(items) => {
                 ArgumentSpec::Items(py.get_type::<PyTuple>().unbind(), all(items)?)
             }
-            look::Given::List(items) => {
+            look::ArgumentPattern::List(items) => {
                 ArgumentSpec::Items(py.get_type::<PyList>().unbind(), all(items)?)
             }
-            look::Given::Dict(entries) => {
-                let entry = |(key, given): &(Known, look::Given)| {
+            look::ArgumentPattern::Dict(entries) => {
+                let entry = |(key, given): &(SavedConstant, look::ArgumentPattern)| {
                     Ok((self.known(key)?, self.given(given)?))
                 };
                 ArgumentSpec::Entries(entries.iter().map(entry).collect::<PyResult<_>>()?)
@@ -331,24 +333,26 @@ impl ObjectMaker<'_, '_> {
         open: &[i64],
         instance: &Instance,
     ) -> PyResult<Arc<Epilogue>> {
-        let base = |base: &look::Base| match base {
-            look::Base::Register(register) => Ok(ElementsSource::Register(recorded(*register))),
-            look::Base::Leaf(number) => {
+        let base = |base: &look::BaseSource| match base {
+            look::BaseSource::Register(register) => {
+                Ok(ElementsSource::Register(recorded(*register)))
+            }
+            look::BaseSource::Leaf(number) => {
                 instance.leaf(*number).map(ElementsSource::Constant).map_err(to_py)
             }
         };
-        let output = |output: &look::Output| {
+        let output = |output: &look::SavedOutput| {
             Ok::<_, PyErr>(OutputSpec {
                 from: match output.from {
-                    look::From::Object(place) => OutputOwner::Object(place as usize),
-                    look::From::Base(number) => OutputOwner::Base(number as usize),
+                    look::OutputSource::Object(place) => OutputOwner::Object(place as usize),
+                    look::OutputSource::Base(number) => OutputOwner::Base(number as usize),
                 },
                 view: output.view.at(open).map_err(to_py)?,
                 writable: output.writable,
                 owns: output.owns,
             })
         };
-        let write = |(input, from): &(u32, look::Base)| Ok::<_, PyErr>((*input, base(from)?));
+        let write = |(input, from): &(u32, look::BaseSource)| Ok::<_, PyErr>((*input, base(from)?));
         Ok(Arc::new(Epilogue {
             writes: ending.writes.iter().map(write).collect::<PyResult<_>>()?,
             bases: ending.bases.iter().map(base).collect::<PyResult<_>>()?,
@@ -357,25 +361,28 @@ impl ObjectMaker<'_, '_> {
         }))
     }
 
-    fn form(&self, form: &Form) -> PyResult<ResultTemplate> {
-        let all =
-            |items: &[Form]| items.iter().map(|item| self.form(item)).collect::<PyResult<Vec<_>>>();
+    fn form(&self, form: &SavedResult) -> PyResult<ResultTemplate> {
+        let all = |items: &[SavedResult]| {
+            items.iter().map(|item| self.form(item)).collect::<PyResult<Vec<_>>>()
+        };
         Ok(match form {
-            Form::Object(place) => ResultTemplate::Object(*place as usize),
-            Form::Array(number) => ResultTemplate::Array(*number as usize),
-            Form::Scalar(number) => ResultTemplate::Scalar(*number as usize),
-            Form::Float(number) => ResultTemplate::Float(*number as usize),
-            Form::Known(known) => ResultTemplate::Same(self.known(known)?),
-            Form::Tuple(items) => ResultTemplate::Tuple(all(items)?),
-            Form::List(number, items) => ResultTemplate::List(*number as usize, all(items)?),
-            Form::Dict(number, entries) => {
-                let entry = |(key, item): &(Known, Form)| Ok((self.known(key)?, self.form(item)?));
+            SavedResult::Object(place) => ResultTemplate::Object(*place as usize),
+            SavedResult::Array(number) => ResultTemplate::Array(*number as usize),
+            SavedResult::Scalar(number) => ResultTemplate::Scalar(*number as usize),
+            SavedResult::Float(number) => ResultTemplate::Float(*number as usize),
+            SavedResult::Known(known) => ResultTemplate::Same(self.known(known)?),
+            SavedResult::Tuple(items) => ResultTemplate::Tuple(all(items)?),
+            SavedResult::List(number, items) => ResultTemplate::List(*number as usize, all(items)?),
+            SavedResult::Dict(number, entries) => {
+                let entry = |(key, item): &(SavedConstant, SavedResult)| {
+                    Ok((self.known(key)?, self.form(item)?))
+                };
                 ResultTemplate::Dict(
                     *number as usize,
                     entries.iter().map(entry).collect::<PyResult<_>>()?,
                 )
             }
-            Form::Again(number) => ResultTemplate::Again(*number as usize),
+            SavedResult::Again(number) => ResultTemplate::Again(*number as usize),
         })
     }
 }
@@ -400,7 +407,7 @@ fn words(look: &Look) -> String {
 fn name(look: &Look, number: usize) -> String {
     match number.checked_sub(look.open.len()).and_then(|part| look.parts.get(part)) {
         None => letter(number),
-        Some(look::Quotient { of, plus, by }) => {
+        Some(look::ExtentQuotient { of, plus, by }) => {
             format!("(({} + {plus}) // {by})", letter(usize::from(*of)))
         }
     }
@@ -412,17 +419,17 @@ fn letter(number: usize) -> String {
     name.unwrap_or_else(|| format!("n{number}"))
 }
 
-fn one(look: &Look, given: &look::Given, object: &mut u32) -> String {
+fn one(look: &Look, given: &look::ArgumentPattern, object: &mut u32) -> String {
     let own = *object;
-    if !matches!(given, look::Given::Known(_)) {
+    if !matches!(given, look::ArgumentPattern::Known(_)) {
         *object += 1;
     }
-    let mut all = |items: &[look::Given]| -> String {
+    let mut all = |items: &[look::ArgumentPattern]| -> String {
         let items: Vec<String> = items.iter().map(|item| one(look, item, object)).collect();
         items.join(", ")
     };
     match given {
-        look::Given::Array | look::Given::Scalar => {
+        look::ArgumentPattern::Array | look::ArgumentPattern::Scalar => {
             let wanted = look.wanted.iter().find(|wanted| wanted.object == own);
             wanted.map_or_else(
                 || "array".to_owned(),
@@ -432,12 +439,12 @@ fn one(look: &Look, given: &look::Given, object: &mut u32) -> String {
                 },
             )
         }
-        look::Given::Number(kind) => kind.clone(),
-        look::Given::Known(Known(_, text)) => text.clone(),
-        look::Given::Tuple(items) => format!("({})", all(items)),
-        look::Given::List(items) => format!("[{}]", all(items)),
-        look::Given::Dict(entries) => {
-            let entry = |(Known(_, key), item): &(Known, look::Given)| {
+        look::ArgumentPattern::Number(kind) => kind.clone(),
+        look::ArgumentPattern::Known(SavedConstant(_, text)) => text.clone(),
+        look::ArgumentPattern::Tuple(items) => format!("({})", all(items)),
+        look::ArgumentPattern::List(items) => format!("[{}]", all(items)),
+        look::ArgumentPattern::Dict(entries) => {
+            let entry = |(SavedConstant(_, key), item): &(SavedConstant, look::ArgumentPattern)| {
                 format!("{key}: {}", one(look, item, object))
             };
             let entries: Vec<String> = entries.iter().map(entry).collect();

@@ -12,9 +12,9 @@ use crate::array::recording::{self, whole_base};
 use crate::session::context::ready;
 use crate::session::errors::to_py;
 use gpupy_engine::Segment;
-use gpupy_engine::saved::look::{self, Form, Known, Look, Way};
-use gpupy_engine::saved::outline::{Leaf, Outline};
-use gpupy_engine::saved::seen::{Seen, extents_of};
+use gpupy_engine::saved::look::{self, Look, SavedConstant, SavedResult, SegmentCall};
+use gpupy_engine::saved::open_view::{OpenView, extents_of};
+use gpupy_engine::saved::outline::{ConstantLeaf, Outline};
 use gpupy_engine::saved::writer::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -116,7 +116,7 @@ impl Saving<'_, '_> {
             let leaf = self.writer.leaf(&whole_base(array).map_err(to_py)?, &mut leaves);
             captured.push(look::Captured {
                 leaf: leaf.map_err(to_py)?,
-                view: Seen::of(array.layout()),
+                view: OpenView::of(array.layout()),
                 writable: object.get().is_writable(),
             });
         }
@@ -128,14 +128,14 @@ impl Saving<'_, '_> {
         };
         let is_outside = |ending: &look::Ending| {
             let writes = ending.writes.iter().any(|(input, _)| outside(*input));
-            let gives = |output: &look::Output| matches!(output.from, look::From::Object(object) if object as usize >= objects);
+            let gives = |output: &look::SavedOutput| matches!(output.from, look::OutputSource::Object(object) if object as usize >= objects);
             writes || ending.outputs.iter().any(gives) || ending.result.names(objects as u32)
         };
         if flat.endings.iter().any(is_outside) {
             let why = "it writes or gives an array from outside: make it an argument";
             return Ok(Err(why.into()));
         }
-        let ways = flat.ways.into_iter().collect::<Option<Vec<Way>>>();
+        let ways = flat.ways.into_iter().collect::<Option<Vec<SegmentCall>>>();
         Ok(Ok(Look {
             open: Vec::new(),
             parts: Vec::new(),
@@ -155,22 +155,24 @@ impl Saving<'_, '_> {
     }
 
     /// A constant's kind and text.
-    fn known(&self, py: Python<'_>, object: &Py<PyAny>, what: &str) -> Perhaps<Known> {
+    fn known(&self, py: Python<'_>, object: &Py<PyAny>, what: &str) -> Perhaps<SavedConstant> {
         let told: Option<(String, String)> = self.told.call1((object.bind(py),))?.extract()?;
-        Ok(told.map(|(kind, text)| Known(kind, text)).ok_or_else(|| {
+        Ok(told.map(|(kind, text)| SavedConstant(kind, text)).ok_or_else(|| {
             let class = object.bind(py).get_type().name().map(|name| name.to_string());
             format!("{what} of class {} is nothing that a file has", class.unwrap_or_default())
         }))
     }
 
-    fn given(&self, py: Python<'_>, given: &ArgumentSpec) -> Perhaps<look::Given> {
+    fn given(&self, py: Python<'_>, given: &ArgumentSpec) -> Perhaps<look::ArgumentPattern> {
         const WHAT: &str = "an argument";
         Ok(Ok(match given {
-            ArgumentSpec::Array => look::Given::Array,
-            ArgumentSpec::Scalar => look::Given::Scalar,
-            ArgumentSpec::Number(class) => look::Given::Number(class.bind(py).name()?.to_string()),
+            ArgumentSpec::Array => look::ArgumentPattern::Array,
+            ArgumentSpec::Scalar => look::ArgumentPattern::Scalar,
+            ArgumentSpec::Number(class) => {
+                look::ArgumentPattern::Number(class.bind(py).name()?.to_string())
+            }
             ArgumentSpec::Same(object) | ArgumentSpec::Equal(object) => {
-                look::Given::Known(or_why!(self.known(py, object, WHAT)))
+                look::ArgumentPattern::Known(or_why!(self.known(py, object, WHAT)))
             }
             ArgumentSpec::Items(class, items) => {
                 let mut all = Vec::new();
@@ -178,8 +180,8 @@ impl Saving<'_, '_> {
                     all.push(or_why!(self.given(py, item)));
                 }
                 match class.bind(py).name()?.to_string().as_str() {
-                    "tuple" => look::Given::Tuple(all),
-                    "list" => look::Given::List(all),
+                    "tuple" => look::ArgumentPattern::Tuple(all),
+                    "list" => look::ArgumentPattern::List(all),
                     name => {
                         return Ok(Err(format!(
                             "an argument of class {name} is nothing that a file has"
@@ -195,7 +197,7 @@ impl Saving<'_, '_> {
                         or_why!(self.given(py, item)),
                     ));
                 }
-                look::Given::Dict(all)
+                look::ArgumentPattern::Dict(all)
             }
         }))
     }
@@ -206,7 +208,7 @@ impl Saving<'_, '_> {
         py: Python<'_>,
         first: &Arc<TraceTree>,
         flat: &mut FlatTree,
-        leaves: &mut Vec<Leaf>,
+        leaves: &mut Vec<ConstantLeaf>,
     ) -> Perhaps<()> {
         // Without recursion: paths may be long.
         let mut open = vec![(flat.room(), first.clone())];
@@ -231,7 +233,7 @@ impl Saving<'_, '_> {
                 Terminator::End(ending) => {
                     let ending = or_why!(self.ending(py, ending, leaves));
                     flat.endings.push(ending);
-                    look::Then::End(flat.endings.len() as u32 - 1)
+                    look::AfterSegment::End(flat.endings.len() as u32 - 1)
                 }
                 Terminator::Decide { seen, no, yes } => {
                     let mut next = |path: &Option<Arc<TraceTree>>| {
@@ -242,12 +244,12 @@ impl Saving<'_, '_> {
                         })
                     };
                     let (yes, no) = (next(yes), next(no));
-                    look::Then::Decide { seen: Seen::of(seen), no, yes }
+                    look::AfterSegment::Decide { seen: OpenView::of(seen), no, yes }
                 }
             };
             let takes = path.takes.iter().map(|register| saved(*register)).collect();
             flat.ways[place] =
-                Some(Way { segment: segment as u32, takes, gives: path.gives, then });
+                Some(SegmentCall { segment: segment as u32, takes, gives: path.gives, then });
         }
         Ok(Ok(()))
     }
@@ -256,7 +258,7 @@ impl Saving<'_, '_> {
         &mut self,
         py: Python<'_>,
         ending: &Epilogue,
-        leaves: &mut Vec<Leaf>,
+        leaves: &mut Vec<ConstantLeaf>,
     ) -> Perhaps<look::Ending> {
         let mut writes = Vec::new();
         for (input, base) in &ending.writes {
@@ -266,12 +268,12 @@ impl Saving<'_, '_> {
         for base in &ending.bases {
             bases.push(or_why!(self.base(base, leaves)));
         }
-        let output = |output: &epilogue::OutputSpec| look::Output {
+        let output = |output: &epilogue::OutputSpec| look::SavedOutput {
             from: match output.from {
-                epilogue::OutputOwner::Object(place) => look::From::Object(place as u32),
-                epilogue::OutputOwner::Base(number) => look::From::Base(number as u32),
+                epilogue::OutputOwner::Object(place) => look::OutputSource::Object(place as u32),
+                epilogue::OutputOwner::Base(number) => look::OutputSource::Base(number as u32),
             },
-            view: Seen::of(&output.view),
+            view: OpenView::of(&output.view),
             writable: output.writable,
             owns: output.owns,
         };
@@ -283,14 +285,14 @@ impl Saving<'_, '_> {
     fn base(
         &mut self,
         base: &epilogue::ElementsSource,
-        leaves: &mut Vec<Leaf>,
-    ) -> Perhaps<look::Base> {
+        leaves: &mut Vec<ConstantLeaf>,
+    ) -> Perhaps<look::BaseSource> {
         Ok(match base {
             epilogue::ElementsSource::Register(register) => {
-                Ok(look::Base::Register(saved(*register)))
+                Ok(look::BaseSource::Register(saved(*register)))
             }
             epilogue::ElementsSource::Constant(array) => {
-                Ok(look::Base::Leaf(self.writer.leaf(array, leaves).map_err(to_py)?))
+                Ok(look::BaseSource::Leaf(self.writer.leaf(array, leaves).map_err(to_py)?))
             }
             epilogue::ElementsSource::Shared(_) => {
                 Err("it gives an array from outside: make it an argument".to_owned())
@@ -298,8 +300,8 @@ impl Saving<'_, '_> {
         })
     }
 
-    fn form(&self, py: Python<'_>, template: &ResultTemplate) -> Perhaps<Form> {
-        let all = |items: &[ResultTemplate]| -> Perhaps<Vec<Form>> {
+    fn form(&self, py: Python<'_>, template: &ResultTemplate) -> Perhaps<SavedResult> {
+        let all = |items: &[ResultTemplate]| -> Perhaps<Vec<SavedResult>> {
             let mut all = Vec::new();
             for item in items {
                 all.push(or_why!(self.form(py, item)));
@@ -307,19 +309,21 @@ impl Saving<'_, '_> {
             Ok(Ok(all))
         };
         Ok(Ok(match template {
-            ResultTemplate::Object(place) => Form::Object(*place as u32),
-            ResultTemplate::Array(number) => Form::Array(*number as u32),
-            ResultTemplate::Scalar(number) => Form::Scalar(*number as u32),
-            ResultTemplate::Float(number) => Form::Float(*number as u32),
+            ResultTemplate::Object(place) => SavedResult::Object(*place as u32),
+            ResultTemplate::Array(number) => SavedResult::Array(*number as u32),
+            ResultTemplate::Scalar(number) => SavedResult::Scalar(*number as u32),
+            ResultTemplate::Float(number) => SavedResult::Float(*number as u32),
             ResultTemplate::Same(object) => {
-                Form::Known(or_why!(self.known(py, object, "a result")))
+                SavedResult::Known(or_why!(self.known(py, object, "a result")))
             }
-            ResultTemplate::Tuple(items) => Form::Tuple(or_why!(all(items))),
+            ResultTemplate::Tuple(items) => SavedResult::Tuple(or_why!(all(items))),
             ResultTemplate::Named(class, _) => {
                 let name = class.bind(py).getattr("__name__")?;
                 return Ok(Err(format!("a result of class {name} is nothing that a file has")));
             }
-            ResultTemplate::List(number, items) => Form::List(*number as u32, or_why!(all(items))),
+            ResultTemplate::List(number, items) => {
+                SavedResult::List(*number as u32, or_why!(all(items)))
+            }
             ResultTemplate::Dict(number, entries) => {
                 let mut pairs = Vec::new();
                 for (key, item) in entries {
@@ -328,9 +332,9 @@ impl Saving<'_, '_> {
                         or_why!(self.form(py, item)),
                     ));
                 }
-                Form::Dict(*number as u32, pairs)
+                SavedResult::Dict(*number as u32, pairs)
             }
-            ResultTemplate::Again(number) => Form::Again(*number as u32),
+            ResultTemplate::Again(number) => SavedResult::Again(*number as u32),
         }))
     }
 }
@@ -338,7 +342,7 @@ impl Saving<'_, '_> {
 /// Ways in one list.
 #[derive(Default)]
 struct FlatTree {
-    ways: Vec<Option<Way>>,
+    ways: Vec<Option<SegmentCall>>,
     segments: Vec<Outline>,
     known: Vec<Arc<Segment>>,
     endings: Vec<look::Ending>,
@@ -360,13 +364,13 @@ fn saved(register: recording::RecordedRegister) -> look::Register {
 }
 
 impl ArraySpec {
-    fn saved(&self) -> look::Wanted {
-        look::Wanted {
+    fn saved(&self) -> look::InspectedArray {
+        look::InspectedArray {
             object: self.object as u32,
             input: self.input,
             dtype: self.dtype,
             base: extents_of(&self.base),
-            view: Seen::of(&self.view),
+            view: OpenView::of(&self.view),
             writable: self.writable,
         }
     }

@@ -3,7 +3,7 @@
 //! Owns [`part_of`] and `NdArray._under`. Invariant: shape and strides are those that NumPy gives, and writes to
 //! either array are seen through the other.
 //!
-//! Not here: how elements become those of another dtype (`gpupy-engine/src/context/faces.rs`).
+//! Not here: how elements become those of another dtype (`gpupy-engine/src/context/dtype_view.rs`).
 
 use crate::array::meta::{self, MetaView};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};

@@ -16,7 +16,7 @@ use crate::expect::samples::Rng;
 use crate::reporting::outcome::{Outcome, ensure, fail, fine, skip};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Error, ErrorKind, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 
 /// The drivers of a program, and the planned faults.
 pub struct Stage<'a> {
@@ -108,12 +108,12 @@ impl<'a> User<'a> {
                 In::Array(name) => {
                     let item = self.item(*name)?;
                     models.push(item.model.clone());
-                    operands.push(Arg::Array(&item.array));
+                    operands.push(ArrayOrScalar::Array(&item.array));
                     needs.push(self.values[item.base]);
                 }
                 In::Scalar(x) => {
                     models.push(Model::new(DType::F32, &[], vec![Scalar::f32(*x)]));
-                    operands.push(Arg::Scalar(Scalar::f32(*x)));
+                    operands.push(ArrayOrScalar::Scalar(Scalar::f32(*x)));
                 }
             }
         }
@@ -169,11 +169,11 @@ impl<'a> User<'a> {
             In::Array(name) => {
                 let from = self.item(name)?;
                 needs.push(self.values[from.base]);
-                (Arg::Array(&from.array), from.model.clone())
+                (ArrayOrScalar::Array(&from.array), from.model.clone())
             }
             In::Scalar(x) => {
                 let scalar = Scalar::f32(x);
-                (Arg::Scalar(scalar), Model::new(DType::F32, &[], vec![scalar]))
+                (ArrayOrScalar::Scalar(scalar), Model::new(DType::F32, &[], vec![scalar]))
             }
         };
         let Some(elements) = model.broadcast_to(&to.model.shape) else {

@@ -1,30 +1,30 @@
-//! The block cache of one device: which piece of which value is where.
+//! The block cache of one device: which piece of which value is in which block.
 //!
-//! Owns [`Blocks`]: a hash table. A block is named by value and part: a tile, or a gathered
-//! view (with its offset, shape and strides, as in the thesis). Invariants: a pinned block is never
-//! evicted; a tile that is nowhere else is saved to host memory before it is evicted; blocks of dead
-//! values are freed before anything is evicted.
+//! Owns [`BlockCache`], a hash table. A block is named by value and part: a tile, or a gathered view (with its offset,
+//! shape and strides, as in the thesis). Invariants: a pinned block is never evicted; a tile that is nowhere else is
+//! saved to host memory before it is evicted; blocks of dead values are freed before anything is evicted.
 //!
-//! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`evict.rs`),
-//! which one goes first (`victims.rs`), in which block something is found (`places.rs`), blocks whose value
-//! was written in host memory (`stale.rs`), free blocks (`pool.rs`), the driver's own memory.
+//! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`eviction.rs`), which one
+//! is evicted first (`eviction_queue.rs`), in which block an operand is found (`operand_lookup.rs`), blocks whose value
+//! was written in host memory (`stale.rs`), free blocks (`block_pool.rs`), the driver's own memory.
 
-mod evict;
-mod places;
+mod eviction;
+mod eviction_queue;
+mod operand_lookup;
 mod stale;
-mod victims;
 
-pub(crate) use places::Placed;
+pub(crate) use operand_lookup::Placed;
 
-use crate::blocks::pool::Pool;
-use crate::blocks::rhythm::Rhythm;
+use crate::blocks::block_pool::BlockPool;
+use crate::blocks::reuse_interval::ReuseInterval;
 use crate::explain::stats::Stats;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::{Doing, Tracer};
 use crate::graph::value::{DeadList, Node, Value, ValueId};
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
+use eviction_queue::EvictionQueue;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -32,36 +32,35 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
-use victims::Victims;
 
 /// Which piece of a value a block holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
+pub(crate) enum BlockPart {
     /// A tile of the device's tiling.
     Tile(usize),
     /// The points of a space, gathered in C order.
     View(Box<(Access, Shape)>),
 }
 
-pub(crate) type Key = (ValueId, Part);
+pub(crate) type BlockKey = (ValueId, BlockPart);
 
-struct Entry {
+struct CachedBlock {
     block: BlockId,
     spec: BlockSpec,
-    rhythm: Rhythm,
+    rhythm: ReuseInterval,
     value: Weak<Node>,
     /// The positions of a tile; empty for a gathered view, which can always be gathered again.
     range: Range<usize>,
     pins: u32,
     /// Its place in the list of the value's parts.
     listed: usize,
-    /// The host memory that the block is read in (`import.rs`).
+    /// The host memory that the block is read in (`host_import.rs`).
     imported: Option<Arc<HostBuffer>>,
     /// The positions at which the value has other elements by now (`stale.rs`).
     stale: Ranges,
 }
 
-impl Entry {
+impl CachedBlock {
     /// Notes that the block's elements are no more, as far as they are not in host memory.
     fn mark_lost(&self) {
         let Some(value) = self.value.upgrade().map(Value) else { return };
@@ -70,40 +69,40 @@ impl Entry {
 }
 
 /// The blocks of an open driver, and the driver, which allocates them.
-pub(crate) struct Blocks {
+pub(crate) struct BlockCache {
     pub name: &'static str,
     pub driver: Box<dyn Driver>,
     pub caps: Capabilities,
     pub tracer: Tracer,
     /// Elements in the largest tile: what the user allows, and no more than the largest block.
     tile_len: usize,
-    blocks: FxHashMap<Key, Entry>,
+    blocks: FxHashMap<BlockKey, CachedBlock>,
     /// Tiles that kernels will bring which are not launched yet.
-    coming: FxHashSet<Key>,
-    parts: FxHashMap<ValueId, SmallVec<[Part; 1]>>,
+    coming: FxHashSet<BlockKey>,
+    parts: FxHashMap<ValueId, SmallVec<[BlockPart; 1]>>,
     /// The order in which blocks go, while blocks are evicted.
-    victims: Option<Victims<Key>>,
+    victims: Option<EvictionQueue<BlockKey>>,
     /// The rhythms of blocks of living values that were evicted.
-    evicted: FxHashMap<ValueId, FxHashMap<Part, Rhythm>>,
+    evicted: FxHashMap<ValueId, FxHashMap<BlockPart, ReuseInterval>>,
     /// Uses of blocks so far.
     clock: u64,
     /// Blocks that were evicted in this evaluation and could not be read.
     pub spoiled: usize,
-    pool: Pool,
+    pool: BlockPool,
     dead: DeadList,
-    /// Host memory of blocks that nobody freed, for as long as the driver is open.
+    /// Host memory of blocks that were not freed, for as long as the driver is open.
     kept: Vec<Arc<HostBuffer>>,
 }
 
-impl Blocks {
+impl BlockCache {
     pub fn new(
         name: &'static str,
         driver: Box<dyn Driver>,
         caps: Capabilities,
         tile_len: usize,
         tracer: Tracer,
-    ) -> Blocks {
-        Blocks {
+    ) -> BlockCache {
+        BlockCache {
             name,
             tile_len: tile_len.clamp(1, caps.max_block_len),
             driver,
@@ -116,14 +115,14 @@ impl Blocks {
             evicted: FxHashMap::default(),
             clock: 0,
             spoiled: 0,
-            pool: Pool::default(),
+            pool: BlockPool::default(),
             dead: DeadList::default(),
             kept: Vec::new(),
         }
     }
 
     /// The block of a part, if it is on the device; marks it as used.
-    pub fn find(&mut self, value: ValueId, part: &Part) -> Option<BlockId> {
+    pub fn find(&mut self, value: ValueId, part: &BlockPart) -> Option<BlockId> {
         let near = self.blocks.len() as u64;
         let entry = self.blocks.get_mut(&(value, part.clone()))?;
         self.clock += 1;
@@ -140,11 +139,11 @@ impl Blocks {
         parts
             .iter()
             .filter_map(|part| match part {
-                Part::Tile(number) => {
+                BlockPart::Tile(number) => {
                     let entry = self.blocks.get(&(value, part.clone()))?;
                     Some((*number, entry.range.clone()))
                 }
-                Part::View(_) => None,
+                BlockPart::View(_) => None,
             })
             .collect()
     }
@@ -190,7 +189,7 @@ impl Blocks {
     pub fn insert(
         &mut self,
         value: &Value,
-        part: Part,
+        part: BlockPart,
         (block, spec): (BlockId, BlockSpec),
         range: Range<usize>,
     ) {
@@ -200,7 +199,7 @@ impl Blocks {
             value.state().on_host.insert(range.clone());
         }
         let (value_of, imported, stale) = (Weak::new(), None, Ranges::default());
-        let entry = Entry {
+        let entry = CachedBlock {
             block,
             spec,
             rhythm,
@@ -214,7 +213,7 @@ impl Blocks {
         self.put(value, key, entry);
     }
 
-    fn put(&mut self, value: &Value, key: Key, entry: Entry) {
+    fn put(&mut self, value: &Value, key: BlockKey, entry: CachedBlock) {
         if !self.parts.contains_key(&key.0) {
             let mut state = value.state();
             if !state.watchers.iter().any(|w| Arc::ptr_eq(w, &self.dead)) {
@@ -228,11 +227,11 @@ impl Blocks {
         if let Some(victims) = &mut self.victims {
             victims.insert(key.clone(), entry.rhythm);
         }
-        self.blocks.insert(key, Entry { value: Arc::downgrade(&value.0), listed, ..entry });
+        self.blocks.insert(key, CachedBlock { value: Arc::downgrade(&value.0), listed, ..entry });
     }
 
     /// Takes a block out of the cache.
-    fn take_out(&mut self, key: &Key) -> Option<Entry> {
+    fn take_out(&mut self, key: &BlockKey) -> Option<CachedBlock> {
         let entry = self.blocks.remove(key)?;
         if let Some(victims) = &mut self.victims {
             victims.remove(entry.rhythm);
@@ -252,14 +251,14 @@ impl Blocks {
         Some(entry)
     }
 
-    /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
-    /// other value's. Host memory goes along as a whole, if nobody was given it.
+    /// Whether a tile of a value without other handles may be changed in place, and become another value's. Host memory
+    /// goes along as a whole, if it was not given out.
     pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
         if from.is_external() {
             return false;
         }
         if !self.caps.host_memory {
-            return match self.blocks.get(&(from.id(), Part::Tile(tile.number))) {
+            return match self.blocks.get(&(from.id(), BlockPart::Tile(tile.number))) {
                 Some(entry) => entry.imported.is_none(),
                 None => !self.would_import(from.dtype(), tile.range.len()),
             };
@@ -275,7 +274,7 @@ impl Blocks {
 
     /// Gives a tile's block to another value, which has changed some of its elements in place.
     pub fn hand_over(&mut self, from: &Value, to: &Value, tile: &Tile) {
-        let key = (from.id(), Part::Tile(tile.number));
+        let key = (from.id(), BlockPart::Tile(tile.number));
         let Some(entry) = self.take_out(&key) else { return };
         if entry.spec.memory.is_some() {
             let mut old = from.state();
@@ -290,14 +289,14 @@ impl Blocks {
     }
 
     /// Keeps a block on the device until `unpin`.
-    pub fn pin(&mut self, value: ValueId, part: &Part) {
+    pub fn pin(&mut self, value: ValueId, part: &BlockPart) {
         if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
             entry.pins += 1;
         }
     }
 
     /// Undoes one `pin`.
-    pub fn unpin(&mut self, value: ValueId, part: &Part) {
+    pub fn unpin(&mut self, value: ValueId, part: &BlockPart) {
         if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
             entry.pins = entry.pins.saturating_sub(1);
         }
@@ -308,19 +307,19 @@ impl Blocks {
     pub fn upload(
         &mut self,
         value: &Value,
-        part: Part,
+        part: BlockPart,
         range: Range<usize>,
         data: &[u8],
         stats: &mut Stats,
     ) -> Result<BlockId> {
         let len = data.len() / value.dtype().size();
-        if self.caps.host_memory && matches!(part, Part::Tile(_)) {
+        if self.caps.host_memory && matches!(part, BlockPart::Tile(_)) {
             let spec = self.spec(value, &range)?;
             let block = self.alloc(spec, stats)?;
             self.insert(value, part, (block, spec), range);
             return Ok(block);
         }
-        if matches!(part, Part::Tile(_))
+        if matches!(part, BlockPart::Tile(_))
             && let Some((block, spec, memory)) = self.imported(value, &range, stats)?
         {
             let key = (value.id(), part.clone());
@@ -337,7 +336,7 @@ impl Blocks {
         }
         stats.bytes_uploaded += data.len() as u64;
         self.tracer.step(|| {
-            let what = What::Upload { gathered: matches!(part, Part::View(_)) };
+            let what = StepAction::Upload { gathered: matches!(part, BlockPart::View(_)) };
             let doing = Doing::new(what, self.name).reads(value, self.reach_of(value, &part));
             doing.moves(data.len()).since(began)
         });
@@ -359,13 +358,13 @@ impl Blocks {
     }
 
     /// Frees one block without saving it.
-    pub fn forget(&mut self, key: &Key) {
+    pub fn forget(&mut self, key: &BlockKey) {
         if let Some(entry) = self.take_out(key) {
             self.recycle(&entry);
         }
     }
 
-    fn recycle(&mut self, entry: &Entry) {
+    fn recycle(&mut self, entry: &CachedBlock) {
         if entry.spec.memory.is_some() {
             return self.driver.block_free(entry.block);
         }
@@ -380,7 +379,7 @@ impl Blocks {
         self.coming.clear();
     }
 
-    /// Gives free blocks back that nobody has wanted for long.
+    /// Frees pooled blocks that were not reused for long.
     pub fn rest(&mut self) {
         self.sweep();
         for block in self.pool.rest() {
@@ -396,7 +395,7 @@ impl Blocks {
     }
 
     /// The blocks that lie in host memory, in a value's positions of a range.
-    fn lying_in(&self, value: &Value, range: &Range<usize>) -> Vec<Key> {
+    fn lying_in(&self, value: &Value, range: &Range<usize>) -> Vec<BlockKey> {
         let parts = self.parts.get(&value.id()).map_or(&[][..], |parts| &parts[..]);
         let keys = parts.iter().map(|part| (value.id(), part.clone()));
         keys.filter(|key| {
@@ -428,10 +427,10 @@ impl Blocks {
     }
 
     /// Frees what was gathered of values that lie outside: it is mostly read once.
-    pub fn forget_views(&mut self, operands: &[(Value, Part)]) {
+    pub fn forget_views(&mut self, operands: &[(Value, BlockPart)]) {
         for (value, part) in operands {
             let key = (value.id(), part.clone());
-            let is_view = value.is_external() && matches!(part, Part::View(_));
+            let is_view = value.is_external() && matches!(part, BlockPart::View(_));
             if is_view && self.blocks.get(&key).is_some_and(|entry| entry.pins == 0) {
                 self.forget(&key);
             }
@@ -447,13 +446,19 @@ impl Blocks {
     }
 
     /// Reads elements of a value's block, which wait for the work that writes them.
-    pub fn read(&mut self, key: &Key, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+    pub fn read(
+        &mut self,
+        key: &BlockKey,
+        block: BlockId,
+        offset: usize,
+        out: &mut [u8],
+    ) -> Result<()> {
         let read = self.driver.block_read(block, offset, out);
         read.map_err(|error| error.with_default("driver", self.name).with("value", key.0))
     }
 
     /// Frees a block whose elements cannot be read: what is only there has to be computed again.
-    pub fn discard(&mut self, key: &Key) {
+    pub fn discard(&mut self, key: &BlockKey) {
         if let Some(entry) = self.take_out(key) {
             entry.mark_lost();
             // It is not pooled: only what writes it whole would make it readable.
@@ -463,18 +468,18 @@ impl Blocks {
 
     /// Frees the blocks whose elements are in host memory as well.
     pub fn discard_copies(&mut self) {
-        let copied = |(key, entry): (&Key, &Entry)| {
+        let copied = |(key, entry): (&BlockKey, &CachedBlock)| {
             let value = entry.value.upgrade().map(Value)?;
             let copied = value.state().on_host.covers(entry.range.clone());
             (copied && entry.pins == 0).then(|| key.clone())
         };
-        let keys: Vec<Key> = self.blocks.iter().filter_map(copied).collect();
+        let keys: Vec<BlockKey> = self.blocks.iter().filter_map(copied).collect();
         keys.iter().for_each(|key| self.discard(key));
     }
 
     /// Notes that the device lost everything: what was only there has to be computed again.
     pub fn lose_all(&mut self) {
-        self.blocks.values().for_each(Entry::mark_lost);
+        self.blocks.values().for_each(CachedBlock::mark_lost);
         self.kept.extend(self.blocks.drain().filter_map(|(_, entry)| entry.imported));
         self.parts.clear();
         self.victims = None;
@@ -482,7 +487,7 @@ impl Blocks {
     }
 }
 
-impl Drop for Blocks {
+impl Drop for BlockCache {
     fn drop(&mut self) {
         self.driver.cleanup();
     }

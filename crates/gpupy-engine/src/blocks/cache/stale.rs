@@ -1,30 +1,31 @@
-//! Blocks that go on when their value was written in host memory: what was written is sent, and nothing else.
+//! Stale blocks: blocks that stay valid when their value is written in host memory, as only the written elements are
+//! sent.
 //!
-//! Owns which elements of a block are *stale*: in host memory they are others by now. A value that is another one with some
-//! elements replaced takes over that one's blocks, and a kernel that reads one has the stale elements written first.
-//! Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale element, and no transfer brings
-//! one to host memory.
+//! Owns the set of *stale* elements of a block: those that differ in host memory by now. A value that is another one
+//! with some elements replaced takes over that value's blocks; before a kernel reads such a block, the stale elements
+//! are written. Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale
+//! element, and no transfer brings one to host memory.
 //!
-//! Not here: who replaces elements in host memory (`execute/scatter.rs`, `execute/assign.rs`), writes by a device into its
-//! own blocks (`hand_over` in `mod.rs`).
+//! Not here: replacing elements in host memory (`execute/host_scatter.rs`, `execute/host_assign.rs`), writes by a
+//! device into its own blocks (`hand_over` in `mod.rs`).
 
-use super::{Blocks, Key, Part};
+use super::{BlockCache, BlockKey, BlockPart};
 use crate::explain::stats::Stats;
-use crate::explain::step::What;
+use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
 use gpupy_core::Result;
 
-impl Blocks {
-    /// Gives the tiles of a value that nothing needs any more to another one of its kind, all of which is in host memory and
-    /// which has other elements at these positions at most. Tiles that the other has, and such as are read where they lie
-    /// in host memory, stay.
+impl BlockCache {
+    /// Gives the tiles of a value that nothing needs any more to another one of its kind, all of which is in host
+    /// memory and which has other elements at these positions at most. Tiles that the other has, and such as are read
+    /// where they lie in host memory, stay.
     pub fn inherit(&mut self, from: ValueId, to: &Value, written: &Ranges) {
         for (number, range) in self.tiles(from) {
-            let part = Part::Tile(number);
+            let part = BlockPart::Tile(number);
             let (old, new) = ((from, part.clone()), (to.id(), part));
-            let is_own = |key: &Key| {
+            let is_own = |key: &BlockKey| {
                 self.blocks.get(key).is_some_and(|entry| {
                     entry.pins == 0 && entry.imported.is_none() && entry.spec.memory.is_none()
                 })
@@ -39,7 +40,7 @@ impl Blocks {
     }
 
     /// What is stale in a block of a value.
-    pub fn stale(&self, value: &Value, part: &Part) -> Ranges {
+    pub fn stale(&self, value: &Value, part: &BlockPart) -> Ranges {
         let entry = self.blocks.get(&(value.id(), part.clone()));
         entry.map_or_else(Ranges::default, |entry| entry.stale.clone())
     }
@@ -48,7 +49,7 @@ impl Blocks {
     ///
     /// # Errors
     /// Any error of the driver; what is stale is so still.
-    pub fn refresh(&mut self, value: &Value, part: &Part, stats: &mut Stats) -> Result<()> {
+    pub fn refresh(&mut self, value: &Value, part: &BlockPart, stats: &mut Stats) -> Result<()> {
         let key = (value.id(), part.clone());
         let Some(entry) = self.blocks.get(&key).filter(|entry| !entry.stale.is_empty()) else {
             return Ok(());
@@ -57,13 +58,13 @@ impl Blocks {
         let (buffer, size) = (value.host_buffer()?, value.dtype().size());
         for range in stale.iter() {
             let began = self.tracer.clock();
-            // SAFETY: the range is in the evaluated map, so nobody writes it any more.
+            // SAFETY: the range is in the evaluated map, whose elements are not written.
             let data = unsafe { buffer.bytes(range.start * size..range.end * size) };
             self.driver.block_write(block, range.start - first, data)?;
             stats.bytes_uploaded += data.len() as u64;
             stats.extents_uploaded += 1;
             self.tracer.step(|| {
-                let what = What::Upload { gathered: false };
+                let what = StepAction::Upload { gathered: false };
                 Doing::new(what, self.name)
                     .reads(value, range.clone())
                     .moves(data.len())
@@ -81,7 +82,9 @@ impl Blocks {
         }
         let mut current = Ranges::default();
         for (number, range) in self.tiles(value.id()) {
-            let Some(entry) = self.blocks.get(&(value.id(), Part::Tile(number))) else { continue };
+            let Some(entry) = self.blocks.get(&(value.id(), BlockPart::Tile(number))) else {
+                continue;
+            };
             entry.stale.gaps(range).into_iter().for_each(|fresh| current.insert(fresh));
         }
         current

@@ -1,12 +1,12 @@
-//! A library's path becomes its table.
+//! Loading of a plug-in: from a library's path to its driver table.
 //!
-//! Owns loading. Invariants: nothing is loaded before a driver is opened; what cannot be loaded is
-//! one line of kind `Unavailable`; a library that was loaded is never unloaded, as its functions and
-//! what they gave may be in use until the end.
+//! Invariants: nothing is loaded before a driver is opened; a library that cannot be loaded gives a one-line error of
+//! kind `Unavailable`; a loaded library is never unloaded, as its functions and the memory that they returned may be in
+//! use until the end.
 //!
-//! Not here: calling the table's functions (`import.rs`).
+//! Not here: calling the table's functions (`imported_driver.rs`).
 
-use super::import::Imported;
+use super::imported_driver::Imported;
 use crate::drivers::registry::Constructor;
 use gpupy_core::plugin::Growing;
 use gpupy_core::plugin::driver_table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, Table};
@@ -30,13 +30,13 @@ pub fn is_path(name: &str) -> bool {
 /// Makes the driver of a library, closed. Its `init` loads the library, and is `Unavailable` where
 /// that is not possible or the library no driver for us.
 ///
-/// A library runs as part of this process, with all its rights: whoever names it trusts it.
+/// A library runs as part of this process, with all its rights: the program that names it trusts it.
 pub fn driver(path: &Path) -> Constructor {
     let (name, file) = (path.display().to_string(), file(path));
     Arc::new(move || {
         let (name, file) = (name.clone(), file.clone());
         let table = move || load(&file).map_err(|error| error.with("driver", &name));
-        // SAFETY: that a library keeps the contract is the promise of whoever names it.
+        // SAFETY: the program that names a library promises that it keeps the contract.
         Box::new(unsafe { Imported::new(table) })
     })
 }
@@ -94,7 +94,7 @@ pub unsafe fn checked(table: *const Table) -> Result<Table> {
              {GPUPY_ABI_MAJOR}.{GPUPY_ABI_MINOR}; build it with this gpupy's gpupy_driver.h"
         )));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `table` is a driver table.
     let table = unsafe { Table::take(table) }
         .map_err(|error| unavailable(format!("the driver's table is too small: {error}")))?;
     let functions = [

@@ -1,17 +1,16 @@
 //! The loader of plug-ins: a library's C table becomes a driver of this process.
 //!
 //! ```text
-//! load.rs      a library's path → its table, checked
-//! import.rs    a table → a driver
+//! load.rs              a library's path → its table, checked
+//! imported_driver.rs   a table → a driver
 //! ```
 //!
-//! Invariants: what the library says is read as integers and converted with checks; a library that was
-//! loaded stays.
+//! Invariants: answers of the library are read as integers and converted with checks; a library that was loaded stays.
 //!
-//! Not here: the table and its forms (`plugin/` of gpupy-core), names and paths to choose from (`registry.rs`).
+//! Not here: the table and its C types (`plugin/` of gpupy-core), names and paths to choose from (`registry.rs`).
 
-mod import;
+mod imported_driver;
 mod load;
 
-pub use import::Imported;
+pub use imported_driver::Imported;
 pub use load::{checked, driver, is_path};

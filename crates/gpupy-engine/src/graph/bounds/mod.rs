@@ -1,20 +1,19 @@
-//! Bounds of values: between which numbers all elements of a value lie, without computing it.
+//! Range analysis of values: the interval in which all elements of a value lie, found without computing it.
 //!
-//! Owns [`bounds`], an interval analysis down to what is computed, which proves most indices inside
-//! their axes, so that an index need not be computed at the line that uses it. Invariants: every element
-//! of a value is within its bounds, on every driver; bounds that were found are kept with the value, so
-//! that a graph is gone through once; graphs of any depth take a loop.
+//! Owns [`bounds`], an interval analysis down to the computed values. It proves most indices inside their axes, so that
+//! an index need not be computed at the line that uses it. Invariants: every element of a value is within its bounds,
+//! on every driver; bounds are kept with their value, so that a graph is traversed once; graphs of any depth take a
+//! loop.
 //!
-//! Not here: what operations do to bounds (`interval.rs`), what is said of an index outside
-//! (`pick.rs`).
+//! Not here: interval arithmetic (`interval.rs`), the error for an index outside (`fancy_index.rs`).
 
 #[cfg(test)]
 mod tests;
 
 use crate::graph::interval::{self, Bounds};
 
-use crate::graph::value::{Input, Kind, NodeOp, Value};
-use crate::graph::whole::Whole;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
@@ -46,7 +45,7 @@ pub(crate) fn bounds(value: &Value) -> Bounds {
 /// pending, and from their indices and scalars. Nothing is kept, as reading elements may tell more.
 pub(crate) fn without_reading(value: &Value) -> Bounds {
     fn below(value: &Value, left: &mut u32) -> Bounds {
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Bounds::of_scalar(scalar);
         }
         let state = value.state();
@@ -67,7 +66,7 @@ pub(crate) fn without_reading(value: &Value) -> Bounds {
 
 /// The bounds of a value that was looked at before, or is computed.
 fn known(value: &Value) -> Option<Bounds> {
-    if let Kind::Constant(scalar) = value.0.kind {
+    if let ValueKind::Constant(scalar) = value.0.kind {
         return Some(Bounds::of_scalar(scalar));
     }
     if let Some(found) = value.state().bounds.as_deref() {
@@ -85,7 +84,7 @@ pub(crate) fn of_host(value: &Value) -> Option<Bounds> {
     let there = state.on_host.covers(0..value.len());
     let buffer = state.host.clone().filter(|_| there)?;
     drop(state);
-    // SAFETY: all of the value is in its evaluated map, and we hold the value, so nobody writes it.
+    // SAFETY: all of the value is in its evaluated map, and we hold the value, so its memory is not written.
     let bytes = unsafe { buffer.bytes(0..value.len() * value.dtype().size()) };
     let found = Bounds::of_elements(value.dtype(), bytes)?;
     value.state().bounds = Some(Box::new(found));
@@ -99,7 +98,7 @@ fn of_expression(
     bounds_of: &mut dyn FnMut(&Value) -> Option<Bounds>,
 ) -> Bounds {
     let everything = Bounds::of_dtype(value.dtype());
-    let Kind::Expr { op, inputs } = &value.0.kind else { return everything };
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return everything };
     if operands.len() != inputs.len() {
         return everything;
     }
@@ -128,8 +127,8 @@ fn of_expression(
         NodeOp::Join(_) | NodeOp::Assign(_) => union(),
         NodeOp::Scatter(_) => given[0].0.union(given[2].0),
         NodeOp::Gather => given[1].0,
-        NodeOp::Whole(Whole::Sort) => given[0].0,
-        NodeOp::Whole(Whole::ArgSort) => up_to(value.shape().last()),
+        NodeOp::Whole(LibraryOp::Sort) => given[0].0,
+        NodeOp::Whole(LibraryOp::ArgSort) => up_to(value.shape().last()),
         // Positions know theirs from the first.
         NodeOp::Reduce { .. }
         | NodeOp::Whole(_)

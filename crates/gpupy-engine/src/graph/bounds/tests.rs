@@ -1,4 +1,4 @@
-//! The bounds of results beside the reference's results.
+//! The bounds of results, compared with the results of the reference driver.
 #![allow(clippy::unwrap_used)]
 
 use super::Bounds::{self, Real, Whole};

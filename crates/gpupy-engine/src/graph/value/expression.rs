@@ -1,15 +1,15 @@
-//! Expressions: what gives a value's elements.
+//! Expressions: the operation and the inputs that give a value's elements.
 //!
-//! Owns [`Kind`] and what it is made of: operations with what they read at each point. All of it is compared by
-//! what it says, so that equal expressions are one value (`intern.rs`).
+//! Owns [`ValueKind`] and its parts: operations, and what they read at each point. All of it is compared by content, so
+//! that equal expressions are one value (`intern.rs`).
 //!
 //! Not here: values, which hold their operands (`mod.rs`).
 
 use super::{Value, ValueId};
 use crate::graph::deferred::Deferred;
-use crate::graph::function::Called;
 use crate::graph::join::Join;
-use crate::graph::whole::Whole;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::scalar_function::Called;
 use crate::memory::access;
 use crate::memory::reader::Reader;
 use crate::memory::view::View;
@@ -50,7 +50,7 @@ pub(crate) enum NodeOp {
     /// The operands one behind the other along an axis.
     Join(Box<Join>),
     /// A whole-program form of computed operands.
-    Whole(Whole),
+    Whole(LibraryOp),
     /// The elements of the second operand at the positions that the first gives, which has the
     /// value's shape: int32 numbers, inside the second.
     Gather,
@@ -94,17 +94,17 @@ impl NodeOp {
 /// its operand's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Input {
-    /// The same scalar everywhere.
+    /// One scalar at every point.
     Scalar(Scalar),
     /// A value's elements in C order.
     Whole(ValueId),
     /// A value's elements at these positions.
-    View(ValueId, Box<Layout>),
+    View(ValueId, Box<InputLayout>),
 }
 
 /// Offset and strides, for a shape that is known from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Layout {
+pub(crate) struct InputLayout {
     pub offset: isize,
     pub strides: Strides,
 }
@@ -119,21 +119,23 @@ impl Input {
             return Input::Whole(id);
         }
         let View { offset, strides, .. } = view.clone();
-        Input::View(id, Box::new(Layout { offset, strides }))
+        Input::View(id, Box::new(InputLayout { offset, strides }))
     }
 
     /// The positions read over a shape; a scalar's are all 0.
-    pub fn layout(&self, shape: &[usize]) -> Layout {
+    pub fn layout(&self, shape: &[usize]) -> InputLayout {
         match self {
-            Input::Scalar(_) => Layout { offset: 0, strides: SmallVec::from_elem(0, shape.len()) },
-            Input::Whole(_) => Layout { offset: 0, strides: contiguous_strides(shape) },
+            Input::Scalar(_) => {
+                InputLayout { offset: 0, strides: SmallVec::from_elem(0, shape.len()) }
+            }
+            Input::Whole(_) => InputLayout { offset: 0, strides: contiguous_strides(shape) },
             Input::View(_, layout) => (**layout).clone(),
         }
     }
 
     /// The positions read over a shape, as an access.
     pub fn access(&self, shape: &[usize]) -> Access {
-        let Layout { offset, strides } = self.layout(shape);
+        let InputLayout { offset, strides } = self.layout(shape);
         access::access(offset, &strides)
     }
 
@@ -147,7 +149,7 @@ impl Input {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     /// All elements were in host memory from the beginning.
     Host(Origin),
     /// Elements lie outside, and are read when they are needed.
@@ -193,6 +195,6 @@ impl fmt::Debug for External {
 pub(crate) enum Origin {
     /// The user gave them.
     Given,
-    /// They were computed when they were asked for (`at_once.rs`).
+    /// They were computed when they were asked for (`eager_evaluator.rs`).
     AtOnce,
 }

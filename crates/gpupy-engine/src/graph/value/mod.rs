@@ -1,28 +1,26 @@
 //! Values: immutable elements of an array, given or still to be computed.
 //!
-//! Owns [`Value`], the nodes of the expression graph, and the evaluated maps. A value is host data,
-//! a constant, or an expression over views of other values. Invariants: what a value's elements are
-//! never changes; an expression keeps its operands until every element is computed and stored
-//! somewhere; equal expressions are one value (`intern.rs`); dropping a graph of any depth takes a
-//! loop, not recursion.
+//! Owns [`Value`], the nodes of the expression graph, and the evaluated maps. A value is host data, a constant, or an
+//! expression over views of other values. Invariants: a value's elements never change; an expression keeps its operands
+//! until every element is computed and stored somewhere; equal expressions are one value (`intern.rs`); dropping a
+//! graph of any depth takes a loop, no recursion.
 //!
-//! Not here: what an expression is (`expression.rs`), where elements are (`stored.rs`), who may change what an array
-//! shows (`array/`), where blocks are (`cache/`).
+//! Not here: expressions (`expression.rs`), where elements are (`stored.rs`), arrays (`array/`), blocks (`cache/`).
 
 mod expression;
 pub(crate) mod paged;
 mod stored;
 
-pub(crate) use expression::{External, Input, Kind, Layout, NodeOp, Operand, Origin};
+pub(crate) use expression::{External, Input, InputLayout, NodeOp, Operand, Origin, ValueKind};
 
 use crate::graph::intern::{Interned, Interner};
 use crate::graph::interval::Bounds;
 use crate::graph::passed::Passed;
-use crate::memory::host::HostBuffer;
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
-use crate::memory::little::is_little;
 use crate::memory::ranges::Ranges;
 use crate::memory::reader::Reader;
+use crate::memory::small::is_little;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::op::{Op, Trait};
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
@@ -37,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub type ValueId = u64;
 
 /// A value's place among all: the name of a recorded value, then the rank of a step on the way to it.
-pub(crate) type Order = (ValueId, u32);
+pub(crate) type TopologicalRank = (ValueId, u32);
 
 /// Ids of values that are gone, for a cache to forget their blocks.
 pub type DeadList = Arc<Mutex<Vec<ValueId>>>;
@@ -51,13 +49,13 @@ impl Expressions {
         pending(self.living())
     }
 
-    /// Those of the reductions that were recorded last that somebody holds and that are not computed.
+    /// The recent reductions that are held and not computed.
     pub fn pending_reductions(&self) -> Vec<Value> {
         pending(self.reductions_held())
     }
 }
 
-/// Those of the nodes that are not computed, and can be.
+/// The nodes that are not computed, and can be.
 fn pending(held: Vec<Arc<Node>>) -> Vec<Value> {
     held.into_iter().map(Value).filter(|value| !value.is_computed() && !value.is_open()).collect()
 }
@@ -68,10 +66,10 @@ pub struct Value(pub(crate) Arc<Node>);
 
 pub(crate) struct Node {
     pub id: ValueId,
-    pub order: Order,
+    pub order: TopologicalRank,
     pub dtype: DType,
     pub shape: Shape,
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Operations to compute an element from what was computed when this was recorded, counting
     /// shared ones again; saturating. Only a measure of what recomputing costs.
     pub weight: u32,
@@ -98,8 +96,7 @@ pub(crate) struct Node {
     pub used: AtomicU64,
     /// The table of the context that recorded this, if it stands in one.
     pub interner: Option<Arc<Expressions>>,
-    /// Where all elements lie that were in host memory from the beginning. Who has a handle of the
-    /// value may read there: only the last handle lets the memory go.
+    /// Where all elements lie that were in host memory from the beginning; freed by the last handle.
     pub memory: Option<HostMemory>,
     /// Some element is not computed.
     pending: AtomicBool,
@@ -110,12 +107,12 @@ pub(crate) struct Node {
     /// How often little of it was an operand, while it was not in host memory.
     pub little_reads: AtomicU32,
     hash: Option<u64>,
-    state: Mutex<State>,
+    state: Mutex<ValueState>,
 }
 
 /// What is known of a value, and where.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct ValueState {
     /// The inputs' values, `None` for scalars; empty once everything is computed and not on its way
     /// to host memory.
     pub operands: SmallVec<[Option<Value>; 3]>,
@@ -127,27 +124,19 @@ pub(crate) struct State {
     pub on_host: Ranges,
     /// The host memory, from the first need.
     pub host: Option<Arc<HostBuffer>>,
-    /// Between which numbers the elements lie, once somebody asked (`bounds`).
+    /// The interval of the elements, once it was asked for (`bounds`).
     pub bounds: Option<Box<Bounds>>,
-    /// Where it was computed for others while it was pending (`again.rs`).
+    /// The parts that were computed inside other kernels while it was pending (`rematerialisation.rs`).
     pub passed: Option<Box<Passed>>,
-    /// What of it is on the disk.
+    /// The elements that are on the disk.
     pub spilled: Option<Box<paged::Spilled>>,
-    /// Who must hear that the value is gone.
+    /// The caches to tell when the value is dropped.
     pub watchers: SmallVec<[DeadList; 1]>,
-}
-
-impl State {
-    /// Of a value all of whose elements are there.
-    fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> State {
-        let all = Ranges::full(len);
-        State { computed: all.clone(), on_host: all, host, ..State::default() }
-    }
 }
 
 /// What only expressions have; see the fields of [`Node`].
 #[derive(Default)]
-struct Pending {
+struct NodeParts {
     weight: u32,
     depth: u32,
     touched: u32,
@@ -158,12 +147,16 @@ struct Pending {
     streams: bool,
     hash: Option<u64>,
     interner: Option<Arc<Expressions>>,
-    order: Option<Order>,
+    order: Option<TopologicalRank>,
 }
 
-impl Pending {
+impl NodeParts {
     /// What an expression over a shape begins with.
-    fn of(shape: &[usize], op: NodeOp, operands: SmallVec<[Operand; 3]>) -> (Kind, Pending, State) {
+    fn of(
+        shape: &[usize],
+        op: NodeOp,
+        operands: SmallVec<[Operand; 3]>,
+    ) -> (ValueKind, NodeParts, ValueState) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
         let (mut open, mut outlined) = (op == NodeOp::Argument, false);
         let touched = match (&op, operands.first()) {
@@ -201,7 +194,7 @@ impl Pending {
             values.push(value);
         }
         let depth = depth + 1;
-        let pending = Pending {
+        let pending = NodeParts {
             weight,
             depth,
             touched,
@@ -210,10 +203,10 @@ impl Pending {
             open,
             outlined,
             streams,
-            ..Pending::default()
+            ..NodeParts::default()
         };
-        let state = State { operands: values, ..State::default() };
-        (Kind::Expr { op, inputs }, pending, state)
+        let state = ValueState { operands: values, ..ValueState::default() };
+        (ValueKind::Expr { op, inputs }, pending, state)
     }
 }
 
@@ -246,36 +239,36 @@ impl Value {
         depth: u32,
         host: Arc<HostBuffer>,
     ) -> Value {
-        let state = State::in_memory(size_of(&shape), Some(host));
-        let pending = Pending { depth, ..Pending::default() };
-        Value(Node::share(dtype, shape, Kind::Host(origin), pending, state))
+        let state = ValueState::in_memory(size_of(&shape), Some(host));
+        let pending = NodeParts { depth, ..NodeParts::default() };
+        Value(Node::share(dtype, shape, ValueKind::Host(origin), pending, state))
     }
 
     /// A value whose elements a reader gives when they are needed.
     pub(crate) fn external(dtype: DType, shape: &[usize], reader: Arc<dyn Reader>) -> Value {
-        let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
-        let pending = Pending { streams: true, ..Pending::default() };
-        let kind = Kind::External(External(reader));
+        let state = ValueState { computed: Ranges::full(size_of(shape)), ..ValueState::default() };
+        let pending = NodeParts { streams: true, ..NodeParts::default() };
+        let kind = ValueKind::External(External(reader));
         Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
     /// A value whose elements are all the same.
     pub fn constant(shape: &[usize], scalar: Scalar) -> Value {
-        let state = State { computed: Ranges::full(size_of(shape)), ..State::default() };
-        let kind = Kind::Constant(scalar);
-        Value(Node::share(scalar.dtype, shape.into(), kind, Pending::default(), state))
+        let state = ValueState { computed: Ranges::full(size_of(shape)), ..ValueState::default() };
+        let kind = ValueKind::Constant(scalar);
+        Value(Node::share(scalar.dtype, shape.into(), kind, NodeParts::default(), state))
     }
 
     /// An argument of what is being recorded.
     pub(crate) fn argument(dtype: DType, shape: &[usize]) -> Value {
-        let (kind, pending, state) = Pending::of(shape, NodeOp::Argument, SmallVec::new());
+        let (kind, pending, state) = NodeParts::of(shape, NodeOp::Argument, SmallVec::new());
         Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
     /// An argument in the place of an array, whose extents may be others when what it is in is recorded again.
     pub(crate) fn outlined(dtype: DType, shape: &[usize]) -> Value {
-        let (kind, pending, state) = Pending::of(shape, NodeOp::Argument, SmallVec::new());
-        let pending = Pending { outlined: true, ..pending };
+        let (kind, pending, state) = NodeParts::of(shape, NodeOp::Argument, SmallVec::new());
+        let pending = NodeParts { outlined: true, ..pending };
         Value(Node::share(dtype, shape.into(), kind, pending, state))
     }
 
@@ -297,14 +290,20 @@ impl Value {
             operands.swap(0, 1);
         }
         let interned = !matches!(op, NodeOp::Assign(_) | NodeOp::Scatter(_));
-        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        let (kind, pending, state) = NodeParts::of(&shape, op, operands);
         if !interned {
             let interner = Some(interner.clone());
-            return Value(Node::share(dtype, shape, kind, Pending { interner, ..pending }, state));
+            return Value(Node::share(
+                dtype,
+                shape,
+                kind,
+                NodeParts { interner, ..pending },
+                state,
+            ));
         }
         Value::interned(interner, dtype, shape, kind, |shape, kind, hash| {
             let (hash, interner) = (Some(hash), Some(interner.clone()));
-            Node::share(dtype, shape, kind, Pending { hash, interner, ..pending }, state)
+            Node::share(dtype, shape, kind, NodeParts { hash, interner, ..pending }, state)
         })
     }
 
@@ -313,13 +312,13 @@ impl Value {
         interner: &Expressions,
         dtype: DType,
         shape: Shape,
-        kind: Kind,
-        make: impl FnOnce(Shape, Kind, u64) -> Arc<Node>,
+        kind: ValueKind,
+        make: impl FnOnce(Shape, ValueKind, u64) -> Arc<Node>,
     ) -> Value {
         let mut hasher = FxHasher::default();
         (dtype, &kind, &shape).hash(&mut hasher);
         let hash = hasher.finish();
-        let is_equal = |node: &Node, (shape, kind): &(Shape, Kind)| {
+        let is_equal = |node: &Node, (shape, kind): &(Shape, ValueKind)| {
             node.dtype == dtype && node.shape == *shape && node.kind == *kind
         };
         let make = |(shape, kind)| make(shape, kind, hash);
@@ -329,15 +328,15 @@ impl Value {
     /// A step on the way to another value, which stands in no table. Its place is before that of the value
     /// of this name, in the order of ranks.
     pub(crate) fn within(
-        order: Order,
+        order: TopologicalRank,
         dtype: DType,
         shape: Shape,
         op: NodeOp,
         operands: SmallVec<[Operand; 3]>,
     ) -> Value {
-        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        let (kind, pending, state) = NodeParts::of(&shape, op, operands);
         let order = Some(order);
-        Value(Node::share(dtype, shape, kind, Pending { order, ..pending }, state))
+        Value(Node::share(dtype, shape, kind, NodeParts { order, ..pending }, state))
     }
 
     /// A step on the way to the value of this name, or the living one that says the same; a new one has the next rank.
@@ -349,17 +348,17 @@ impl Value {
         op: NodeOp,
         operands: SmallVec<[Operand; 3]>,
     ) -> Value {
-        let (kind, pending, state) = Pending::of(&shape, op, operands);
+        let (kind, pending, state) = NodeParts::of(&shape, op, operands);
         Value::interned(steps, dtype, shape, kind, |shape, kind, hash| {
             let (interner, order) = (Some(steps.clone()), Some((of, rank())));
-            let pending = Pending { hash: Some(hash), interner, order, ..pending };
+            let pending = NodeParts { hash: Some(hash), interner, order, ..pending };
             Node::share(dtype, shape, kind, pending, state)
         })
     }
 
     /// The value's place among all: after its operands, and after what was recorded before. A step of a chain may
     /// stand for what is older than its operands.
-    pub(crate) fn order(&self) -> Order {
+    pub(crate) fn order(&self) -> TopologicalRank {
         self.0.order
     }
 
@@ -405,7 +404,7 @@ impl Value {
 
     /// True for what a reader gives.
     pub(crate) fn is_external(&self) -> bool {
-        matches!(self.0.kind, Kind::External(_))
+        matches!(self.0.kind, ValueKind::External(_))
     }
 
     /// True for an argument, and for what reads one: it has elements only where others stand in the argument's place.
@@ -440,7 +439,7 @@ impl Value {
     /// The operation of a reduction.
     pub fn reduces(&self) -> Option<Op> {
         match self.0.kind {
-            Kind::Expr { op: NodeOp::Reduce { op, .. }, .. } => Some(op),
+            ValueKind::Expr { op: NodeOp::Reduce { op, .. }, .. } => Some(op),
             _ => None,
         }
     }
@@ -452,14 +451,14 @@ impl Value {
         gaps.as_slice() != [range] && !gaps.is_empty()
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, ValueState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that each element is 0.0 or -0.0.
     pub(crate) fn mark_zeros(&self) {
         // Other values may be given other elements (`renew`).
-        if matches!(self.0.kind, Kind::Expr { .. }) {
+        if matches!(self.0.kind, ValueKind::Expr { .. }) {
             self.0.zeros.store(true, Ordering::Relaxed);
         }
     }
@@ -474,13 +473,13 @@ impl Value {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Whether this handle is the only one, so that the value may be taken apart. It is forgotten
-    /// by `intern` then, so that nobody can find it any more.
+    /// Whether this handle is the only one, so that the value may be taken apart. It is then removed from the intern
+    /// table, so that no lookup finds it.
     pub(crate) fn is_sole(&self) -> bool {
         self.is_held_by(1)
     }
 
-    /// The same for as many handles as the caller knows of.
+    /// Like `is_sole`, for as many handles as the caller knows of.
     pub(crate) fn is_held_by(&self, handles: usize) -> bool {
         match (self.0.hash, &self.0.interner) {
             (Some(hash), Some(interner)) => interner.forget_if_held_by(hash, &self.0, handles),
@@ -499,21 +498,27 @@ impl Value {
 impl Node {
     /// A new node; built where it stays, as it is large.
     #[inline(always)]
-    fn share(dtype: DType, shape: Shape, kind: Kind, pending: Pending, state: State) -> Arc<Node> {
-        let is_pending = matches!(kind, Kind::Expr { .. }) && size_of(&shape) > 0;
+    fn share(
+        dtype: DType,
+        shape: Shape,
+        kind: ValueKind,
+        pending: NodeParts,
+        state: ValueState,
+    ) -> Arc<Node> {
+        let is_pending = matches!(kind, ValueKind::Expr { .. }) && size_of(&shape) > 0;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let bytes = size_of(&shape).saturating_mul(dtype.size());
         let paged = bytes >= limit::PAGED_FROM
             && limit::host_bytes().is_some()
             && match kind {
-                Kind::Host(_) => state.host.as_ref().is_some_and(|host| host.is_paged()),
-                Kind::Expr { .. } => true,
-                Kind::External(_) | Kind::Constant(_) => false,
+                ValueKind::Host(_) => state.host.as_ref().is_some_and(|host| host.is_paged()),
+                ValueKind::Expr { .. } => true,
+                ValueKind::External(_) | ValueKind::Constant(_) => false,
             };
         let memory = match kind {
-            Kind::Host(_) if paged => None,
-            Kind::Host(_) => state.host.as_ref().map(|host| host.memory()),
-            Kind::External(_) | Kind::Constant(_) | Kind::Expr { .. } => None,
+            ValueKind::Host(_) if paged => None,
+            ValueKind::Host(_) => state.host.as_ref().map(|host| host.memory()),
+            ValueKind::External(_) | ValueKind::Constant(_) | ValueKind::Expr { .. } => None,
         };
         let node = Arc::new(Node {
             id,
@@ -552,7 +557,7 @@ impl Node {
     /// Counts it among the computed values, or no longer.
     #[inline]
     fn count(&self, computed: bool) {
-        if matches!(self.kind, Kind::Constant(_) | Kind::External(_)) {
+        if matches!(self.kind, ValueKind::Constant(_) | ValueKind::External(_)) {
             return;
         }
         let bytes = size_of(&self.shape).saturating_mul(self.dtype.size()) as u64;
@@ -568,7 +573,7 @@ impl Interned for Node {
     }
 
     fn reduces(&self) -> bool {
-        matches!(self.kind, Kind::Expr { op: NodeOp::Reduce { .. }, .. })
+        matches!(self.kind, ValueKind::Expr { op: NodeOp::Reduce { .. }, .. })
     }
 }
 

@@ -1,18 +1,18 @@
-//! Values whose host memory may go to the disk, where it is limited.
+//! Values whose host memory may be spilled to the disk, where it is limited.
 //!
-//! Owns the list of these, and what is known of their spilled elements ([`Spilled`]). Invariants: what is spilled of a value
-//! are its elements, which never change; a position that is lost is not spilled any more.
+//! Owns the list of these values, and the record of their spilled elements ([`Spilled`]). Invariants: spilled elements
+//! are elements of an immutable value, so they never change; a position that is lost is not spilled any more.
 //!
-//! Not here: what goes when (`execute/spill.rs`), the file (`memory/spill.rs`).
+//! Not here: which elements are spilled, and when (`execute/spilling.rs`), the file (`memory/spill_file.rs`).
 
 use super::{Node, Value};
 use crate::memory::ranges::Ranges;
-use crate::memory::spill::Slot;
+use crate::memory::spill_file::SpillSlot;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Which elements of a value are on the disk, and where.
 pub(crate) struct Spilled {
-    pub slot: Slot,
+    pub slot: SpillSlot,
     pub ranges: Ranges,
 }
 

@@ -1,9 +1,9 @@
-//! Where a value's elements are: what is computed, what is in host memory, and what is neither any more.
+//! Where a value's elements are: which are computed, which are in host memory, and which were lost.
 //!
 //! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
 
-use super::{Kind, NEXT_ID, Node, Origin, Pending, State, Value};
-use crate::memory::host::HostBuffer;
+use super::{NEXT_ID, Node, NodeParts, Origin, Value, ValueKind, ValueState};
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory::of_array;
@@ -13,6 +13,14 @@ use smallvec::SmallVec;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
+
+impl ValueState {
+    /// The state of a value whose elements are all there.
+    pub(super) fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> ValueState {
+        let all = Ranges::full(len);
+        ValueState { computed: all.clone(), on_host: all, host, ..ValueState::default() }
+    }
+}
 
 impl Value {
     /// Notes that positions are stored now; forgets the operands when nothing is pending.
@@ -63,13 +71,16 @@ impl Value {
 
     /// A value all of whose elements are in the block of a device that it gets at once.
     pub(crate) fn on_device(dtype: DType, shape: &[usize]) -> Value {
-        let state = State { on_host: Ranges::default(), ..State::in_memory(size_of(shape), None) };
-        let kind = Kind::Host(Origin::Given);
-        Value(Node::share(dtype, shape.into(), kind, Pending::default(), state))
+        let state = ValueState {
+            on_host: Ranges::default(),
+            ..ValueState::in_memory(size_of(shape), None)
+        };
+        let kind = ValueKind::Host(Origin::Given);
+        Value(Node::share(dtype, shape.into(), kind, NodeParts::default(), state))
     }
 
-    /// The positions of a range that a block of a device has and nothing else: neither host memory nor the disk, and they
-    /// cannot be read again.
+    /// The positions of a range that a block of a device has and nothing else: neither host memory nor the disk, and
+    /// they cannot be read again.
     pub(crate) fn only_on_device(
         &self,
         range: &std::ops::Range<usize>,
@@ -129,23 +140,23 @@ impl Value {
         NonNull::new(host.as_ptr().cast_mut())
     }
 
-    /// Makes a host value that nobody else knows another one with the same elements, and gives its
-    /// memory, for writing; `None` where somebody else may want the elements as they are.
+    /// Gives a host value without other handles a new identity, and its memory for writing; `None` where another handle
+    /// may read the old elements.
     pub(crate) fn renew(&mut self) -> Option<Arc<HostBuffer>> {
         let node = Arc::get_mut(&mut self.0)?;
         let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let alone =
             state.watchers.is_empty() && state.host.as_ref().is_some_and(HostBuffer::is_sole);
-        if !alone || node.paged || !matches!(node.kind, Kind::Host(_)) {
+        if !alone || node.paged || !matches!(node.kind, ValueKind::Host(_)) {
             return None;
         }
         let host = state.host.take();
         // Nothing that was found out about the old elements stays.
-        *state = State::in_memory(size_of(&node.shape), host.clone());
+        *state = ValueState::in_memory(size_of(&node.shape), host.clone());
         // Expressions that were computed from them may live on, and are found by the name.
         node.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         node.order = (node.id, u32::MAX);
-        node.kind = Kind::Host(Origin::Given);
+        node.kind = ValueKind::Host(Origin::Given);
         host
     }
 }

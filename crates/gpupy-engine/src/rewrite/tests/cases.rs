@@ -1,16 +1,16 @@
-//! Rows for operands of certain dtypes, and values for these.
+//! Rules for operands of certain dtypes, and values for these.
 //!
 //! Owns [`Case`].
 //!
-//! Not here: what is asked of them (`mod.rs`).
+//! Not here: what is asserted of them (`mod.rs`).
 
 use super::super::conditions::Dtypes;
-use super::super::table::{OPERANDS, ROWS, Row, Term};
-use super::meaning::{Code, code, digits};
+use super::super::rewrite_rules::{OPERANDS, ROWS, RewriteRule, RewriteTerm};
+use super::meaning::{CompiledTerm, code, digits};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
-/// A bool that chooses, in `table.rs`.
+/// A bool that chooses, in `rewrite_rules.rs`.
 pub(super) const C: usize = 2;
 
 /// All dtypes but the complex ones.
@@ -20,7 +20,7 @@ pub(super) fn real_dtypes() -> impl Iterator<Item = DType> + Clone {
 
 /// A row for operands of certain dtypes.
 pub(super) struct Case {
-    pub(super) row: &'static Row,
+    pub(super) row: &'static RewriteRule,
     pub(super) of: Dtypes,
 }
 
@@ -42,16 +42,16 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// The dtypes of a row that is not a cast, or `None` where its operations do not take `x`.
-pub(super) fn dtypes(row: &Row, x: DType) -> Option<Dtypes> {
+pub(super) fn dtypes(row: &RewriteRule, x: DType) -> Option<Dtypes> {
     let operands: Option<Vec<DType>> = row.from.iter().map(|term| dtype_of(term, x)).collect();
     let operands = operands?;
     Some(Dtypes { x, inner: operands[0], result: row.op.result_dtype(&operands, x)? })
 }
 
-pub(super) fn dtype_of(term: &Term, x: DType) -> Option<DType> {
+pub(super) fn dtype_of(term: &RewriteTerm, x: DType) -> Option<DType> {
     match term {
-        Term::Operand(C) => Some(DType::Bool),
-        Term::Of(op, args) => {
+        RewriteTerm::Operand(C) => Some(DType::Bool),
+        RewriteTerm::Of(op, args) => {
             let args: Option<Vec<DType>> = args.iter().map(|arg| dtype_of(arg, x)).collect();
             op.result_dtype(&args?, x)
         }
@@ -62,19 +62,24 @@ pub(super) fn dtype_of(term: &Term, x: DType) -> Option<DType> {
 impl Case {
     pub(super) fn named(&self) -> String {
         let Dtypes { x, inner, result } = self.of;
-        let Row { op, from, to, why, .. } = self.row;
+        let RewriteRule { op, from, to, why, .. } = self.row;
         format!("{op:?}{from:?} => {to:?} of {x}, {inner}, {result} ({why})")
     }
 
     /// What is asked for and what is given, for each scalar that the row takes.
-    pub(super) fn sides(&self) -> Vec<(Code, Code)> {
+    pub(super) fn sides(&self) -> Vec<(CompiledTerm, CompiledTerm)> {
         let making = self.row.from.iter().find_map(|term| match term {
-            Term::Making(make) => Some(*make),
+            RewriteTerm::Making(make) => Some(*make),
             _ => None,
         });
         let side = |scalars: Option<(Scalar, Scalar)>| {
             (
-                code(&Term::Of(self.row.op, self.row.from), self.of, self.of.result, scalars),
+                code(
+                    &RewriteTerm::Of(self.row.op, self.row.from),
+                    self.of,
+                    self.of.result,
+                    scalars,
+                ),
                 code(&self.row.to, self.of, self.of.result, scalars),
             )
         };
@@ -89,10 +94,10 @@ impl Case {
     }
 
     pub(super) fn names(&self, which: usize) -> bool {
-        fn within(terms: &[Term], which: usize) -> bool {
+        fn within(terms: &[RewriteTerm], which: usize) -> bool {
             terms.iter().any(|term| match term {
-                Term::Operand(name) => *name == which,
-                Term::Of(_, args) => within(args, which),
+                RewriteTerm::Operand(name) => *name == which,
+                RewriteTerm::Of(_, args) => within(args, which),
                 _ => false,
             })
         }

@@ -1,70 +1,69 @@
-//! What terms compute, by the meaning of their operations; also on a device that takes subnormal
-//! numbers for zero.
+//! The values of terms, by the meaning of their operations; also on a device that flushes subnormal numbers to zero.
 //!
-//! Owns [`Code`] and [`Device`].
+//! Owns [`CompiledTerm`] and [`SubnormalMode`].
 //!
 //! Not here: which terms and operands (`cases.rs`).
 
 use super::super::conditions::{Dtypes, number};
-use super::super::table::{OPERANDS, Term};
+use super::super::rewrite_rules::{OPERANDS, RewriteTerm};
 use super::cases::dtype_of;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::{self, Function};
 use gpupy_core::{DType, Scalar};
 use std::collections::BTreeSet;
 
-impl Term {
+impl RewriteTerm {
     /// Whether the term's operation is this one.
     pub(super) fn is_of(&self, wanted: Op) -> bool {
-        matches!(self, Term::Of(op, _) if *op == wanted)
+        matches!(self, RewriteTerm::Of(op, _) if *op == wanted)
     }
 }
 
 /// A term that is ready to be computed.
-pub(super) enum Code {
+pub(super) enum CompiledTerm {
     Operand(usize),
     Known(u64),
-    Call { op: Op, from: DType, to: DType, function: Function, args: Vec<Code> },
+    Call { op: Op, from: DType, to: DType, function: Function, args: Vec<CompiledTerm> },
 }
 
 /// `result` is the dtype of the term; `scalars` are the one that is met and the one that is made.
 pub(super) fn code(
-    term: &Term,
+    term: &RewriteTerm,
     of: Dtypes,
     result: DType,
     scalars: Option<(Scalar, Scalar)>,
-) -> Code {
+) -> CompiledTerm {
     match term {
-        Term::Operand(which) => Code::Operand(*which),
-        Term::Again => Code::Operand(0),
-        Term::Number(value) => Code::Known(number(*value, result).unwrap().bits),
-        Term::Making(_) => Code::Known(scalars.unwrap().0.bits),
-        Term::Made => Code::Known(scalars.unwrap().1.bits),
-        Term::Of(op, args) => {
+        RewriteTerm::Operand(which) => CompiledTerm::Operand(*which),
+        RewriteTerm::Again => CompiledTerm::Operand(0),
+        RewriteTerm::Number(value) => CompiledTerm::Known(number(*value, result).unwrap().bits),
+        RewriteTerm::Making(_) => CompiledTerm::Known(scalars.unwrap().0.bits),
+        RewriteTerm::Made => CompiledTerm::Known(scalars.unwrap().1.bits),
+        RewriteTerm::Of(op, args) => {
             // Of a cast within a cast, what comes out in between; of a selection, what it selects.
             let from = match (op, &args[0]) {
-                (Op::Cast, Term::Of(..)) => of.inner,
+                (Op::Cast, RewriteTerm::Of(..)) => of.inner,
                 (Op::Select, _) => result,
                 (_, first) => dtype_of(first, of.x).unwrap(),
             };
-            let inner = |arg: &Term| match arg {
-                Term::Of(Op::Cast, _) => of.inner,
-                Term::Of(..) => dtype_of(arg, of.x).unwrap(),
+            let inner = |arg: &RewriteTerm| match arg {
+                RewriteTerm::Of(Op::Cast, _) => of.inner,
+                RewriteTerm::Of(..) => dtype_of(arg, of.x).unwrap(),
                 _ => from,
             };
             let function = op_eval::function(*op, from, result).unwrap();
             let args = args.iter().map(|arg| code(arg, of, inner(arg), scalars)).collect();
-            Code::Call { op: *op, from, to: result, function, args }
+            CompiledTerm::Call { op: *op, from, to: result, function, args }
         }
     }
 }
 
-impl Code {
+impl CompiledTerm {
     pub(super) fn compute(&self, operands: [u64; OPERANDS]) -> u64 {
         match self {
-            Code::Operand(which) => operands[*which],
-            Code::Known(bits) => *bits,
-            Code::Call { function, args, .. } => {
+            CompiledTerm::Operand(which) => operands[*which],
+            CompiledTerm::Known(bits) => *bits,
+            CompiledTerm::Call { function, args, .. } => {
                 let arg = |i: usize| args.get(i).map_or(0, |arg| arg.compute(operands));
                 function(arg(0), arg(1), arg(2))
             }
@@ -72,8 +71,12 @@ impl Code {
     }
 
     /// All that a device may give.
-    pub(super) fn outcomes(&self, device: Device, operands: [u64; OPERANDS]) -> BTreeSet<u64> {
-        let Code::Call { op, from, to, function, args } = self else {
+    pub(super) fn outcomes(
+        &self,
+        device: SubnormalMode,
+        operands: [u64; OPERANDS],
+    ) -> BTreeSet<u64> {
+        let CompiledTerm::Call { op, from, to, function, args } = self else {
             return BTreeSet::from([self.compute(operands)]);
         };
         let rounds = !matches!(op, Op::Neg | Op::Abs | Op::Min | Op::Max);
@@ -113,7 +116,7 @@ impl Code {
 
 /// What a device makes of subnormal numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Device {
+pub(super) enum SubnormalMode {
     /// Takes them for zero wherever it likes, which is all that a driver promises.
     Free,
     /// Does the same in all operations: whether it sees those of operands, and gives those of
@@ -121,25 +124,25 @@ pub(super) enum Device {
     Steady { sees: bool, gives: bool },
 }
 
-impl Device {
+impl SubnormalMode {
     /// What an operation may see of an operand.
     pub(super) fn seen(self, dtype: DType, bits: u64) -> Vec<u64> {
         let sees = match self {
-            Device::Free => None,
-            Device::Steady { sees, .. } => Some(sees),
+            SubnormalMode::Free => None,
+            SubnormalMode::Steady { sees, .. } => Some(sees),
         };
-        Device::flushed(sees, dtype, bits, is_subnormal(dtype, bits))
+        SubnormalMode::flushed(sees, dtype, bits, is_subnormal(dtype, bits))
     }
 
     /// What may become of a result, which may have been rounded up to the least normal number.
     pub(super) fn given(self, dtype: DType, bits: u64, rounds: bool) -> Vec<u64> {
         let gives = match self {
-            Device::Free => None,
-            Device::Steady { gives, .. } => Some(gives),
+            SubnormalMode::Free => None,
+            SubnormalMode::Steady { gives, .. } => Some(gives),
         };
         let least = rounds && bits & !sign_bit(dtype) == 1 << digits(dtype);
         let gives = if least { gives.filter(|gives| *gives) } else { gives };
-        Device::flushed(gives, dtype, bits, least || is_subnormal(dtype, bits))
+        SubnormalMode::flushed(gives, dtype, bits, least || is_subnormal(dtype, bits))
     }
 
     /// A number, or zero of either sign where it is small; `keeps` says which, or both.

@@ -1,21 +1,21 @@
-//! Every row of the table against the meaning of its operations (`op_eval`).
+//! Every rule of the table, tested against the meaning of its operations (`op_eval`).
 //!
-//! One operand takes all values of 8 and 16 bits, and structured and random ones beyond. Two take all
-//! pairs of 8 bits; of 16 bits, every value beside every exponent and sign with a few mantissas; all
-//! pairs in a test that is run by hand.
+//! One operand takes all values of 8 and 16 bits, and structured and random ones beyond. Two operands take all pairs of
+//! 8 bits; of 16 bits, every value beside every exponent and sign with a few mantissas; all pairs in a test that is run
+//! by hand.
 #![allow(clippy::unwrap_used)]
 
 mod cases;
+mod matcher;
 mod meaning;
-mod recorded;
-mod zeros;
+mod zero_signs;
 
 use super::conditions::Dtypes;
-use super::table::OPERANDS;
+use super::rewrite_rules::OPERANDS;
 use cases::{C, Case, cases, for_operands, values};
 use gpupy_core::DType;
 use gpupy_core::op::Op;
-use meaning::{Device, digits, is_nan, is_right, sign_bit};
+use meaning::{SubnormalMode, digits, is_nan, is_right, sign_bit};
 
 fn check(case: &Case, second: &[u64]) {
     let Dtypes { x, result, .. } = case.of;
@@ -64,9 +64,9 @@ fn every_row_of_two_operands_gives_its_bits_for_every_pair_of_float16() {
 #[test]
 fn a_device_that_flushes_subnormals_gives_nothing_that_it_could_not_give_before() {
     let bools = [false, true];
-    let steady: Vec<Device> = bools
+    let steady: Vec<SubnormalMode> = bools
         .into_iter()
-        .flat_map(|sees| bools.map(|gives| Device::Steady { sees, gives }))
+        .flat_map(|sees| bools.map(|gives| SubnormalMode::Steady { sees, gives }))
         .collect();
     for case in cases().iter().filter(|case| case.of.x.is_float()) {
         // Where only the minimum takes subnormal numbers for zero, and the root does not, the root
@@ -74,11 +74,11 @@ fn a_device_that_flushes_subnormals_gives_nothing_that_it_could_not_give_before(
         let root = case.row.to.is_of(Op::Sqrt);
         // Functions promise no signs of zeros.
         let signs = !root && case.row.op.info().ulp == 0.0;
-        let devices = if root { &steady[..] } else { &[Device::Free] };
+        let devices = if root { &steady[..] } else { &[SubnormalMode::Free] };
         let zero = |bits: u64| bits & !sign_bit(case.of.result) == 0;
         for (asked, given) in case.sides() {
             for operands in edges(case) {
-                let possible = asked.outcomes(Device::Free, operands);
+                let possible = asked.outcomes(SubnormalMode::Free, operands);
                 let outcomes = devices.iter().flat_map(|device| given.outcomes(*device, operands));
                 for outcome in outcomes {
                     let right = |p: &u64| {

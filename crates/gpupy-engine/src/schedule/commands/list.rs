@@ -1,27 +1,28 @@
-//! The commands of a step, which are found one at a time, as each may depend on what holds a value by then.
+//! The commands of a step, found one at a time, as each may depend on the handles that a value has by then.
 //!
-//! Owns [`Commands`]: a list of work, in which a walk, or a part of a reduction, stands for its kernels until it is
-//! their turn. What a device does not take is noted among its refusals: the step is found anew then, in smaller kernels.
+//! Owns [`Commands`]: a work list, in which a walk, or a part of a reduction, stands for its kernels until it is their
+//! turn. A program that a device refuses is noted among its refusals; the step is then planned anew, in smaller
+//! kernels.
 //!
-//! Not here: which kernels a walk is (`schedule/kernels.rs`).
+//! Not here: which kernels a walk has (`schedule/walk_kernels.rs`).
 
-use super::assigned::Writing;
+use super::assignment_commands::Writing;
 use super::open_walk::OpenWalk;
-use super::reduced::{Reduced, Reducing, Stored, Storing};
-use super::{Command, HostStep, Launch};
+use super::reduction_commands::{Reduced, ReductionProgress, StoredPart, Storing};
+use super::{Command, HostStep, LaunchCommand};
 use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Passes;
 use crate::schedule::destination::Destination;
-use crate::schedule::device::Device;
-use crate::schedule::kernels::Kernels;
-use crate::schedule::partition::{Piece, Possible};
-use crate::schedule::program::kernel::Code;
-use crate::schedule::release::Gone;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::partition::{KernelPiece, Possible};
+use crate::schedule::program::kernel::KernelCode;
+use crate::schedule::release::ReleasedTiles;
+use crate::schedule::rematerialisation::Passes;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::steps::{Assigned, Step, WholeStep};
+use crate::schedule::steps::{Assigned, LibraryStep, TileStep};
 use crate::schedule::walk::Needs;
+use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::ir::Form;
 use gpupy_core::{Error, ErrorKind, Result, memory};
 use smallvec::{SmallVec, smallvec};
@@ -29,28 +30,28 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What is still to be done of a step.
-pub(super) enum Work {
+pub(super) enum PendingWork {
     Ready(Command),
     /// The kernels of a walk, into these destinations.
-    Kernels(Box<Kernels>, SmallVec<[Destination; 1]>),
+    Kernels(Box<WalkKernels>, SmallVec<[Destination; 1]>),
     /// A walk over a space into an open block.
     Walk(OpenWalk),
     /// The rest of a reduction that is done piece by piece.
-    Reducing(Reducing),
-    /// The same of a map that is stored piece by piece.
+    Reducing(ReductionProgress),
+    /// A reduction of a map that is stored piece by piece.
     Storing(Storing),
-    Whole(WholeStep),
+    Whole(LibraryStep),
 }
 
 /// The kernels that are being launched.
 struct Running {
-    kernels: Box<Kernels>,
+    kernels: Box<WalkKernels>,
     dests: SmallVec<[Destination; 1]>,
     passes: Option<Passes>,
     /// What was given out last.
-    piece: Option<(Piece, Arc<Code>)>,
+    piece: Option<(KernelPiece, Arc<KernelCode>)>,
     /// Tiles that nothing else of the walk needs now.
-    gone: Gone,
+    gone: ReleasedTiles,
 }
 
 /// What there is to do when a command fails.
@@ -66,10 +67,10 @@ pub(crate) enum Remedy {
 /// The commands of a step.
 pub(crate) struct Commands {
     /// What comes next, first.
-    work: VecDeque<Work>,
+    work: VecDeque<PendingWork>,
     running: Option<Running>,
     /// A form whose kernel was given out last.
-    whole: Option<WholeStep>,
+    whole: Option<LibraryStep>,
     value: Value,
     tile: Tile,
 }
@@ -80,62 +81,65 @@ impl Commands {
     /// # Errors
     /// - `Lost`: what is combined, or changed, is not held any more.
     pub fn of(
-        device: &mut Device,
-        step: Step,
+        device: &mut OpenDevice,
+        step: TileStep,
         value: &Value,
         tile: &Tile,
     ) -> Result<Possible<Commands>> {
         let dest = |(value, tile)| Destination::Tile { value, tile };
         let own = || smallvec![dest((value.clone(), tile.clone()))];
-        let open = |values: SmallVec<[Value; 1]>| Work::Ready(Command::Open(values, tile.clone()));
-        let close = || Work::Ready(Command::Close);
+        let open =
+            |values: SmallVec<[Value; 1]>| PendingWork::Ready(Command::Open(values, tile.clone()));
+        let close = || PendingWork::Ready(Command::Close);
         let on_host = |step| {
             let (value, tile) = (value.clone(), tile.clone());
-            VecDeque::from([Work::Ready(Command::OnHost { step, value, tile })])
+            VecDeque::from([PendingWork::Ready(Command::OnHost { step, value, tile })])
         };
         let work = match step {
-            Step::Nothing => VecDeque::new(),
-            Step::Kernels(kernels) => VecDeque::from([Work::Kernels(kernels, own())]),
-            Step::Beside { tiles, kernels } => {
-                VecDeque::from([Work::Kernels(kernels, tiles.into_iter().map(dest).collect())])
-            }
-            Step::Boxes(boxes) => {
+            TileStep::Nothing => VecDeque::new(),
+            TileStep::Kernels(kernels) => VecDeque::from([PendingWork::Kernels(kernels, own())]),
+            TileStep::Beside { tiles, kernels } => VecDeque::from([PendingWork::Kernels(
+                kernels,
+                tiles.into_iter().map(dest).collect(),
+            )]),
+            TileStep::Boxes(boxes) => {
                 let boxes = boxes.into_iter().map(|kernels| {
                     let dest = Destination::Open { number: 0, whole: false };
-                    Work::Kernels(Box::new(kernels), smallvec![dest])
+                    PendingWork::Kernels(Box::new(kernels), smallvec![dest])
                 });
                 let opened = std::iter::once(open(smallvec![value.clone()]));
                 opened.chain(boxes).chain([close()]).collect()
             }
-            Step::Reductions(values, n) => {
+            TileStep::Reductions(values, n) => {
                 let opened = open(values.iter().cloned().collect());
-                let reducing = Work::Reducing(Reducing::of(device, values, n, tile));
+                let reducing =
+                    PendingWork::Reducing(ReductionProgress::of(device, values, n, tile));
                 VecDeque::from([opened, reducing, close()])
             }
-            Step::StoredReduction(op, n) => match Storing::of(device, value, (op, n), tile)? {
+            TileStep::StoredReduction(op, n) => match Storing::of(device, value, (op, n), tile)? {
                 Ok(storing) => {
-                    let storing = Work::Storing(storing);
+                    let storing = PendingWork::Storing(storing);
                     VecDeque::from([open(smallvec![value.clone()]), storing, close()])
                 }
                 Err(needs) => return Ok(Err(needs)),
             },
-            Step::Assignment(Assigned::InBlock(written)) => {
+            TileStep::Assignment(Assigned::InBlock(written)) => {
                 let Writing { opened, copies, kernels } =
                     Writing::of(device, *written, value, tile)?;
                 let kernels =
-                    kernels.map(|(kernels, dest)| Work::Kernels(kernels, smallvec![dest]));
-                let copies = copies.into_iter().map(Work::Walk);
-                std::iter::once(Work::Ready(opened))
+                    kernels.map(|(kernels, dest)| PendingWork::Kernels(kernels, smallvec![dest]));
+                let copies = copies.into_iter().map(PendingWork::Walk);
+                std::iter::once(PendingWork::Ready(opened))
                     .chain(copies)
                     .chain(kernels)
                     .chain([close()])
                     .collect()
             }
-            Step::Assignment(Assigned::OnHost(gaps)) => on_host(HostStep::Assign(gaps)),
-            Step::Whole(step) => VecDeque::from([Work::Whole(step)]),
-            Step::Scatter => on_host(HostStep::Scatter),
-            Step::WhereTrue => on_host(HostStep::WhereTrue),
-            Step::Gathering(at) => on_host(HostStep::Gather(at)),
+            TileStep::Assignment(Assigned::OnHost(gaps)) => on_host(HostStep::Assign(gaps)),
+            TileStep::Whole(step) => VecDeque::from([PendingWork::Whole(step)]),
+            TileStep::Scatter => on_host(HostStep::Scatter),
+            TileStep::WhereTrue => on_host(HostStep::WhereTrue),
+            TileStep::Gathering(at) => on_host(HostStep::Gather(at)),
         };
         let (value, tile) = (value.clone(), tile.clone());
         Ok(Ok(Commands { work, running: None, whole: None, value, tile }))
@@ -145,7 +149,7 @@ impl Commands {
     ///
     /// # Errors
     /// As of a walk and of kernels.
-    pub fn next(&mut self, device: &mut Device) -> Result<Possible<Option<Command>>> {
+    pub fn next(&mut self, device: &mut OpenDevice) -> Result<Possible<Option<Command>>> {
         self.whole = None;
         loop {
             if let Some(running) = &mut self.running {
@@ -159,41 +163,41 @@ impl Commands {
             }
             match self.work.pop_front() {
                 None => return Ok(Ok(None)),
-                Some(Work::Ready(command)) => return Ok(Ok(Some(command))),
-                Some(Work::Kernels(kernels, dests)) => {
+                Some(PendingWork::Ready(command)) => return Ok(Ok(Some(command))),
+                Some(PendingWork::Kernels(kernels, dests)) => {
                     self.running = Some(Running::of(device, kernels, dests));
                 }
-                Some(Work::Walk(walk)) => match walk.kernels(device)? {
+                Some(PendingWork::Walk(walk)) => match walk.kernels(device)? {
                     Ok(kernels) => self.running = Some(Running::of(device, kernels, walk.dests())),
                     Err(needs) => return Ok(Err(self.with_the_rest(device, needs)?)),
                 },
-                Some(Work::Reducing(mut reducing)) => {
+                Some(PendingWork::Reducing(mut reducing)) => {
                     if let Some(part) = reducing.part(device)? {
-                        self.work.push_front(Work::Reducing(reducing));
+                        self.work.push_front(PendingWork::Reducing(reducing));
                         match part {
                             Reduced::InOne(kernels, dests) => {
-                                self.work.push_front(Work::Kernels(kernels, dests));
+                                self.work.push_front(PendingWork::Kernels(kernels, dests));
                             }
                             Reduced::OneByOne(walks) => {
-                                self.first(walks.into_iter().map(Work::Walk))
+                                self.first(walks.into_iter().map(PendingWork::Walk))
                             }
                         }
                     }
                 }
-                Some(Work::Storing(mut storing)) => {
-                    if let Some(Stored { row, tile, walks, combined }) = storing.part() {
-                        let opened = Work::Ready(Command::Open(smallvec![row], tile));
+                Some(PendingWork::Storing(mut storing)) => {
+                    if let Some(StoredPart { row, tile, walks, combined }) = storing.part() {
+                        let opened = PendingWork::Ready(Command::Open(smallvec![row], tile));
                         let behind = [
-                            Work::Ready(Command::Close),
-                            Work::Walk(combined),
-                            Work::Storing(storing),
+                            PendingWork::Ready(Command::Close),
+                            PendingWork::Walk(combined),
+                            PendingWork::Storing(storing),
                         ];
                         self.first(behind.into_iter());
-                        self.first(walks.into_iter().map(Work::Walk));
+                        self.first(walks.into_iter().map(PendingWork::Walk));
                         self.work.push_front(opened);
                     }
                 }
-                Some(Work::Whole(step)) => {
+                Some(PendingWork::Whole(step)) => {
                     if step.is_on_host {
                         return Ok(Ok(Some(self.whole_on_host(step))));
                     }
@@ -202,7 +206,7 @@ impl Commands {
                     let (value, tile) = (self.value.clone(), self.tile.clone());
                     let dests = smallvec![Destination::Tile { value, tile }];
                     self.whole = Some(step);
-                    let launch = Launch { kernel, dests, taken: None, computes: Vec::new() };
+                    let launch = LaunchCommand { kernel, dests, taken: None, computes: Vec::new() };
                     return Ok(Ok(Some(Command::Launch(Box::new(launch)))));
                 }
             }
@@ -210,18 +214,18 @@ impl Commands {
     }
 
     /// Does this before the rest.
-    fn first(&mut self, work: impl DoubleEndedIterator<Item = Work>) {
+    fn first(&mut self, work: impl DoubleEndedIterator<Item = PendingWork>) {
         work.rev().for_each(|work| self.work.push_front(work));
     }
 
-    /// What a part of a reduction needs, with what those need that come later: asked at once, as what was combined of the
-    /// others is lost until all have it.
-    fn with_the_rest(&self, device: &mut Device, mut needs: Needs) -> Result<Needs> {
+    /// What a part of a reduction needs, with what those need that come later: asked at once, as what was combined of
+    /// the others is lost until all have it.
+    fn with_the_rest(&self, device: &mut OpenDevice, mut needs: Needs) -> Result<Needs> {
         for work in &self.work {
             match work {
-                Work::Storing(storing) => return Ok(storing.all_of_it()),
-                Work::Reducing(reducing) => needs.extend(reducing.needs(device)?),
-                Work::Walk(walk) if matches!(walk.form, Form::Reduce { .. }) => {
+                PendingWork::Storing(storing) => return Ok(storing.all_of_it()),
+                PendingWork::Reducing(reducing) => needs.extend(reducing.needs(device)?),
+                PendingWork::Walk(walk) if matches!(walk.form, Form::Reduce { .. }) => {
                     needs.extend(walk.needs(device)?);
                 }
                 _ => {}
@@ -230,14 +234,19 @@ impl Commands {
         Ok(needs)
     }
 
-    fn whole_on_host(&self, step: WholeStep) -> Command {
+    fn whole_on_host(&self, step: LibraryStep) -> Command {
         let (value, tile) = (self.value.clone(), self.tile.clone());
         Command::OnHost { step: HostStep::Whole(step), value, tile }
     }
 
-    /// Notes the launch that was given out last, into the block of an operand where one is named; `None` where it is not
-    /// known how it was planned.
-    pub fn note(&self, capture: &mut Capture, launch: &Launch, taken: Option<usize>) -> Option<()> {
+    /// Notes the launch that was given out last, into the block of an operand where one is named; `None` where it is
+    /// not known how it was planned.
+    pub fn note(
+        &self,
+        capture: &mut Capture,
+        launch: &LaunchCommand,
+        taken: Option<usize>,
+    ) -> Option<()> {
         let of = match &self.running {
             Some(Running { kernels, .. }) => Some((&kernels.partition.walk, kernels.planned()?)),
             None => None,
@@ -246,13 +255,13 @@ impl Commands {
     }
 
     /// What there is to do as the command given out last has failed.
-    pub fn failed(&mut self, device: &mut Device, error: &Error) -> Remedy {
+    pub fn failed(&mut self, device: &mut OpenDevice, error: &Error) -> Remedy {
         let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
         if let Some(step) = self.whole.take() {
             if !is_cramped {
                 return Remedy::Nothing;
             }
-            let on_host = Work::Ready(self.whole_on_host(step));
+            let on_host = PendingWork::Ready(self.whole_on_host(step));
             self.work.push_front(on_host);
             return Remedy::GoOn;
         }
@@ -263,7 +272,7 @@ impl Commands {
     }
 
     /// The commands that are left are not done: what is expanded is found by the next walk that comes to it.
-    pub fn give_up(self, device: &mut Device) {
+    pub fn give_up(self, device: &mut OpenDevice) {
         if let Some(running) = self.running {
             device.steps.keep(&running.kernels.partition.walk);
         }
@@ -272,17 +281,17 @@ impl Commands {
 
 impl Running {
     fn of(
-        device: &mut Device,
-        kernels: Box<Kernels>,
+        device: &mut OpenDevice,
+        kernels: Box<WalkKernels>,
         dests: SmallVec<[Destination; 1]>,
     ) -> Running {
         let passes = Some(Passes::of(&kernels.partition.walk, device));
         device.steps.leave_to(&kernels.partition.walk);
-        Running { kernels, dests, passes, piece: None, gone: Gone::new() }
+        Running { kernels, dests, passes, piece: None, gone: ReleasedTiles::new() }
     }
 
     /// The next command; nothing when all kernels are launched.
-    fn next(&mut self, device: &mut Device) -> Option<Command> {
+    fn next(&mut self, device: &mut OpenDevice) -> Option<Command> {
         if let Some((piece, _)) = self.piece.take() {
             self.gone = self.kernels.launched(device, &piece);
             self.gone.reverse();
@@ -304,11 +313,11 @@ impl Running {
         };
         let taken = partition.operand_to_take(device, &piece, &kernel, &dests);
         self.piece = Some((piece, kernel.code.clone()));
-        Some(Command::Launch(Box::new(Launch { kernel, dests, taken, computes })))
+        Some(Command::Launch(Box::new(LaunchCommand { kernel, dests, taken, computes })))
     }
 
-    /// The same of the kernels of one walk.
-    fn failed(&mut self, device: &mut Device, error: &Error) -> Remedy {
+    /// The remedy for a failed kernel of one walk.
+    fn failed(&mut self, device: &mut OpenDevice, error: &Error) -> Remedy {
         let Some((piece, code)) = &self.piece else { return Remedy::Nothing };
         if error.kind() == ErrorKind::Interrupted && piece.node.is_some() {
             device.last_cut = self.kernels.last_cut;

@@ -1,28 +1,28 @@
-//! Commands: what an executor does, one after another, and how a step becomes commands.
+//! Commands: the actions of an executor, one after another, and how a step becomes commands.
 //!
-//! Owns [`Command`], the one language that steps (`list.rs`) and recipes of earlier flushes (`replay/recipe.rs`) are
-//! brought to, so that both are done by the same few lines. An executor needs to know no expression: a command names
-//! blocks by values and tiles, and programs by their code. `assigned.rs`, `reduced.rs` and `whole.rs` are what steps of
-//! more than one walk consist of. Invariants: between two commands nothing is left but what the commands before have
-//! given; blocks are opened and closed in pairs, and pairs may lie in each other.
+//! Owns [`Command`], the one language for steps (`list.rs`) and for recipes of earlier flushes (`replay/recipe.rs`), so
+//! that one executor does both. An executor needs to know no expression: a command names blocks by values and tiles,
+//! and programs by their code. `assignment_commands.rs`, `reduction_commands.rs` and `library_commands.rs` have the
+//! steps of more than one walk. Invariants: between two commands nothing is left but the results of the commands
+//! before; blocks are opened and closed in pairs, and pairs may be nested.
 //!
 //! Not here: which step computes a tile (`steps/`), doing commands (`execute/perform.rs`).
 
-mod assigned;
+mod assignment_commands;
+mod library_commands;
 mod list;
 mod open_walk;
-mod reduced;
-mod whole;
+mod reduction_commands;
 
 pub(crate) use list::{Commands, Remedy};
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Passes;
 use crate::schedule::destination::Destination;
-use crate::schedule::in_place::Taken;
+use crate::schedule::in_place::TakenOperand;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::steps::WholeStep;
+use crate::schedule::rematerialisation::Passes;
+use crate::schedule::steps::LibraryStep;
 use gpupy_core::driver::Access;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -30,7 +30,7 @@ use std::ops::Range;
 /// Something that is done on a device.
 pub(crate) enum Command {
     /// A kernel is launched.
-    Launch(Box<Launch>),
+    Launch(Box<LaunchCommand>),
     /// Blocks for a tile of each of these values are allocated, to be filled by what follows.
     Open(SmallVec<[Value; 1]>, Tile),
     /// The block of a tile of an old value becomes that of a value that is the old one with other elements, which what
@@ -47,13 +47,13 @@ pub(crate) enum Command {
 }
 
 /// A kernel that is launched.
-pub(crate) struct Launch {
+pub(crate) struct LaunchCommand {
     pub kernel: Kernel,
     /// Where its results go.
     pub dests: SmallVec<[Destination; 1]>,
     /// The operand whose block it writes into.
-    pub taken: Option<Taken>,
-    /// The values that it computes, if somebody wants to know.
+    pub taken: Option<TakenOperand>,
+    /// The values that it computes, for a listener.
     pub computes: Vec<ValueId>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Launch {
 pub(crate) enum HostStep {
     /// An assignment, where these positions are missing.
     Assign(Vec<Range<usize>>),
-    Whole(WholeStep),
+    Whole(LibraryStep),
     /// All of a scatter.
     Scatter,
     /// All positions of a mask.
@@ -70,7 +70,7 @@ pub(crate) enum HostStep {
     Gather(Access),
 }
 
-impl Launch {
+impl LaunchCommand {
     /// What is launched in the block of an operand, by that operand's place.
     pub fn taken_place(&self) -> Option<usize> {
         self.taken.as_ref().map(|taken| taken.operand)

@@ -1,14 +1,14 @@
-//! Walks into part of a block that is open: pieces of reductions, copies around what is written.
+//! Walks into part of an open block: pieces of reductions, copies around a written region.
 //!
-//! Owns [`OpenWalk`], which stands for its kernels until it is their turn. Not here: walks whose kernels were found with
-//! their step (`schedule/steps/`).
+//! Owns [`OpenWalk`], which stands for its kernels until it is their turn. Not here: walks whose kernels were found
+//! with their step (`schedule/steps/`).
 
 use crate::graph::value::Value;
-use crate::schedule::destination::{Destination, Ends};
-use crate::schedule::device::Device;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::destination::{Destination, RootDestinations};
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::{Partition, Possible};
-use crate::schedule::walk::{Needs, Start, Walk};
+use crate::schedule::walk::{FusionWalk, Needs, Start};
+use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::shape::Shape;
@@ -17,7 +17,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// A walk from a value, or a scalar, into part of an open block.
 pub(super) struct OpenWalk {
-    pub from: From,
+    pub from: WalkSource,
     pub at: Access,
     pub space: Shape,
     pub form: Form,
@@ -29,43 +29,43 @@ pub(super) struct OpenWalk {
 
 /// Where a walk starts.
 #[derive(Clone)]
-pub(super) enum From {
+pub(super) enum WalkSource {
     Value(Value),
     Scalar(Scalar),
 }
 
-impl From {
+impl WalkSource {
     /// The start of a walk, with the value held.
-    pub fn of(start: &Start<'_>) -> From {
+    pub fn of(start: &Start<'_>) -> WalkSource {
         match *start {
-            Start::Itself(value) | Start::Value(value) => From::Value(value.clone()),
-            Start::Scalar(scalar) => From::Scalar(scalar),
+            Start::Itself(value) | Start::Value(value) => WalkSource::Value(value.clone()),
+            Start::Scalar(scalar) => WalkSource::Scalar(scalar),
         }
     }
 
-    /// The same for a walk.
+    /// The start for a walk.
     pub fn start(&self) -> Start<'_> {
         match self {
-            From::Value(value) => Start::Value(value),
-            From::Scalar(scalar) => Start::Scalar(*scalar),
+            WalkSource::Value(value) => Start::Value(value),
+            WalkSource::Scalar(scalar) => Start::Scalar(*scalar),
         }
     }
 }
 
 impl OpenWalk {
-    fn walk(&self, device: &Device) -> Result<Possible<Walk>> {
+    fn walk(&self, device: &OpenDevice) -> Result<Possible<FusionWalk>> {
         let (at, space) = (self.at.clone(), self.space.clone());
-        Ok(Walk::new(device, &[self.from.start()], at, space)?.complete())
+        Ok(FusionWalk::new(device, &[self.from.start()], at, space)?.complete())
     }
 
     /// Its kernels, or what has to be computed before it.
     ///
     /// # Errors
     /// As of a walk and of kernels.
-    pub fn kernels(&self, device: &mut Device) -> Result<Possible<Box<Kernels>>> {
-        let ends = Ends::place(self.form, self.access.clone());
+    pub fn kernels(&self, device: &mut OpenDevice) -> Result<Possible<Box<WalkKernels>>> {
+        let ends = RootDestinations::place(self.form, self.access.clone());
         match self.walk(device)? {
-            Ok(walk) => Ok(Kernels::of(device, walk, ends)?.map(Box::new)),
+            Ok(walk) => Ok(WalkKernels::of(device, walk, ends)?.map(Box::new)),
             Err(needs) => Ok(Err(needs)),
         }
     }
@@ -79,7 +79,7 @@ impl OpenWalk {
     ///
     /// # Errors
     /// As of a walk.
-    pub fn needs(&self, device: &mut Device) -> Result<Needs> {
+    pub fn needs(&self, device: &mut OpenDevice) -> Result<Needs> {
         let walk = match self.walk(device)? {
             Ok(walk) => walk,
             Err(needs) => return Ok(needs),

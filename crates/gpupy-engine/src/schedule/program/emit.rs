@@ -1,17 +1,17 @@
-//! From a piece of a walk to its kernel.
+//! Code generation: from a piece of a walk to its kernel's IR.
 //!
-//! Owns [`build`] and [`emit`]. Axes that every access walks over alike are merged.
+//! Owns [`build`] and [`emit`]. Axes that every access walks over alike are merged (axis coalescing).
 //!
 //! Not here: the order of the nodes (`kernel.rs`).
 
-use super::kernel::{Code, Emitted, Kernel, Target, merge_axes};
-use crate::blocks::cache::{Part, Placed};
-use crate::graph::function::{Called, Function};
+use super::kernel::{Emitted, Kernel, KernelCode, KernelTarget, merge_axes};
+use crate::blocks::cache::{BlockPart, Placed};
+use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
-use crate::schedule::device::Device;
-use crate::schedule::walk::{Applied, Child, Role, Walk};
-use crate::schedule::ways::{Way, method_dtype};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
+use crate::schedule::walk::{Applied, Child, FusionWalk, Role};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Builder, Fingerprint, Form};
@@ -23,13 +23,13 @@ use std::sync::Arc;
 
 /// The operands of a kernel, and the slots of their values' parts.
 #[derive(Default)]
-struct Operands {
-    list: Vec<(Value, Part)>,
-    slots: FxHashMap<(ValueId, Part), u32>,
+struct KernelOperands {
+    list: Vec<(Value, BlockPart)>,
+    slots: FxHashMap<(ValueId, BlockPart), u32>,
 }
 
-impl Operands {
-    fn slot(&mut self, builder: &mut Builder, value: &Value, part: Part) -> u32 {
+impl KernelOperands {
+    fn slot(&mut self, builder: &mut Builder, value: &Value, part: BlockPart) -> u32 {
         *self.slots.entry((value.id(), part.clone())).or_insert_with(|| {
             self.list.push((value.clone(), part));
             builder.operand(value.dtype())
@@ -39,14 +39,14 @@ impl Operands {
 
 /// The calls in a kernel: what gives several results is computed once.
 #[derive(Default)]
-struct Calls {
+struct KernelCalls {
     known: FxHashMap<(Fingerprint, SmallVec<[u32; 3]>), Vec<u32>>,
 }
 
-impl Calls {
+impl KernelCalls {
     fn result(
         &mut self,
-        device: &Device,
+        device: &OpenDevice,
         builder: &mut Builder,
         Called { function, result }: &Called,
         values: &[u32],
@@ -61,11 +61,11 @@ impl Calls {
 /// Builds the kernel of a piece, whose nodes stand in the order of emission: `roots` are what it gives, one for each
 /// destination.
 pub(crate) fn build(
-    device: &Device,
-    walk: &Walk,
+    device: &OpenDevice,
+    walk: &FusionWalk,
     roots: &[Child],
     order: &[Emitted],
-    target: &Target<'_>,
+    target: &KernelTarget<'_>,
 ) -> Kernel {
     // The accesses before merging: of leaves within their blocks, of index values.
     let placed: Vec<Option<Placed>> = order
@@ -79,7 +79,7 @@ pub(crate) fn build(
                     Some(device.place(&node.value, &node.access, &walk.space))
                 }
                 Role::Index(coordinate) => {
-                    Some(Placed { part: Part::Tile(0), access: coordinate.clone() })
+                    Some(Placed { part: BlockPart::Tile(0), access: coordinate.clone() })
                 }
                 _ => None,
             }
@@ -98,8 +98,8 @@ pub(crate) fn build(
     let (mut params, mut accesses) = (Vec::new(), Vec::new());
     let mut value_of: FxHashMap<u32, u32> = FxHashMap::default();
     let mut access_slots: FxHashMap<Access, u32> = FxHashMap::default();
-    let mut operands = Operands::default();
-    let mut calls = Calls::default();
+    let mut operands = KernelOperands::default();
+    let mut calls = KernelCalls::default();
     for (Emitted { node: number, is_loaded }, placed) in order.iter().zip(placed) {
         let node = &walk.nodes[*number as usize];
         let slot = placed.as_ref().map(|placed| {
@@ -116,7 +116,7 @@ pub(crate) fn build(
                 let operand = operands.slot(&mut builder, &node.value, placed.part);
                 builder.load(operand, slot)
             }
-            (Role::Table, ..) => operands.slot(&mut builder, &node.value, Part::Tile(0)),
+            (Role::Table, ..) => operands.slot(&mut builder, &node.value, BlockPart::Tile(0)),
             (Role::Apply(applied, children), _, _) => {
                 let mut values: SmallVec<[u32; 3]> = SmallVec::new();
                 for child in children {
@@ -153,29 +153,31 @@ pub(crate) fn build(
     }
     results.into_iter().for_each(|result| builder.store(result));
     let dests = target.dests.iter().map(merge).collect();
-    let code = Arc::new(Code::new(builder.finish(), space, accesses, dests));
+    let code = Arc::new(KernelCode::new(builder.finish(), space, accesses, dests));
     Kernel { code, operands: operands.list, params }
 }
 
 /// Emits a function of values, as the device does it; gives its results.
 pub(crate) fn emit_call(
-    device: &Device,
+    device: &OpenDevice,
     builder: &mut Builder,
-    function: &Function,
+    function: &ScalarFunction,
     values: &[u32],
 ) -> Vec<u32> {
     match device.way_of(function) {
-        Way::Inlined(lowered) | Way::Expanded(lowered) => {
+        OperationLowering::Inlined(lowered) | OperationLowering::Expanded(lowered) => {
             builder.inline_all(&lowered.program, values)
         }
         // What the driver lacks stays: `check_ir` refuses it by name.
-        Way::Native | Way::Absent => builder.inline_all(function.program(), values),
+        OperationLowering::Native | OperationLowering::Absent => {
+            builder.inline_all(function.program(), values)
+        }
     }
 }
 
 /// Emits an operation on values, or what the device has in its place; gives the result.
 pub(crate) fn emit(
-    device: &Device,
+    device: &OpenDevice,
     builder: &mut Builder,
     op: Op,
     dtype: DType,
@@ -192,8 +194,10 @@ pub(crate) fn emit(
     }
     let asked = method_dtype(op, dtype, values.first().map(|v| builder.dtype(*v)));
     match device.way(op, asked) {
-        Way::Inlined(lowered) | Way::Expanded(lowered) => builder.inline(&lowered.program, values),
+        OperationLowering::Inlined(lowered) | OperationLowering::Expanded(lowered) => {
+            builder.inline(&lowered.program, values)
+        }
         // An absent operation stays: `check_ir` refuses it by name.
-        Way::Native | Way::Absent => builder.op(op, values),
+        OperationLowering::Native | OperationLowering::Absent => builder.op(op, values),
     }
 }

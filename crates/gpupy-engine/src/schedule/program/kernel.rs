@@ -1,15 +1,15 @@
 //! Kernels: the program of a piece of a walk, and the numbers of its launch.
 //!
-//! Owns [`Kernel`], a [`Code`] with its values and scalars, and the order in which a piece's nodes are emitted: depth first, larger sub-trees first, so
-//! that values are used soon after they are computed (article, section 4.8); the order depends on structure
-//! alone, so that equal pieces are equal programs.
+//! Owns [`Kernel`], a [`KernelCode`] with its values and scalars, and the order in which a piece's nodes are emitted:
+//! depth first, larger sub-trees first, so that values are used soon after they are computed (article, section 4.8).
+//! The order depends on structure alone, so that equal pieces are equal programs.
 //!
 //! Not here: how a program is built (`emit.rs`), which nodes form a piece (`partition.rs`), where blocks come from
 //! (`cache/`).
 
-use crate::blocks::cache::Part;
+use crate::blocks::cache::BlockPart;
 use crate::graph::value::Value;
-use crate::schedule::walk::{Child, Role, Walk, nodes_of};
+use crate::schedule::walk::{Child, FusionWalk, Role, nodes_of};
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Fingerprint, Form, Program};
 use gpupy_core::op::Op;
@@ -19,7 +19,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 /// A program and how its launch walks over its blocks: all of a kernel but its values and scalars.
-pub(crate) struct Code {
+pub(crate) struct KernelCode {
     pub program: Arc<Program>,
     /// The iteration space after merging axes.
     pub space: Shape,
@@ -30,16 +30,27 @@ pub(crate) struct Code {
     fingerprint: OnceLock<Fingerprint>,
 }
 
-impl Code {
-    pub fn new(program: Program, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> Code {
+impl KernelCode {
+    pub fn new(
+        program: Program,
+        space: Shape,
+        accesses: Vec<Access>,
+        dests: Vec<Access>,
+    ) -> KernelCode {
         debug_assert!(program.verify().is_ok(), "{program}: {:?}", program.verify().err());
-        Code { program: Arc::new(program), space, accesses, dests, fingerprint: OnceLock::new() }
+        KernelCode {
+            program: Arc::new(program),
+            space,
+            accesses,
+            dests,
+            fingerprint: OnceLock::new(),
+        }
     }
 
-    /// The same program over other points.
-    pub fn over(&self, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> Code {
+    /// This program over other points.
+    pub fn over(&self, space: Shape, accesses: Vec<Access>, dests: Vec<Access>) -> KernelCode {
         let (program, fingerprint) = (self.program.clone(), self.fingerprint.clone());
-        Code { program, space, accesses, dests, fingerprint }
+        KernelCode { program, space, accesses, dests, fingerprint }
     }
 
     /// The program's fingerprint.
@@ -50,22 +61,22 @@ impl Code {
 
 /// What is launched.
 pub(crate) struct Kernel {
-    pub code: Arc<Code>,
+    pub code: Arc<KernelCode>,
     /// The operands' values and parts.
-    pub operands: Vec<(Value, Part)>,
+    pub operands: Vec<(Value, BlockPart)>,
     pub params: Vec<u64>,
 }
 
 impl Deref for Kernel {
-    type Target = Code;
+    type Target = KernelCode;
 
-    fn deref(&self) -> &Code {
+    fn deref(&self) -> &KernelCode {
         &self.code
     }
 }
 
 /// What a kernel is for: the form, and where it writes.
-pub(crate) struct Target<'a> {
+pub(crate) struct KernelTarget<'a> {
     pub form: Form,
     /// Of a reduce form, the operations of the roots behind the first.
     pub further: &'a [Op],
@@ -84,31 +95,31 @@ pub(crate) struct Emitted {
 /// The nodes of the piece below `roots`, in the order of emission: children before parents, the
 /// larger sub-tree first. `collapsed` nodes count as leaves.
 pub(crate) fn emission_order(
-    walk: &Walk,
+    walk: &FusionWalk,
     roots: &[Child],
     collapsed: &[bool],
     size: &[u32],
     seen: &mut Marks,
 ) -> Vec<Emitted> {
-    enum Step {
+    enum EmitStep {
         Enter(u32),
         Leave(u32),
     }
     let mut order = Vec::new();
     seen.clear(walk.nodes.len());
-    let mut stack: Vec<Step> = nodes_of(roots).map(Step::Enter).collect();
+    let mut stack: Vec<EmitStep> = nodes_of(roots).map(EmitStep::Enter).collect();
     stack.reverse();
     while let Some(step) = stack.pop() {
         match step {
-            Step::Leave(node) => {
+            EmitStep::Leave(node) => {
                 let is_leaf = matches!(walk.nodes[node as usize].role, Role::Leaf);
                 order.push(Emitted { node, is_loaded: is_leaf || collapsed[node as usize] });
             }
-            Step::Enter(node) => {
+            EmitStep::Enter(node) => {
                 if !seen.mark(node) {
                     continue;
                 }
-                stack.push(Step::Leave(node));
+                stack.push(EmitStep::Leave(node));
                 if collapsed[node as usize] {
                     continue;
                 }
@@ -117,7 +128,7 @@ pub(crate) fn emission_order(
                     // The last pushed is entered first; ties go left to right.
                     below.reverse();
                     below.sort_by_key(|child| size[*child as usize]);
-                    stack.extend(below.into_iter().map(Step::Enter));
+                    stack.extend(below.into_iter().map(EmitStep::Enter));
                 }
             }
         }

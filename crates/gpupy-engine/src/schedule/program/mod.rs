@@ -1,14 +1,14 @@
-//! Programs: what a driver is given, and what is kept of it.
+//! Programs for drivers, and the caches of them.
 //!
-//! A [`Kernel`](kernel::Kernel) is the program of a piece of a walk with the numbers of its launch; `emit.rs` builds it.
-//! [`Plans`](plans::Plans) are kernels of walks that come again. [`Programs`](programs::Programs) are those of single
-//! operations, which `single.rs` makes.
+//! A [`Kernel`](kernel::Kernel) is the program of a piece of a walk with the numbers of its launch; `emit.rs` builds
+//! it. The [`PlanCache`](plan_cache::PlanCache) has the kernels of walks that recur.
+//! [`EagerPrograms`](eager_programs::EagerPrograms) are those of single operations, which `single_operation.rs` makes.
 //!
-//! Imports `walk/mod.rs`, `ways.rs`, `destination.rs` and `device.rs` of the schedule. Not here: which nodes form a piece
-//! (`partition.rs`), the launch (`execute/launch.rs`).
+//! Imports `walk/mod.rs`, `operation_lowering.rs`, `destination.rs` and `open_device.rs` of the schedule. Not here:
+//! which nodes form a piece (`partition.rs`), the launch (`execute/launch.rs`).
 
+pub(crate) mod eager_programs;
 pub(crate) mod emit;
 pub(crate) mod kernel;
-pub(crate) mod plans;
-pub(crate) mod programs;
-pub(crate) mod single;
+pub(crate) mod plan_cache;
+pub(crate) mod single_operation;

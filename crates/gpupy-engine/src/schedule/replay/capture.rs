@@ -1,32 +1,32 @@
-//! Capture: what is done in a flush is noted, for a recipe.
+//! Capture: the actions of a flush are noted, for a recipe.
 //!
-//! Owns [`Capture`]. It holds no value, so that noting changes nothing of who holds what. What it does not know a word for
-//! (work in host memory, steps that came otherwise than planned, values that are no part of the flush) gives `None`, and
-//! ends the capture.
+//! Owns [`Capture`]. It holds no value, so that it does not change the counts of handles. An action that a recipe
+//! cannot express (work in host memory, steps that were planned anew, values outside the flush) gives `None`, and ends
+//! the capture.
 //!
-//! Not here: the words (`recipe.rs`).
+//! Not here: the actions (`recipe.rs`).
 
-use super::recipe::{Action, Goes, Launched, Param, Recipe, Taking};
-use crate::graph::passed::Read;
-use crate::graph::value::{Input, Kind, NodeOp, Value, ValueId};
+use super::recipe::{Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock};
+use crate::graph::passed::PartialRead;
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
-use crate::schedule::below::{Below, Reads, Source};
 use crate::schedule::destination::Destination;
 use crate::schedule::flush::Demand;
-use crate::schedule::kept::Structure;
+use crate::schedule::operation_lowering::is_of_chain;
+use crate::schedule::pending_graph::{GraphReads, InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::program::plans::Planned;
-use crate::schedule::strips::Strips;
-use crate::schedule::walk::Walk;
-use crate::schedule::ways::is_of_chain;
+use crate::schedule::program::plan_cache::KernelPlan;
+use crate::schedule::strip_mining::Strips;
+use crate::schedule::structure_cache::Structure;
+use crate::schedule::walk::FusionWalk;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What has been done of a flush.
 pub(crate) struct Capture {
     structure: Structure,
-    numbers: FxHashMap<ValueId, Source>,
-    reads: Reads,
+    numbers: FxHashMap<ValueId, InputSource>,
+    reads: GraphReads,
     /// Of each value that is a join, whether parts of it are scalars.
     joins: FxHashMap<ValueId, bool>,
     /// Values that are held anyway: something outside holds them, or they are wanted.
@@ -38,7 +38,7 @@ pub(crate) struct Capture {
     /// What the scalars are that the roots of the present step's walks are.
     root: Option<Root>,
     walks: u64,
-    passes: Vec<(u32, Read)>,
+    passes: Vec<(u32, PartialRead)>,
     /// Whether blocks are being filled.
     is_open: bool,
     /// Whether it is for these scalars alone.
@@ -56,14 +56,14 @@ enum Root {
 
 impl Capture {
     /// The capture of a flush of this structure.
-    pub fn of(structure: Structure, demand: &Demand<'_>, below: Below) -> Capture {
+    pub fn of(structure: Structure, demand: &Demand<'_>, below: PendingGraph) -> Capture {
         let wanted = demand.wanted().filter_map(|value| below.number(value.id()));
         let wanted: SmallVec<[u32; 2]> = wanted.collect();
         let mut held = below.outlives;
         wanted.into_iter().for_each(|number| held[number as usize] = true);
         let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
         let join = |value: &Value| match &value.0.kind {
-            Kind::Expr { op: NodeOp::Join(_), inputs } => {
+            ValueKind::Expr { op: NodeOp::Join(_), inputs } => {
                 Some((value.id(), inputs.iter().any(is_scalar)))
             }
             _ => None,
@@ -86,17 +86,17 @@ impl Capture {
     }
 
     /// The capture of a flush of this structure and these scalars.
-    pub fn exactly(structure: Structure, demand: &Demand<'_>, below: Below) -> Capture {
+    pub fn exactly(structure: Structure, demand: &Demand<'_>, below: PendingGraph) -> Capture {
         Capture { is_exact: true, ..Capture::of(structure, demand, below) }
     }
 
-    fn source(&self, value: ValueId) -> Option<Source> {
+    fn source(&self, value: ValueId) -> Option<InputSource> {
         self.numbers.get(&value).copied()
     }
 
     fn number(&self, value: &Value) -> Option<u32> {
         match self.source(value.id()) {
-            Some(Source::Pending(number)) => Some(number),
+            Some(InputSource::Pending(number)) => Some(number),
             _ => None,
         }
     }
@@ -104,12 +104,12 @@ impl Capture {
     /// A step for a tile of this value begins.
     pub fn begin(&mut self, value: &Value) -> Option<()> {
         let number = self.number(value)?;
-        let Kind::Expr { inputs, .. } = &value.0.kind else { return None };
+        let ValueKind::Expr { inputs, .. } = &value.0.kind else { return None };
         let scalars = (0..).zip(inputs).filter(|(_, input)| matches!(input, Input::Scalar(_)));
         let scalars: SmallVec<[u32; 2]> = scalars.map(|(place, _)| place).collect();
         let state = value.state();
         let mut operands = state.operands.iter().flatten();
-        let is_constant = operands.any(|value| matches!(value.0.kind, Kind::Constant(_)));
+        let is_constant = operands.any(|value| matches!(value.0.kind, ValueKind::Constant(_)));
         self.root = match scalars[..] {
             [] => Some(Root::Constant),
             [place] if !is_constant => Some(Root::Of(number, place)),
@@ -126,19 +126,20 @@ impl Capture {
     }
 
     /// A walk of the step went through a device, and computed these in passing.
-    pub fn walked(&mut self, passes: impl Iterator<Item = (ValueId, Read)>) -> Option<()> {
+    pub fn walked(&mut self, passes: impl Iterator<Item = (ValueId, PartialRead)>) -> Option<()> {
         self.walks += 1;
         for (value, read) in passes {
-            let Some(Source::Pending(number)) = self.source(value) else { return None };
+            let Some(InputSource::Pending(number)) = self.source(value) else { return None };
             self.passes.push((number, read));
         }
         Some(())
     }
 
-    /// A kernel was launched: of a walk, as it was planned, or of none; into the block of an operand where one is named.
+    /// A kernel was launched: of a walk, as it was planned, or of none; into the block of an operand where one is
+    /// named.
     pub fn launch(
         &mut self,
-        of: Option<(&Walk, &Planned)>,
+        of: Option<(&FusionWalk, &KernelPlan)>,
         kernel: &Kernel,
         dests: &[Destination],
         taken: Option<usize>,
@@ -154,17 +155,17 @@ impl Capture {
         };
         let goes = self.goes(dests)?;
         let taken = match (taken, &goes) {
-            (Some(operand), Goes::Tiles(tiles)) => {
+            (Some(operand), LaunchTarget::Tiles(tiles)) => {
                 Some((operand, self.taking(operands[operand].0, tiles.first()?.0)))
             }
-            (Some(_), Goes::Open(_)) => return None,
+            (Some(_), LaunchTarget::Open(_)) => return None,
             (None, _) => None,
         };
-        if let Goes::Tiles(tiles) = &goes {
+        if let LaunchTarget::Tiles(tiles) = &goes {
             tiles.iter().for_each(|(number, tile)| self.computed(*number, tile));
         }
         let code = kernel.code.clone();
-        self.actions.push(Action::Launch(Box::new(Launched {
+        self.actions.push(Action::Launch(Box::new(RecordedLaunch {
             code,
             operands,
             params,
@@ -185,12 +186,12 @@ impl Capture {
             Action::Launch(launched) => Some(*launched),
             _ => None,
         });
-        let launches = launches.collect::<Option<Vec<Launched>>>()?;
+        let launches = launches.collect::<Option<Vec<RecordedLaunch>>>()?;
         self.actions.push(Action::Strips(launches, strips.clone()));
         Some(())
     }
 
-    fn goes(&self, dests: &[Destination]) -> Option<Goes> {
+    fn goes(&self, dests: &[Destination]) -> Option<LaunchTarget> {
         let tile = |dest: &Destination| match dest {
             Destination::Tile { value, tile } => Some((self.number(value)?, tile.clone())),
             Destination::Open { .. } => None,
@@ -201,16 +202,16 @@ impl Capture {
         };
         match dests.first()? {
             Destination::Tile { .. } => {
-                dests.iter().map(tile).collect::<Option<_>>().map(Goes::Tiles)
+                dests.iter().map(tile).collect::<Option<_>>().map(LaunchTarget::Tiles)
             }
             Destination::Open { .. } => {
-                dests.iter().map(place).collect::<Option<_>>().map(Goes::Open)
+                dests.iter().map(place).collect::<Option<_>>().map(LaunchTarget::Open)
             }
         }
     }
 
     /// What the parameters of a walk's kernel are.
-    fn params(&self, walk: &Walk, planned: &Planned, bits: &[u64]) -> Option<Vec<Param>> {
+    fn params(&self, walk: &FusionWalk, planned: &KernelPlan, bits: &[u64]) -> Option<Vec<Param>> {
         let param = |((node, place), bits): (&(Option<u32>, u32), &u64)| {
             let Some(node) = node else {
                 return Some(match self.root? {
@@ -221,12 +222,12 @@ impl Capture {
             let value = &walk.nodes.get(*node as usize)?.value;
             let is_step = is_of_chain(value);
             let of = if is_step { value.order().0 } else { value.id() };
-            let Some(Source::Pending(number)) = self.source(of) else { return None };
+            let Some(InputSource::Pending(number)) = self.source(of) else { return None };
             // Which elements of what a join reads are chosen is known from the structure.
             if is_step && let Some(has_scalars) = self.joins.get(&of) {
                 return (!has_scalars).then_some(Param::Bits(*bits));
             }
-            let Kind::Expr { op, inputs } = &value.0.kind else { return None };
+            let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
             let is_scalar = |input: &Input| matches!(input, Input::Scalar(_));
             match (op, inputs.get(*place as usize)) {
                 (
@@ -293,7 +294,7 @@ impl Capture {
     }
 
     /// What holds a value that another is about to take the block of.
-    fn taking(&self, source: Source, heir: u32) -> Taking {
+    fn taking(&self, source: InputSource, heir: u32) -> TakenBlock {
         // Values hold what they read until they are computed, or gone.
         let mut living = self.held.clone();
         let mut holding: Vec<u32> = Vec::new();
@@ -304,24 +305,24 @@ impl Capture {
             }
             holding.push(number);
             for read in &self.reads[place] {
-                if let Source::Pending(read) = read {
+                if let InputSource::Pending(read) = read {
                     living[*read as usize] = true;
                 }
             }
         }
-        let slots = |held: Source| {
+        let slots = |held: InputSource| {
             let reads = holding.iter().flat_map(|number| &self.reads[*number as usize]);
             reads.filter(|read| **read == held).count()
         };
         // What reads it on the way to the heir: operands before what reads them.
-        let mut between: SmallVec<[Source; 4]> = SmallVec::from_iter([source]);
+        let mut between: SmallVec<[InputSource; 4]> = SmallVec::from_iter([source]);
         for number in holding.iter().rev().filter(|number| **number != heir) {
             if self.reads[*number as usize].iter().any(|read| between.contains(read)) {
-                between.push(Source::Pending(*number));
+                between.push(InputSource::Pending(*number));
             }
         }
         let held = between.into_iter().rev().map(|held| (held, slots(held))).collect();
-        Taking { source, held }
+        TakenBlock { source, held }
     }
 
     /// The recipe of what was done, with the structure that it is for.

@@ -1,22 +1,22 @@
-//! Boxes: a tile evaluated part by part, where its walk meets the ends of joined values.
+//! Boxes (index-set splitting): a tile evaluated part by part, where its walk meets the ends of joined values.
 //!
-//! Owns the cutting. A walk goes over as many points as it can; the others are walked over in their turn;
-//! the boxes go into one block. Mostly a box is everything but the edges, and all boxes are one
-//! program. Invariant: all boxes are known before one is launched, so that what they need first
-//! is computed before.
+//! Owns the cutting. A walk goes over as many points as it can; the others are walked over afterwards; all boxes go
+//! into one block. Usually one box is everything but the edges, and all boxes are one program. Invariant: all boxes are
+//! known before one is launched, so that their needs are computed before.
 //!
-//! Not here: where a walk is cut (`join.rs`), which boxes are copied as one (`copies.rs`), launches (`execute/perform.rs`).
+//! Not here: where a walk is cut (`graph/join.rs`), which boxes are copied as one (`box_copies.rs`), launches
+//! (`execute/perform.rs`).
 
-use super::{Prepared, Step, before, copies};
-use crate::graph::value::{Kind, NodeOp, Value};
+use super::{PreparedStep, TileStep, before, box_copies};
+use crate::graph::value::{NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Again;
-use crate::schedule::destination::Ends;
-use crate::schedule::device::Device;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
-use crate::schedule::walk::{Cut, Needs, Start, Walk};
+use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::walk::{FusionWalk, JoinCut, Needs, Start};
+use crate::schedule::walk_kernels::WalkKernels;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -24,27 +24,27 @@ use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
 
 /// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
-pub(super) type Found = std::result::Result<(Walk, Vec<Cut>), Cut>;
+pub(super) type BoxWalk = std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>;
 
 /// Some points of a tile: their walk over the value, their place in the tile, their extents.
-type Piece = (Access, Access, Shape);
+type BoxPiece = (Access, Access, Shape);
 
-/// The step of a tile whose boxes have walks of their own, or what would be computed again and is stored first; `found` is
-/// what there is of the first box.
+/// The step of a tile whose boxes have walks of their own, or what would be computed again and is stored first; `found`
+/// is what there is of the first box.
 ///
 /// # Errors
 /// As of a walk.
 pub(super) fn of_tile(
-    device: &mut Device,
-    again: &mut Again,
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
     value: &Value,
     tile: &Tile,
-    found: Found,
-) -> Result<Possible<Prepared>> {
-    let is_join = matches!(value.0.kind, Kind::Expr { op: NodeOp::Join(_), .. });
+    found: BoxWalk,
+) -> Result<Possible<PreparedStep>> {
+    let is_join = matches!(value.0.kind, ValueKind::Expr { op: NodeOp::Join(_), .. });
     let (walk, space) = access::space_of_tile(value.shape(), tile);
     let whole = access::access(0, &contiguous_strides(&space));
-    let mut open: Vec<Piece> = vec![(walk, whole.clone(), space.clone())];
+    let mut open: Vec<BoxPiece> = vec![(walk, whole.clone(), space.clone())];
     let mut found = Some(found);
     let (mut walks, mut needs, mut stored) = (Vec::new(), Needs::new(), Needs::new());
     while let Some(piece) = open.pop() {
@@ -54,8 +54,8 @@ pub(super) fn of_tile(
             None => {
                 let (start, at, space) = ([Start::Itself(value)], piece.0.clone(), piece.2.clone());
                 match much {
-                    true => Ok((Walk::new(device, &start, at, space)?, Vec::new())),
-                    false => Walk::up_to_cuts(device, &start, at, space, false)?,
+                    true => Ok((FusionWalk::new(device, &start, at, space)?, Vec::new())),
+                    false => FusionWalk::up_to_cuts(device, &start, at, space, false)?,
                 }
             }
         };
@@ -76,20 +76,20 @@ pub(super) fn of_tile(
     if !stored.is_empty() {
         return Ok(Err(stored));
     }
-    let mut walks = copies::as_one(device, &whole, &space, walks)?;
+    let mut walks = box_copies::as_one(device, &whole, &space, walks)?;
     walks.iter_mut().for_each(|(walk, _)| needs.append(&mut walk.needs));
     let mut boxes = Vec::with_capacity(walks.len());
     for (walk, place) in walks {
-        match Kernels::of(device, walk, Ends::place(Form::Map, place))? {
+        match WalkKernels::of(device, walk, RootDestinations::place(Form::Map, place))? {
             Ok(kernels) => boxes.push(kernels),
             Err(more) => return Ok(Err(before(needs, more))),
         }
     }
-    Ok(Ok(Prepared { step: Step::Boxes(boxes), needs }))
+    Ok(Ok(PreparedStep { step: TileStep::Boxes(boxes), needs }))
 }
 
 /// The points before and from `at` on along an axis.
-fn halves((walk, place, space): Piece, (axis, at): Cut) -> [Piece; 2] {
+fn halves((walk, place, space): BoxPiece, (axis, at): JoinCut) -> [BoxPiece; 2] {
     let (mut first, mut second) = (space.clone(), space);
     first[axis] = at;
     second[axis] -= at;

@@ -1,32 +1,32 @@
-//! Steps: what is done to compute one tile of a value, and what has to be computed before that.
+//! Steps: the operation that computes one tile of a value, and the tiles that have to be computed before it.
 //!
-//! Owns [`Step`], [`Prepared`] and the choice; `reduced.rs`, `assigned.rs`, `boxes.rs`, `whole.rs` and `on_host.rs` find
-//! what their operations read. Invariants: nothing is launched or stored here; a step reads what is there or what it
-//! needs.
+//! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduction_step.rs`, `assignment_step.rs`, `boxes.rs`,
+//! `library_step.rs` and `on_host.rs` find the operands of their operations. Invariants: nothing is launched or stored
+//! here; a step reads tiles that are present or that are among its needs.
 //!
 //! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
 
-mod assigned;
+mod assignment_step;
+mod box_copies;
 mod boxes;
-mod copies;
+mod library_step;
 mod on_host;
-mod reduced;
-mod whole;
+mod reduction_step;
 
-pub(crate) use assigned::{Assigned, Region, Written};
-pub(crate) use whole::WholeStep;
+pub(crate) use assignment_step::{Assigned, Region, Written};
+pub(crate) use library_step::LibraryStep;
 
 use self::on_host::missing_operands;
-use crate::graph::value::{Kind, Node, NodeOp, Value, ValueId};
+use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::again::Again;
-use crate::schedule::destination::Ends;
-use crate::schedule::device::Device;
-use crate::schedule::kernels::Kernels;
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::horizontal_fusion;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
-use crate::schedule::siblings;
-use crate::schedule::walk::{Child, Needs, Start, Walk, lost};
+use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::walk::{Child, FusionWalk, Needs, Start, lost};
+use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
@@ -36,23 +36,23 @@ use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// What computes a tile.
-pub(crate) enum Step {
+pub(crate) enum TileStep {
     /// Nothing: it is there.
     Nothing,
     /// Kernels into the tile.
-    Kernels(Box<Kernels>),
+    Kernels(Box<WalkKernels>),
     /// One kernel into tiles of several values, the wanted one first.
-    Beside { tiles: Vec<(Value, Tile)>, kernels: Box<Kernels> },
+    Beside { tiles: Vec<(Value, Tile)>, kernels: Box<WalkKernels> },
     /// Kernels into places of the tile's block.
-    Boxes(Vec<Kernels>),
+    Boxes(Vec<WalkKernels>),
     /// Reductions of more than a block, piece by piece, the wanted one first; of as many elements.
     Reductions(SmallVec<[Value; 4]>, usize),
-    /// The same of a map that is stored piece by piece.
+    /// A reduction of a map that is stored piece by piece.
     StoredReduction(Op, usize),
     /// An assignment.
     Assignment(Assigned),
     /// A whole-program form.
-    Whole(WholeStep),
+    Whole(LibraryStep),
     /// All of a scatter, in host memory.
     Scatter,
     /// All positions of a mask, in host memory.
@@ -61,19 +61,19 @@ pub(crate) enum Step {
     Gathering(Access),
 }
 
-impl Step {
+impl TileStep {
     /// The elements that are there when it is done, of the value and tile that it is for and of others.
-    pub fn gives(&self, device: &Device, value: &Value, tile: &Tile) -> Given {
+    pub fn gives(&self, device: &OpenDevice, value: &Value, tile: &Tile) -> GivenElements {
         let elements =
             |(value, tile): (&Value, &Tile)| (Arc::downgrade(&value.0), tile.range.clone());
         let mut given: SmallVec<[(Weak<Node>, Range<usize>); 1]> = match self {
-            Step::Beside { tiles, .. } => {
+            TileStep::Beside { tiles, .. } => {
                 tiles.iter().map(|(value, tile)| elements((value, tile))).collect()
             }
-            Step::Reductions(values, _) => {
+            TileStep::Reductions(values, _) => {
                 values.iter().map(|value| elements((value, tile))).collect()
             }
-            Step::Scatter | Step::WhereTrue => {
+            TileStep::Scatter | TileStep::WhereTrue => {
                 smallvec![(Arc::downgrade(&value.0), 0..value.len())]
             }
             _ => smallvec![elements((value, tile))],
@@ -81,7 +81,7 @@ impl Step {
         for kernels in self.kernels() {
             given.extend(kernels.stored(device).map(|(value, tile)| elements((value, &tile))));
         }
-        Given(given)
+        GivenElements(given)
     }
 
     /// The nodes of its walks: what it takes in memory, roughly.
@@ -90,26 +90,26 @@ impl Step {
     }
 
     /// Whether steps that will be done before it give what it computes on the way.
-    pub fn is_outdated(&self, device: &Device) -> bool {
+    pub fn is_outdated(&self, device: &OpenDevice) -> bool {
         self.kernels().any(|kernels| kernels.are_outdated(device))
     }
 
     /// The kernels that it launches, as far as these are known before it is done.
-    fn kernels(&self) -> impl Iterator<Item = &Kernels> {
+    fn kernels(&self) -> impl Iterator<Item = &WalkKernels> {
         let one = match self {
-            Step::Kernels(kernels) | Step::Beside { kernels, .. } => Some(&**kernels),
-            Step::Assignment(Assigned::InBlock(written)) => written.kernels.as_ref(),
+            TileStep::Kernels(kernels) | TileStep::Beside { kernels, .. } => Some(&**kernels),
+            TileStep::Assignment(Assigned::InBlock(written)) => written.kernels.as_ref(),
             _ => None,
         };
-        let boxes = if let Step::Boxes(boxes) = self { &boxes[..] } else { &[] };
+        let boxes = if let TileStep::Boxes(boxes) = self { &boxes[..] } else { &[] };
         one.into_iter().chain(boxes)
     }
 }
 
-/// Elements of values. It holds no value: of what nothing else holds any more nobody asks for them.
-pub(crate) struct Given(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
+/// Elements of values, which are held weakly: a value without other handles is not asked for.
+pub(crate) struct GivenElements(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
 
-impl Given {
+impl GivenElements {
     /// Whether all of them are computed.
     pub fn is_there(&self) -> bool {
         let covers =
@@ -124,21 +124,21 @@ impl Given {
 }
 
 /// A step, with what has to be computed before it.
-pub(crate) struct Prepared {
-    pub step: Step,
+pub(crate) struct PreparedStep {
+    pub step: TileStep,
     pub needs: Needs,
 }
 
-impl Prepared {
+impl PreparedStep {
     /// A step that needs nothing.
-    fn ready(step: Step) -> Prepared {
-        Prepared { step, needs: Needs::new() }
+    fn ready(step: TileStep) -> PreparedStep {
+        PreparedStep { step, needs: Needs::new() }
     }
 
     /// How many kernels there are of a step that needs nothing, if it is of kernels alone.
     fn kernels(&self) -> Option<usize> {
         match &self.step {
-            Step::Kernels(kernels) if self.needs.is_empty() => Some(kernels.len()),
+            TileStep::Kernels(kernels) if self.needs.is_empty() => Some(kernels.len()),
             _ => None,
         }
     }
@@ -147,17 +147,21 @@ impl Prepared {
     ///
     /// # Errors
     /// As of kernels.
-    fn of_walk(device: &mut Device, mut walk: Walk, form: Form) -> Result<Possible<Prepared>> {
+    fn of_walk(
+        device: &mut OpenDevice,
+        mut walk: FusionWalk,
+        form: Form,
+    ) -> Result<Possible<PreparedStep>> {
         let needs = std::mem::take(&mut walk.needs);
-        let kernels = Kernels::of(device, walk, Ends::tile(form))?;
+        let kernels = WalkKernels::of(device, walk, RootDestinations::tile(form))?;
         Ok(match kernels {
-            Ok(kernels) => Ok(Prepared { step: Step::Kernels(Box::new(kernels)), needs }),
+            Ok(kernels) => Ok(PreparedStep { step: TileStep::Kernels(Box::new(kernels)), needs }),
             Err(more) => Err(before(needs, more)),
         })
     }
 }
 
-impl Step {
+impl TileStep {
     /// The step that computes a tile on a device; or what has to be computed before it can be said.
     ///
     /// # Errors
@@ -165,36 +169,45 @@ impl Step {
     /// - `Refused`: one operation alone exceeds the driver's limits.
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
     pub fn of(
-        device: &mut Device,
-        again: &mut Again,
+        device: &mut OpenDevice,
+        again: &mut Rematerialisation,
         value: &Value,
         tile: &Tile,
-    ) -> Result<Possible<Prepared>> {
-        let Kind::Expr { op, inputs } = &value.0.kind else {
-            return Ok(Ok(Prepared::ready(Step::Nothing)));
+    ) -> Result<Possible<PreparedStep>> {
+        let ValueKind::Expr { op, inputs } = &value.0.kind else {
+            return Ok(Ok(PreparedStep::ready(TileStep::Nothing)));
         };
         let lack = device.lack(value, op, inputs, &value.state().operands);
         if let Some(error) = lack {
             return Err(error);
         }
-        let prepared = |step, needs| Ok(Ok(Prepared { step, needs }));
+        let prepared = |step, needs| Ok(Ok(PreparedStep { step, needs }));
         match op {
-            NodeOp::Assign(_) => assigned::of_assignment(device, again, value, tile),
+            NodeOp::Assign(_) => assignment_step::of_assignment(device, again, value, tile),
             NodeOp::Whole(whole) => {
-                let (step, needs) = WholeStep::of(device, *whole, value, tile)?;
-                prepared(Step::Whole(step), needs)
+                let (step, needs) = LibraryStep::of(device, *whole, value, tile)?;
+                prepared(TileStep::Whole(step), needs)
             }
-            NodeOp::Scatter(_) => prepared(Step::Scatter, missing_operands(device, value)?),
+            NodeOp::Scatter(_) => prepared(TileStep::Scatter, missing_operands(device, value)?),
             // That it lacks elements was said.
-            NodeOp::Argument | NodeOp::Deferred(_) => Ok(Ok(Prepared::ready(Step::Nothing))),
-            NodeOp::WhereTrue => prepared(Step::WhereTrue, missing_operands(device, value)?),
+            NodeOp::Argument | NodeOp::Deferred(_) => {
+                Ok(Ok(PreparedStep::ready(TileStep::Nothing)))
+            }
+            NodeOp::WhereTrue => prepared(TileStep::WhereTrue, missing_operands(device, value)?),
             NodeOp::Reduce { op, n } => {
                 let operand = value.state().operands.first().cloned().flatten();
-                reduced::of_reduction(device, again, value, (*op, *n), operand.as_ref(), tile)
+                reduction_step::of_reduction(
+                    device,
+                    again,
+                    value,
+                    (*op, *n),
+                    operand.as_ref(),
+                    tile,
+                )
             }
             NodeOp::Gather if !gathers(device, value)? => {
                 let (at, needs) = on_host::gathering(device, value, tile)?;
-                prepared(Step::Gathering(at), needs)
+                prepared(TileStep::Gathering(at), needs)
             }
             NodeOp::Gather
             | NodeOp::Apply(_)
@@ -212,19 +225,19 @@ fn before(needs: Needs, more: Needs) -> Needs {
 }
 
 /// Whether a kernel of the device does a gather.
-fn gathers(device: &Device, value: &Value) -> Result<bool> {
+fn gathers(device: &OpenDevice, value: &Value) -> Result<bool> {
     let table = value.state().operands.get(1).cloned().flatten();
     Ok(device.gathers_from(&table.ok_or_else(|| lost(value.id()))?))
 }
 
 fn of_map(
-    device: &mut Device,
-    again: &mut Again,
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
     value: &Value,
     tile: &Tile,
-) -> Result<Possible<Prepared>> {
+) -> Result<Possible<PreparedStep>> {
     let (at, space) = access::space_of_tile(value.shape(), tile);
-    let walk = match Walk::up_to_cuts(device, &[Start::Itself(value)], at, space, true)? {
+    let walk = match FusionWalk::up_to_cuts(device, &[Start::Itself(value)], at, space, true)? {
         Ok((walk, cuts)) if cuts.is_empty() => walk,
         found => return boxes::of_tile(device, again, value, tile, found),
     };
@@ -243,28 +256,28 @@ fn of_map(
         return beside(device, tiles, (together, None), (Form::Map, &[]));
     }
     if device.caps.max_dests > 1
-        && let Some((values, together)) = siblings::beside(device, &walk, value, tile)
+        && let Some((values, together)) = horizontal_fusion::beside(device, &walk, value, tile)
     {
         let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
         return beside(device, tiles, (together, Some(walk)), (Form::Map, &[]));
     }
-    Prepared::of_walk(device, walk, Form::Map)
+    PreparedStep::of_walk(device, walk, Form::Map)
 }
 
-/// The step of tiles that one launch computes, the wanted one first: the first half of them where all are no one kernel,
-/// and so on, unless something is needed first, as what computes that may compute some of them. The wanted one alone
-/// may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of those
-/// behind the first. Where all are asked for, several kernels may be the way to them, if these are fewer than the first
-/// one's and one for each of the others.
+/// The step of tiles that one launch computes, the wanted one first: the first half of them where all are no one
+/// kernel, and so on, unless something is needed first, as what computes that may compute some of them. The wanted one
+/// alone may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of
+/// those behind the first. Where all are asked for, several kernels may be the way to them, if these are fewer than the
+/// first one's and one for each of the others.
 ///
 /// # Errors
 /// As of kernels.
 fn beside(
-    device: &mut Device,
+    device: &mut OpenDevice,
     mut tiles: Vec<(Value, Tile)>,
-    (together, mut alone): (Walk, Option<Walk>),
+    (together, mut alone): (FusionWalk, Option<FusionWalk>),
     (form, further): (Form, &[Op]),
-) -> Result<Possible<Prepared>> {
+) -> Result<Possible<PreparedStep>> {
     let mut walk = match together.complete() {
         Ok(walk) => walk,
         Err(needs) => return Ok(Err(needs)),
@@ -273,25 +286,27 @@ fn beside(
     let is_next = |(value, _): &(Value, Tile)| next.iter().any(|next| next.id() == value.id());
     let mut first = None;
     while tiles.len() > 1 {
-        // What nobody asked for is computed almost for free, or not at all.
+        // A value that was not asked for is computed almost for free, or not at all.
         let are_wanted = form == Form::Map && tiles[1..].iter().all(is_next);
         let further = further.get(..tiles.len() - 1).unwrap_or_default().into();
-        let ends = Ends { form, further, places: smallvec![None; tiles.len()] };
+        let ends = RootDestinations { form, further, places: smallvec![None; tiles.len()] };
         let known = if are_wanted { usize::MAX } else { 1 };
-        let mut found = Kernels::of_all(device, walk, ends.clone(), known);
+        let mut found = WalkKernels::of_all(device, walk, ends.clone(), known);
         if are_wanted && let Err(rest) = found {
             if let Some(walk) = alone.take() {
-                first = Some(Prepared::of_walk(device, walk, form)?);
+                first = Some(PreparedStep::of_walk(device, walk, form)?);
             }
             found = match first.as_ref().and_then(|first| first.as_ref().ok()?.kernels()) {
-                Some(count) => Kernels::of_several(device, *rest, ends, count + tiles.len() - 2),
+                Some(count) => {
+                    WalkKernels::of_several(device, *rest, ends, count + tiles.len() - 2)
+                }
                 None => Err(rest),
             };
         }
         match found {
             Ok(kernels) => {
                 let kernels = Box::new(kernels);
-                return Ok(Ok(Prepared::ready(Step::Beside { tiles, kernels })));
+                return Ok(Ok(PreparedStep::ready(TileStep::Beside { tiles, kernels })));
             }
             Err(rest) => walk = *rest,
         }
@@ -300,6 +315,6 @@ fn beside(
     }
     match first {
         Some(first) => Ok(first),
-        None => Prepared::of_walk(device, alone.unwrap_or(walk), form),
+        None => PreparedStep::of_walk(device, alone.unwrap_or(walk), form),
     }
 }

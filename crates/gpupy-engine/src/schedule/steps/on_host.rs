@@ -1,11 +1,11 @@
-//! What steps in host memory read: of that, what is not there yet.
+//! Needs of steps in host memory: the elements that they read and that are not there yet.
 //!
-//! Not here: how they are done (`execute/scatter.rs`, `execute/gather.rs`, `execute/positions.rs`).
+//! Not here: how they are done (`execute/host_scatter.rs`, `execute/host_gather.rs`, `execute/host_nonzero.rs`).
 
-use crate::graph::value::{Kind, Value};
+use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::device::Device;
+use crate::schedule::open_device::OpenDevice;
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Those of these positions that are not there.
 pub(super) fn missing(
-    device: &Device,
+    device: &OpenDevice,
     reads: impl IntoIterator<Item = (Value, Range<usize>)>,
 ) -> Needs {
     let is_missing =
@@ -25,10 +25,10 @@ pub(super) fn missing(
 ///
 /// # Errors
 /// - `Lost`: its operands are not held any more.
-pub(super) fn missing_operands(device: &Device, value: &Value) -> Result<Needs> {
+pub(super) fn missing_operands(device: &OpenDevice, value: &Value) -> Result<Needs> {
     let operands = value.state().operands.clone();
     match &value.0.kind {
-        Kind::Expr { inputs, .. } if operands.len() == inputs.len() => {
+        ValueKind::Expr { inputs, .. } if operands.len() == inputs.len() => {
             let reads = operands.into_iter().flatten();
             Ok(missing(
                 device,
@@ -46,9 +46,13 @@ pub(super) fn missing_operands(device: &Device, value: &Value) -> Result<Needs> 
 ///
 /// # Errors
 /// As of `missing_operands`.
-pub(super) fn gathering(device: &Device, value: &Value, tile: &Tile) -> Result<(Access, Needs)> {
+pub(super) fn gathering(
+    device: &OpenDevice,
+    value: &Value,
+    tile: &Tile,
+) -> Result<(Access, Needs)> {
     let operands = value.state().operands.clone();
-    let (Kind::Expr { inputs, .. }, [Some(positions), Some(table)]) =
+    let (ValueKind::Expr { inputs, .. }, [Some(positions), Some(table)]) =
         (&value.0.kind, operands.as_slice())
     else {
         return Err(lost(value.id()));

@@ -1,22 +1,22 @@
 //! Chains: a join of views, read at coordinates that are computed where they are needed.
 //!
 //! Owns [`Chain`]. Rotations, repeated edges, mirrors and margins of constants are joins whose parts are views of one
-//! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value are
-//! affine, so that their number is index values and selections, the element a `gather`, and a constant one more
-//! selection. What is pending below, and cheap, is computed at the same coordinates; what is not is stored first.
-//! Invariants: a chain is made of steps over the walk's space, each equal to what it stands for at every point; a
-//! position outside is named only where a selection leaves its element out, and a gather stays inside by itself.
+//! value, or constants. A walk over several of its parts need not be cut: in each part the coordinates in that value
+//! are affine. So the position is computed with index values and selects, the element is a `gather`, and a constant one
+//! more select. A cheap pending value below is computed at the same coordinates; a costly one is stored first.
+//! Invariants: a chain is made of steps over the walk's space, each equal to the value that it stands for at every
+//! point; a position outside is named only where a select leaves its element out, and a gather stays inside by itself.
 //!
-//! Not here: coordinates (`coordinate.rs`), joins that are cut (`steps/boxes.rs`).
+//! Not here: coordinates (`piecewise_coordinate.rs`), joins that are cut (`steps/boxes.rs`).
 
-use super::coordinate::{Coordinate, Line};
-use super::parts::{Giver, PartOf, Parts, Read};
+use super::join_parts::{Giver, JoinParts, PartOf, PartRead};
+use super::piecewise_coordinate::{AffineLine, PiecewiseCoordinate};
 use crate::graph::join::Join;
-use crate::graph::value::{Input, Kind, Layout, NodeOp, Operand, Value, ValueId};
+use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::device::Device;
-use crate::schedule::ways::{Way, method_dtype};
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Part};
 use gpupy_core::op::Op;
@@ -48,22 +48,22 @@ impl Chained {
 
 /// A chain that is being made.
 pub(super) struct Chain<'w> {
-    pub device: &'w Device,
+    pub device: &'w OpenDevice,
     /// The walk's points.
     pub space: &'w [usize],
     pub chained: &'w mut Chained,
-    /// The values that the walk computes, whoever else reads them.
+    /// The values that the walk computes, even if other walks read them.
     pub own: &'w [ValueId],
     /// The join that is gone through, by its name.
     name: ValueId,
     depth: usize,
     /// What was found of pending values at coordinates.
-    known: Vec<(ValueId, Vec<Coordinate>, Operand)>,
+    known: Vec<(ValueId, Vec<PiecewiseCoordinate>, Operand)>,
 }
 
 impl<'w> Chain<'w> {
     pub fn new(
-        device: &'w Device,
+        device: &'w OpenDevice,
         space: &'w [usize],
         own: &'w [ValueId],
         chained: &'w mut Chained,
@@ -74,14 +74,20 @@ impl<'w> Chain<'w> {
     /// What gives the elements of a join at coordinates over the space; `None` where there is no chain for it.
     pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
         has_chains(self.device, value.dtype(), size_of(self.space)).then_some(())?;
-        let found: Vec<Coordinate> = found.iter().cloned().map(Coordinate::affine).collect();
+        let found: Vec<PiecewiseCoordinate> =
+            found.iter().cloned().map(PiecewiseCoordinate::affine).collect();
         self.joined(value, join, &found)
     }
 
-    fn joined(&mut self, value: &Value, join: &Join, at: &[Coordinate]) -> Option<Operand> {
+    fn joined(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        at: &[PiecewiseCoordinate],
+    ) -> Option<Operand> {
         let axis = join.axis as usize;
         let (low, high) = at[axis].bounds(self.space)?;
-        let parts = Parts::of(value, join, low..high + 1)?;
+        let parts = JoinParts::of(value, join, low..high + 1)?;
         (self.depth < T.longest_chain && self.may_mix(&parts)).then_some(())?;
         let name = std::mem::replace(&mut self.name, value.id());
         self.depth += 1;
@@ -91,9 +97,9 @@ impl<'w> Chain<'w> {
         chosen
     }
 
-    /// Whether the elements of several values may be selected from at each point: all of them are read there, which takes
-    /// less than launches of their own; in host memory no more is read than in these.
-    fn may_mix(&self, parts: &Parts) -> bool {
+    /// Whether the elements of several values may be selected from at each point: all of them are read there, which
+    /// takes less than launches of their own; in host memory no more is read than in these.
+    fn may_mix(&self, parts: &JoinParts) -> bool {
         let sources = || 0..parts.sources.len();
         let caps = &self.device.caps;
         let Some(main) = sources().max_by_key(|source| parts.extent_of(*source)) else {
@@ -114,8 +120,8 @@ impl<'w> Chain<'w> {
     fn chosen(
         &mut self,
         value: &Value,
-        (axis, parts): (usize, &Parts),
-        at: &[Coordinate],
+        (axis, parts): (usize, &JoinParts),
+        at: &[PiecewiseCoordinate],
     ) -> Option<Operand> {
         let mut elements: SmallVec<[Operand; 2]> = SmallVec::new();
         for source in 0..parts.sources.len() {
@@ -140,13 +146,13 @@ impl<'w> Chain<'w> {
         &mut self,
         source: usize,
         shape: &[usize],
-        (axis, parts): (usize, &Parts),
-        at: &[Coordinate],
+        (axis, parts): (usize, &JoinParts),
+        at: &[PiecewiseCoordinate],
     ) -> Option<Operand> {
         let value = &parts.sources[source];
         let views = || {
             parts.all.iter().map(move |part| match &part.read {
-                Read::View(own, layout) if *own == source => {
+                PartRead::View(own, layout) if *own == source => {
                     Some((part, access::access(layout.offset, &layout.strides)))
                 }
                 _ => None,
@@ -160,7 +166,7 @@ impl<'w> Chain<'w> {
             };
             let all: Vec<Option<_>> = views().map(|view| view.map(coordinates)).collect();
             if all.iter().flatten().all(Option::is_some) {
-                let numbers: Option<Vec<Coordinate>> = (0..value.shape().len())
+                let numbers: Option<Vec<PiecewiseCoordinate>> = (0..value.shape().len())
                     .map(|own| {
                         let of = |found: &Option<Option<access::Coordinates>>| {
                             Some(found.as_ref()?.as_ref()?[own].clone())
@@ -176,15 +182,15 @@ impl<'w> Chain<'w> {
         self.element(value, &position)
     }
 
-    /// A number that in each part is affine in the part's own coordinates, where the parts differ along their axis alone;
-    /// in a part that does not have it, it may be anything.
+    /// A number that in each part is affine in the part's own coordinates, where the parts differ along their axis
+    /// alone; in a part that does not have it, it may be anything.
     fn in_parts(
         &self,
         shape: &[usize],
-        (axis, parts): (usize, &Parts),
+        (axis, parts): (usize, &JoinParts),
         numbers: Vec<Option<Access>>,
-        at: &[Coordinate],
-    ) -> Option<Coordinate> {
+        at: &[PiecewiseCoordinate],
+    ) -> Option<PiecewiseCoordinate> {
         let parts = &parts.all;
         let main = (0..parts.len())
             .filter(|part| numbers[*part].is_some())
@@ -194,7 +200,7 @@ impl<'w> Chain<'w> {
             // A single element has any step: it stays where it is in the other parts.
             whole.strides[axis] = 0;
         }
-        let mut lines: SmallVec<[Option<Line>; 4]> = SmallVec::new();
+        let mut lines: SmallVec<[Option<AffineLine>; 4]> = SmallVec::new();
         for (part, number) in parts.iter().zip(&numbers) {
             let Some(number) = number else {
                 // It goes on as the part before does.
@@ -208,14 +214,14 @@ impl<'w> Chain<'w> {
             // So also that of the largest part.
             let step = if part.extent() == 1 { whole.strides[axis] } else { number.strides[axis] };
             let start = number.offset.checked_sub(step.checked_mul(part.range.start)?)?;
-            lines.push(Some(Line { start, step }));
+            lines.push(Some(AffineLine { start, step }));
         }
         let first = lines.iter().flatten().next().copied()?;
-        let lines: SmallVec<[Line; 4]> =
+        let lines: SmallVec<[AffineLine; 4]> =
             lines.into_iter().map(|line| line.unwrap_or(first)).collect();
         let ends: SmallVec<[i64; 4]> =
             parts[..parts.len() - 1].iter().map(|part| part.range.end).collect();
-        let mut number = Coordinate::pieces(&at[axis], &ends, &lines, self.space)?;
+        let mut number = PiecewiseCoordinate::pieces(&at[axis], &ends, &lines, self.space)?;
         for (other, coordinate) in at.iter().enumerate().filter(|(other, _)| *other != axis) {
             let step = if shape[other] > 1 { whole.strides[other] } else { 0 };
             number.add(step, coordinate)?;
@@ -232,7 +238,7 @@ impl<'w> Chain<'w> {
 
     /// Whether a value is computed at the coordinates where it is needed, rather than read.
     fn is_inside(&self, value: &Value) -> bool {
-        let Kind::Expr { op, inputs } = &value.0.kind else { return false };
+        let ValueKind::Expr { op, inputs } = &value.0.kind else { return false };
         let device = self.device;
         let operands = || value.state().operands.clone();
         let points = size_of(self.space);
@@ -255,9 +261,11 @@ impl<'w> Chain<'w> {
                     _ => None,
                 };
                 let way = device.way(*op, method_dtype(*op, value.dtype(), first));
-                matches!(way, Way::Native | Way::Inlined(_))
+                matches!(way, OperationLowering::Native | OperationLowering::Inlined(_))
             }
-            NodeOp::Call(called) => matches!(device.way_of(&called.function), Way::Inlined(_)),
+            NodeOp::Call(called) => {
+                matches!(device.way_of(&called.function), OperationLowering::Inlined(_))
+            }
             NodeOp::Gather => operands()
                 .get(1)
                 .is_some_and(|table| table.as_ref().is_some_and(|t| device.gathers_from(t))),
@@ -267,13 +275,14 @@ impl<'w> Chain<'w> {
     }
 
     /// A pending value's element, computed from its operands' at these coordinates.
-    fn inside(&mut self, value: &Value, at: Vec<Coordinate>) -> Option<Operand> {
-        let is_known =
-            |(of, own, _): &&(ValueId, Vec<Coordinate>, Operand)| *of == value.id() && *own == at;
+    fn inside(&mut self, value: &Value, at: Vec<PiecewiseCoordinate>) -> Option<Operand> {
+        let is_known = |(of, own, _): &&(ValueId, Vec<PiecewiseCoordinate>, Operand)| {
+            *of == value.id() && *own == at
+        };
         if let Some((.., found)) = self.known.iter().find(is_known) {
             return Some(found.clone());
         }
-        let Kind::Expr { op, inputs } = &value.0.kind else { return None };
+        let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
         let found = match op {
             NodeOp::Join(join) => self.joined(value, join, &at)?,
             NodeOp::Index(axis) => self.number(&at[*axis as usize], 1, 0)?,
@@ -328,16 +337,16 @@ impl<'w> Chain<'w> {
         input: &Input,
         operand: &Value,
         shape: &[usize],
-        at: &[Coordinate],
+        at: &[PiecewiseCoordinate],
     ) -> Option<Operand> {
-        if let Kind::Constant(scalar) = operand.0.kind {
+        if let ValueKind::Constant(scalar) = operand.0.kind {
             return Some((Input::Scalar(scalar), None));
         }
         let walk = input.access(shape);
         if self.is_inside(operand)
             && let Some(found) = access::coordinates(&walk, shape, operand.shape())
         {
-            let numbers: Option<Vec<Coordinate>> =
+            let numbers: Option<Vec<PiecewiseCoordinate>> =
                 found.iter().map(|number| self.through(number, at)).collect();
             return self.inside(operand, numbers?);
         }
@@ -346,8 +355,8 @@ impl<'w> Chain<'w> {
     }
 
     /// An affine number of coordinates.
-    fn through(&self, number: &Access, at: &[Coordinate]) -> Option<Coordinate> {
-        let mut sum = Coordinate::constant(number.offset, self.space.len());
+    fn through(&self, number: &Access, at: &[PiecewiseCoordinate]) -> Option<PiecewiseCoordinate> {
+        let mut sum = PiecewiseCoordinate::constant(number.offset, self.space.len());
         for (step, coordinate) in number.strides.iter().zip(at) {
             sum.add(*step, coordinate)?;
         }
@@ -355,12 +364,12 @@ impl<'w> Chain<'w> {
     }
 
     /// The element of a value at a position in it.
-    fn element(&mut self, value: &Value, position: &Coordinate) -> Option<Operand> {
+    fn element(&mut self, value: &Value, position: &PiecewiseCoordinate) -> Option<Operand> {
         let (low, high) = position.bounds(self.space)?;
         if position.terms.is_empty() && low >= 0 && high < value.len() as i64 {
             let Access { offset, strides } = &position.affine;
             let strides = strides.iter().map(|step| *step as isize).collect();
-            let layout = Layout { offset: *offset as isize, strides };
+            let layout = InputLayout { offset: *offset as isize, strides };
             return Some((Input::View(value.id(), Box::new(layout)), Some(value.clone())));
         }
         let device = self.device;
@@ -377,8 +386,8 @@ impl<'w> Chain<'w> {
     }
 
     /// `times · coordinate + plus` as an int32.
-    fn number(&self, coordinate: &Coordinate, times: i64, plus: i64) -> Option<Operand> {
-        let mut own = Coordinate::constant(plus, self.space.len());
+    fn number(&self, coordinate: &PiecewiseCoordinate, times: i64, plus: i64) -> Option<Operand> {
+        let mut own = PiecewiseCoordinate::constant(plus, self.space.len());
         own.add(times, coordinate)?;
         let (index, mut rest) = self.index(&own.affine)?;
         let mut sum = index;
@@ -409,7 +418,7 @@ impl<'w> Chain<'w> {
     }
 
     /// Whether a coordinate is less than a number.
-    fn is_below(&self, coordinate: &Coordinate, end: i64) -> Option<Operand> {
+    fn is_below(&self, coordinate: &PiecewiseCoordinate, end: i64) -> Option<Operand> {
         let (number, end) = match coordinate.terms.is_empty() {
             true => {
                 let (index, rest) = self.index(&coordinate.affine)?;
@@ -426,12 +435,12 @@ impl<'w> Chain<'w> {
         if steps().all(|(step, extent)| *step == 0 || *extent == 1) {
             return Some((None, number.offset));
         }
-        let (low, high) = Coordinate::affine(number.clone()).bounds(self.space)?;
+        let (low, high) = PiecewiseCoordinate::affine(number.clone()).bounds(self.space)?;
         let below = low.min(0);
         let count = high.checked_sub(below)?.checked_add(1)?;
         i32::try_from(count).ok()?;
         let strides = steps().map(|(step, n)| if *n == 1 { 0 } else { *step as isize }).collect();
-        let layout = Layout { offset: (number.offset - below) as isize, strides };
+        let layout = InputLayout { offset: (number.offset - below) as isize, strides };
         let steps = &self.device.steps;
         let shape = [count as usize];
         let line = steps.made(self.name, DType::I32, &shape, NodeOp::Index(0), smallvec![]);
@@ -448,7 +457,7 @@ impl<'w> Chain<'w> {
 
 /// Whether joins of a dtype are read at coordinates that are computed, at so many points: that is cheap there, and the
 /// device has room for a selected element in one kernel; else its steps would all be stored.
-pub(super) fn has_chains(device: &Device, dtype: DType, points: usize) -> bool {
+pub(super) fn has_chains(device: &OpenDevice, dtype: DType, points: usize) -> bool {
     if !cost::is_chained(points, &device.caps) || !device.caps.dtypes.contains(&DType::I32) {
         return false;
     }
@@ -461,7 +470,7 @@ pub(super) fn has_chains(device: &Device, dtype: DType, points: usize) -> bool {
     for part in number.iter().chain(&element).chain(&leaves) {
         driver.resource_add(&mut need, &driver.resource_get(*part));
     }
-    let is_there = |op, dtype| !matches!(device.way(op, dtype), Way::Absent);
+    let is_there = |op, dtype| !matches!(device.way(op, dtype), OperationLowering::Absent);
     let numbers = [Op::Lt, Op::Add, Op::Select];
     numbers.into_iter().all(|op| is_there(op, DType::I32))
         && is_there(Op::Select, dtype)

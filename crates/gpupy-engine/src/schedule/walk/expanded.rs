@@ -1,33 +1,36 @@
 //! Expanded operations: where a device has an operation only as several steps, a walk takes these in its place.
 //!
-//! Not here: the programs (`schedule/lowering.rs`), what a walk does with any other operation (`walker.rs`).
+//! Not here: the programs (`schedule/lowering.rs`), other operations in a walk (`walker.rs`).
 
-use super::walker::{Joins, Walker};
+use super::walker::{JoinHandling, Walker};
 use super::{Applied, Role};
-use crate::graph::function::Called;
+use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::schedule::lowering;
-use crate::schedule::ways::{Lowered, Way, method_dtype};
+use crate::schedule::operation_lowering::{LoweredProgram, OperationLowering, method_dtype};
 use gpupy_core::Result;
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Walker<'_> {
-    /// The program whose instructions stand for a value's operation on this device, if they do, and which of its results it is.
+    /// The program whose instructions stand for a value's operation on this device, if they do, and which of its
+    /// results it is.
     pub(super) fn expanded(
         &self,
         value: &Value,
         op: &NodeOp,
         inputs: &[Input],
         operands: &[Option<Value>],
-    ) -> Option<(Arc<Lowered>, u32)> {
+    ) -> Option<(Arc<LoweredProgram>, u32)> {
         let op = match op {
             NodeOp::Apply(op) => op,
             NodeOp::Call(Called { function, result }) => {
                 return match self.device.way_of(function) {
-                    Way::Expanded(lowered) => Some((lowered, *result)),
-                    Way::Absent | Way::Native | Way::Inlined(_) => None,
+                    OperationLowering::Expanded(lowered) => Some((lowered, *result)),
+                    OperationLowering::Absent
+                    | OperationLowering::Native
+                    | OperationLowering::Inlined(_) => None,
                 };
             }
             _ => return None,
@@ -40,8 +43,10 @@ impl Walker<'_> {
             (_, operand) => operand.as_ref().map(Value::dtype),
         };
         match self.device.way(*op, method_dtype(*op, value.dtype(), first)) {
-            Way::Expanded(lowered) => Some((lowered, 0)),
-            Way::Absent | Way::Native | Way::Inlined(_) => None,
+            OperationLowering::Expanded(lowered) => Some((lowered, 0)),
+            OperationLowering::Absent
+            | OperationLowering::Native
+            | OperationLowering::Inlined(_) => None,
         }
     }
 
@@ -52,7 +57,7 @@ impl Walker<'_> {
         &mut self,
         value: &Value,
         open: &[u32],
-        (lowered, result): (&Lowered, u32),
+        (lowered, result): (&LoweredProgram, u32),
         inputs: &[Input],
         operands: &[Option<Value>],
     ) -> Result<()> {
@@ -66,7 +71,7 @@ impl Walker<'_> {
         let given: SmallVec<[Operand; 3]> =
             inputs.iter().cloned().zip(operands.iter().cloned()).collect();
         // Instructions need a tile of the value's own, and half of one is none.
-        self.joins = Joins::First;
+        self.joins = JoinHandling::First;
         let (op, last) =
             lowering::expand(value, (&lowered.program, result), &given, &self.device.steps);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));

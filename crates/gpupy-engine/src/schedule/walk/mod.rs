@@ -1,19 +1,21 @@
-//! The walk: what one block of a value needs, from the value down to what is computed already.
+//! The fusion walk: the expression that one block of a value needs, from the value down to computed ones.
 //!
-//! Owns [`Walk`]: the nodes of one evaluation, each a value with the access at which it is needed.
-//! Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of the walk's needs.
+//! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed. Partitioning
+//! cuts it into fused kernels. Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of
+//! the walk's needs.
 //!
-//! Imports `cost.rs`, `device.rs`, `halo.rs`, `lowering.rs` and `ways.rs` of the schedule. Not here: how a walk is made
-//! (`walker.rs`, `joined.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
+//! Imports `cost.rs`, `open_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not here:
+//! how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel
+//! (`partition.rs`).
 
 mod chain;
-mod coordinate;
 mod expanded;
-mod joined;
-mod parts;
+mod join_parts;
+mod joined_values;
+mod piecewise_coordinate;
 mod walker;
 
-use crate::graph::function::Called;
+use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, Value, ValueId};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
@@ -60,7 +62,7 @@ pub(crate) struct WalkNode {
 }
 
 /// What one evaluation over a space needs.
-pub(crate) struct Walk {
+pub(crate) struct FusionWalk {
     pub space: Shape,
     /// Parents before children.
     pub nodes: Vec<WalkNode>,
@@ -80,7 +82,7 @@ pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-impl Walk {
+impl FusionWalk {
     /// All nodes, operands before what reads them; as they were recorded, apart from that.
     pub fn operands_first(&self) -> Vec<u32> {
         let mut open = vec![0u32; self.nodes.len()];
@@ -112,12 +114,12 @@ impl Walk {
     }
 
     /// The walk, if nothing has to be computed before it.
-    pub fn complete(self) -> std::result::Result<Walk, Needs> {
+    pub fn complete(self) -> std::result::Result<FusionWalk, Needs> {
         if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }
     }
 
     /// Whether what it needs first is needed by another walk anyway.
-    pub fn needs_no_more_than(&self, other: &Walk) -> bool {
+    pub fn needs_no_more_than(&self, other: &FusionWalk) -> bool {
         self.needs.iter().all(|(value, reach)| {
             let is_same = |(known, range): &&(Value, Range<usize>)| {
                 known.id() == value.id() && range.start <= reach.start && reach.end <= range.end
@@ -155,7 +157,7 @@ impl<'a> Start<'a> {
 pub(crate) type Needs = Vec<(Value, Range<usize>)>;
 
 /// The points of an axis from which on another part of a joined value is read.
-pub(crate) type Cut = (usize, usize);
+pub(crate) type JoinCut = (usize, usize);
 
 /// The error of a value that is nowhere any more, and whose operands have been let go.
 pub(crate) fn lost(id: ValueId) -> Error {

@@ -1,18 +1,19 @@
-//! How a walk is made: from the value down to what is computed already.
+//! The walker: makes a walk from the value down to computed ones.
 //!
-//! Values are visited parents first (by falling creation number), with a heap instead of recursion,
-//! so that all accesses to a value are known before it is expanded; a step that several joins' chains share may be read
-//! at one more by what comes later, and is expanded for that by itself. Invariant: no value is expanded at several
-//! accesses, or more often than it has elements, when computing it once is cheaper (`cost.rs`).
+//! Values are visited parents first (by falling creation number), with a heap instead of recursion, so that all
+//! accesses to a value are known before it is expanded. A step that several joins' chains share may be read at one more
+//! access by later nodes, and is expanded for that by itself. Invariant: no value is expanded at several accesses, or
+//! more often than it has elements, when computing it once is cheaper (`cost.rs`).
 //!
-//! Not here: the walk itself (`mod.rs`), joined values (`joined.rs`), which nodes go into which kernel (`partition.rs`).
+//! Not here: the walk itself (`mod.rs`), joined values (`joined_values.rs`), which nodes go into which kernel
+//! (`partition.rs`).
 
 use super::chain::{self, Chained};
-use super::{Applied, Child, Cut, Needs, Role, Start, Walk, WalkNode, lost};
-use crate::graph::value::{Input, Kind, Layout, NodeOp, Order, Value, ValueId};
+use super::{Applied, Child, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, lost};
+use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::device::Device;
+use crate::schedule::open_device::OpenDevice;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -25,25 +26,25 @@ use std::ops::Range;
 
 /// What a walk does with a joined value of which it reads several parts.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Joins {
+pub(super) enum JoinHandling {
     /// It is computed first.
     First,
     /// The walk is cut where a part ends.
     Cut,
-    /// The same of a walk over part of a tile, which stores nothing besides.
+    /// Like `Cut`, for a walk over part of a tile, which stores nothing besides.
     CutAgain,
     /// A rotation is read in a halo; any other is computed first.
     Halo,
 }
 
-impl Joins {
+impl JoinHandling {
     pub(super) fn is_cut(self) -> bool {
-        matches!(self, Joins::Cut | Joins::CutAgain)
+        matches!(self, JoinHandling::Cut | JoinHandling::CutAgain)
     }
 }
 
 /// What was found for a joined value at an access.
-pub(super) enum Joined {
+pub(super) enum JoinedRead {
     /// It is read so.
     Read(Child),
     /// It has to be computed first.
@@ -54,59 +55,64 @@ pub(super) enum Joined {
 
 /// The nodes of a value, one for each access.
 #[derive(Default)]
-struct Nodes {
+struct ValueNodes {
     all: SmallVec<[u32; 1]>,
     /// How many of them were expanded.
     expanded: usize,
 }
 
 pub(super) struct Walker<'d> {
-    pub(super) device: &'d Device,
+    pub(super) device: &'d OpenDevice,
     pub(super) space: Shape,
     pub(super) nodes: Vec<WalkNode>,
-    by_value: FxHashMap<ValueId, Nodes>,
+    by_value: FxHashMap<ValueId, ValueNodes>,
     /// The nodes of values that are tables.
     tables: FxHashMap<ValueId, u32>,
-    pending: BinaryHeap<(Order, ValueId)>,
+    pending: BinaryHeap<(TopologicalRank, ValueId)>,
     /// The nodes of what has to be computed first, at the places where it is read.
     needed: Vec<u32>,
     /// Values that have to be computed first, all of them.
     whole: Vec<Value>,
-    pub(super) joins: Joins,
-    /// The values that the walk computes, whoever else reads them.
+    pub(super) joins: JoinHandling,
+    /// The values that the walk computes, even if other walks read them.
     pub(super) own: SmallVec<[ValueId; 1]>,
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
-    pub(super) ends: Vec<Cut>,
+    pub(super) ends: Vec<JoinCut>,
     /// Where it has to be cut before anything is said of what is needed.
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<JoinCut>,
     pub(super) chained: Chained,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
 
-impl Walk {
+impl FusionWalk {
     /// The walk from values (or scalars) needed at an access over `space`.
     ///
     /// # Errors
     /// - `Lost`: a value was lost with its device, and cannot be computed again.
     /// - `Unsupported`: the device cannot do an operation that lies on the way.
-    pub fn new(device: &Device, starts: &[Start<'_>], at: Access, space: Shape) -> Result<Walk> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::First)?;
+    pub fn new(
+        device: &OpenDevice,
+        starts: &[Start<'_>],
+        at: Access,
+        space: Shape,
+    ) -> Result<FusionWalk> {
+        let (walker, roots) = Walker::walked(device, starts, at, space, JoinHandling::First)?;
         Ok(walker.ended(roots))
     }
 
-    /// The same of what reductions of the same points combine.
+    /// The walk of the operands that reductions of the same points combine.
     ///
     /// # Errors
     /// As `new`.
     pub fn of_reduction(
-        device: &Device,
+        device: &OpenDevice,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-    ) -> Result<Walk> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, Joins::Halo)?;
+    ) -> Result<FusionWalk> {
+        let (walker, roots) = Walker::walked(device, starts, at, space, JoinHandling::Halo)?;
         Ok(walker.ended(roots))
     }
 
@@ -116,20 +122,21 @@ impl Walk {
     /// # Errors
     /// As `new`.
     pub fn up_to_cuts(
-        device: &Device,
+        device: &OpenDevice,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
         is_tile: bool,
-    ) -> Result<std::result::Result<(Walk, Vec<Cut>), Cut>> {
-        let joins = if is_tile { Joins::Cut } else { Joins::CutAgain };
+    ) -> Result<std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>> {
+        let joins = if is_tile { JoinHandling::Cut } else { JoinHandling::CutAgain };
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
         let mut count = ends.len();
         // What holds for all of the space alone is looked for once more in the part that is left of it.
         while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
-            (walker, roots) = Walker::walked(device, starts, at.clone(), space, Joins::CutAgain)?;
+            (walker, roots) =
+                Walker::walked(device, starts, at.clone(), space, JoinHandling::CutAgain)?;
             count = walker.ends.len();
             ends.append(&mut walker.ends);
         }
@@ -143,11 +150,11 @@ impl Walk {
 impl<'d> Walker<'d> {
     /// A walk as far as it comes, and its roots.
     fn walked(
-        device: &'d Device,
+        device: &'d OpenDevice,
         starts: &[Start<'_>],
         at: Access,
         space: Shape,
-        joins: Joins,
+        joins: JoinHandling,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut chained = Chained::default();
         loop {
@@ -160,11 +167,11 @@ impl<'d> Walker<'d> {
         }
     }
 
-    /// The same, with what is known of its chains.
+    /// A walk, given what is known of its chains.
     fn walked_once(
-        device: &'d Device,
+        device: &'d OpenDevice,
         starts: &[Start<'_>],
-        (at, space, joins): (Access, Shape, Joins),
+        (at, space, joins): (Access, Shape, JoinHandling),
         chained: Chained,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
@@ -204,7 +211,7 @@ impl<'d> Walker<'d> {
         Ok((walker, roots))
     }
 
-    fn ended(self, roots: SmallVec<[Child; 1]>) -> Walk {
+    fn ended(self, roots: SmallVec<[Child; 1]>) -> FusionWalk {
         let Walker { device, space, nodes, besides, .. } = self;
         // The space may have been cut since: what only the rest needs is not needed.
         let reads = self.needed.into_iter().map(|node| {
@@ -218,7 +225,7 @@ impl<'d> Walker<'d> {
             let all = 0..value.len();
             (value, all)
         }));
-        Walk { space, nodes, roots, besides, needs }
+        FusionWalk { space, nodes, roots, besides, needs }
     }
 
     /// Whether it has found what it would not in the space that is left, cut so often.
@@ -238,7 +245,7 @@ impl<'d> Walker<'d> {
 
     /// The node of a value at an access, new or known.
     pub(super) fn visit(&mut self, value: &Value, at: Access) -> Child {
-        if let Kind::Constant(scalar) = value.0.kind {
+        if let ValueKind::Constant(scalar) = value.0.kind {
             return Child::Scalar(scalar);
         }
         let known = self.by_value.entry(value.id()).or_default();
@@ -262,7 +269,7 @@ impl<'d> Walker<'d> {
         let expanded = std::mem::replace(&mut known.expanded, known.all.len());
         let nodes: SmallVec<[u32; 1]> = known.all[expanded..].into();
         let value = self.nodes[nodes[0] as usize].value.clone();
-        let Kind::Expr { op, inputs } = &value.0.kind else {
+        let ValueKind::Expr { op, inputs } = &value.0.kind else {
             return Ok(());
         };
         let state = value.state();
@@ -345,14 +352,14 @@ impl<'d> Walker<'d> {
                 NodeOp::Join(join) => {
                     let Some(found) = found else { return Err(lost(id)) };
                     match self.joined(&value, join, found, rotation.as_ref())? {
-                        Joined::Read(child) => {
+                        JoinedRead::Read(child) => {
                             Role::Apply(Applied::Op(Op::Cast), SmallVec::from_slice(&[child]))
                         }
-                        Joined::First => {
+                        JoinedRead::First => {
                             self.need(node);
                             continue;
                         }
-                        Joined::Cut => return Ok(()),
+                        JoinedRead::Cut => return Ok(()),
                     }
                 }
                 NodeOp::Reduce { .. }
@@ -373,7 +380,7 @@ impl<'d> Walker<'d> {
         let WalkNode { value, access, .. } = &self.nodes[node as usize];
         let count = self.own.len() + self.besides.len();
         !self.own.is_empty()
-            && self.joins == Joins::Cut
+            && self.joins == JoinHandling::Cut
             && count < self.device.caps.max_dests
             && self.device.caps.dtypes.contains(&value.dtype())
             && self.device.own_tile(value, access, &self.space).is_some()
@@ -439,7 +446,7 @@ impl<'d> Walker<'d> {
         };
         let composed = match (coordinates, input) {
             (Some(found), _) => {
-                let Layout { offset, strides } = input.layout(shape);
+                let InputLayout { offset, strides } = input.layout(shape);
                 access::through(offset, &strides, found, self.space.len())
             }
             // A linear value's positions are its operands' positions.

@@ -8,5 +8,5 @@ scalars of the blocks, which the engine inlines into its kernels. Each imports o
 ``python_kinds.py``; so ``vectorize.py`` compiles what ``np.vectorize`` calls for each element.
 
 Not here: arrays (``gpupy._gpupy``), the loop that goes through a function's segments
-(``gpupy_engine::Function``).
+(``gpupy_engine::ScalarFunction``).
 """

@@ -10,7 +10,7 @@ use crate::compute::ufunc_lowering::UfuncLowering;
 use crate::compute::ufunc_lowering::decompositions::{OpRecorder, number};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Result};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use smallvec::SmallVec;
 
 /// A complex number's parts.
@@ -20,7 +20,7 @@ struct RealImagParts {
 }
 
 impl RealImagParts {
-    fn of(f: &OpRecorder<'_>, x: Arg<'_>) -> Result<RealImagParts> {
+    fn of(f: &OpRecorder<'_>, x: ArrayOrScalar<'_>) -> Result<RealImagParts> {
         Ok(RealImagParts { re: f.one(Op::Real, x)?, im: f.one(Op::Imag, x)? })
     }
 
@@ -82,7 +82,7 @@ pub fn record(
     context: &Context,
     lowering: UfuncLowering,
     operand: DType,
-    args: &[Arg<'_>],
+    args: &[ArrayOrScalar<'_>],
 ) -> Result<Option<Array>> {
     let f = OpRecorder(context);
     let part = operand.part().unwrap_or(operand);
@@ -106,19 +106,20 @@ pub fn record(
                     crate::compute::ufunc_lowering::decompositions::cast(context, *arg, DType::Bool)
                 })
                 .collect::<Result<_>>()?;
-            let truths: SmallVec<[Arg<'_>; 2]> = truths.iter().map(Arg::Array).collect();
+            let truths: SmallVec<[ArrayOrScalar<'_>; 2]> =
+                truths.iter().map(ArrayOrScalar::Array).collect();
             context.apply(op, &truths)?
         }
         (UfuncLowering::Test(op), [x]) => {
             let RealImagParts { re, im } = RealImagParts::of(&f, *x)?.map(&f, op)?;
             f.two(if op == Op::IsFinite { Op::And } else { Op::Or }, &re, &im)?
         }
-        (UfuncLowering::Same, [Arg::Array(array)]) => context.copy_as_it_lies(array)?,
+        (UfuncLowering::Same, [ArrayOrScalar::Array(array)]) => context.copy_as_it_lies(array)?,
         (UfuncLowering::Conjugate, [x]) => {
             let RealImagParts { re, im } = RealImagParts::of(&f, *x)?;
             RealImagParts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
         }
-        (UfuncLowering::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+        (UfuncLowering::MatMul, [ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)]) => {
             return library_ops::product(context, x, y);
         }
         (UfuncLowering::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
@@ -136,7 +137,12 @@ pub fn record(
 }
 
 /// The order by real parts, and by imaginary parts where those are equal; false with NaN.
-fn ordered(f: &OpRecorder<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+fn ordered(
+    f: &OpRecorder<'_>,
+    op: Op,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let strict = if matches!(op, Op::Lt | Op::Le) { Op::Lt } else { Op::Gt };
     let (x, y) = (RealImagParts::of(f, x)?, RealImagParts::of(f, y)?);
     let nan = f.two(Op::Or, &f.one(Op::IsNan, &x.im)?, &f.one(Op::IsNan, &y.im)?)?;
@@ -147,7 +153,12 @@ fn ordered(f: &OpRecorder<'_>, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> 
 }
 
 /// The quotient by Smith's method: scaled by the divisor's larger part, against overflow.
-fn quotient(f: &OpRecorder<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+fn quotient(
+    f: &OpRecorder<'_>,
+    part: DType,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let (x, y) = (RealImagParts::of(f, x)?, RealImagParts::of(f, y)?);
     let size = y.map(f, Op::Abs)?;
     let real_is_larger = f.two(Op::Ge, &size.re, &size.im)?;
@@ -176,7 +187,7 @@ fn quotient(f: &OpRecorder<'_>, part: DType, x: Arg<'_>, y: Arg<'_>) -> Result<A
 }
 
 /// One over a number, scaled by its larger part.
-fn reciprocal(f: &OpRecorder<'_>, part: DType, x: Arg<'_>) -> Result<Array> {
+fn reciprocal(f: &OpRecorder<'_>, part: DType, x: ArrayOrScalar<'_>) -> Result<Array> {
     let x = RealImagParts::of(f, x)?;
     let one = number(part, 1.0);
     let size = x.map(f, Op::Abs)?;

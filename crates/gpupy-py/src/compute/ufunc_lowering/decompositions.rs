@@ -7,7 +7,7 @@
 
 use crate::session::context::supports;
 use gpupy_core::{DType, Op, Result, Scalar, op_eval};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// A number as a scalar of a real dtype.
@@ -17,10 +17,10 @@ pub fn number(dtype: DType, value: f64) -> Scalar {
 }
 
 /// An argument as an array of this dtype.
-pub fn cast(context: &Context, arg: Arg<'_>, dtype: DType) -> Result<Array> {
+pub fn cast(context: &Context, arg: ArrayOrScalar<'_>, dtype: DType) -> Result<Array> {
     match arg {
-        Arg::Array(array) => context.cast(array, dtype),
-        Arg::Scalar(scalar) => context.cast(&Array::full(&[], scalar)?, dtype),
+        ArrayOrScalar::Array(array) => context.cast(array, dtype),
+        ArrayOrScalar::Scalar(scalar) => context.cast(&Array::full(&[], scalar)?, dtype),
     }
 }
 
@@ -29,12 +29,17 @@ pub struct OpRecorder<'c>(pub &'c Context);
 
 impl OpRecorder<'_> {
     /// An operation on one operand.
-    pub fn one<'a>(&self, op: Op, x: impl Into<Arg<'a>>) -> Result<Array> {
+    pub fn one<'a>(&self, op: Op, x: impl Into<ArrayOrScalar<'a>>) -> Result<Array> {
         self.0.apply(op, &[x.into()])
     }
 
     /// An operation on two operands.
-    pub fn two<'a>(&self, op: Op, x: impl Into<Arg<'a>>, y: impl Into<Arg<'a>>) -> Result<Array> {
+    pub fn two<'a>(
+        &self,
+        op: Op,
+        x: impl Into<ArrayOrScalar<'a>>,
+        y: impl Into<ArrayOrScalar<'a>>,
+    ) -> Result<Array> {
         self.0.apply(op, &[x.into(), y.into()])
     }
 
@@ -42,8 +47,8 @@ impl OpRecorder<'_> {
     pub fn select<'a>(
         &self,
         condition: &'a Array,
-        x: impl Into<Arg<'a>>,
-        y: impl Into<Arg<'a>>,
+        x: impl Into<ArrayOrScalar<'a>>,
+        y: impl Into<ArrayOrScalar<'a>>,
     ) -> Result<Array> {
         self.0.apply(Op::Select, &[condition.into(), x.into(), y.into()])
     }
@@ -65,7 +70,12 @@ pub const DIVMOD: &[Op] = &[
 
 /// Quotient towards minus infinity and remainder with the divisor's sign, of floats: exact remainder
 /// first, and the quotient from it, so that both belong together.
-pub fn divmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Result<(Array, Array)> {
+pub fn divmod(
+    context: &Context,
+    dtype: DType,
+    a: ArrayOrScalar<'_>,
+    b: ArrayOrScalar<'_>,
+) -> Result<(Array, Array)> {
     let f = OpRecorder(context);
     let [zero, half, one] = [0.0, 0.5, 1.0].map(|value| number(dtype, value));
     let rest = f.two(Op::Fmod, a, b)?;
@@ -90,7 +100,12 @@ pub fn divmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Result
 }
 
 /// The remainder of integers with the dividend's sign; by 0 it is 0.
-pub fn int_fmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Result<Array> {
+pub fn int_fmod(
+    context: &Context,
+    dtype: DType,
+    a: ArrayOrScalar<'_>,
+    b: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let f = OpRecorder(context);
     let rest = f.two(Op::Mod, a, b)?;
     if !dtype.is_signed_int() {
@@ -104,7 +119,12 @@ pub fn int_fmod(context: &Context, dtype: DType, a: Arg<'_>, b: Arg<'_>) -> Resu
 
 /// The lesser or the greater of two floats, or the one that is a number; of equals the first, where
 /// NumPy's own choice depends on the machine and the place in the array.
-pub fn number_extreme(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+pub fn number_extreme(
+    context: &Context,
+    op: Op,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let f = OpRecorder(context);
     let ahead = if op == Op::Max { Op::Ge } else { Op::Le };
     let first = f.two(Op::Or, &f.two(ahead, x, y)?, &f.one(Op::IsNan, y)?)?;
@@ -112,7 +132,12 @@ pub fn number_extreme(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Resu
 }
 
 /// 0 below zero, 1 above it, the second operand at it, and NaN of NaN.
-pub fn heaviside(context: &Context, dtype: DType, x: Arg<'_>, at_zero: Arg<'_>) -> Result<Array> {
+pub fn heaviside(
+    context: &Context,
+    dtype: DType,
+    x: ArrayOrScalar<'_>,
+    at_zero: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let f = OpRecorder(context);
     let [zero, one] = [0.0, 1.0].map(|value| number(dtype, value));
     let step = f.select(&f.two(Op::Lt, x, zero)?, zero, one)?;
@@ -129,8 +154,8 @@ pub fn log_add_exp(
     context: &Context,
     dtype: DType,
     base_two: bool,
-    x: Arg<'_>,
-    y: Arg<'_>,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
 ) -> Result<Array> {
     let f = OpRecorder(context);
     let apart = f.one(Op::Neg, &f.one(Op::Abs, &f.two(Op::Sub, x, y)?)?)?;
@@ -145,11 +170,16 @@ pub fn log_add_exp(
 }
 
 /// A comparison of int64 with uint64, or the other way round, as the numbers that they are.
-pub fn mixed(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+pub fn mixed(
+    context: &Context,
+    op: Op,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Array> {
     let f = OpRecorder(context);
     let dtype = match x {
-        Arg::Array(array) => array.dtype(),
-        Arg::Scalar(scalar) => scalar.dtype,
+        ArrayOrScalar::Array(array) => array.dtype(),
+        ArrayOrScalar::Scalar(scalar) => scalar.dtype,
     };
     let signed_first = dtype == DType::I64;
     let (unsigned_x, unsigned_y) = (cast(context, x, DType::U64)?, cast(context, y, DType::U64)?);
@@ -166,8 +196,13 @@ pub fn mixed(context: &Context, op: Op, x: Arg<'_>, y: Arg<'_>) -> Result<Array>
 
 /// Powers of floats. With a scalar exponent of -1, 0, 1 or 2 the result is exact, or correctly
 /// rounded, by other operations; `None` where the driver has none.
-pub fn power(context: &Context, dtype: DType, x: Arg<'_>, y: Arg<'_>) -> Result<Option<Array>> {
-    if let (Arg::Array(base), Arg::Scalar(exponent)) = (x, y) {
+pub fn power(
+    context: &Context,
+    dtype: DType,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Option<Array>> {
+    if let (ArrayOrScalar::Array(base), ArrayOrScalar::Scalar(exponent)) = (x, y) {
         let is = |value| exponent == number(dtype, value);
         let one = number(dtype, 1.0);
         if is(2.0) && supports(context, Op::Mul, dtype) {
@@ -177,7 +212,7 @@ pub fn power(context: &Context, dtype: DType, x: Arg<'_>, y: Arg<'_>) -> Result<
         } else if is(0.0) || is(-0.0) {
             return context.full_as_it_lies(base, one).map(Some);
         } else if is(-1.0) && supports(context, Op::Div, dtype) {
-            return context.apply(Op::Div, &[Arg::Scalar(one), x]).map(Some);
+            return context.apply(Op::Div, &[ArrayOrScalar::Scalar(one), x]).map(Some);
         }
     }
     if !supports(context, Op::Pow, dtype) {
@@ -188,8 +223,14 @@ pub fn power(context: &Context, dtype: DType, x: Arg<'_>, y: Arg<'_>) -> Result<
 
 /// Powers of integers by a scalar exponent: squares and products, which wrap alike in any order.
 /// `None` for negative exponents, which NumPy refuses, and for exponents that have to be computed.
-pub fn int_power(context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Option<Array>> {
-    let (Arg::Array(base), Arg::Scalar(exponent)) = (x, y) else { return Ok(None) };
+pub fn int_power(
+    context: &Context,
+    x: ArrayOrScalar<'_>,
+    y: ArrayOrScalar<'_>,
+) -> Result<Option<Array>> {
+    let (ArrayOrScalar::Array(base), ArrayOrScalar::Scalar(exponent)) = (x, y) else {
+        return Ok(None);
+    };
     let dtype = base.dtype();
     let width = 8 * dtype.size() as u32;
     let negative = dtype.is_signed_int() && exponent.bits >> (width - 1) == 1;

@@ -9,7 +9,7 @@
 use crate::compute::ufunc_lowering::decompositions::OpRecorder;
 use crate::session::context::supports;
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 
 /// Where the bits of a float of some dtype lie.
 #[derive(Clone, Copy)]
@@ -72,23 +72,32 @@ impl FloatFormat {
     }
 
     /// The bits of a float as an integer.
-    fn bits_of(self, f: &OpRecorder<'_>, x: Arg<'_>) -> Result<Array> {
+    fn bits_of(self, f: &OpRecorder<'_>, x: ArrayOrScalar<'_>) -> Result<Array> {
         match x {
-            Arg::Array(array) => f.0.bitcast(array, self.bits),
-            Arg::Scalar(scalar) => Array::full(&[], self.number(scalar.bits)),
+            ArrayOrScalar::Array(array) => f.0.bitcast(array, self.bits),
+            ArrayOrScalar::Scalar(scalar) => Array::full(&[], self.number(scalar.bits)),
         }
     }
 }
 
 /// The next float after each of the first towards the second; of equals the second, of float16 the first.
 /// `None` where the dtype is no float.
-pub fn next_after(context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
+pub fn next_after(
+    context: &Context,
+    dtype: DType,
+    args: &[ArrayOrScalar<'_>],
+) -> Result<Option<Array>> {
     let Some(layout) = FloatFormat::of(dtype) else { return Ok(None) };
     context.composed(args, |args| layout.next_after(context, args[0], args[1])).map(Some)
 }
 
 impl FloatFormat {
-    fn next_after(self, context: &Context, x: Arg<'_>, y: Arg<'_>) -> Result<Array> {
+    fn next_after(
+        self,
+        context: &Context,
+        x: ArrayOrScalar<'_>,
+        y: ArrayOrScalar<'_>,
+    ) -> Result<Array> {
         let f = OpRecorder(context);
         let [zero, one, less] = [0, 1, u64::MAX].map(|value| self.number(value));
         let magnitude = |bits: &Array| f.two(Op::And, bits, self.number(self.sign() - 1));
@@ -118,7 +127,7 @@ impl FloatFormat {
 
 /// How far the next float away from zero is, with the sign of each; beyond the greatest float that is infinity.
 /// `None` where the dtype is no float.
-pub fn spacing(context: &Context, dtype: DType, x: Arg<'_>) -> Result<Option<Array>> {
+pub fn spacing(context: &Context, dtype: DType, x: ArrayOrScalar<'_>) -> Result<Option<Array>> {
     let Some(layout) = FloatFormat::of(dtype) else { return Ok(None) };
     let f = OpRecorder(context);
     let [zero, one] = [0, 1].map(|value| layout.number(value));

@@ -15,7 +15,7 @@ use crate::session::context::{context, holds, supports};
 use crate::session::errors::to_py;
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Result, Scalar};
-use gpupy_engine::{Arg, Array, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use pyo3::PyResult;
 use smallvec::{SmallVec, smallvec};
 
@@ -187,7 +187,7 @@ impl UfuncLowering {
         self,
         context: &Context,
         plan: Promotion,
-        args: &[Arg<'_>],
+        args: &[ArrayOrScalar<'_>],
     ) -> Result<Option<Array>> {
         let Some(operand) = plan.operand() else {
             return match (self, args) {
@@ -208,22 +208,30 @@ impl UfuncLowering {
             .iter()
             .map(|arg| decompositions::cast(context, *arg, dtype))
             .collect::<Result<_>>()?;
-        let args: SmallVec<[Arg<'_>; 3]> = cast.iter().map(Arg::Array).collect();
+        let args: SmallVec<[ArrayOrScalar<'_>; 3]> =
+            cast.iter().map(ArrayOrScalar::Array).collect();
         match self.on(context, dtype, &args)? {
             Some(array) if array.dtype() == plan.result => Ok(Some(array)),
-            Some(array) => decompositions::cast(context, Arg::Array(&array), plan.result).map(Some),
+            Some(array) => {
+                decompositions::cast(context, ArrayOrScalar::Array(&array), plan.result).map(Some)
+            }
             None => Ok(None),
         }
     }
 
     /// Records the lowering on arguments of the dtype in which it computes.
-    fn on(self, context: &Context, dtype: DType, args: &[Arg<'_>]) -> Result<Option<Array>> {
+    fn on(
+        self,
+        context: &Context,
+        dtype: DType,
+        args: &[ArrayOrScalar<'_>],
+    ) -> Result<Option<Array>> {
         let array = match (self, args) {
             (UfuncLowering::Op(op) | UfuncLowering::Logical(op), args) => {
                 context.apply(op, args)?
             }
             (UfuncLowering::Same | UfuncLowering::Conjugate, [x]) => return copied(context, *x),
-            (UfuncLowering::Test(op), [x @ Arg::Array(array)]) => {
+            (UfuncLowering::Test(op), [x @ ArrayOrScalar::Array(array)]) => {
                 if dtype.is_float() {
                     context.apply(op, &[*x])?
                 } else {
@@ -231,14 +239,13 @@ impl UfuncLowering {
                 }
             }
             (UfuncLowering::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
-            (UfuncLowering::Reciprocal, [x]) => {
-                context.apply(Op::Div, &[Arg::Scalar(decompositions::number(dtype, 1.0)), *x])?
-            }
+            (UfuncLowering::Reciprocal, [x]) => context
+                .apply(Op::Div, &[ArrayOrScalar::Scalar(decompositions::number(dtype, 1.0)), *x])?,
             (UfuncLowering::Scale(above, below), [x]) => {
                 let [above, below] =
                     [above, below].map(|value| decompositions::number(dtype, value));
                 let factor = context.apply(Op::Div, &[above.into(), below.into()])?;
-                context.apply(Op::Mul, &[*x, Arg::Array(&factor)])?
+                context.apply(Op::Mul, &[*x, ArrayOrScalar::Array(&factor)])?
             }
             (UfuncLowering::Rounding(op), [x]) if dtype.is_float() => context.apply(op, &[*x])?,
             (UfuncLowering::Rounding(_), [x]) => return copied(context, *x),
@@ -279,7 +286,7 @@ impl UfuncLowering {
                 return float_neighbours::next_after(context, dtype, args);
             }
             (UfuncLowering::Spacing, [x]) => return float_neighbours::spacing(context, dtype, *x),
-            (UfuncLowering::MatMul, [Arg::Array(x), Arg::Array(y)]) => {
+            (UfuncLowering::MatMul, [ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)]) => {
                 return library_ops::product(context, x, y);
             }
             _ => return Ok(None),
@@ -288,10 +295,10 @@ impl UfuncLowering {
     }
 }
 
-fn copied(context: &Context, arg: Arg<'_>) -> Result<Option<Array>> {
+fn copied(context: &Context, arg: ArrayOrScalar<'_>) -> Result<Option<Array>> {
     match arg {
-        Arg::Array(array) => context.copy_as_it_lies(array).map(Some),
-        Arg::Scalar(_) => Ok(None),
+        ArrayOrScalar::Array(array) => context.copy_as_it_lies(array).map(Some),
+        ArrayOrScalar::Scalar(_) => Ok(None),
     }
 }
 
@@ -332,9 +339,9 @@ pub fn operator_power(
 ) -> PyResult<Option<Array>> {
     let Some(array) = base.as_array() else { return Ok(None) };
     let context = context()?;
-    let (dtype, arg) = (array.dtype(), Arg::Array(array));
+    let (dtype, arg) = (array.dtype(), ArrayOrScalar::Array(array));
     let small;
-    let args: &[Arg<'_>] = match (exponent.kind, &exponent.held) {
+    let args: &[ArrayOrScalar<'_>] = match (exponent.kind, &exponent.held) {
         (OperandKind::WEAK_FLOAT, OperandValue::Float(v)) if *v == 0.5 && dtype.is_float() => {
             &[arg]
         }
@@ -344,7 +351,7 @@ pub fn operator_power(
         }
         (OperandKind::WEAK_INT, OperandValue::Int(2)) if dtype == DType::Bool => {
             small = context.cast(array, DType::I8).map_err(to_py)?;
-            &[Arg::Array(&small), Arg::Array(&small)]
+            &[ArrayOrScalar::Array(&small), ArrayOrScalar::Array(&small)]
         }
         (OperandKind::WEAK_INT, OperandValue::Int(2)) => &[arg, arg],
         _ => return Ok(None),

@@ -1,0 +1,159 @@
+//! The contents of a base: elements of its own, a value, or nothing.
+//!
+//! Owns [`Current`] and [`Contents`]. A base's own elements become a value when an expression needs one. Elements in
+//! host memory become the base's own again when they are written (copy-on-write). Invariants: each change of the
+//! elements makes another version; pinned elements never become a value, which would change with the next write.
+//!
+//! Not here: the base itself and its lock (`base.rs`), own elements (`owned_elements.rs`), dtype views
+//! (`dtype_view.rs`).
+
+use crate::array::owned_elements::OwnedElements;
+use crate::graph::value::Value;
+use gpupy_core::shape::Shape;
+use gpupy_core::{Error, ErrorKind, Result};
+
+/// What a base has at present, and how often it was replaced.
+pub(crate) struct Current {
+    held: Contents,
+    pub version: u64,
+    /// Why there is nothing, where the elements of a face could not be had.
+    lack: Option<Error>,
+}
+
+/// What a base has.
+pub(crate) enum Contents {
+    /// Uniquely owned elements.
+    Own(OwnedElements),
+    /// A value, which expressions and other bases may have too.
+    Value(Value),
+    /// Nothing: it was disposed of.
+    Nothing,
+}
+
+impl Current {
+    /// What the base has, as it has it.
+    pub fn held(&self) -> &Contents {
+        &self.held
+    }
+
+    /// Its own elements, for writing; `None` where others may have them.
+    #[inline]
+    pub fn own_mut(&mut self) -> Option<&mut OwnedElements> {
+        match &mut self.held {
+            Contents::Own(own) => Some(own),
+            Contents::Value(_) | Contents::Nothing => None,
+        }
+    }
+
+    /// The version for a reader of the present elements: a new one where exports may have changed them.
+    pub fn seen(&mut self) -> u64 {
+        if let Contents::Own(own) = &mut self.held {
+            self.version += u64::from(own.was_pinned());
+        }
+        self.version
+    }
+
+    /// Puts other elements in the place of what the base has.
+    pub fn replace(&mut self, held: Contents) {
+        self.held = held;
+        self.lack = None;
+        self.version += 1;
+    }
+
+    /// Puts own elements in the place of what the base has; they are the same.
+    pub fn make_own(&mut self, own: OwnedElements) {
+        self.held = Contents::Own(own);
+    }
+
+    /// Whether exports show the elements.
+    pub fn is_pinned(&self) -> bool {
+        matches!(&self.held, Contents::Own(own) if own.is_pinned())
+    }
+
+    /// Pinned elements, which are another base's from now on; `None` for others.
+    pub fn take_pinned(&mut self) -> Option<OwnedElements> {
+        if !self.is_pinned() {
+            return None;
+        }
+        match self.take() {
+            Contents::Own(own) => Some(own),
+            held => {
+                self.held = held;
+                None
+            }
+        }
+    }
+
+    /// The shape of what the base has.
+    ///
+    /// # Errors
+    /// - `Disposed`: there is nothing any more.
+    pub fn shape(&self) -> Result<Shape> {
+        match &self.held {
+            Contents::Own(own) => Ok(own.shape.clone()),
+            Contents::Value(value) => Ok(value.shape().into()),
+            Contents::Nothing => Err(self.why()),
+        }
+    }
+
+    /// A value with the elements of now: own elements become one; pinned ones are copied.
+    pub fn value(&mut self) -> Result<Value> {
+        match &self.held {
+            Contents::Own(own) if own.is_pinned() => own.copied(),
+            _ => self.made_value().cloned(),
+        }
+    }
+
+    /// The value, for putting another in its place. Own elements become one; `None` where they are pinned, and
+    /// have to be written where they lie.
+    ///
+    /// # Errors
+    /// - `Disposed`: there is none any more. `OutOfMemory`: there is no room for a value's memory.
+    pub fn value_mut(&mut self) -> Result<Option<&mut Value>> {
+        if self.is_pinned() { Ok(None) } else { self.made_value().map(Some) }
+    }
+
+    /// The value; own elements, which are not pinned, become one.
+    fn made_value(&mut self) -> Result<&mut Value> {
+        if let Contents::Own(own) = &mut self.held {
+            self.version += u64::from(own.was_pinned());
+            self.held = Contents::Value(own.take_value()?);
+        }
+        match &mut self.held {
+            Contents::Value(value) => Ok(value),
+            Contents::Own(_) | Contents::Nothing => Err(self.lack.clone().unwrap_or_else(disposed)),
+        }
+    }
+
+    /// What a new base has.
+    pub fn new(held: Contents) -> Current {
+        Current { held, version: 0, lack: None }
+    }
+
+    /// Takes away what the base has.
+    pub fn take(&mut self) -> Contents {
+        std::mem::replace(&mut self.held, Contents::Nothing)
+    }
+
+    /// Takes away what the base has for good.
+    pub fn dispose(&mut self) -> Contents {
+        let held = self.take();
+        self.replace(Contents::Nothing);
+        held
+    }
+
+    /// Notes that there is nothing, and why.
+    pub fn lose(&mut self, error: Error) {
+        self.replace(Contents::Nothing);
+        self.lack = Some(error);
+    }
+
+    /// Why there is nothing.
+    pub fn why(&self) -> Error {
+        self.lack.clone().unwrap_or_else(disposed)
+    }
+}
+
+fn disposed() -> Error {
+    Error::new(ErrorKind::Disposed, "array").says("the array was disposed of")
+}

@@ -1,0 +1,109 @@
+//! Operand lookup: in which block a kernel finds what it reads.
+//!
+//! Owns [`Placed`] and the choice: the tile of a value, or a gathered view of it. Invariant: operands that kernels will
+//! bring, but that are not launched yet, count as present.
+//!
+//! Not here: how values are cut into tiles (`memory/tiling.rs`), bringing what is missing (`execute/transfer.rs`).
+
+use super::{BlockCache, BlockPart};
+use crate::blocks::streams;
+use crate::graph::value::Value;
+use crate::memory::access;
+use crate::memory::limit;
+use crate::memory::tiling::{Tile, Tiling};
+use crate::thresholds::T;
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
+use gpupy_core::shape::{contiguous_strides, size_of};
+use std::ops::Range;
+
+/// Where a kernel finds an operand: the block's part, and the access within the block.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub part: BlockPart,
+    pub access: Access,
+}
+
+impl BlockCache {
+    /// The tile of a value that an access over a space is, in C order, if it is one.
+    pub fn own_tile(&self, value: &Value, walk: &Access, space: &[usize]) -> Option<Tile> {
+        let tiling = self.tiling_of(value);
+        let tile = tiling.tile(tiling.number_at(walk.offset.max(0) as usize));
+        let points = size_of(space);
+        let contiguous = points == 1 || access::kind(walk, space) == AccessKind::Contiguous;
+        let is_own =
+            contiguous && walk.offset == tile.range.start as i64 && points == tile.range.len();
+        is_own.then_some(tile)
+    }
+
+    /// How values of this shape are cut for this device, but for those of which little is in memory.
+    pub fn tiling(&self, shape: &[usize]) -> Tiling {
+        Tiling::new(shape, self.tile_len)
+    }
+
+    /// How a value is cut for this device.
+    pub fn tiling_of(&self, value: &Value) -> Tiling {
+        Tiling::new(value.shape(), self.tile_len.min(streams::most_of_tile(value)))
+    }
+
+    /// The most elements that one launch for a value should read of one operand: as many as a tile's, but at
+    /// least what one point of a reduction reads.
+    pub fn reach_len(&self, value: &Value) -> usize {
+        let most = if value.0.streams { T.streamed_tile } else { usize::MAX };
+        let most = limit::step_bytes().map_or(most, |bytes| most.min(bytes / value.dtype().size()));
+        self.tile_len.min(most).max(REDUCE_CHUNK)
+    }
+
+    /// The positions of a value that a part has.
+    pub fn reach_of(&self, value: &Value, part: &BlockPart) -> Range<usize> {
+        match part {
+            BlockPart::Tile(number) => self.tiling_of(value).tile(*number).range,
+            BlockPart::View(view) => access::reach(&view.0, &view.1),
+        }
+    }
+
+    /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
+    /// they lie in several tiles or are few of many that are only in host memory, gathered.
+    pub fn place(&self, value: &Value, walk: &Access, space: &[usize]) -> Placed {
+        let tiling = self.tiling_of(value);
+        let reach = access::reach(walk, space);
+        // Of what lies outside, no more is read than is wanted.
+        let is_little = value.is_external()
+            && reach.len().saturating_mul(4)
+                < tiling.tile(tiling.number_at(reach.start)).range.len();
+        let numbers = tiling.numbers(reach);
+        if numbers.len() == 1 && !is_little {
+            let tile = tiling.tile(numbers.start);
+            let key = (value.id(), BlockPart::Tile(tile.number));
+            let sparse = !self.caps.host_memory
+                && size_of(space).saturating_mul(8) < tile.range.len()
+                && !self.blocks.contains_key(&key)
+                && !self.coming.contains(&key)
+                && value.state().on_host.covers(tile.range.clone());
+            if !sparse {
+                let mut within = walk.clone();
+                within.offset -= tile.range.start as i64;
+                return Placed { part: BlockPart::Tile(tile.number), access: within };
+            }
+        }
+        let strides = contiguous_strides(space);
+        Placed {
+            part: BlockPart::View(Box::new((walk.clone(), space.into()))),
+            access: access::access(0, &strides),
+        }
+    }
+
+    /// Notes what a kernel reads that is not launched yet.
+    pub fn expect(&mut self, operands: &[(Value, BlockPart)]) {
+        if self.caps.host_memory {
+            return;
+        }
+        let tiles = operands.iter().filter(|(_, part)| matches!(part, BlockPart::Tile(_)));
+        self.coming.extend(tiles.map(|(value, part)| (value.id(), part.clone())));
+    }
+
+    /// Notes that all kernels are launched that will be.
+    pub fn expect_no_more(&mut self) {
+        self.coming.clear();
+    }
+}

@@ -1,0 +1,125 @@
+//! Promotion to host memory: for bases that a program accesses in many small pieces, by elements, rows or columns.
+//!
+//! In host memory a small write is a move, and small operations are eager. Owns the rule when a base is promoted.
+//! Recorded writes are evaluated one by one, and each copies the rest if something was read in between: of a million
+//! elements, a thousand times their number. Each operation on a part of a pending value is a kernel. Invariants: only
+//! values that a device holds in host memory anyway are promoted; promotion changes no element.
+//!
+//! Not here: the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
+
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::contents::Contents;
+use crate::context::Context;
+use crate::eager::host_moves;
+use crate::graph::value::{Operand, Value, ValueKind};
+use crate::memory::small::is_part;
+use crate::memory::view::View;
+use crate::thresholds::T;
+use gpupy_core::Result;
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
+
+/// Whether a value has seen enough little writes to settle.
+fn settles(value: &Value) -> bool {
+    let share = match value.0.kind {
+        ValueKind::Constant(_) => T.settled_constant,
+        _ => T.settled_share,
+    };
+    !value.is_open() && value.len() <= share.saturating_mul(value.0.touched as usize + 1)
+}
+
+/// The value of an array's base, if that is not in host memory and little of it was read so often that it had
+/// better be; counts this time.
+fn read_often(array: &Array) -> Option<Value> {
+    if !is_part(array.size(), array.base_len()) {
+        return None;
+    }
+    let current = array.current_now()?;
+    let Contents::Value(value) = current.held() else { return None };
+    let (low, high) = array.layout().extent()?;
+    let is_pending = matches!(value.0.kind, ValueKind::Expr { .. })
+        && !value.is_open()
+        && value.host_start(low as usize..high as usize + 1).is_none();
+    if !is_pending {
+        return None;
+    }
+    let reads = value.0.little_reads.fetch_add(1, Ordering::Relaxed);
+    (value.len() <= T.settled_share.saturating_mul(reads as usize)).then(|| value.clone())
+}
+
+impl Context {
+    /// Brings the base of a little write to host memory, and what is written there, if enough was
+    /// written so before.
+    ///
+    /// # Errors
+    /// Any error of the driver; no value is lost.
+    pub(crate) fn settle(&self, dest: &Array, source: &Operand) -> Result<()> {
+        // What still has to be computed; own elements are there.
+        let base = match dest.current().held() {
+            Contents::Value(value) if settles(value) => Some(value.clone()),
+            Contents::Own(_) => None,
+            Contents::Value(_) | Contents::Nothing => return Ok(()),
+        };
+        let is_pending = |source: &&Value| {
+            !source.is_computed() && !source.is_open() && source.len() <= T.most_points
+        };
+        let source = source.1.as_ref().filter(is_pending);
+        if base.is_none() && source.is_none() {
+            return Ok(());
+        }
+        let mut comes = false;
+        self.while_others_run(|| {
+            comes = self.evaluates_in_host_memory()?;
+            if comes {
+                base.as_ref().map_or(Ok(()), |base| self.bring(base))?;
+                source.map_or(Ok(()), |source| self.bring(source))?;
+            }
+            Ok(())
+        })?;
+        let Some(base) = base.filter(|_| comes) else { return Ok(()) };
+        let mut current = dest.current();
+        if matches!(current.held(), Contents::Value(held) if held.id() == base.id()) {
+            drop(base);
+            host_moves::settled(&mut current);
+        }
+        Ok(())
+    }
+
+    /// The values of operands that are little parts of pending bases, of which enough was read so before.
+    pub(crate) fn ripe(&self, args: &[ArrayOrScalar<'_>]) -> SmallVec<[Value; 2]> {
+        if !self.inner.door.computes() {
+            return SmallVec::new();
+        }
+        let ripe = args.iter().filter_map(|arg| match arg {
+            ArrayOrScalar::Array(array) => read_often(array),
+            ArrayOrScalar::Scalar(_) => None,
+        });
+        ripe.collect()
+    }
+
+    /// Brings these to host memory; whether there is one.
+    ///
+    /// # Errors
+    /// As of `settle`.
+    pub(crate) fn ripen(&self, args: &[ArrayOrScalar<'_>]) -> Result<bool> {
+        let ripe = self.ripe(args);
+        if ripe.is_empty() {
+            return Ok(false);
+        }
+        let mut ripened = false;
+        self.while_others_run(|| {
+            ripened = self.evaluates_in_host_memory()?;
+            if ripened { ripe.iter().try_for_each(|value| self.bring(value)) } else { Ok(()) }
+        })?;
+        Ok(ripened)
+    }
+
+    /// Computes all elements and brings them to host memory; of a constant there is nothing to compute.
+    pub(crate) fn bring(&self, value: &Value) -> Result<()> {
+        if matches!(value.0.kind, ValueKind::Constant(_)) {
+            return Ok(());
+        }
+        let whole = View::contiguous(value.shape());
+        self.read(&Array::with_view(value.clone(), whole)).map(drop)
+    }
+}

@@ -1,0 +1,439 @@
+//! Eager launches: one operation on host memory as one launch of a driver (short: a *task*).
+//!
+//! Owns [`EagerLaunch`]. Its operands are scalars or elements in host memory. Axes over which all operands are walked
+//! alike are merged (axis coalescing). Most tasks have contiguous operands and results, so that their only launch
+//! argument is the number of elements.
+//!
+//! Not here: which operations become tasks (`eager_evaluator.rs`), their programs (`eager_programs.rs`), kernels of
+//! many operations (`kernel.rs`).
+
+use crate::array::base::Array;
+use crate::eager::borrow::BorrowedOperand;
+use crate::graph::library_op::LibraryOp;
+use crate::graph::reduction_lanes::{FEW, Products};
+use crate::graph::scalar_function::ScalarFunction;
+use crate::graph::value::{Input, NodeOp, Operand, Value};
+use crate::memory::access;
+use crate::memory::view::View;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::program::eager_programs::{
+    LaunchBody, MOST_CALLED, ProgramKey, ProgramLeaf, unit,
+};
+use crate::schedule::program::kernel::merge_axes;
+use crate::schedule::program::single_operation;
+use gpupy_core::driver::{
+    Access, BlockId, Capabilities, Dest, Evaluated, HostBlock, HostMemory, Launch,
+};
+use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use smallvec::{SmallVec, smallvec};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// The most operands of a task.
+const MOST_OPERANDS: usize = 3;
+
+/// What names the operands of a task in the memory of its launch.
+const NAMES: [BlockId; MOST_OPERANDS] = [BlockId(0), BlockId(1), BlockId(2)];
+
+/// One operation, ready to be launched.
+pub(crate) struct EagerLaunch {
+    key: ProgramKey,
+    /// What a call computes.
+    called: Option<Arc<ScalarFunction>>,
+    params: SmallVec<[u64; MOST_OPERANDS]>,
+    operands: SmallVec<[HostBlock; MOST_OPERANDS]>,
+    /// How many points there are.
+    points: usize,
+    /// How many results there are.
+    len: usize,
+    /// How the points are walked over, where elements do not lie side by side.
+    walks: Option<Box<LaunchWalks>>,
+}
+
+/// A space of points with its walks.
+struct LaunchWalks {
+    space: Shape,
+    accesses: SmallVec<[Access; 3]>,
+    /// Over the merged space of the results.
+    dest: Access,
+}
+
+impl EagerLaunch {
+    /// A task whose elements lie side by side, so far without operands.
+    #[inline(always)]
+    fn new(work: LaunchBody, dtype: DType, points: usize, len: usize) -> EagerLaunch {
+        EagerLaunch {
+            key: ProgramKey { work, dtype, rank: 1, leaves: [None; 3] },
+            called: None,
+            params: SmallVec::new(),
+            operands: SmallVec::new(),
+            points,
+            len,
+            walks: None,
+        }
+    }
+
+    /// The task of a scalar operation that gives so many results, so far without operands.
+    #[inline(always)]
+    pub fn of_op(op: Op, len: usize) -> EagerLaunch {
+        EagerLaunch::new(LaunchBody::Apply(op), DType::Bool, len, len)
+    }
+
+    /// The task of a call that gives so many results, so far without operands; `None` where one launch does not do it.
+    pub fn of_call(function: &Arc<ScalarFunction>, len: usize) -> Option<EagerLaunch> {
+        let is_straight = function.turns() == 0 && function.results().len() == 1;
+        if !is_straight || function.number() >= MOST_CALLED {
+            return None;
+        }
+        let mut task = EagerLaunch::new(LaunchBody::Call(function.number()), DType::Bool, len, len);
+        task.called = Some(function.clone());
+        Some(task)
+    }
+
+    /// Gives the task of a scalar operation, or of a call, its operands, which broadcast to a shape, or have it already
+    /// (`alike`); `None` where it does not take them, or none of them lies in memory. `to` is the dtype
+    /// that a cast gives.
+    #[inline(always)]
+    pub fn take(
+        &mut self,
+        to: DType,
+        operands: &[BorrowedOperand<'_>],
+        shape: &[usize],
+        alike: bool,
+    ) -> Option<()> {
+        if operands.len() > MOST_OPERANDS {
+            return None;
+        }
+        let mut dtypes = [DType::Bool; 3];
+        let kind = if self.len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+        let mut side_by_side = alike;
+        let places = dtypes.iter_mut().zip(&mut self.key.leaves);
+        for (operand, (dtype, leaf)) in operands.iter().zip(places) {
+            match operand {
+                BorrowedOperand::Scalar(scalar) => {
+                    *dtype = scalar.dtype;
+                    *leaf = Some(ProgramLeaf::Scalar(scalar.dtype));
+                    self.params.push(scalar.bits);
+                }
+                BorrowedOperand::Memory(array, first) => {
+                    *dtype = array.dtype();
+                    *leaf = Some(ProgramLeaf::Memory(*dtype, kind));
+                    self.operands.push(lying(*first, *dtype, array.offset() as usize, self.len));
+                    side_by_side &= array.is_contiguous();
+                }
+            }
+        }
+        let dtypes = dtypes.get(..operands.len())?;
+        self.key.dtype = match (self.key.work, &self.called) {
+            (LaunchBody::Apply(op), _) => op.result_dtype(dtypes, to)?,
+            (_, Some(function)) if function.arguments() == dtypes => *function.results().first()?,
+            _ => return None,
+        };
+        if self.operands.is_empty() {
+            return None;
+        }
+        if side_by_side { Some(()) } else { self.walk_over(operands, shape, alike) }
+    }
+
+    /// Takes operands anew, some of which do not lie side by side.
+    #[cold]
+    fn walk_over(
+        &mut self,
+        operands: &[BorrowedOperand<'_>],
+        shape: &[usize],
+        alike: bool,
+    ) -> Option<()> {
+        self.operands.clear();
+        let mut accesses = SmallVec::new();
+        for operand in operands {
+            let BorrowedOperand::Memory(array, first) = operand else { continue };
+            let (access, memory) = match alike {
+                true => seen(array.layout(), array.dtype(), *first),
+                false => seen(&array.layout().broadcast_to(shape).ok()?, array.dtype(), *first),
+            };
+            self.operands.push(memory);
+            accesses.push(access);
+        }
+        let dest = access::access(0, &contiguous_strides(shape));
+        self.walk(shape.into(), accesses, dest);
+        Some(())
+    }
+
+    /// The task of one step of the reduction of all elements of an array, where they lie side by side;
+    /// `None` for others.
+    pub fn whole(op: Op, array: &Array, operand: &BorrowedOperand<'_>) -> Option<EagerLaunch> {
+        let (n, dtype) = (array.size(), array.dtype());
+        let kind = if n == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+        let BorrowedOperand::Memory(array, first) = operand else { return None };
+        let mut task = EagerLaunch::new(LaunchBody::Reduce(op), dtype, n, n.div_ceil(REDUCE_CHUNK));
+        task.key.leaves[0] = Some(ProgramLeaf::Memory(dtype, kind));
+        task.operands.push(lying(*first, dtype, array.offset() as usize, n));
+        array.is_contiguous().then_some(task)
+    }
+
+    /// The task of the product of two vectors of so many elements; `None` where one is not in host memory.
+    pub fn dot(n: usize, dtype: DType, operands: &[BorrowedOperand<'_>]) -> Option<EagerLaunch> {
+        let mut task = EagerLaunch::new(LaunchBody::Whole(LibraryOp::MatMul(n)), dtype, n, 1);
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let BorrowedOperand::Memory(array, first) = operand else { return None };
+            let (mut access, memory) = seen(array.layout(), dtype, *first);
+            *leaf = Some(ProgramLeaf::Memory(dtype, access::kind(&access, &[n])));
+            access.strides.insert_many(0, [0, 0]);
+            task.operands.push(memory);
+            accesses.push(access);
+        }
+        task.key.rank = 3;
+        let (space, dest) = (smallvec![1, 1, n], access::access(0, &[1, 1, 1]));
+        task.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
+        Some(task)
+    }
+
+    /// The task of an operation; `None` where an operand is not in host memory.
+    pub fn of(
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[Operand],
+    ) -> Option<EagerLaunch> {
+        let (work, mut space) = match op {
+            NodeOp::Apply(op) => (LaunchBody::Apply(*op), Shape::from_slice(shape)),
+            NodeOp::Index(_) => (LaunchBody::Index, Shape::from_slice(shape)),
+            _ => return None,
+        };
+        let mut dest = access::access(0, &contiguous_strides(shape));
+        let mut task = EagerLaunch::new(work, dtype, size_of(&space), size_of(shape));
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for ((input, value), leaf) in operands.iter().zip(&mut task.key.leaves) {
+            *leaf = Some(match (input, value) {
+                (Input::Scalar(scalar), _) => {
+                    task.params.push(scalar.bits);
+                    ProgramLeaf::Scalar(scalar.dtype)
+                }
+                (input, Some(value)) => {
+                    let mut access = input.access(&space);
+                    task.operands.push(memory(value, &mut access, &space)?);
+                    accesses.push(access);
+                    ProgramLeaf::Memory(value.dtype(), AccessKind::Affine)
+                }
+                (_, None) => return None,
+            });
+        }
+        if let NodeOp::Index(axis) = op {
+            let mut access = Access { offset: 0, strides: SmallVec::from_elem(0, space.len()) };
+            *access.strides.get_mut(*axis as usize)? = 1;
+            accesses.push(access);
+            task.key.leaves[0] = Some(ProgramLeaf::Coordinate(AccessKind::Affine));
+        }
+        if space.is_empty() {
+            space.push(1);
+            accesses.iter_mut().chain([&mut dest]).for_each(|access| access.strides.push(0));
+        }
+        task.walk(space, accesses, dest);
+        Some(task)
+    }
+
+    /// The task of a step of a reduction, a scan, a sort or a matrix product, whose operands are arrays as
+    /// they are seen; `None` for other operations.
+    pub fn of_axes(
+        dtype: DType,
+        shape: &[usize],
+        op: &NodeOp,
+        operands: &[BorrowedOperand<'_>],
+    ) -> Option<EagerLaunch> {
+        let mut space = Shape::from_slice(shape);
+        let work = match op {
+            NodeOp::Reduce { op, n } if *n <= FEW => {
+                return EagerLaunch::of_few(
+                    LaunchBody::Few(*op, *n as u8),
+                    *n,
+                    dtype,
+                    shape,
+                    operands,
+                );
+            }
+            NodeOp::Reduce { op, n } => {
+                *space.last_mut()? = *n;
+                LaunchBody::Reduce(*op)
+            }
+            NodeOp::Whole(LibraryOp::MatMul(k)) if Products::are_few(shape, *k) => {
+                return EagerLaunch::of_few(
+                    LaunchBody::Products(*k as u8),
+                    *k,
+                    dtype,
+                    shape,
+                    operands,
+                );
+            }
+            NodeOp::Whole(whole) => {
+                space = whole.space(shape);
+                LaunchBody::Whole(*whole)
+            }
+            _ => return None,
+        };
+        let mut task = EagerLaunch::new(work, dtype, size_of(&space), size_of(shape));
+        let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let BorrowedOperand::Memory(array, first) = operand else { return None };
+            let (access, memory) = seen(array.layout(), array.dtype(), *first);
+            *leaf = Some(ProgramLeaf::Memory(array.dtype(), access::kind(&access, array.shape())));
+            task.operands.push(memory);
+            accesses.push(access);
+        }
+        match work {
+            LaunchBody::Whole(whole) => {
+                // Their axes are what they go by.
+                let out = whole.form().out_shape(&space);
+                let dest = access::access(0, &contiguous_strides(&out));
+                task.key.rank = space.len() as u32;
+                task.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
+            }
+            _ => task.walk(space, accesses, access::access(0, &contiguous_strides(shape))),
+        }
+        Some(task)
+    }
+
+    /// The task of a reduction of few points, which lie along the last axis of each operand.
+    fn of_few(
+        work: LaunchBody,
+        points: usize,
+        dtype: DType,
+        shape: &[usize],
+        operands: &[BorrowedOperand<'_>],
+    ) -> Option<EagerLaunch> {
+        let mut task = EagerLaunch::new(work, dtype, size_of(shape), size_of(shape));
+        let mut accesses = SmallVec::new();
+        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+            let BorrowedOperand::Memory(array, first) = operand else { return None };
+            let (mut access, memory) = seen(array.layout(), array.dtype(), *first);
+            // A reduction has an axis of its one result in the place of that of the points.
+            let step = access.strides.pop()?;
+            access.strides.resize(shape.len(), 0);
+            let from =
+                |k: usize| Access { offset: access.offset + step * k as i64, ..access.clone() };
+            *leaf = Some(ProgramLeaf::Memory(array.dtype(), AccessKind::Affine));
+            task.operands.push(memory);
+            accesses.extend((0..points).map(from));
+        }
+        task.walk(shape.into(), accesses, access::access(0, &contiguous_strides(shape)));
+        Some(task)
+    }
+
+    /// Takes the walks over a space, with axes together where everything goes on alike.
+    fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
+        let walks = accesses.iter().chain([&dest]);
+        let groups = merge_axes(&space, walks, matches!(self.key.work, LaunchBody::Reduce(_)));
+        let merged = |access: &Access| Access {
+            offset: access.offset,
+            strides: groups.iter().map(|group| access.strides[group.0]).collect(),
+        };
+        let space: Shape = groups.iter().map(|group| group.1).collect();
+        let dest = merged(&dest);
+        accesses.iter_mut().for_each(|access| *access = merged(access));
+        // Those of one operand differ in where they begin.
+        let each = match self.key.work {
+            LaunchBody::Few(_, points) | LaunchBody::Products(points) => points.into(),
+            _ => 1,
+        };
+        let mut kinds = accesses.iter().step_by(each).map(|access| access::kind(access, &space));
+        for leaf in self.key.leaves.iter_mut().flatten() {
+            match leaf {
+                ProgramLeaf::Scalar(_) => {}
+                ProgramLeaf::Memory(_, kind) | ProgramLeaf::Coordinate(kind) => {
+                    *kind = kinds.next().unwrap_or(AccessKind::Affine);
+                }
+            }
+        }
+        self.key.rank = space.len() as u32;
+        self.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
+    }
+
+    /// The operation's name.
+    pub fn name(&self) -> &'static str {
+        match self.key.work {
+            LaunchBody::Apply(op) => op.info().name,
+            LaunchBody::Call(_) => "call",
+            LaunchBody::Index => "index",
+            LaunchBody::Reduce(_) | LaunchBody::Few(..) => "reduce",
+            LaunchBody::Products(_) => Op::MatMul.info().name,
+            LaunchBody::Whole(whole) => whole.op().info().name,
+        }
+    }
+
+    /// The dtype of the results.
+    pub fn dtype(&self) -> DType {
+        self.key.dtype
+    }
+
+    /// How many results there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Evaluates the task on a device into memory that is not shared, as large as the results; gives the time that it
+    /// took, and the number of the program's operations.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
+    /// - any error of the driver.
+    pub fn launch(&self, device: &mut OpenDevice, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
+        let code = single_operation::prepared(device, &self.key, self.called.as_deref());
+        let OpenDevice { blocks, programs, .. } = device;
+        let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
+        memory.extend_from_slice(&self.operands);
+        memory.push(HostBlock { memory: HostMemory::new(room), len: self.len });
+        let Capabilities { memory_launches, max_block_len, .. } = blocks.caps;
+        let taken = memory_launches && memory.iter().all(|piece| piece.len <= max_block_len);
+        let ready = programs.get(code).filter(|_| taken).ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, "at_once").says("one launch does not do it")
+        })?;
+        let block = BlockId(self.operands.len() as u64);
+        let (shape, accesses, access) = match &self.walks {
+            None => (std::slice::from_ref(&self.points), &ready.units, unit()),
+            Some(walks) => (&walks.space[..], &walks.accesses, walks.dest.clone()),
+        };
+        let done = blocks.driver.eval_ir(&Launch {
+            program: &ready.program,
+            fingerprint: ready.fingerprint,
+            shape,
+            operands: &NAMES[..self.operands.len()],
+            params: &self.params,
+            accesses,
+            dests: &[Dest { block, access, whole: true }],
+            memory: &memory,
+            lend: None,
+        })?;
+        Ok((done, ready.operations))
+    }
+}
+
+/// Elements from one on, of memory whose first element lies there.
+fn lying(first: NonNull<u8>, dtype: DType, from: usize, len: usize) -> HostBlock {
+    let start = first.as_ptr().wrapping_add(from * dtype.size());
+    // What is never null stays so within its memory.
+    HostBlock { memory: HostMemory::new(NonNull::new(start).unwrap_or(first)), len }
+}
+
+/// The walk over a view of a base whose first element lies there, and the memory that it counts from.
+fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, HostBlock) {
+    let mut access = access::access(view.offset, &view.strides);
+    let reach = access::reach(&access, &view.shape);
+    access.offset -= reach.start as i64;
+    let memory = lying(first, dtype, reach.start, reach.len());
+    (access, memory)
+}
+
+/// The host memory that an access reads, of which it counts from then on; `None` where it is not
+/// all there.
+fn memory(value: &Value, access: &mut Access, space: &[usize]) -> Option<HostBlock> {
+    if !value.is_computed() {
+        return None;
+    }
+    let reach = access::reach(access, space);
+    access.offset -= reach.start as i64;
+    let first = value.host_start(reach.clone())?;
+    Some(lying(first, value.dtype(), reach.start, reach.len()))
+}

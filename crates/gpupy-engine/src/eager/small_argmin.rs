@@ -1,0 +1,217 @@
+//! Argmin and argmax of few elements in host memory.
+//!
+//! Owns [`place`] and [`places`]. Invariant: the first NaN wins, otherwise the first of equal extremes, as in the
+//! recorded search.
+//!
+//! Not here: the search in many elements (`record/argmin_recording.rs`).
+
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
+use crate::graph::value::Origin;
+use crate::memory::element_bytes::ElementBytes;
+use gpupy_core::memory;
+use gpupy_core::op::Op;
+use gpupy_core::op_eval;
+use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::{DType, Scalar, for_integer_type};
+use smallvec::SmallVec;
+
+/// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, or of the first NaN;
+/// `None` where these are not few elements in host memory.
+pub(crate) fn place(op: Op, array: &Array) -> Option<usize> {
+    let mut place = None;
+    let found = |at| place = Some(at);
+    each_place(op, array, (array.size(), 1), found).and(place)
+}
+
+/// Argmin or argmax of each row along an axis, by the rule of `place`.
+pub(crate) fn places(op: Op, array: &Array, axis: usize) -> Option<Array> {
+    let n = *array.shape().get(axis)?;
+    let mut places: ElementBytes =
+        memory::few(0, array.size() / n.max(1) * DType::I32.size()).ok()?;
+    places.clear();
+    // A row of few elements is no longer than an int32 can say.
+    let add = |at| places.extend_from_slice(&(at as i32).to_ne_bytes());
+    let beside = size_of(&array.shape()[axis + 1..]);
+    each_place(op, array, (n, beside), add)?;
+    let mut shape = Shape::from(array.shape());
+    shape[axis] = 1;
+    Array::own(DType::I32, &shape, Origin::AtOnce, &places)
+}
+
+/// Tells the place of the extreme in each row of elements in host memory, of which so many lie beside each other in C
+/// order; `None`, and nothing is told, where they are not there.
+fn each_place(
+    op: Op,
+    array: &Array,
+    (n, beside): (usize, usize),
+    found: impl FnMut(usize),
+) -> Option<()> {
+    let dtype = array.dtype();
+    if !op.reduces(dtype) {
+        return None;
+    }
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+    let elements =
+        loan.operands.first().filter(|lent| matches!(lent, BorrowedOperand::Memory(..)))?;
+    let elements = elements.elements(dtype.size())?;
+    macro_rules! rows {
+        ($read:expr) => {
+            match op {
+                Op::Max => each_row::<_, _, true>(&elements, (n, beside), found, $read),
+                _ => each_row::<_, _, false>(&elements, (n, beside), found, $read),
+            }
+        };
+    }
+    match dtype {
+        DType::Bool => rows!(u8::from_ne_bytes),
+        DType::F16 => rows!(half),
+        DType::F32 => rows!(f32::from_ne_bytes),
+        DType::F64 => rows!(f64::from_ne_bytes),
+        _ => for_integer_type!(dtype, T => rows!(T::from_ne_bytes), _ => return None),
+    }
+    Some(())
+}
+
+/// A number of two bytes as a wider one.
+fn half(bytes: [u8; 2]) -> f32 {
+    let half = Scalar::new(DType::F16, u16::from_ne_bytes(bytes).into());
+    op_eval::eval(Op::Cast, DType::F32, &[half]).map_or(f32::NAN, |number| number.as_f32())
+}
+
+/// Tells the place of the extreme in each row of `n` elements, by code for the processor at hand.
+fn each_row<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    elements: &[u8],
+    lies: (usize, usize),
+    found: impl FnMut(usize),
+    read: impl Fn([u8; N]) -> T + Copy,
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn with_avx2<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+            elements: &[u8],
+            lies: (usize, usize),
+            found: impl FnMut(usize),
+            read: impl Fn([u8; N]) -> T + Copy,
+        ) {
+            each_row_here::<T, N, GREATEST>(elements, lies, found, read);
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the code is for.
+            return unsafe { with_avx2::<T, N, GREATEST>(elements, lies, found, read) };
+        }
+    }
+    each_row_here::<T, N, GREATEST>(elements, lies, found, read);
+}
+
+#[inline(always)]
+fn each_row_here<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    elements: &[u8],
+    (n, beside): (usize, usize),
+    mut found: impl FnMut(usize),
+    read: impl Fn([u8; N]) -> T + Copy,
+) {
+    let elements = elements.as_chunks::<N>().0;
+    if beside > 1 {
+        elements
+            .chunks_exact(n * beside)
+            .for_each(|rows| across::<T, N, GREATEST>(rows, beside, &mut found, read));
+        return;
+    }
+    for row in elements.chunks_exact(n) {
+        found(match n {
+            ..LANES => first_of_few::<T, N, GREATEST>(row, read),
+            _ => first_extreme::<T, N, GREATEST>(row, read),
+        });
+    }
+}
+
+/// Tells the places of the extremes in rows whose elements lie beside each other's, all rows together.
+#[inline(always)]
+fn across<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    elements: &[[u8; N]],
+    beside: usize,
+    found: &mut impl FnMut(usize),
+    read: impl Fn([u8; N]) -> T + Copy,
+) {
+    let mut layers = elements.chunks_exact(beside);
+    let Some(first) = layers.next() else { return };
+    let mut best: SmallVec<[T; 64]> = first.iter().map(|element| read(*element)).collect();
+    let mut places: SmallVec<[i32; 64]> = SmallVec::from_elem(0, beside);
+    for (layer, at) in layers.zip(1..) {
+        for ((best, place), element) in best.iter_mut().zip(&mut places).zip(layer) {
+            let x = read(*element);
+            let stays = if GREATEST { *best >= x } else { *best <= x } | is_nan(*best);
+            (*best, *place) = if stays { (*best, *place) } else { (x, at) };
+        }
+    }
+    places.into_iter().for_each(|place| found(place as usize));
+}
+
+/// The better of two elements; of equals, and where it is NaN, the first.
+#[inline(always)]
+fn better<T: Copy + PartialOrd, const GREATEST: bool>(best: T, x: T) -> T {
+    let stays = if GREATEST { best >= x } else { best <= x };
+    if stays | is_nan(best) { best } else { x }
+}
+
+/// The place of the extreme in a row of at least one element: what it is and where, element by element.
+#[inline(always)]
+fn first_of_few<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    row: &[[u8; N]],
+    read: impl Fn([u8; N]) -> T + Copy,
+) -> usize {
+    let (mut extreme, mut place) = (read(row[0]), 0);
+    for (at, element) in row.iter().enumerate().skip(1) {
+        let x = read(*element);
+        let stays = if GREATEST { extreme >= x } else { extreme <= x };
+        if !(stays | is_nan(extreme)) {
+            (extreme, place) = (x, at);
+        }
+    }
+    place
+}
+
+/// Elements that are looked at together: enough for two registers of AVX2, of float32.
+const LANES: usize = 16;
+
+/// The place of the extreme in a row of many elements: first what it is, then where, as both are loops that
+/// processors do on many elements at once.
+#[inline(always)]
+fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
+    row: &[[u8; N]],
+    read: impl Fn([u8; N]) -> T + Copy,
+) -> usize {
+    let (blocks, rest) = row.as_chunks::<LANES>();
+    let mut best = [read(row[0]); LANES];
+    for block in blocks {
+        for (best, element) in best.iter_mut().zip(block) {
+            *best = better::<T, GREATEST>(*best, read(*element));
+        }
+    }
+    for (best, element) in best.iter_mut().zip(rest) {
+        *best = better::<T, GREATEST>(*best, read(*element));
+    }
+    let mut half = LANES / 2;
+    while half > 0 {
+        for lane in 0..half {
+            best[lane] = better::<T, GREATEST>(best[lane], best[lane + half]);
+        }
+        half /= 2;
+    }
+    let extreme = best[0];
+    let is_it = |x: T| if is_nan(extreme) { is_nan(x) } else { x == extreme };
+    let has_it = |block: &[[u8; N]; LANES]| {
+        block.iter().fold(false, |found, element| found | is_it(read(*element)))
+    };
+    let start = blocks.iter().position(has_it).unwrap_or(blocks.len()) * LANES;
+    let within = row[start..].iter().position(|element| is_it(read(*element)));
+    start + within.unwrap_or(0)
+}
+
+/// Whether it is not even equal to itself.
+#[inline(always)]
+fn is_nan<T: PartialOrd>(x: T) -> bool {
+    x.partial_cmp(&x).is_none()
+}

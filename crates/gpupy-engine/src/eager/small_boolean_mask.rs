@@ -1,0 +1,167 @@
+//! Eager boolean indexing: small masks in host memory are read and written without any driver.
+//!
+//! Owns [`selected`], [`counted`] and [`write()`]. Invariants: a base whose elements have another owner is never
+//! written; a write that does not fit changes nothing.
+//!
+//! Not here: masks of many elements, which become positions (`host_nonzero.rs`) or selects (`predicated_write.rs`).
+
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
+use crate::eager::host_moves::own_again;
+use crate::execute::host_nonzero::count;
+use crate::graph::value::Origin;
+use crate::memory::access;
+use crate::memory::strided::rows;
+use crate::memory::view::View;
+use gpupy_core::DType;
+use gpupy_core::shape::{Shape, size_of};
+
+/// The rows where a mask of the leading axes is true (elements, where it has all axes), of few in host
+/// memory; `None` where it is more work.
+pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
+    let (dtype, size) = (array.dtype(), array.dtype().size());
+    let rest = array.shape().strip_prefix(mask.shape())?;
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(mask)])?;
+    let [elements @ BorrowedOperand::Memory(..), chosen @ BorrowedOperand::Memory(..)] =
+        &loan.operands[..]
+    else {
+        return None;
+    };
+    let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
+    let count = count(&chosen);
+    let shape: Shape = [count].iter().chain(rest).copied().collect();
+    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
+    let row = size_of(rest) * size;
+    // SAFETY: `room` has space for `count` rows and is not shared yet; `write_bytes` initialises it.
+    let room = unsafe {
+        room.write_bytes(0, count * row);
+        std::slice::from_raw_parts_mut(room.as_ptr(), count * row)
+    };
+    match row {
+        0 => {}
+        1 => take::<1>(&elements, &chosen, room),
+        2 => take::<2>(&elements, &chosen, room),
+        4 => take::<4>(&elements, &chosen, room),
+        8 => take::<8>(&elements, &chosen, room),
+        16 => take::<16>(&elements, &chosen, room),
+        _ => {
+            let mut places = room.chunks_exact_mut(row);
+            each_true(&chosen, |at| {
+                let of = elements.get(at * row..(at + 1) * row);
+                if let (Some(place), Some(row)) = (places.next(), of) {
+                    place.copy_from_slice(row);
+                }
+            });
+        }
+    }
+    Some(found)
+}
+
+/// How many elements of a mask in host memory are true; `None` where they are not there.
+pub(crate) fn counted(mask: &Array) -> Option<usize> {
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(mask)])?;
+    let [elements @ BorrowedOperand::Memory(..)] = &loan.operands[..] else { return None };
+    (mask.dtype() == DType::Bool).then(|| elements.elements(1).map(|mask| count(&mask)))?
+}
+
+/// Puts the elements that a mask chooses one after another.
+fn take<const N: usize>(elements: &[u8], chosen: &[u8], room: &mut [u8]) {
+    let (elements, _) = elements.as_chunks::<N>();
+    let (room, _) = room.as_chunks_mut::<N>();
+    let mut places = room.iter_mut();
+    each_true(&chosen[..chosen.len().min(elements.len())], |at| {
+        if let Some(place) = places.next() {
+            *place = elements[at];
+        }
+    });
+}
+
+/// Calls with the position of each byte that is not 0. Mostly those of one truth lie side by side, so they are
+/// looked at eight at a time.
+#[inline(always)]
+fn each_true(mask: &[u8], mut each: impl FnMut(usize)) {
+    /// The highest bit of each byte.
+    const HIGHEST: u64 = 0x8080_8080_8080_8080;
+    let (words, rest) = mask.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let (at, word) = (8 * number, u64::from_le_bytes(*word));
+        // Bytes that are not 0 have their highest bit then.
+        let mut set = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
+        if set == HIGHEST {
+            (at..at + 8).for_each(&mut each);
+            continue;
+        }
+        while set != 0 {
+            each(at + set.trailing_zeros() as usize / 8);
+            set &= set - 1;
+        }
+    }
+    let before = mask.len() - rest.len();
+    (before..).zip(rest).filter(|(_, byte)| **byte != 0).for_each(|(at, _)| each(at));
+}
+
+/// Writes a scalar, or elements one after another, where a mask of the same shape is true, into few
+/// elements that only their base has; `None`, with nothing done, where it is more work or does not fit.
+pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
+    let size = dest.dtype().size();
+    let (dtype, axes) = match source {
+        ArrayOrScalar::Scalar(scalar) => (scalar.dtype, 0),
+        ArrayOrScalar::Array(array) => (array.dtype(), array.ndim()),
+    };
+    let fits = dtype == dest.dtype() && axes <= 1 && mask.shape() == dest.shape();
+    if !fits {
+        return None;
+    }
+    // None of them is of the destination's base, whose lock is taken below.
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(mask), *source])?;
+    let [BorrowedOperand::Memory(..), given] = &loan.operands[..] else { return None };
+    let (chosen, data) = (loan.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
+    let count = count(&chosen);
+    let step = match data.len() {
+        one if one == size => 0,
+        all if all == count * size => size,
+        _ => return None,
+    };
+    let mut current = dest.current_to_write()?;
+    let bytes = own_again(&mut current)?;
+    let (mut chosen, mut data) = (&chosen[..], &data[..]);
+    let lying;
+    let view = if dest.is_contiguous() {
+        // One row.
+        lying = View { offset: dest.offset(), ..View::contiguous(&[dest.size()]) };
+        &lying
+    } else {
+        dest.layout()
+    };
+    rows(&access::access(view.offset, &view.strides), &view.shape, |start, stride, n| {
+        let (row, behind) = chosen.split_at(n);
+        chosen = behind;
+        data = match size {
+            1 => write_row::<1>(bytes, (start, stride), row, data, step),
+            2 => write_row::<2>(bytes, (start, stride), row, data, step),
+            4 => write_row::<4>(bytes, (start, stride), row, data, step),
+            8 => write_row::<8>(bytes, (start, stride), row, data, step),
+            _ => write_row::<16>(bytes, (start, stride), row, data, step),
+        };
+    });
+    current.version += 1;
+    Some(())
+}
+
+/// Writes to a row where `chosen` is true, each time `step` bytes further in the data; gives the rest.
+fn write_row<'a, const N: usize>(
+    bytes: &mut [u8],
+    (start, stride): (i64, i64),
+    chosen: &[u8],
+    mut data: &'a [u8],
+    step: usize,
+) -> &'a [u8] {
+    each_true(chosen, |n| {
+        let at = (start + stride * n as i64) as usize * N;
+        if let (Some(place), Some(element)) = (bytes.get_mut(at..at + N), data.get(..N)) {
+            place.copy_from_slice(element);
+            data = &data[step..];
+        }
+    });
+    data
+}

@@ -1,0 +1,305 @@
+//! Eager fancy indexing: few rows in host memory are read and written by an index array, without any driver.
+//!
+//! Owns [`Outside`], [`picked`], [`picked_along`] and [`write()`]. Invariants: a base whose elements have another owner
+//! is never written; a write that does not fit, or by an index outside its axis, changes nothing.
+//!
+//! Not here: masks (`small_boolean_mask.rs`), index arrays of many elements, which become expressions (`indexing`).
+
+use crate::array::base::{Array, ArrayOrScalar};
+use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
+use crate::eager::host_moves::own_again;
+use crate::graph::value::Origin;
+use crate::memory::strided::{each_point, gather_into};
+use gpupy_core::driver::Access;
+use gpupy_core::shape::{Shape, contiguous_strides, size_of};
+use gpupy_core::{DType, for_integer_type};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// What becomes of an index that is outside its axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// An error; negative ones down to minus the extent count from the end.
+    Refuse,
+    /// The remainder by the extent.
+    Wrap,
+    /// The nearest inside.
+    Clip,
+}
+
+/// The rows that an index array names along the first axis of few elements in host memory; `None`
+/// where one lies outside, or it is more work.
+pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
+    let (n, row) = (*array.shape().first()?, size_of(&array.shape()[1..]));
+    let (dtype, size) = (array.dtype(), array.dtype().size());
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(index)])?;
+    let [table @ BorrowedOperand::Memory(..), places @ BorrowedOperand::Memory(..)] =
+        &loan.operands[..]
+    else {
+        return None;
+    };
+    let (table, places) = (table.elements(size)?, places.elements(index.dtype().size())?);
+    let mut shape = Shape::from_slice(index.shape());
+    if array.ndim() > 1 {
+        shape.extend_from_slice(&array.shape()[1..]);
+    }
+    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
+    let bytes = row * size;
+    // SAFETY: `room` has space for a row for each place and is not shared yet; `write_bytes` initialises it.
+    let out = unsafe {
+        room.write_bytes(0, size_of(&shape) * size);
+        std::slice::from_raw_parts_mut(room.as_ptr(), size_of(&shape) * size)
+    };
+    let numbers = integers(index.dtype(), &places)?;
+    let places = places_of(&numbers, n)?;
+    let copied = match bytes {
+        // Copies of a length that is known take no call.
+        1 => fetch::<1>(out, &table, places),
+        2 => fetch::<2>(out, &table, places),
+        4 => fetch::<4>(out, &table, places),
+        8 => fetch::<8>(out, &table, places),
+        16 => fetch::<16>(out, &table, places),
+        _ => out.chunks_exact_mut(bytes.max(1)).zip(places).try_for_each(|(to, place)| {
+            to.copy_from_slice(table.get(place * bytes..(place + 1) * bytes)?);
+            Some(())
+        }),
+    };
+    copied?;
+    Some(found)
+}
+
+/// The elements that index arrays name, as an array of this shape (`Context::pick`); `None` where they are not few
+/// elements in host memory, or an index is refused.
+pub(crate) fn picked_along(
+    array: &Array,
+    indices: &[Option<&Array>],
+    (at, shape): (usize, &[usize]),
+    outside: Outside,
+) -> Option<Array> {
+    let (dtype, size) = (array.dtype(), array.dtype().size());
+    let kept = indices.iter().filter(|index| index.is_none()).count();
+    let picked = shape.get(at..at + shape.len().checked_sub(kept)?)?;
+    let broadcast = |index: &&Array| index.broadcast_to(picked).ok();
+    let wide = indices.iter().flatten().map(broadcast).collect::<Option<SmallVec<[Array; 2]>>>()?;
+    let args = [array].into_iter().chain(&wide).map(ArrayOrScalar::Array);
+    let loan = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
+    let (table, lent) = loan.operands.split_first()?;
+    let (bytes, first) = table.reach(size)?;
+
+    // How far from an element of the kept axes each picked one lies.
+    let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, size_of(picked));
+    let mut lent = lent.iter().zip(&wide);
+    let (mut before, mut behind) = (KeptAxes::default(), KeptAxes::default());
+    for (axis, index) in indices.iter().enumerate() {
+        let (n, stride) = (*array.shape().get(axis)?, array.strides()[axis] as i64);
+        if index.is_none() {
+            let side = if before.extents.len() < at { &mut before } else { &mut behind };
+            side.extents.push(n);
+            side.walk.strides.push(stride);
+            continue;
+        }
+        let (lent, index) = lent.next()?;
+        let elements = lent.elements(index.dtype().size())?;
+        let numbers = integers(index.dtype(), &elements)?;
+        match (&numbers[..], outside) {
+            // A constant is one number.
+            ([number], _) => {
+                let place = place_within(*number, n, outside)? as i64 * stride;
+                away.iter_mut().for_each(|away| *away += place);
+            }
+            (numbers, Outside::Refuse) => {
+                let places = places_of(numbers, n)?;
+                away.iter_mut()
+                    .zip(places)
+                    .for_each(|(away, place)| *away += place as i64 * stride);
+            }
+            (numbers, _) => {
+                for (away, number) in away.iter_mut().zip(numbers) {
+                    *away += place_within(*number, n, outside)? as i64 * stride;
+                }
+            }
+        }
+    }
+
+    let (found, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
+    let row = size_of(&behind.extents) * size;
+    // SAFETY: `room` has space for all elements and is not shared yet; `write_bytes` initialises it.
+    let out = unsafe {
+        room.write_bytes(0, size_of(shape) * size);
+        std::slice::from_raw_parts_mut(room.as_ptr(), size_of(shape) * size)
+    };
+    let is_line = contiguous_strides(&behind.extents)
+        .iter()
+        .zip(&behind.walk.strides)
+        .all(|(a, b)| *a as i64 == *b);
+    let mut rooms = out.chunks_exact_mut(row * away.len());
+    let mut copied = true;
+    before.walk.offset = first as i64;
+    each_point(&before.walk, &before.extents, |start| {
+        let Some(out) = rooms.next() else { return };
+        let places = away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));
+        let done = match (is_line, row) {
+            (true, 1) if size == 1 => fetch::<1>(out, bytes, places),
+            (true, 2) if size == 2 => fetch::<2>(out, bytes, places),
+            (true, 4) if size == 4 => fetch::<4>(out, bytes, places),
+            (true, 8) if size == 8 => fetch::<8>(out, bytes, places),
+            (true, 16) if size == 16 => fetch::<16>(out, bytes, places),
+            (true, _) => out.chunks_exact_mut(row).zip(places).try_for_each(|(to, place)| {
+                let at = place.checked_mul(size)?;
+                to.copy_from_slice(bytes.get(at..at.checked_add(row)?)?);
+                Some(())
+            }),
+            (false, _) => out.chunks_exact_mut(row).zip(&away).try_for_each(|(to, away)| {
+                behind.walk.offset = start + away;
+                gather_into(to, bytes, size, &behind.walk, &behind.extents)
+            }),
+        };
+        copied &= done.is_some();
+    });
+    copied.then_some(found)
+}
+
+/// Copies elements of so many bytes from their places among others; `None` where one is not there.
+#[inline]
+fn fetch<const N: usize>(
+    out: &mut [u8],
+    bytes: &[u8],
+    places: impl Iterator<Item = usize>,
+) -> Option<()> {
+    let (rooms, elements) = (out.as_chunks_mut::<N>().0, bytes.as_chunks::<N>().0);
+    for (to, place) in rooms.iter_mut().zip(places) {
+        *to = *elements.get(place)?;
+    }
+    Some(())
+}
+
+/// Axes of an array that are kept.
+#[derive(Default)]
+struct KeptAxes {
+    walk: Access,
+    extents: Shape,
+}
+
+/// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis of few
+/// elements that only their base has; of several writes to one row the last counts. `None`, with nothing done, where
+/// one lies outside, it is more work, or it does not fit.
+pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
+    let size = dest.dtype().size();
+    let (n, rest) = dest.shape().split_first()?;
+    let (first, inner) = dest.strides().split_first()?;
+    let row = size_of(rest);
+    let is_row = row == 1 || contiguous_strides(rest)[..] == *inner;
+    if !is_row || !index.dtype().is_int() {
+        return None;
+    }
+    let fits = match source {
+        ArrayOrScalar::Scalar(scalar) => scalar.dtype == dest.dtype(),
+        ArrayOrScalar::Array(array) => {
+            let rows = index.shape().iter().chain(rest);
+            array.dtype() == dest.dtype() && array.shape().iter().eq(rows)
+        }
+    };
+    if !fits {
+        return None;
+    }
+    // None of them is of the destination's base, whose lock is taken below.
+    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(index), *source])?;
+    let [BorrowedOperand::Memory(..), given] = &loan.operands[..] else { return None };
+    let elements = loan.operands[0].elements(index.dtype().size())?;
+    let numbers = integers(index.dtype(), &elements)?;
+    let places = places_of(&numbers, *n)?;
+    let data = given.elements(size)?.apart();
+    let step = match data.len() {
+        one if one == size => 0,
+        all if all == numbers.len() * row * size => row * size,
+        _ => return None,
+    };
+    let mut current = dest.current_to_write()?;
+    let bytes = own_again(&mut current)?;
+    // Inside the base, as all rows of the destination are.
+    let start = |place: usize| usize::try_from(dest.offset() + place as isize * first).ok();
+    match (row, size) {
+        // Copies of a length that is known take no call.
+        (1, 1) => store::<1>(bytes, places.map(start), &data, step)?,
+        (1, 2) => store::<2>(bytes, places.map(start), &data, step)?,
+        (1, 4) => store::<4>(bytes, places.map(start), &data, step)?,
+        (1, 8) => store::<8>(bytes, places.map(start), &data, step)?,
+        (1, 16) => store::<16>(bytes, places.map(start), &data, step)?,
+        _ => {
+            for (number, place) in places.enumerate() {
+                let at = start(place)? * size;
+                let to = bytes.get_mut(at..at + row * size)?;
+                let from = data.get(number * step..)?;
+                match step {
+                    0 => to.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(&from[..size])),
+                    _ => to.copy_from_slice(from.get(..row * size)?),
+                }
+            }
+        }
+    }
+    current.version += 1;
+    Some(())
+}
+
+/// Copies elements of so many bytes, or the one that there is, to their places among others; `None` where there is no
+/// such place.
+#[inline]
+fn store<const N: usize>(
+    bytes: &mut [u8],
+    places: impl Iterator<Item = Option<usize>>,
+    data: &[u8],
+    step: usize,
+) -> Option<()> {
+    let (rooms, elements) = (bytes.as_chunks_mut::<N>().0, data.as_chunks::<N>().0);
+    if step == 0 {
+        let element = *elements.first()?;
+        for place in places {
+            *rooms.get_mut(place?)? = element;
+        }
+        return Some(());
+    }
+    for (place, element) in places.zip(elements) {
+        *rooms.get_mut(place?)? = *element;
+    }
+    Some(())
+}
+
+/// The place that a number of an index array names of so many, whatever lies outside; `None` where that is refused.
+#[inline]
+fn place_within(number: i64, n: usize, outside: Outside) -> Option<usize> {
+    match outside {
+        Outside::Refuse => places_of(&[number], n)?.next(),
+        _ if n == 0 => None,
+        Outside::Wrap => Some(number.rem_euclid(n as i64) as usize),
+        Outside::Clip => Some(number.clamp(0, n as i64 - 1) as usize),
+    }
+}
+
+/// The places that numbers of an index array name of so many; `None` where one lies outside.
+#[inline]
+fn places_of(numbers: &[i64], n: usize) -> Option<impl Iterator<Item = usize> + '_> {
+    let n = n as i64;
+    let outside = numbers.iter().fold(false, |any, number| any | !(-n..n).contains(number));
+    let place = move |number: &i64| (if *number < 0 { number + n } else { *number }) as usize;
+    (!outside).then(|| numbers.iter().map(place))
+}
+
+/// The elements of an index array; `None` where an int64 does not hold one, or it is none.
+fn integers(dtype: DType, elements: &[u8]) -> Option<Cow<'_, [i64]>> {
+    macro_rules! wide {
+        ($t:ident) => {
+            elements.as_chunks().0.iter().map(|x| $t::from_ne_bytes(*x) as i64).collect()
+        };
+    }
+    Some(match dtype {
+        DType::I64 => match bytemuck::try_cast_slice(elements) {
+            Ok(numbers) => Cow::Borrowed(numbers),
+            Err(_) => wide!(i64),
+        },
+        DType::U64 => {
+            let signed = |element: &[u8; 8]| i64::try_from(u64::from_ne_bytes(*element)).ok();
+            elements.as_chunks().0.iter().map(signed).collect::<Option<_>>()?
+        }
+        _ => for_integer_type!(dtype, T => wide!(T), _ => return None),
+    })
+}

@@ -1,0 +1,203 @@
+//! Launches strip by strip: all kernels for some rows, then all for the next rows (strip-mining).
+//!
+//! Invariants: no value is marked as computed before all strips are; strips that fail leave nothing behind.
+//!
+//! Not here: which kernels and rows form strips (`schedule/strip_mining.rs`).
+
+use crate::blocks::cache::BlockPart;
+use crate::execute::evaluate::Engine;
+use crate::execute::launch::{evaluated, told};
+use crate::graph::value::{Value, ValueId};
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::Destination;
+use crate::schedule::ordering::Ordered;
+use crate::schedule::placement::ValuePlacement;
+use crate::schedule::program::kernel::Kernel;
+use crate::schedule::rematerialisation::Passes;
+use crate::schedule::replay::capture::Capture;
+use crate::schedule::steps::TileStep;
+use crate::schedule::strip_mining::Strips;
+use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
+use gpupy_core::{ErrorKind, Result};
+use smallvec::SmallVec;
+use std::time::Duration;
+
+/// A kernel of strips, with the tile that it gives, and the values that it computes, for a listener.
+pub(super) struct Striped {
+    pub kernel: Kernel,
+    pub value: Value,
+    pub tile: Tile,
+    pub computes: Vec<ValueId>,
+}
+
+/// A kernel whose strips are launched: its blocks, and what that cost so far.
+struct Striping {
+    operands: SmallVec<[BlockId; 8]>,
+    dest: (BlockId, BlockSpec),
+    done: Evaluated,
+    time: Duration,
+}
+
+impl Engine {
+    /// Does steps strip by strip; false where that is not possible, and nothing is done.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over.
+    /// - `DeviceLost`: the device is no longer open.
+    pub(super) fn follow_strips(
+        &mut self,
+        steps: Vec<Ordered>,
+        strips: &Strips,
+        homes: &ValuePlacement<'_>,
+    ) -> Result<bool> {
+        self.slice.check()?;
+        let Some(position) = steps.first().map(|step| homes.order.devices[step.rank]) else {
+            return Ok(false);
+        };
+        let mark = self.captured.as_ref().map(Capture::len);
+        let (mut kernels, mut begun) = (Vec::new(), Vec::new());
+        for Ordered { value, tile, rank, step, gives } in steps {
+            let TileStep::Kernels(mut planned) = step else { return Ok(false) };
+            let Some((piece, kernel)) = planned.next() else { return Ok(false) };
+            let device = self.device(position)?;
+            let computes = match device.tracer.listens() {
+                true => planned.partition.values_of(&piece),
+                false => Vec::new(),
+            };
+            let passes = Passes::of(&planned.partition.walk, device);
+            device.steps.leave_to(&planned.partition.walk);
+            self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
+            let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
+            self.capture(|capture| {
+                let of = (&planned.partition.walk, planned.planned()?);
+                capture.launch(Some(of), &kernel, &[dest], None)
+            });
+            kernels.push(Striped { kernel, value, tile, computes });
+            begun.push((planned, passes, gives));
+        }
+        if let Err(error) = self.launch_strips(position, &kernels, strips) {
+            if error.kind() == ErrorKind::DeviceLost {
+                self.lose_device(position);
+            }
+            if let Ok(device) = self.device(position) {
+                begun.iter().for_each(|(planned, ..)| device.steps.keep(&planned.partition.walk));
+            }
+            return Ok(false);
+        }
+        self.capture(|capture| capture.strips(mark?, strips));
+        let mut is_there = true;
+        for (Striped { value, .. }, (planned, passes, gives)) in kernels.iter().zip(begun) {
+            let counts = &mut self.counts[position];
+            counts.plans_replayed += u64::from(planned.is_replay);
+            counts.blocks_evaluated += 1;
+            self.stats.driver_fallbacks += u64::from(homes.has_moved(value));
+            self.capture(|capture| capture.walked(passes.names()));
+            passes.note();
+            self.capture(Capture::end);
+            is_there &= gives.is_there();
+        }
+        Ok(is_there)
+    }
+
+    /// Launches kernels strip by strip, each into a tile of its own.
+    ///
+    /// # Errors
+    /// Any error of the driver; then none of the tiles is there.
+    pub(super) fn launch_strips(
+        &mut self,
+        position: usize,
+        kernels: &[Striped],
+        strips: &Strips,
+    ) -> Result<()> {
+        let (mut pinned, mut begun) = (Vec::new(), Vec::with_capacity(kernels.len()));
+        let launched =
+            self.launch_pinned_strips(position, kernels, strips, &mut pinned, &mut begun);
+        let device = self.device(position)?;
+        for (value, part) in &pinned {
+            device.unpin(*value, part);
+        }
+        self.residents.advance();
+        let device = self.device(position)?;
+        if let Err(error) = launched {
+            begun.iter().for_each(|striping| device.driver.block_free(striping.dest.0));
+            return Err(error.with_default("driver", device.name));
+        }
+        for (Striped { value, tile, .. }, Striping { dest, .. }) in kernels.iter().zip(&begun) {
+            device.insert(value, BlockPart::Tile(tile.number), *dest, tile.range.clone());
+            value.mark_computed(tile.range.clone());
+        }
+        self.slice.keep();
+        let (device, stats) = self.device_and_stats(position)?;
+        for (striped, Striping { done, time, .. }) in kernels.iter().zip(begun) {
+            let Striped { kernel, value, tile, computes } = striped;
+            stats.kernels_compiled += u64::from(done.compiled);
+            stats.kernels_specialised += u64::from(done.specialised);
+            stats.launches += u64::from(done.launches);
+            stats.instructions += (kernel.program.operation_count() * strips.count()) as u64;
+            device
+                .tracer
+                .step(|| told(device, kernel, vec![(value, tile)], computes.clone(), (done, time)));
+        }
+        Ok(())
+    }
+
+    /// Launches the strips; what was pinned, and the blocks that were allocated, are in the lists, whatever happens.
+    /// The blocks are in no cache before: what lies in host memory is read there as soon as it is said to be there.
+    fn launch_pinned_strips(
+        &mut self,
+        position: usize,
+        kernels: &[Striped],
+        strips: &Strips,
+        pinned: &mut Vec<(ValueId, BlockPart)>,
+        begun: &mut Vec<Striping>,
+    ) -> Result<()> {
+        for Striped { kernel, value, tile, .. } in kernels {
+            let mut operands = SmallVec::new();
+            for (operand, part) in &kernel.operands {
+                let own =
+                    kernels.iter().zip(&*begun).find(|(own, _)| own.value.id() == operand.id());
+                if let Some((_, striping)) = own {
+                    operands.push(striping.dest.0);
+                    continue;
+                }
+                operands.push(self.operand_block(position, operand, part)?);
+                self.device(position)?.pin(operand.id(), part);
+                pinned.push((operand.id(), part.clone()));
+            }
+            self.make_way(value, &tile.range)?;
+            let (device, stats) = self.device_and_stats(position)?;
+            let spec = device.spec(value, &tile.range)?;
+            let dest = (device.alloc(spec, stats)?, spec);
+            let (done, time) = (Evaluated::default(), Duration::ZERO);
+            begun.push(Striping { operands, dest, done, time });
+        }
+        let (device, stats) = self.device_and_stats(position)?;
+        for rows in strips.ranges() {
+            for (number, (Striped { kernel, .. }, striping)) in
+                kernels.iter().zip(&mut *begun).enumerate()
+            {
+                let code = strips.code(number, &kernel.code, rows.clone());
+                let dest =
+                    Dest { block: striping.dest.0, access: code.dests[0].clone(), whole: false };
+                let launch = Launch {
+                    program: &kernel.program,
+                    fingerprint: kernel.fingerprint(),
+                    shape: &code.space,
+                    operands: &striping.operands,
+                    params: &kernel.params,
+                    accesses: &code.accesses,
+                    dests: std::slice::from_ref(&dest),
+                    memory: &[],
+                    lend: None,
+                };
+                let (done, time) = evaluated(device, stats, &launch)?;
+                striping.time += time;
+                striping.done.compiled += done.compiled;
+                striping.done.specialised += done.specialised;
+                striping.done.launches += done.launches;
+                striping.done.code = done.code.or(striping.done.code.take());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,327 @@
+//! Host memory for values: aligned, zeroed once, and reused.
+//!
+//! Owns [`HostBuffer`] and the pool behind it. The first touch of a page costs more than the arithmetic on it, so a
+//! freed buffer returns to a bounded pool instead of to the system. A small buffer stays in its thread's free list for
+//! a while. Invariants: the bytes of a buffer are always initialised; the pool never keeps more than its limit, and
+//! releases everything before an allocation is refused.
+//!
+//! Not here: what a refusal is (`gpupy_core::memory`), small buffers that a thread just dropped
+//! (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
+
+use crate::memory::limit;
+use crate::memory::owned::Owned;
+use crate::memory::thread_free_lists;
+use crate::thresholds::T;
+use gpupy_core::Result;
+use gpupy_core::driver::HostMemory;
+use gpupy_core::memory;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The most bytes that the pool keeps for reuse, unless it is told another number.
+const POOL_BYTES: usize = 512 << 20;
+
+/// A buffer of bytes, aligned for every dtype (and to pages when it is large).
+///
+/// Several owners may hold one through `Arc`. Writes are ordered by the evaluated map of the value that owns the
+/// buffer, hence the `unsafe` on writing and on reading by range.
+pub struct HostBuffer {
+    memory: NonNull<u8>,
+    /// Where the memory is from; `None` only while it is dropped.
+    owned: Option<Owned>,
+    len: usize,
+    /// Whether it counts where memory is limited.
+    counts: AtomicBool,
+}
+
+// SAFETY: the buffer owns its memory; the contracts of `bytes` and `bytes_mut` exclude data races.
+unsafe impl Send for HostBuffer {}
+// SAFETY: shared access goes through `bytes` and `bytes_mut`, whose contracts exclude data races.
+unsafe impl Sync for HostBuffer {}
+
+/// Free memory by capacity.
+struct HostPool {
+    free: Option<FxHashMap<usize, Vec<Owned>>>,
+    bytes: usize,
+    /// The most bytes that it keeps.
+    most: usize,
+}
+
+static POOL: Mutex<HostPool> = Mutex::new(HostPool { free: None, bytes: 0, most: POOL_BYTES });
+
+impl HostBuffer {
+    /// A buffer of `len` bytes whose contents are unspecified but initialised.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no more memory, also after it got back what was free.
+    pub fn new(len: usize) -> Result<HostBuffer> {
+        #[cfg(feature = "guard")]
+        if let Some(guarded) = gpupy_core::guard_pages::of_elements(len) {
+            memory::ask(len)?;
+            return Ok(HostBuffer::of(Owned::Guarded(guarded), len));
+        }
+        let capacity = class(len).ok_or_else(|| memory::refused(len))?;
+        if let Some(owned) = thread_free_lists::take(capacity) {
+            memory::ask(len)?;
+            return Ok(HostBuffer::of(owned, len));
+        }
+        if capacity >= T.pooled_from {
+            let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+            let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
+            if let Some(owned) = free.and_then(Vec::pop) {
+                pool.bytes -= capacity;
+                memory::ask(len)?;
+                return Ok(HostBuffer::of(owned, len));
+            }
+        }
+        memory::granted(len, || Owned::new(capacity)).map(|owned| HostBuffer::of(owned, len))
+    }
+
+    fn of(mut owned: Owned, len: usize) -> HostBuffer {
+        let counts = AtomicBool::new(limit::count(len));
+        HostBuffer { memory: owned.memory(), owned: Some(owned), len, counts }
+    }
+
+    /// Counts the buffer no longer, as others count what is in it; whether its pages may go back one by one.
+    pub(crate) fn is_paged(&self) -> bool {
+        let is_paged = matches!(self.owned, Some(Owned::Mapped(_) | Owned::Reserved(_)));
+        if is_paged && self.counts.swap(false, Ordering::Relaxed) {
+            limit::uncount(self.len);
+        }
+        is_paged
+    }
+
+    /// Counts the buffer, which nothing else counts any more.
+    pub(crate) fn count_again(&self) {
+        let is_own = !matches!(self.owned, Some(Owned::Lent { .. }));
+        if is_own && !self.counts.load(Ordering::Relaxed) {
+            self.counts.store(limit::count(self.len), Ordering::Relaxed);
+        }
+    }
+
+    /// A buffer of zeros that takes memory as it is written, and gives it back by `release`.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no addresses for so much.
+    pub(crate) fn reserved(len: usize) -> Result<HostBuffer> {
+        let made = memory::granted(len, || Owned::reserved(len));
+        let made = made.map(|owned| HostBuffer::of(owned, len))?;
+        made.is_paged();
+        Ok(made)
+    }
+
+    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or what they
+    /// were.
+    ///
+    /// # Safety
+    /// The range is neither read nor written during the call.
+    pub(crate) unsafe fn release(&self, range: Range<usize>) {
+        if let Some(owned) = &self.owned {
+            // SAFETY: the caller promises that the range is neither read nor written during the call.
+            unsafe { owned.release(range) };
+        }
+    }
+
+    /// Memory of another owner, which is kept alive as long as the buffer; it is never reused.
+    ///
+    /// # Safety
+    /// From `memory` on, `len` bytes are initialised and may be read and written as long as `owner` lives.
+    pub(crate) unsafe fn lent(
+        memory: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        let owned = Owned::Lent { memory, constant: false, _owner: owner };
+        HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
+    }
+
+    /// A buffer over memory that is only read: [`HostBuffer::is_sole`] is false for it.
+    ///
+    /// # Safety
+    /// From `memory` on, `len` bytes are initialised, and do not change as long as `owner` lives.
+    pub(crate) unsafe fn constant(
+        memory: NonNull<u8>,
+        len: usize,
+        owner: Box<dyn Send + Sync>,
+    ) -> HostBuffer {
+        let owned = Owned::Lent { memory, constant: true, _owner: owner };
+        HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
+    }
+
+    /// Whether the memory may be written through this handle: there is no other handle, and the memory is not
+    /// read-only.
+    pub(crate) fn is_sole(this: &Arc<HostBuffer>) -> bool {
+        let is_constant = matches!(this.owned, Some(Owned::Lent { constant: true, .. }));
+        !is_constant && Arc::strong_count(this) == 1
+    }
+
+    /// A copy of these bytes.
+    ///
+    /// # Errors
+    /// As of `new`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<HostBuffer> {
+        let buffer = HostBuffer::new(bytes.len())?;
+        // SAFETY: the new buffer is not shared yet.
+        unsafe { buffer.bytes_mut(0..bytes.len()) }.copy_from_slice(bytes);
+        Ok(buffer)
+    }
+
+    /// Bytes in the buffer.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True for a buffer of no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The memory, for a driver that works on it.
+    pub(crate) fn memory(&self) -> HostMemory {
+        HostMemory::new(self.memory)
+    }
+
+    /// Where a range of bytes lies, if that is at a multiple of `alignment`, and the buffer goes on up to the
+    /// next multiple behind the range.
+    pub(crate) fn aligned(&self, range: Range<usize>, alignment: usize) -> Option<HostMemory> {
+        let capacity = self.owned.as_ref()?.capacity();
+        let at = self.memory.as_ptr() as usize + range.start;
+        let inside = range.start <= range.end && range.end <= self.len;
+        let fits = range.start + range.len().checked_next_multiple_of(alignment)? <= capacity;
+        let well = inside && fits && at.is_multiple_of(alignment);
+        NonNull::new(self.memory.as_ptr().wrapping_add(range.start))
+            .filter(|_| well)
+            .map(HostMemory::new)
+    }
+
+    /// The first byte.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.memory
+    }
+
+    /// The first byte's address.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.memory.as_ptr()
+    }
+
+    /// The bytes of a range.
+    ///
+    /// # Panics
+    /// When the range leaves the buffer.
+    ///
+    /// # Safety
+    /// The range is not written while the slice lives.
+    pub unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: the range is in bounds and initialised, and the caller promises that it is not written.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(range.start), range.len()) }
+    }
+
+    /// The bytes of a range, for writing.
+    ///
+    /// # Panics
+    /// When the range leaves the buffer.
+    ///
+    /// # Safety
+    /// The range is not read or written by other means while the slice lives.
+    #[allow(clippy::mut_from_ref)] // owners share the buffer; the contract above keeps ranges apart
+    pub unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: the range is in bounds and initialised, and the caller promises that no other access overlaps it.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.memory.as_ptr().add(range.start), range.len())
+        }
+    }
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        if *self.counts.get_mut() {
+            limit::uncount(self.len);
+        }
+        // Where accesses are checked, memory goes back to what checks them.
+        if cfg!(feature = "guard") {
+            return;
+        }
+        let Some(owned) = self.owned.take() else { return };
+        if let Owned::Lent { .. } | Owned::Reserved(_) = owned {
+            return;
+        }
+        let Some(owned) = thread_free_lists::put(owned) else { return };
+        let capacity = owned.capacity();
+        if capacity >= T.pooled_from {
+            let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+            if pool.bytes + capacity <= pool.most {
+                pool.bytes += capacity;
+                let free = pool.free.get_or_insert_with(|| {
+                    memory::before_refusals(trim);
+                    FxHashMap::default()
+                });
+                free.entry(capacity).or_default().push(owned);
+            }
+        }
+    }
+}
+
+/// Says how many bytes of memory that nothing uses the process keeps at most for reuse. Of more that it has now, all
+/// goes back to the system.
+pub fn set_pool_bytes(most: usize) {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.most = most;
+    let is_beyond = pool.bytes > most;
+    drop(pool);
+    if is_beyond {
+        trim();
+    }
+}
+
+/// Gives the memory in the pool back to the system.
+pub(crate) fn trim() {
+    thread_free_lists::clear();
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = std::mem::take(&mut pool.free);
+    pool.bytes = 0;
+    drop(pool);
+    // Giving back takes time, so it comes after the lock.
+    drop(free);
+}
+
+/// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one
+/// eighth is wasted. `None` for what no address counts.
+#[inline]
+fn class(len: usize) -> Option<usize> {
+    if cfg!(feature = "guard") {
+        return Some(len.max(1));
+    }
+    if len < T.pooled_from {
+        return Some(len.max(16).next_multiple_of(16));
+    }
+    let least = if len < T.paged_from { 64 } else { 4096 };
+    len.checked_next_multiple_of((len.checked_next_power_of_two()? / 16).max(least))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_refused() {
+        for bytes in [1 << 46, usize::MAX] {
+            assert!(HostBuffer::new(bytes).is_err_and(|error| memory::is_refusal(&error)));
+        }
+    }
+
+    #[test]
+    fn a_dropped_large_buffer_is_reused() -> Result<()> {
+        let first = HostBuffer::new(1 << 20)?;
+        let address = first.as_ptr();
+        drop(first);
+        let again = HostBuffer::new((1 << 20) - 100)?;
+        assert_eq!(again.as_ptr(), address);
+        assert_eq!(again.len(), (1 << 20) - 100);
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! The file that elements are spilled to: one for the process, in the folder for temporary files.
+//!
+//! Owns [`SpillSlot`], a part of the file. Invariants: the file is unlinked once it is open, or deleted when it is
+//! closed, so that none is left behind, however the process ends; a slot belongs to one value, and its place is free
+//! again when the slot is dropped.
+//!
+//! Not here: which elements are spilled (`execute/spilling.rs`).
+
+use gpupy_core::{Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+struct Spill {
+    file: File,
+    path: PathBuf,
+    places: Mutex<FreeSpace>,
+}
+
+#[derive(Default)]
+struct FreeSpace {
+    end: u64,
+    /// Free places by their length.
+    free: FxHashMap<u64, Vec<u64>>,
+}
+
+static SPILL: OnceLock<Spill> = OnceLock::new();
+
+/// A part of the file.
+pub(crate) struct SpillSlot {
+    start: u64,
+    len: u64,
+}
+
+impl SpillSlot {
+    /// Room for so many bytes.
+    ///
+    /// # Errors
+    /// - `File`: there is no such file, and none can be made.
+    pub fn new(bytes: usize) -> Result<SpillSlot> {
+        let spill = match SPILL.get() {
+            Some(spill) => spill,
+            None => {
+                let made = opened()?;
+                SPILL.get_or_init(|| made)
+            }
+        };
+        let len = (bytes as u64).next_multiple_of(1 << 20);
+        let mut places = spill.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = match places.free.get_mut(&len).and_then(Vec::pop) {
+            Some(start) => start,
+            None => {
+                places.end += len;
+                places.end - len
+            }
+        };
+        Ok(SpillSlot { start, len })
+    }
+
+    /// Writes bytes at a place of the slot.
+    ///
+    /// # Errors
+    /// - `File`: the disk is full, or fails.
+    pub fn write(&self, at: usize, bytes: &[u8]) -> Result<()> {
+        self.each(at, bytes.len(), |file, done, at| write_at(file, &bytes[done..], at))
+    }
+
+    /// Reads bytes from a place of the slot, which were written before.
+    ///
+    /// # Errors
+    /// - `File`: the disk fails.
+    pub fn read(&self, at: usize, into: &mut [u8]) -> Result<()> {
+        self.each(at, into.len(), |file, done, at| read_at(file, &mut into[done..], at))
+    }
+
+    fn each(
+        &self,
+        at: usize,
+        len: usize,
+        mut go: impl FnMut(&File, usize, u64) -> io::Result<usize>,
+    ) -> Result<()> {
+        // The file is there if the slot is.
+        let Some(spill) = SPILL.get() else { return Ok(()) };
+        let mut done = 0;
+        while done < len {
+            let place = self.start + (at + done) as u64;
+            match go(&spill.file, done, place) {
+                Ok(0) => return Err(failed(spill, place)),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(spill, place).from_source(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for SpillSlot {
+    fn drop(&mut self) {
+        if let Some(spill) = SPILL.get() {
+            let mut places = spill.places.lock().unwrap_or_else(PoisonError::into_inner);
+            places.free.entry(self.len).or_default().push(self.start);
+        }
+    }
+}
+
+fn failed(spill: &Spill, place: u64) -> Error {
+    Error::new(ErrorKind::File, "spill")
+        .says("elements beyond GPUPY_HOST_BYTES go to a file, which failed: give more memory or another TMPDIR")
+        .with("file", format!("`{}`", spill.path.display()))
+        .with("offset", place)
+}
+
+fn opened() -> Result<Spill> {
+    let name = format!("gpupy-{}.spill", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let told = |error: io::Error| {
+        Error::new(ErrorKind::File, "spill")
+            .says("no file for elements beyond GPUPY_HOST_BYTES can be made: set TMPDIR to a folder for it")
+            .with("file", format!("`{}`", path.display()))
+            .from_source(error)
+    };
+    // A file that a crashed process with this process number left behind has no owner.
+    let _ = std::fs::remove_file(&path);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(windows)]
+    {
+        const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+        std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, DELETE_ON_CLOSE);
+    }
+    let file = options.open(&path).map_err(told)?;
+    #[cfg(unix)]
+    std::fs::remove_file(&path).map_err(told)?;
+    Ok(Spill { file, path, places: Mutex::default() })
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, into, at)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::write_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, into, at)
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_write(file, bytes, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_keep_what_is_written_and_are_used_again() -> Result<()> {
+        let (one, other) = (SpillSlot::new(3 << 20)?, SpillSlot::new(100)?);
+        one.write((3 << 20) - 2, &[1, 2])?;
+        other.write(5, &[3])?;
+        let mut found = [0; 2];
+        one.read((3 << 20) - 2, &mut found)?;
+        assert_eq!(found, [1, 2]);
+        let (start, path) = (one.start, SPILL.get().map(|spill| spill.path.clone()));
+        drop(one);
+        assert_eq!(SpillSlot::new((3 << 20) - 7)?.start, start);
+        assert!(cfg!(windows) || path.is_some_and(|path| !path.exists()));
+        Ok(())
+    }
+}

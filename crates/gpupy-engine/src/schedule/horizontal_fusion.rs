@@ -1,0 +1,210 @@
+//! Horizontal (multi-output) fusion: pending values, *siblings*, that are computed almost for free beside the wanted
+//! one.
+//!
+//! Owns the choice of values that a launch computes besides its own. The three channels of an image share most of their
+//! operations, and several destinations of one launch compute those once. A sibling is a living expression of the same
+//! shape that no other pending expression uses, at least half of whose operations the wanted value needs as well; or
+//! one that is wanted next, and reads an operand of the wanted one. Invariant: nothing is launched here; whether all
+//! fit into one kernel is asked of their kernel (`walk_kernels.rs`).
+//!
+//! A reduction is no sibling (`reduction_groups.rs`), but may share operations of its map; those are chosen here too.
+//!
+//! Not here: values that the wanted one itself needs (`walk/mod.rs`).
+
+use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::program::kernel::Marks;
+use crate::schedule::walk::{Child, FusionWalk, Role, Start, WalkNode, nodes_of};
+use crate::thresholds::T;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// A value that may be computed beside another one.
+#[derive(Clone)]
+struct Candidate {
+    value: Value,
+    /// It will be asked for next, so that it is enough if both read the same elements.
+    is_wanted: bool,
+}
+
+/// A value with those that are computed almost for free beside a tile of it, and the walk of all, if there are any.
+pub(crate) fn beside(
+    device: &OpenDevice,
+    walk: &FusionWalk,
+    value: &Value,
+    tile: &Tile,
+) -> Option<(Vec<Value>, FusionWalk)> {
+    let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
+    let next: Vec<&Value> =
+        device.next.iter().filter(is_next).take(device.caps.max_dests).collect();
+    let mut found = candidates(device, walk, value, tile);
+    found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
+    let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
+    let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
+    let all: Vec<Candidate> = next.chain(found).collect();
+    if all.is_empty() { None } else { with_siblings(device, (value, walk), all, tile) }
+}
+
+/// Whether a launch for a value's tile could compute the same tile of another value that is pending.
+fn is_alike(device: &OpenDevice, other: &Value, value: &Value, tile: &Tile) -> bool {
+    matches!(
+        other.0.kind,
+        ValueKind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. }
+    ) && other.shape() == value.shape()
+        && device.caps.dtypes.contains(&other.dtype())
+        && !device.is_there(other, tile.range.clone())
+}
+
+/// What may be siblings of a value whose tile this walk computes.
+fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Vec<Value> {
+    let size = walk.nodes.len();
+    if size < T.recompute as usize
+        || size > T.siblings_nodes
+        || shared(walk, device).next().is_none()
+    {
+        return Vec::new();
+    }
+    let computed: FxHashSet<ValueId> = operations(walk).collect();
+    let is_alike =
+        |other: &Value| !computed.contains(&other.id()) && is_alike(device, other, value, tile);
+    let mut candidates: Vec<Value> = device.others.pending().filter(is_alike).collect();
+    if candidates.is_empty() {
+        return candidates;
+    }
+    let used: FxHashSet<ValueId> =
+        device.others.pending().flat_map(|other| inputs(&other)).collect();
+    candidates.retain(|other| !used.contains(&other.id()));
+    candidates.sort_unstable_by_key(Value::id);
+    candidates
+}
+
+/// A value with those of the candidates that pay as its siblings, if there are any, and the walk of all.
+fn with_siblings(
+    device: &OpenDevice,
+    (value, alone): (&Value, &FusionWalk),
+    mut candidates: Vec<Candidate>,
+    tile: &Tile,
+) -> Option<(Vec<Value>, FusionWalk)> {
+    let walk = |candidates: &[Candidate]| {
+        let others = candidates.iter().map(|candidate| &candidate.value);
+        let starts: Vec<Start<'_>> =
+            std::iter::once(value).chain(others).map(Start::Itself).collect();
+        let (at, space) = access::space_of_tile(value.shape(), tile);
+        FusionWalk::new(device, &starts, at, space)
+            .ok()
+            .filter(|walk| walk.needs_no_more_than(alone))
+    };
+    let mut together = walk(&candidates);
+    if together.is_none() {
+        // Some need something first, or cannot be computed here.
+        candidates.retain(|other| walk(std::slice::from_ref(other)).is_some());
+        together = walk(&candidates);
+    }
+    let all = candidates.len();
+    let mut pays = paying(together.as_ref()?, &candidates).into_iter();
+    candidates.retain(|_| pays.next().unwrap_or(false));
+    candidates.truncate(device.caps.max_dests - 1);
+    if candidates.is_empty() {
+        return None;
+    }
+    if candidates.len() < all {
+        together = walk(&candidates);
+    }
+    let others = candidates.into_iter().map(|candidate| candidate.value);
+    Some((std::iter::once(value.clone()).chain(others).collect(), together?))
+}
+
+/// What a root of a walk takes: the operations that compute it, and the nodes that it reads from blocks.
+fn below(walk: &FusionWalk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u32>) {
+    seen.clear(walk.nodes.len());
+    let (mut operations, mut loads) = (Vec::new(), Vec::new());
+    let mut open: Vec<u32> = nodes_of(std::slice::from_ref(root)).collect();
+    while let Some(node) = open.pop() {
+        if !seen.mark(node) {
+            continue;
+        }
+        match &walk.nodes[node as usize].role {
+            Role::Apply(_, children) => {
+                operations.push(node);
+                open.extend(nodes_of(children));
+            }
+            Role::Leaf | Role::Table => loads.push(node),
+            Role::Index(_) => {}
+        }
+    }
+    (operations, loads)
+}
+
+/// For each candidate, whose roots are those of the walk but the first: whether it shares so much with those before it
+/// that pay that it is computed almost for free beside them.
+fn paying(walk: &FusionWalk, candidates: &[Candidate]) -> Vec<bool> {
+    let mut known = vec![false; walk.nodes.len()];
+    let mut seen = Marks::default();
+    let mut pays = Vec::new();
+    let wanted = candidates.iter().map(|candidate| Some(candidate.is_wanted));
+    for (root, wanted) in walk.roots.iter().zip(std::iter::once(None).chain(wanted)) {
+        let (operations, loads) = below(walk, root, &mut seen);
+        let shared = operations.iter().filter(|node| known[**node as usize]).count();
+        let shares_loads = || loads.iter().any(|node| known[*node as usize]);
+        let is_kept = match wanted {
+            None => true,
+            Some(true) => shared > 0 || shares_loads(),
+            Some(false) => shared >= T.recompute as usize && shared * 2 >= operations.len(),
+        };
+        if is_kept {
+            operations.iter().chain(&loads).for_each(|node| known[*node as usize] = true);
+        }
+        if wanted.is_some() {
+            pays.push(is_kept);
+        }
+    }
+    pays
+}
+
+/// The values of the operations that a walk computes.
+fn operations(walk: &FusionWalk) -> impl Iterator<Item = ValueId> + '_ {
+    let computes = |node: &&WalkNode| matches!(node.role, Role::Apply(..));
+    walk.nodes.iter().filter(computes).map(|node| node.value.id())
+}
+
+/// What the map of a reduction (the value) computes at great cost and another pending expression wants as well, a
+/// second reduction of it for one that is not computed beside it, with the positions that the map reads: computed by
+/// itself, it is there for both.
+pub(crate) fn costly_for_others(
+    walk: &FusionWalk,
+    device: &OpenDevice,
+    value: &Value,
+    beside: &[Value],
+) -> Option<(Value, Range<usize>)> {
+    let is_costly = |node: &&WalkNode| node.value.0.weight >= T.costly;
+    // Most walks have none, and a value that is not held outside is not wanted.
+    walk.nodes.iter().find(is_costly).and_then(|_| shared(walk, device).find(is_costly))?;
+    let own: FxHashSet<ValueId> = walk.nodes.iter().map(|node| node.value.id()).collect();
+    let is_other = |other: &Value| {
+        let id = other.id();
+        !own.contains(&id) && id != value.id() && !beside.iter().any(|beside| beside.id() == id)
+    };
+    let others = device.others.pending().filter(is_other);
+    let wanted: FxHashSet<ValueId> = others.flat_map(|other| inputs(&other)).collect();
+    let is_wanted = |node: &&WalkNode| is_costly(node) && wanted.contains(&node.value.id());
+    let node = shared(walk, device).find(is_wanted)?;
+    Some((node.value.clone(), access::reach(&node.access, &walk.space)))
+}
+
+/// The values that an expression reads.
+fn inputs(value: &Value) -> SmallVec<[ValueId; 3]> {
+    match &value.0.kind {
+        ValueKind::Expr { inputs, .. } => inputs.iter().filter_map(Input::id).collect(),
+        _ => SmallVec::new(),
+    }
+}
+
+/// The inner nodes whose values something outside the walk may hold: without one there is no sibling, and nothing to
+/// look for.
+fn shared<'w>(walk: &'w FusionWalk, device: &OpenDevice) -> impl Iterator<Item = &'w WalkNode> {
+    let inner = walk.nodes.iter().skip(1).filter(|node| matches!(node.role, Role::Apply(..)));
+    inner.filter(|node| device.fates.lasts(&node.value))
+}

@@ -1,0 +1,216 @@
+//! An open device, as schedules see it: its blocks, and the facts known of its driver.
+//!
+//! Owns [`OpenDevice`]. Facts that are found once (lowerings of operations, programs, plans) are kept as long as the
+//! device is open; the rest belongs to the present evaluation.
+//!
+//! Not here: the blocks (`blocks/`), opening (`context/driver_selection.rs`).
+
+use super::fusion::Fates;
+use super::halo::Halos;
+use super::operation_lowering::{FunctionLowerings, LoweredSteps, OperationLowerings};
+use super::others::Others;
+use super::program::eager_programs::EagerPrograms;
+use super::program::plan_cache::PlanCache;
+use super::reduction_groups::ReductionGroups;
+use super::refusals::Refusals;
+use super::replay::recipe::Recipe;
+use super::structure_cache::StructureCache;
+use crate::blocks::cache::{BlockCache, BlockPart};
+use crate::graph::value::{Value, ValueId};
+use crate::memory::ranges::Ranges;
+use crate::memory::tiling::Tile;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::Arc;
+
+/// An open driver with its blocks, and what was found out about it.
+pub(crate) struct OpenDevice {
+    pub blocks: BlockCache,
+    /// How the driver does operations.
+    pub ways: OperationLowerings,
+    pub functions: FunctionLowerings,
+    /// The programs of what was computed at once.
+    pub programs: EagerPrograms,
+    /// The plans of walks.
+    pub plans: PlanCache,
+    /// The programs that the driver did not take.
+    pub refusals: Refusals,
+    /// What was done in flushes.
+    pub recipes: StructureCache<Recipe>,
+    /// Values that the present evaluation computes on another device.
+    pub elsewhere: FxHashSet<ValueId>,
+    /// What becomes of the values of the present evaluation.
+    pub fates: Arc<Fates>,
+    /// Which reductions go together in the present evaluation.
+    pub together: Arc<ReductionGroups>,
+    /// Pending values that the present evaluation was not asked for.
+    pub others: Arc<Others>,
+    /// Values that will be asked for after what the present evaluation is for.
+    pub next: Vec<Value>,
+    /// Copies that the present evaluation reads in place of rotated values.
+    pub halos: Halos,
+    /// What the present evaluation goes on with where it expands operations.
+    pub steps: LoweredSteps,
+    /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so
+    /// that its pieces are the same programs.
+    pub last_cut: Option<u64>,
+    /// What the steps before the one that is looked for will have computed.
+    pub promised: Promised,
+}
+
+/// Elements that will be computed by steps that are not done yet.
+#[derive(Default)]
+pub(crate) struct Promised(FxHashMap<ValueId, Ranges>);
+
+impl Promised {
+    /// Adds what a step will compute.
+    pub fn insert(&mut self, value: ValueId, range: Range<usize>) {
+        self.0.entry(value).or_default().insert(range);
+    }
+
+    /// Whether anything of a value is promised.
+    pub fn has(&self, value: ValueId) -> bool {
+        self.0.contains_key(&value)
+    }
+
+    /// Whether with what is computed of a value these positions are there.
+    pub fn complete(&self, value: ValueId, computed: &Ranges, range: Range<usize>) -> bool {
+        self.first_gap(value, computed, range).is_none()
+    }
+
+    /// The first of these positions of a value that is neither computed nor promised.
+    pub fn first_gap(
+        &self,
+        value: ValueId,
+        computed: &Ranges,
+        range: Range<usize>,
+    ) -> Option<usize> {
+        let mut first = computed.first_gap(range.clone())?;
+        let Some(promised) = self.0.get(&value) else { return Some(first) };
+        loop {
+            let next = promised.first_gap(first..range.end)?;
+            if next == first {
+                return Some(first);
+            }
+            first = computed.first_gap(next..range.end)?;
+        }
+    }
+}
+
+impl OpenDevice {
+    /// A device of which nothing is known yet.
+    pub fn new(blocks: BlockCache) -> OpenDevice {
+        OpenDevice {
+            blocks,
+            ways: OperationLowerings::default(),
+            functions: FunctionLowerings::default(),
+            programs: EagerPrograms::default(),
+            plans: PlanCache::default(),
+            refusals: Refusals::default(),
+            recipes: StructureCache::default(),
+            elsewhere: FxHashSet::default(),
+            fates: Arc::default(),
+            together: Arc::default(),
+            others: Arc::default(),
+            next: Vec::new(),
+            halos: Halos::default(),
+            steps: LoweredSteps::default(),
+            last_cut: None,
+            promised: Promised::default(),
+        }
+    }
+
+    /// Whether positions of a value are computed, or will be by the steps before.
+    pub fn is_there(&self, value: &Value, range: Range<usize>) -> bool {
+        self.promised.complete(value.id(), &value.state().computed, range)
+    }
+
+    /// As `is_there`, of all of a value.
+    pub fn is_all_there(&self, value: &Value) -> bool {
+        self.is_there(value, 0..value.len())
+    }
+
+    /// Forgets what steps were to give and to bring: they are done, or never will be.
+    pub fn promise_no_more(&mut self) {
+        self.promised.0.clear();
+        self.blocks.expect_no_more();
+    }
+
+    /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
+    /// together, beside those others, and after which those values are asked for.
+    pub fn begin(
+        &mut self,
+        (fates, together, others): (&Arc<Fates>, &Arc<ReductionGroups>, &Arc<Others>),
+        next: &[Value],
+    ) {
+        self.begin_anew();
+        self.fates = fates.clone();
+        self.together = together.clone();
+        self.others = others.clone();
+        self.next = next.to_vec();
+    }
+
+    /// Begins an evaluation that decides nothing.
+    pub fn begin_anew(&mut self) {
+        self.blocks.begin();
+        self.refusals.begin();
+        self.elsewhere.clear();
+        self.promised.0.clear();
+    }
+
+    /// Lets go of a tile of a value that is pending otherwise, unless it is in host memory; whether it is gone.
+    pub fn lose(&mut self, value: &Value, tile: &Tile) -> bool {
+        if value.state().on_host.covers(tile.range.clone()) {
+            return false;
+        }
+        self.blocks.tracer.frees(value);
+        self.blocks.forget(&(value.id(), BlockPart::Tile(tile.number)));
+        value.mark_lost(tile.range.clone());
+        true
+    }
+
+    /// What the present evaluation goes on with after a pause.
+    pub fn lay_aside(&mut self) -> (Halos, LoweredSteps) {
+        self.next.clear();
+        (std::mem::take(&mut self.halos), std::mem::take(&mut self.steps))
+    }
+}
+
+impl Deref for OpenDevice {
+    type Target = BlockCache;
+
+    fn deref(&self) -> &BlockCache {
+        &self.blocks
+    }
+}
+
+impl DerefMut for OpenDevice {
+    fn deref_mut(&mut self) -> &mut BlockCache {
+        &mut self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_computed_or_promised() {
+        let mut promised = Promised::default();
+        let mut computed = Ranges::default();
+        computed.insert(0..8);
+        computed.insert(16..24);
+        assert_eq!(promised.first_gap(1, &computed, 0..32), Some(8));
+        promised.insert(1, 8..16);
+        assert!(promised.complete(1, &computed, 4..24));
+        assert_eq!(promised.first_gap(1, &computed, 0..32), Some(24));
+        promised.insert(1, 24..28);
+        assert_eq!(promised.first_gap(1, &computed, 0..32), Some(28));
+        promised.insert(1, 28..32);
+        assert!(promised.complete(1, &computed, 0..32));
+        // Of another value nothing is said.
+        assert!(!promised.complete(2, &computed, 4..24));
+        let promised = Promised::default();
+        assert_eq!(promised.first_gap(1, &computed, 4..24), Some(8));
+    }
+}

@@ -1,0 +1,146 @@
+//! The structure of a flush: the key by which an equal flush is recognised.
+//!
+//! Owns the key, a [`Structure`] of everything that the schedule of a flush depends on: each pending value with its
+//! inputs, which values have other handles, how the computed ones lie, and which are wanted. Which values and which
+//! scalars they are is not part of it. Invariants: a flush has none if any of it is computed already, or if it could
+//! compute a value that it was not asked for; a constant value stands in it with its bits.
+//!
+//! Not here: the recipe kept by it (`recipe.rs`).
+
+use crate::graph::library_op::LibraryOp;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::schedule::flush::Demand;
+use crate::schedule::open_device::OpenDevice;
+use crate::schedule::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::structure_cache::Structure;
+use crate::thresholds::T;
+
+/// Words of a value, mostly at most.
+const WORDS: usize = 12;
+
+/// The structure of a flush on a device; of one that is irregular, nothing.
+pub(crate) fn structure(
+    demand: &Demand<'_>,
+    below: &PendingGraph,
+    device: &OpenDevice,
+) -> Option<Structure> {
+    if device.plans.are_forbidden || below.values.len() > T.replayed_values {
+        return None;
+    }
+    let mut words = Structure::with_room(WORDS * (below.values.len() + below.leaves.len()));
+    words.push(device.tiling(&[usize::MAX]).tile(0).range.len() as u64);
+    words.extend([demand.range.start as u64, demand.range.end as u64, below.values.len() as u64]);
+    for (number, value) in below.values.iter().enumerate() {
+        if !below.is_new[number] {
+            return None;
+        }
+        pending(&mut words, value, &below.reads[number], below.outlives[number])?;
+    }
+    for (leaf, outlives) in below.leaves.iter().zip(&below.leaf_outlives) {
+        computed(&mut words, leaf, *outlives, device);
+    }
+    words.push(u64::MAX);
+    words.extend(demand.wanted().filter_map(|value| below.number(value.id()).map(u64::from)));
+    is_all(demand, below, device).then_some(words)
+}
+
+/// A value of which nothing is computed.
+fn pending(
+    words: &mut Structure,
+    value: &Value,
+    reads: &[InputSource],
+    outlives: bool,
+) -> Option<()> {
+    let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
+    if reads.len() != inputs.len() {
+        return None;
+    }
+    let dtype = value.dtype() as u64;
+    words.push(u64::from(value.0.weight) << 32 | dtype << 8 | u64::from(outlives));
+    words.extents(value.shape());
+    match op {
+        NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
+        NodeOp::Argument | NodeOp::Deferred(_) => return None,
+        NodeOp::Call(called) => {
+            words.push(12 << 32 | u64::from(called.result));
+            words.fingerprint(called.function.fingerprint());
+        }
+        NodeOp::Index(axis) => words.push(2 << 32 | u64::from(*axis)),
+        NodeOp::Reduce { op, n } => words.extend([3 << 32 | *op as u64, *n as u64]),
+        NodeOp::Gather => words.push(4 << 32),
+        NodeOp::Assign(view) => {
+            words.push(5 << 32);
+            words.layout(view.offset, &view.strides);
+            words.extents(&view.shape);
+        }
+        NodeOp::Join(join) => {
+            words.push(6 << 32 | u64::from(join.axis));
+            words.extents(&join.ends);
+        }
+        NodeOp::Whole(whole) => match whole {
+            LibraryOp::Scan(op) => words.push(7 << 32 | *op as u64),
+            LibraryOp::Sort => words.push(8 << 32),
+            LibraryOp::ArgSort => words.push(9 << 32),
+            LibraryOp::MatMul(n) => words.extend([10 << 32, *n as u64]),
+        },
+        // They are done in host memory.
+        NodeOp::Scatter(_) | NodeOp::WhereTrue => return None,
+    }
+    for (input, source) in inputs.iter().zip(reads) {
+        match source {
+            InputSource::Scalar => {}
+            InputSource::Pending(number) => words.push(1 << 32 | u64::from(*number)),
+            InputSource::Leaf(number) => words.push(2 << 32 | u64::from(*number)),
+        }
+        match input {
+            Input::Scalar(scalar) => words.push(3 << 32 | scalar.dtype as u64),
+            Input::Whole(_) => words.push(4 << 32),
+            Input::View(_, layout) => words.layout(layout.offset, &layout.strides),
+        }
+    }
+    Some(())
+}
+
+/// A computed value: where its elements are, as far as it matters.
+fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDevice) {
+    // Only what was computed gives its block away.
+    let is_free = !outlives
+        && matches!(leaf.0.kind, ValueKind::Expr { .. })
+        && device.may_take(leaf, &device.tiling_of(leaf).tile(0));
+    let dtype = leaf.dtype() as u64;
+    let streams = u64::from(leaf.is_external());
+    words.push(dtype << 8 | streams << 2 | u64::from(is_free) << 1 | u64::from(outlives));
+    words.extents(leaf.shape());
+    if let ValueKind::Constant(scalar) = leaf.0.kind {
+        words.extend([1, scalar.bits]);
+        return;
+    }
+    words.push(0);
+    // Of what is only in host memory, a little may be gathered.
+    if !device.caps.host_memory {
+        let mut tiles: Vec<u64> =
+            device.tiles(leaf.id()).into_iter().map(|(number, _)| number as u64).collect();
+        tiles.sort_unstable();
+        words.push(tiles.len() as u64);
+        words.extend(tiles);
+        words.push(u64::from(leaf.state().on_host.covers(0..leaf.len())));
+    }
+}
+
+/// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where
+/// something else holds what is computed in passing.
+fn is_all(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> bool {
+    let Some(interner) = &demand.value.0.interner else { return true };
+    let is_own = |value: &Value| below.number(value.id()).is_some();
+    let has_reduction = || below.values.iter().any(|value| value.reduces().is_some());
+    if device.caps.max_reductions > 1
+        && has_reduction()
+        && !interner.pending_reductions().iter().all(is_own)
+    {
+        return false;
+    }
+    let is_wanted = |value: &Value| demand.wanted().any(|wanted| wanted.id() == value.id());
+    let mut held = below.values.iter().zip(&below.outlives).filter(|(_, outlives)| **outlives);
+    let shares = held.any(|(value, _)| !is_wanted(value));
+    !shares || interner.pending().iter().all(is_own)
+}

@@ -1,0 +1,401 @@
+//! Strip-mining: consecutive kernels are launched for a few rows at a time, while these are in a cache.
+//!
+//! Rows that are scaled by their own mean and deviation are read by three kernels. A device that works in host memory
+//! reads them from there three times if they exceed its cache. If all kernels are launched for some rows before the
+//! first is launched for the next rows, they are read once (loop tiling across loops).
+//!
+//! Owns [`Strips`]: how many rows there are, and how many points of each kernel's first axis belong to one. Invariants:
+//! the kernels are the same programs over fewer points, and each point is computed once, so bits are the same; a kernel
+//! reads no more of an earlier kernel's result than that has computed for the rows so far.
+//!
+//! Not here: which kernels follow each other (`ordering.rs`), their launches (`execute/strip_launches.rs`), the cost of
+//! a strip (`cost.rs`).
+
+use crate::blocks::cache::BlockPart;
+use crate::graph::value::{Value, ValueId};
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::cost;
+use crate::schedule::program::kernel::{Kernel, KernelCode};
+use crate::thresholds::T;
+use gpupy_core::driver::{Access, Capabilities};
+use gpupy_core::ir::{AccessKind, Form, Inst};
+use gpupy_core::op::Op;
+use gpupy_core::shape::size_of;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// A kernel that is launched alone, and the tile that it gives.
+#[derive(Clone, Copy)]
+pub(crate) struct RowKernel<'k> {
+    pub kernel: &'k Kernel,
+    pub value: &'k Value,
+    pub tile: &'k Tile,
+}
+
+/// How kernels are launched strip by strip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Strips {
+    rows: usize,
+    count: usize,
+    /// Of each kernel, the points of its first axis that are one row.
+    points: SmallVec<[usize; 8]>,
+}
+
+impl Strips {
+    /// How the first of these kernels are launched strip by strip, if that pays: as many as read what one before them
+    /// reads or gives.
+    pub fn of<'k>(
+        caps: &Capabilities,
+        mut kernels: impl Iterator<Item = RowKernel<'k>>,
+    ) -> Option<Strips> {
+        // Elsewhere it is not known what is in a cache.
+        let first = kernels
+            .next()
+            .filter(|first| caps.host_memory && cost::is_for_strips(&first.kernel.space))?;
+        let kernels = std::iter::once(first).chain(kernels);
+        let mut group: SmallVec<[RowKernel<'k>; 8]> = SmallVec::new();
+        let mut rows = 0;
+        for next in kernels.take(T.most_striped) {
+            if !has_rows(&next) {
+                break;
+            }
+            let shared = gcd(rows, next.kernel.space[0]);
+            group.push(next);
+            if shared < T.fewest_strips
+                || !group.iter().all(|given| in_order(given, &group, shared))
+            {
+                group.pop();
+                break;
+            }
+            rows = shared;
+        }
+        // What is behind the last that reads something again gains nothing.
+        while let Some(last) = group.last()
+            && group.len() > 1
+            && !reads_again(last, &group[..group.len() - 1])
+        {
+            group.pop();
+        }
+        if group.len() < 2 {
+            return None;
+        }
+        let rows = group.iter().fold(0, |rows, given| gcd(rows, given.kernel.space[0]));
+        let touched = TouchedBytes::of(&group);
+        let count = cost::strips(touched.bytes, touched.again, touched.in_passing, rows)?;
+        let points = group.iter().map(|given| given.kernel.space[0] / rows).collect();
+        Some(Strips { rows, count, points })
+    }
+
+    /// How many kernels are launched so.
+    pub fn kernels(&self) -> usize {
+        self.points.len()
+    }
+
+    /// How many strips there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The rows of each strip, one strip after another.
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
+        let (rows, count) = (self.rows as u128, self.count as u128);
+        let start = move |strip: u128| (strip * rows / count) as usize;
+        (0..count).map(move |strip| start(strip)..start(strip + 1))
+    }
+
+    /// A kernel's code for these rows.
+    pub fn code(&self, number: usize, code: &KernelCode, rows: Range<usize>) -> KernelCode {
+        let points = self.points[number];
+        let first = (rows.start * points) as i64;
+        let moved = |access: &Access| {
+            let mut access = access.clone();
+            access.offset += access.strides[0] * first;
+            access
+        };
+        let mut space = code.space.clone();
+        space[0] = rows.len() * points;
+        code.over(
+            space,
+            code.accesses.iter().map(moved).collect(),
+            code.dests.iter().map(moved).collect(),
+        )
+    }
+}
+
+/// Whether a kernel has rows, and gives them one after another.
+fn has_rows(given: &RowKernel<'_>) -> bool {
+    let (kernel, form) = (given.kernel, given.kernel.program.form);
+    let least = match form {
+        Form::Map => 1,
+        // Its last axis is combined.
+        Form::Reduce { .. } => 2,
+        Form::Scan { .. } | Form::Sort | Form::MatMul => return false,
+    };
+    let [dest] = &kernel.dests[..] else { return false };
+    let out = form.out_shape(&kernel.space);
+    kernel.space.len() >= least
+        && kernel.space[0] >= T.fewest_strips
+        && dest.offset == 0
+        && access::kind(dest, &out) == AccessKind::Contiguous
+        && size_of(&out) == given.tile.range.len()
+}
+
+/// Whether a kernel reads of what those of its group give only what they have given for the same rows or earlier ones.
+fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> bool {
+    let space = &reader.kernel.space;
+    let points = space[0] / rows;
+    reader.kernel.operands.iter().enumerate().all(|(number, (value, part))| {
+        let Some(writer) = group.iter().find(|given| given.value.id() == value.id()) else {
+            return true;
+        };
+        let row = writer.tile.range.len() / rows;
+        let reads_rows = |access: &Access| {
+            // The first position behind all that is read for so many rows grows with them, as what is given does.
+            let (first, others) = (access.strides[0], &access.strides[1..]);
+            let far = others.iter().zip(&space[1..]).map(|(s, n)| (*s).max(0) * (*n as i64 - 1));
+            let far = access.offset + far.sum::<i64>();
+            let behind = |rows: usize| far + first * ((rows * points) as i64 - 1) + 1;
+            first >= 0 && [1, rows].iter().all(|rows| behind(*rows) <= (rows * row) as i64)
+        };
+        *part == BlockPart::Tile(writer.tile.number)
+            && loads(reader.kernel, number).all(|inst| {
+                inst.op == Op::Load && reads_rows(&reader.kernel.accesses[inst.args[1] as usize])
+            })
+    })
+}
+
+/// The instructions that read an operand.
+fn loads(kernel: &Kernel, operand: usize) -> impl Iterator<Item = &Inst> {
+    kernel.program.insts.iter().filter(move |inst| {
+        matches!(inst.op, Op::Load | Op::Gather) && inst.args[0] as usize == operand
+    })
+}
+
+/// Whether a kernel reads rows that one of these reads or gives.
+fn reads_again(given: &RowKernel<'_>, before: &[RowKernel<'_>]) -> bool {
+    rows_of(given).any(|(value, _)| {
+        before.iter().any(|other| {
+            other.value.id() == value || rows_of(other).any(|(known, _)| known == value)
+        })
+    })
+}
+
+/// What a kernel reads row by row: each value with the bytes of it.
+fn rows_of<'k>(given: &RowKernel<'k>) -> impl Iterator<Item = (ValueId, usize)> + use<'k> {
+    let kernel = given.kernel;
+    kernel.operands.iter().enumerate().filter_map(move |(number, (value, _))| {
+        let bytes = |inst: &Inst| {
+            let access = (inst.op == Op::Load).then(|| &kernel.accesses[inst.args[1] as usize])?;
+            let reach = access::reach(access, &kernel.space).len();
+            (access.strides[0] != 0).then(|| reach * value.dtype().size())
+        };
+        Some((value.id(), loads(kernel, number).filter_map(bytes).max()?))
+    })
+}
+
+/// The bytes that a group of kernels goes over.
+struct TouchedBytes {
+    /// Each once.
+    bytes: usize,
+    /// Those that are read again, of values that three kernels read or give.
+    again: usize,
+    /// Those that the group gives and reads.
+    in_passing: usize,
+}
+
+impl TouchedBytes {
+    fn of(group: &[RowKernel<'_>]) -> TouchedBytes {
+        // Each value with its bytes, and how many kernels go over it.
+        let mut values: SmallVec<[(ValueId, usize, usize); 16]> = SmallVec::new();
+        let mut touch = |value, bytes| match values.iter_mut().find(|known| known.0 == value) {
+            Some((_, _, times)) => *times += 1,
+            None => values.push((value, bytes, 1)),
+        };
+        let mut in_passing = 0;
+        for given in group {
+            rows_of(given).for_each(|(value, bytes)| touch(value, bytes));
+            let bytes = given.tile.range.len() * given.value.dtype().size();
+            touch(given.value.id(), bytes);
+            let is_read = |other: &RowKernel<'_>| {
+                other.kernel.operands.iter().any(|(value, _)| value.id() == given.value.id())
+            };
+            in_passing += if group.iter().any(is_read) { bytes } else { 0 };
+        }
+        let again = values.iter().filter(|(_, _, times)| *times > 2);
+        TouchedBytes {
+            bytes: values.iter().map(|(_, bytes, _)| bytes).sum(),
+            again: again.map(|(_, bytes, times)| bytes * (times - 1)).sum(),
+            in_passing,
+        }
+    }
+}
+
+/// The greatest common divisor; of 0 and a number, the number.
+fn gcd(a: usize, b: usize) -> usize {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use gpupy_core::ir::Builder;
+    use gpupy_core::shape::{Shape, contiguous_strides};
+    use gpupy_core::{DType, Scalar};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// A kernel over a space that reads values, each by an access, and gives another one whole.
+    struct StripValue {
+        kernel: Kernel,
+        value: Value,
+        tile: Tile,
+    }
+
+    fn value(len: usize) -> Value {
+        Value::constant(&[len], Scalar::f32(0.0))
+    }
+
+    fn made(form: Form, space: &[usize], reads: &[(&Value, Access)]) -> StripValue {
+        let mut builder = Builder::new(form, space.len() as u32);
+        let mut given = None;
+        for (_, at) in reads {
+            let operand = builder.operand(DType::F32);
+            let slot = builder.access(access::kind(at, space));
+            let loaded = builder.load(operand, slot);
+            given = Some(given.map_or(loaded, |other| builder.op(Op::Add, &[other, loaded])));
+        }
+        let mut given = given.unwrap();
+        if let Form::Reduce { op } = form {
+            given = builder.reduce_by(op, given);
+        }
+        builder.store(given);
+        let out = form.out_shape(space);
+        let dests = vec![access::access(0, &contiguous_strides(&out))];
+        let accesses = reads.iter().map(|(_, at)| at.clone()).collect();
+        let code = KernelCode::new(builder.finish(), Shape::from(space), accesses, dests);
+        let operands =
+            reads.iter().map(|(value, _)| ((*value).clone(), BlockPart::Tile(0))).collect();
+        let len = size_of(&out);
+        let tile = crate::memory::tiling::Tiling::new(&[len], len).tile(0);
+        StripValue {
+            kernel: Kernel { code: Arc::new(code), operands, params: Vec::new() },
+            value: value(len),
+            tile,
+        }
+    }
+
+    fn given(made: &StripValue) -> RowKernel<'_> {
+        RowKernel { kernel: &made.kernel, value: &made.value, tile: &made.tile }
+    }
+
+    fn strips(made: &[&StripValue]) -> Option<Strips> {
+        let caps = Capabilities { host_memory: true, ..Capabilities::default() };
+        Strips::of(&caps, made.iter().map(|made| given(made)))
+    }
+
+    const SUM: Form = Form::Reduce { op: Op::Add };
+
+    /// Sums of rows, sums of rows less these, and the rows less these.
+    fn centred(rows: usize, columns: usize) -> [StripValue; 3] {
+        let x = value(rows * columns);
+        let at = access::access(0, &[columns as isize, 1]);
+        let sums = made(SUM, &[rows, columns], &[(&x, at.clone())]);
+        let given = sums.tile.range.len() / rows;
+        let of_row = access::access(0, &[given as isize, 0]);
+        let both = [(&x, at), (&sums.value, of_row)];
+        let squares = made(SUM, &[rows, columns], &both);
+        let less = made(Form::Map, &[rows, columns], &both);
+        [sums, squares, less]
+    }
+
+    #[test]
+    fn rows_that_three_kernels_read_are_read_in_strips() {
+        let [sums, squares, less] = centred(20_000, 1000);
+        let found = strips(&[&sums, &squares, &less]).unwrap();
+        assert_eq!((found.rows, &found.points[..]), (20_000, &[1, 1, 1][..]));
+        // Strips follow each other, and are all rows.
+        let ranges: Vec<Range<usize>> = found.ranges().collect();
+        assert!(ranges.iter().all(|rows| rows.len() >= T.fewest_strips));
+        assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, 20_000));
+        // What follows and reads nothing of them goes its own way.
+        let other = value(20_000);
+        let apart = made(Form::Map, &[20_000], &[(&other, access::access(0, &[1]))]);
+        assert_eq!(strips(&[&sums, &squares, &less, &apart]).unwrap().kernels(), 3);
+    }
+
+    #[test]
+    fn what_is_small_or_read_twice_or_needs_later_rows_is_not() {
+        let [sums, squares, less] = centred(2000, 1000);
+        assert_eq!(strips(&[&sums, &squares, &less]), None);
+        let [sums, squares, less] = centred(20_000, 1000);
+        assert_eq!(strips(&[&sums]), None);
+        assert_eq!(strips(&[&sums, &less]), None);
+        // Each row less the sum of the last one.
+        let x = sums.kernel.operands[0].0.clone();
+        let at = access::access(0, &[1000, 1]);
+        let last = access::access(sums.tile.range.len() as isize - 1, &[0, 0]);
+        let all = made(Form::Map, &[20_000, 1000], &[(&x, at), (&sums.value, last)]);
+        assert_eq!(strips(&[&sums, &all, &squares, &less]), None);
+        // Sums of all.
+        let row = || made(SUM, &[20_000_000], &[(&x, access::access(0, &[1]))]);
+        assert_eq!(strips(&[&row(), &row(), &row()]), None);
+    }
+
+    #[test]
+    fn what_is_given_in_passing_is_little() {
+        // A copy of everything would be there until the last strip.
+        let x = value(20_000_000);
+        let at = access::access(0, &[1]);
+        let copy = made(Form::Map, &[20_000_000], &[(&x, at.clone())]);
+        let again =
+            || made(Form::Map, &[20_000_000], &[(&copy.value, at.clone()), (&x, at.clone())]);
+        assert_eq!(strips(&[&copy, &again(), &again()]), None);
+    }
+
+    #[test]
+    fn kernels_whose_axes_are_merged_have_rows_of_many_points() {
+        let [sums, squares, _] = centred(18_000, 1000);
+        let x = sums.kernel.operands[0].0.clone();
+        let flat = made(Form::Map, &[18_000_000], &[(&x, access::access(0, &[1]))]);
+        let found = strips(&[&sums, &squares, &flat]).unwrap();
+        assert_eq!((found.rows, &found.points[..]), (18_000, &[1, 1, 1000][..]));
+        let code = found.code(2, &flat.kernel.code, 100..250);
+        assert_eq!((&code.space[..], code.accesses[0].offset), (&[150_000][..], 100_000));
+        assert_eq!(code.dests[0].offset, 100_000);
+    }
+
+    proptest! {
+        /// A kernel that may be launched strip by strip reads, of each strip, nothing that is not there.
+        #[test]
+        fn strips_read_what_is_there(
+            rows in 2usize..7,
+            inner in 1usize..4,
+            width in 1usize..4,
+            offset in 0usize..6,
+            strides in (-3isize..5, -2isize..3),
+        ) {
+            let (len, x) = (rows * width, value(64));
+            let writer = made(Form::Map, &[len], &[(&x, access::access(0, &[1]))]);
+            let space = [rows, inner];
+            let at = access::access(offset as isize, &[strides.0, strides.1]);
+            let position = |i: usize, j: usize| offset as isize + strides.0 * i as isize + strides.1 * j as isize;
+            let all = || (0..rows).flat_map(|i| (0..inner).map(move |j| (i, j)));
+            prop_assume!(all().all(|(i, j)| (0..len as isize).contains(&position(i, j))));
+            let reader = made(Form::Map, &space, &[(&writer.value, at)]);
+            let found = in_order(&given(&reader), &[given(&writer)], rows);
+            let is_there = all().all(|(i, j)| position(i, j) < ((i + 1) * width) as isize);
+            prop_assert!(!found || is_there, "{space:?} {offset} {strides:?}");
+            // Rows that are read as they are given are found to be.
+            let is_row = strides.0 == width as isize && all().all(|(i, j)| position(i, j) / width as isize == i as isize);
+            prop_assert!(found || !is_row || strides.0 < 0);
+        }
+    }
+}
