@@ -1,6 +1,7 @@
 """Boundary rules: shifts, margins and views of them, one in another, are what NumPy's are, in one launch.
 
-Not here: each of them by itself (``test_joining.py``), the coordinates (``schedule/walk/piecewise_coordinate.rs``).
+Not here: each of them by itself (``test_joining.py``), the coordinates
+(``schedule/walk/piecewise_coordinate.rs``).
 """
 
 import functools

@@ -84,7 +84,7 @@ def test_exact_binary_ufuncs_are_numpys_to_the_bit(device, name):
         check(function, f"{name} {a} {b}")
 
 
-# Bounds in ULP, and the intervals that operands are of where a function is not defined or overflows elsewhere.
+# Bounds in ULP, and the intervals that operands are of where a function overflows or is undefined elsewhere.
 FUNCTIONS = table.ufuncs(arity=1, exact=False)
 FUNCTIONS_OF_TWO = table.ufuncs(arity=2, exact=False)
 EVERYWHERE = (-1e30, 1e30)

@@ -237,6 +237,16 @@ impl Context {
         Ok(HostArray { buffer, dtype, view })
     }
 
+    /// A copy of external elements, read now: a later change of their file does not reach it.
+    ///
+    /// # Errors
+    /// Any error of the reader or the driver.
+    pub fn read_copy(&self, array: &Array) -> Result<Array> {
+        let taken = self.inner.door.recorder().taken_in(array)?;
+        self.evaluate(&[&taken])?;
+        Ok(taken)
+    }
+
     /// One element; evaluates no more than its block and moves no more than it.
     ///
     /// # Errors

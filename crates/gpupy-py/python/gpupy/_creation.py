@@ -219,7 +219,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
             np.array(0, ndmin=ndmin)
         extra = ndmin - made.ndim
         return made if extra <= 0 else made.reshape((1,) * extra + made.shape)
-    if isinstance(object, np.memmap) and copy is not False and order in ("K", "A") and not kwargs:
+    if isinstance(object, np.memmap) and copy is None and order in ("K", "A") and not kwargs:
         from ._outside.arrays import of_memmap
 
         read = of_memmap(object)

@@ -33,6 +33,15 @@ pub fn begin() -> bool {
     recording::begin()
 }
 
+/// Calls a function that is no part of what this thread records.
+///
+/// # Errors
+/// Those of the function.
+#[pyfunction]
+pub fn aside<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    recording::aside(|| function.call0())
+}
+
 /// Whether this thread records.
 #[pyfunction]
 pub fn is_recording() -> bool {
@@ -446,6 +455,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     inner.add_function(wrap_pyfunction!(decisions, &inner)?)?;
     inner.add_function(wrap_pyfunction!(abandon, &inner)?)?;
     inner.add_function(wrap_pyfunction!(leaks_views, &inner)?)?;
+    inner.add_function(wrap_pyfunction!(aside, &inner)?)?;
     inner.add_function(wrap_pyfunction!(is_recording, &inner)?)?;
     inner.add_function(wrap_pyfunction!(forget_others, &inner)?)?;
     inner.add_function(wrap_pyfunction!(discard, &inner)?)?;

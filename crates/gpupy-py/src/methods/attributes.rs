@@ -11,6 +11,7 @@ use crate::array::subclass::view_of;
 use crate::array::wrap::wrap_of;
 use crate::convert::dtypes;
 use gpupy_engine::Array;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -149,8 +150,13 @@ impl NdArray {
     }
 
     #[setter(_writable)]
-    fn _set_writable(&self, writable: bool) {
-        self.set_writable(writable);
+    fn _set_writable(slf: &Bound<'_, Self>, writable: bool) -> PyResult<()> {
+        if writable && matches!(elements(slf), ArrayElements::Lazy(array) if array.is_external()) {
+            let words = "cannot set WRITEABLE flag to True of an array whose elements are read from outside: copy it";
+            return Err(PyValueError::new_err(words));
+        }
+        slf.get().set_writable(writable);
+        Ok(())
     }
 
     /// True when both arrays show elements of one owner.

@@ -16,7 +16,6 @@ use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
 use gpupy_core::DType;
-use gpupy_engine::Pin;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;
 use pyo3::intern;
@@ -197,18 +196,24 @@ impl NdArray {
         };
         // Elements in host memory are exported in place; others are waited for, without a read guard.
         let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
+        let writable = slf.get().is_writable();
         let given = match there {
-            Some(pin) => BufferSource::Pin(pin),
+            Some(pin) => BufferSource::Exported(Exported::pinned(pin, writable)),
             None => match elements(&slf) {
-                ArrayElements::Lazy(array) => BufferSource::Pin(
-                    array_export::pin(slf.py(), &array, false).inspect_err(refused)?,
-                ),
+                // External elements are never written, so that a read-only array over those in view is enough.
+                ArrayElements::Lazy(array) if array.is_external() && !writable => {
+                    BufferSource::Exported(Exported::of(slf.py(), &array).inspect_err(refused)?)
+                }
+                ArrayElements::Lazy(array) => {
+                    let pin = array_export::pin(slf.py(), &array, false).inspect_err(refused)?;
+                    BufferSource::Exported(Exported::pinned(pin, writable))
+                }
                 ArrayElements::Numpy(array) => BufferSource::Numpy(array),
             },
         };
         match given {
-            BufferSource::Pin(pin) => {
-                let exported = Box::new(Exported::pinned(pin, slf.get().is_writable()));
+            BufferSource::Exported(exported) => {
+                let exported = Box::new(exported);
                 // SAFETY: `view` is a description to fill in. It points into `exported`, which lives
                 // until `__releasebuffer__` drops it.
                 unsafe {
@@ -297,7 +302,7 @@ fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
 
 /// The owner of an exported buffer.
 enum BufferSource<'py> {
-    Pin(Pin),
+    Exported(Exported),
     Numpy(Bound<'py, PyAny>),
 }
 

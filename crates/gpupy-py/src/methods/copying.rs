@@ -1,6 +1,7 @@
 //! Copies of arrays, in another dtype and order where that is asked.
 //!
-//! Owns these methods of [`NdArray`]. Invariant: a copy is lazy, and later writes do not change it.
+//! Owns these methods of [`NdArray`]. Invariant: later writes do not change a copy. It is lazy, unless the elements are
+//! external: then it is read at once.
 //!
 //! Not here: NumPy's signatures (`python/gpupy/_methods.py`).
 
@@ -9,6 +10,7 @@ use crate::array::subclass::like;
 use crate::convert::{cast_warnings, dtypes};
 use crate::session::context::{context, holds, open, ready};
 use crate::session::errors::{to_py, warn_of_lost_parts};
+use crate::session::waiting;
 use pyo3::prelude::*;
 
 #[pymethods]
@@ -22,6 +24,11 @@ impl NdArray {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
         let Some(dtype) = dtype else {
+            if array.is_external() {
+                let context = ready(slf.py())?;
+                let taken = waiting::wait(slf.py(), || context.read_copy(&array)).map_err(to_py)?;
+                return like(slf, NdArray::lazy(taken)).map(Some);
+            }
             let context = context()?;
             let copied =
                 if by_strides { context.copy_by_strides(&array) } else { context.copy(&array) };

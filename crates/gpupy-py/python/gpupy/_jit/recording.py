@@ -82,7 +82,7 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
         arguments = Arguments(args, kwargs, memory.open)
     except Refused as why:
         return _plainly(jit, function, args, kwargs, str(why))
-    before, collects = sys.getprofile(), gc.isenabled()
+    before = sys.getprofile()
     # Whatever is raised, and by whatever signal: nothing is left on.
     try:
         if not _own.begin():
@@ -92,8 +92,6 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
     finally:
         try:
             sys.setprofile(before if _own.is_recording() else sys.getprofile())
-            if collects:
-                gc.enable()
         finally:
             _own.discard()
 

@@ -50,6 +50,8 @@ _PURE_MODULES = frozenset(
 )
 # Classes whose built-in methods change nothing but containers, which are compared.
 _PURE_CLASSES = (int, float, complex, bool, str, bytes, tuple, list, dict, set, frozenset, range, slice, type)
+# Functions of NumPy's that read how it is set.
+_SETTINGS = frozenset("get_printoptions geterr geterrcall getbufsize geterrobj".split())
 # Functions of NumPy's that read what may change.
 _READERS = frozenset("load loadtxt genfromtxt fromfile memmap open_memmap fromregex".split())
 _LEAVES = (
@@ -61,6 +63,8 @@ _BUILT_IN = (
     *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType),
 )
+# Modules whose numbers depend on a context that anybody may set.
+_DECIMAL = ("decimal", "_decimal", "_pydecimal")
 # The most items of a container that is watched, and the most guards of a function.
 _MOST_ITEMS, _MOST_GUARDS = 256, 2_000
 
@@ -69,8 +73,8 @@ Guard = tuple[Any, ...]
 
 class Watch:
     """Watches this thread, inside of a ``with`` statement; then it has guards, or a reason to record
-    nothing. Garbage is not collected meanwhile: callbacks and finalizers run at any time, and what they do
-    is not the function's."""
+    nothing. What the collector of garbage runs, callbacks and finalizers, is not the function's: it collects
+    at calls, without being watched or recorded."""
 
     def __init__(self, function: Callable[..., Any], others: list[Any], containers: list[Any]) -> None:
         self.refused: str | None = None
@@ -158,6 +162,8 @@ class Watch:
             # Something ended it before this could be taken back.
             sys.setprofile(self._before)
             return
+        if self._collects and 0 < gc.get_threshold()[0] < gc.get_count()[0]:
+            _own.aside(_collect)
         if callable(self._before):
             self._before(frame, event, value)
         if event == "c_call" and _shares_work(value) and _is_own(frame):
@@ -227,6 +233,8 @@ class Watch:
         if is_module or owner is None:
             module = str(getattr(builtin, "__module__", None) or getattr(owner, "__name__", ""))
             is_pure = module.partition(".")[0] in (*_OURS, *_PURE_MODULES)
+            if module == "gc" and name in ("enable", "disable"):
+                self._collects = name == "enable"
             if module == "builtins" and name in _UNCLEAR:
                 self.tells_numbers = True
                 self._refuse(f"line {frame.f_lineno}: it calls `{name}`")
@@ -294,6 +302,8 @@ class Watch:
         if issubclass(type(owner), types.ModuleType):
             # What stands for NumPy in a scope is gpupy here.
             owner = owner if actual(owner) is owner else gpupy
+            if attribute in _SETTINGS and owner.__name__.split(".")[0] in _OURS:
+                self._refuse(f"it reads how NumPy is set by `{attribute}`")
             if owner.__name__.split(".")[-1] == "random" and owner.__name__.split(".")[0] in _OURS:
                 self._refuse(f"it draws random numbers by `{owner.__name__}.{attribute}`", has_effects=True)
             value = owner.__dict__.get(attribute, _MISSING)
@@ -362,6 +372,8 @@ class Watch:
             return
         self._names[id(value)] = name
         self._known[id(value)] = value
+        if (value if issubclass(kind, type) else kind).__module__ in _DECIMAL:
+            self._refuse(f"{name} computes by the context of `decimal`")
         if type(value) is Array:
             self.arrays.append(value)
         elif issubclass(kind, (Scalar, *_BUILT_IN)):
@@ -397,7 +409,9 @@ class Watch:
         elif hasattr(kind, "__next__"):
             self._refuse(f"{name} is an iterator")
         elif kind is functools.partial:
-            for part in (value.func, value.args, value.keywords):
+            for attribute in ("func", "args", "keywords"):
+                part = getattr(value, attribute)
+                self._guard("attribute", value, attribute, part, f"`{attribute}` of {name}")
                 self._know(part, name)
         elif kind is Proxy or not (issubclass(kind, type) or _is_ours(kind) or _is_pythons(kind)):
             self._refuse(f"{name} is an object of class {type(value).__name__}, which cannot be watched")
@@ -445,6 +459,11 @@ class _Missing:
 _MISSING = _Missing()
 # Of classes that Python code makes.
 _HEAP, _IMMUTABLE = 1 << 9, 1 << 8
+
+
+def _collect() -> None:
+    """Collects the garbage that is young."""
+    gc.collect(0)
 
 
 def _shares_work(builtin: Any) -> bool:

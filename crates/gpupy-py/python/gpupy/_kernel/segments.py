@@ -6,7 +6,8 @@ computed, with a mask for each, and where they meet, the masks choose. What is l
 *state*; the kinds of its numbers are those that all ways which lead there agree on, found by going round
 until nothing changes.
 
-Not here: blocks (``flow.py``), kinds (``kinds.py``), the loop around segments (``gpupy_engine::ScalarFunction``).
+Not here: blocks (``flow.py``), kinds (``kinds.py``), the loop around segments
+(``gpupy_engine::ScalarFunction``).
 """
 
 from __future__ import annotations

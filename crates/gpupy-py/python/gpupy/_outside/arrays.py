@@ -6,6 +6,7 @@ computed from it is an array as any other, whose tiles read theirs. Not here: re
 that go to files (``storing.py``).
 """
 
+import operator
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -37,7 +38,7 @@ def open_memmap(
     ``offset`` on; without ``shape`` all of them. The file may be larger than memory. A file that changes
     meanwhile is an ``OSError``, because earlier and later reads would not match.
     """
-    path = os.fspath(filename)
+    path = os.fsdecode(filename)
     if dtype is None:
         if shape is not None or offset or order != "C":
             raise TypeError(
@@ -54,13 +55,28 @@ def open_memmap(
             extents, fortran, dtype = read[version](file)
             offset = file.tell()
         return _opened(path, offset, tuple(extents), np.dtype(dtype), fortran)
-    dtype = np.dtype(dtype)
-    if shape is None:
-        shape = (os.stat(path).st_size - offset) // dtype.itemsize
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    dtype, offset = np.dtype(dtype), operator.index(offset)
     if order not in ("C", "F"):
         raise ValueError(f"open_memmap: order is 'C' or 'F', not {order!r}")
-    return _opened(path, offset, extents, dtype, order == "F")
+    _check(dtype, "open_memmap", f"numpy.memmap(`{path}`, …)")
+    size = os.stat(path).st_size
+    if not 0 <= offset <= size:
+        raise ValueError(f"open_memmap: offset {offset} is not within `{path}`, which has {size} bytes")
+    if shape is None:
+        if (size - offset) % dtype.itemsize:
+            raise ValueError(
+                f"open_memmap: the {size - offset} bytes of `{path}` are no whole number of {dtype}"
+            )
+        shape = (size - offset) // dtype.itemsize
+    return _opened(path, offset, _extents(shape), dtype, order == "F")
+
+
+def _extents(shape: Any) -> tuple[int, ...]:
+    """A shape as NumPy takes it: a number or several."""
+    try:
+        return (operator.index(shape),)
+    except TypeError:
+        return tuple(operator.index(extent) for extent in shape)
 
 
 def _opened(path: str, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any], fortran: bool) -> ndarray:
@@ -77,16 +93,17 @@ def _check(dtype: np.dtype[Any], name: str, instead: str) -> None:
 
 def from_chunks(
     reader: Any,
-    shape: "Sequence[int] | None" = None,
+    shape: "int | Sequence[int] | None" = None,
     dtype: Any = None,
-    chunks: "Sequence[int] | None" = None,
+    chunks: "int | Sequence[int] | None" = None,
 ) -> ndarray:
     """An array of the elements that a reader returns when they are needed.
 
     ``reader`` is an array of Zarr's or HDF5's, or anything else with ``shape``, ``dtype`` and
     ``reader[slices]``; or a function that is called with a tuple of slices, one for each axis, and returns
     the elements of that box. ``chunks`` are its preferred extents. It is called while an evaluation waits for
-    it: it may not compute with gpupy's arrays, and has to return the same elements each time.
+    it: it may not compute with gpupy's arrays, and has to return the same elements each time, of the box's
+    shape and of a dtype that ``dtype`` takes without loss of kind (``casting="same_kind"``).
     """
     if shape is None:
         shape = reader.shape
@@ -94,11 +111,11 @@ def from_chunks(
         dtype = reader.dtype
     if chunks is None:
         chunks = getattr(reader, "chunks", None)
-    extents = tuple(int(extent) for extent in shape)
+    extents = _extents(shape)
     wanted = np.dtype(dtype)
     _check(wanted, "from_chunks", "numpy.asarray(reader)")
     if chunks is not None:
-        chunks = tuple(max(1, int(chunk)) for chunk in chunks)
+        chunks = tuple(max(1, chunk) for chunk in _extents(chunks))
         if len(chunks) != len(extents):
             raise ValueError(
                 f"from_chunks: chunks {chunks} are not one extent for each axis of shape {extents}"
@@ -111,10 +128,12 @@ def from_chunks(
 
     def read(first: int, stop: int) -> np.ndarray[Any, Any]:
         parts = []
-        for box, count in boxes(extents, first, stop):
-            part = np.asarray(get(box))
-            if part.size != count:
-                raise ValueError(f"the reader gave {part.shape} for {_words(box)}")
+        for box, _count in boxes(extents, first, stop) if extents else [((), 1)]:
+            part = _part(get(box), box)
+            if not np.can_cast(part.dtype, wanted, "same_kind"):
+                raise TypeError(
+                    f"the reader gave {part.dtype} for {_words(box)}, which {wanted} does not hold"
+                )
             parts.append(np.ascontiguousarray(part, wanted).reshape(-1))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -123,13 +142,25 @@ def from_chunks(
     return read_array(read, name, unit, extents, wanted)
 
 
+def _part(given: Any, box: tuple[slice, ...]) -> np.ndarray[Any, Any]:
+    """What a reader gave, which has to have the shape of the box and no masked elements."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise TypeError(f"the reader gave masked elements for {_words(box)}: fill them (`.filled(value)`)")
+    part = np.asarray(given)
+    shape = tuple(axis.stop - axis.start for axis in box)
+    if part.shape != shape:
+        raise ValueError(f"the reader gave shape {part.shape} for {_words(box)}, which has {shape}")
+    return part
+
+
 def _words(box: tuple[slice, ...]) -> str:
     return "[" + ", ".join(f"{part.start}:{part.stop}" for part in box) + "]"
 
 
 def of_memmap(array: Any) -> ndarray | None:
     """An array of the elements that a memory map of NumPy's shows, read from its file; ``None`` where they
-    have to be copied: it may be written to, or is little, or does not lie so that it can be said.
+    have to be copied: it, or the map that it is a view of, may be written to, it is little, another file has
+    its name by now, or it does not lie so that it can be said.
     """
     if array.flags.writeable or array.nbytes < _LEAST or not is_lazy(array.dtype):
         return None
@@ -137,7 +168,9 @@ def of_memmap(array: Any) -> ndarray | None:
     while isinstance(root.base, np.ndarray):
         root = root.base
     path = getattr(root, "filename", None)
-    if path is None or not isinstance(root, np.memmap) or not os.path.isfile(path):
+    if path is None or not isinstance(root, np.memmap) or root.mode != "r":
+        return None
+    if not _is_mapped(root.__array_interface__["data"][0], path):
         return None
     size, strides = array.itemsize, array.strides
     away = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
@@ -151,3 +184,20 @@ def of_memmap(array: Any) -> ndarray | None:
     last = sum((extent - 1) * stride for extent, stride in zip(array.shape, strides, strict=True))
     flat = file_array(os.fspath(path), offset, (last // size + 1,), array.dtype)
     return cast(ndarray, flat._views(stride_tricks.as_strided, array.shape, strides, False, False))
+
+
+def _is_mapped(address: int, path: "str | os.PathLike[str]") -> bool:
+    """Whether the file of this name is mapped at an address. False where it was replaced, or the system does
+    not say.
+    """
+    try:
+        node = os.stat(path).st_ino
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                place, _flags, _offset, _device, inode = line.split(maxsplit=5)[:5]
+                first, _, end = place.partition("-")
+                if int(first, 16) <= address < int(end, 16):
+                    return int(inode) == node
+    except (OSError, ValueError):
+        pass
+    return False

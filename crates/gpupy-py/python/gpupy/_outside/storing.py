@@ -7,6 +7,8 @@ here: what is read (``arrays.py``).
 
 import io
 import os
+import shutil
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from numpy.lib import format as _format
 
 from .._creation import asarray
 from .._fallback import to_host
+from .._gpupy import ndarray
 from . import progress
 from .boxes import boxes, unit_of
 
@@ -26,11 +29,21 @@ def store(x: Any, target: Any) -> None:
 
     ``target`` is a path, where a file of NumPy's format is made, or an array of the same shape that is
     written by ``target[slices] = part``: Zarr's, HDF5's, NumPy's. The result may be larger than memory.
-    After an interrupt or an error the written parts stay, and a note on the exception has their number.
+    After an interrupt or an error the written parts stay, and a note on the exception has their number. A
+    file that is there already is replaced once all is written; until then the parts are in a file beside it.
     """
+    if any(kind.__name__ == "MaskedArray" for kind in type(x).__mro__):
+        raise TypeError("store: masked arrays have a mask beside their elements: store `x.filled(value)`")
     array = asarray(x)
-    if isinstance(target, (str, os.PathLike)):
-        return _to_file(array, os.fspath(target))
+    if isinstance(target, (str, bytes, os.PathLike)):
+        return _to_file(array, os.fsdecode(target))
+    if not hasattr(target, "shape") or not hasattr(target, "__setitem__"):
+        raise TypeError(
+            f"store: {type(target).__name__} is neither a path nor an array to write `target[slices]` of"
+        )
+    if isinstance(target, (np.ndarray, ndarray)):
+        # Parts that are written must not be read again: the elements are those of now.
+        array = array.copy()
     shape = tuple(target.shape)
     if shape != array.shape:
         raise ValueError(f"store: the target has shape {shape}, the array {array.shape}")
@@ -44,6 +57,27 @@ def store(x: Any, target: Any) -> None:
 
 
 def _to_file(array: Any, path: str) -> None:
+    if array.dtype.hasobject:
+        raise TypeError(f"store: files of {array.dtype} hold pickles: use numpy.save")
+    path = os.path.realpath(path)
+    if not os.path.isfile(path):
+        return _write_file(array, path)
+    # The file may be what the array reads, and an error must not cost what is in it.
+    folder, name = os.path.split(path)
+    handle, beside = tempfile.mkstemp(".part", f"{name}.", folder)
+    os.close(handle)
+    shutil.copymode(path, beside)
+    try:
+        _write_file(array, beside)
+    except BaseException:
+        if not os.path.getsize(beside):
+            os.remove(beside)
+        raise
+    os.replace(beside, path)
+    return None
+
+
+def _write_file(array: Any, path: str) -> None:
     header = {
         "shape": array.shape,
         "fortran_order": False,
@@ -55,7 +89,10 @@ def _to_file(array: Any, path: str) -> None:
         _format.write_array_header_1_0(head, header)
 
         def write(box: tuple[slice, ...], part: np.ndarray[Any, Any]) -> None:
-            put(memoryview(np.ascontiguousarray(part).data).cast("B"))
+            if not file.tell():
+                put(memoryview(head.getvalue()))
+            # As bytes, since not every dtype has buffers.
+            put(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
 
         def put(rest: memoryview) -> None:
             while rest:
@@ -67,8 +104,9 @@ def _to_file(array: Any, path: str) -> None:
                     raise OSError(error.errno, words, path) from None
                 rest = rest[count or 0 :]
 
-        put(memoryview(head.getvalue()))
         _write_parts(array, None, write, path)
+        if not file.tell():
+            put(memoryview(head.getvalue()))
 
 
 def _write_parts(array: Any, chunks: Any, write: Any, name: str) -> None:

@@ -155,6 +155,19 @@ pub fn forget_others() {
     }
 }
 
+/// Runs work that is no part of what this thread records: arrays show their own elements meanwhile, and no other
+/// recording begins.
+pub fn aside<R>(work: impl FnOnce() -> R) -> R {
+    struct Restore(Option<JitRecording>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            OURS.set(self.0.take());
+        }
+    }
+    let _restore = Restore(OURS.take());
+    work()
+}
+
 /// Does something with the recording of this thread, which runs no Python.
 pub fn with<R>(work: impl FnOnce(&mut JitRecording) -> R) -> Option<R> {
     OURS.with_borrow_mut(|ours| ours.as_mut().map(work))
