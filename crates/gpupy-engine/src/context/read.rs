@@ -20,9 +20,11 @@ use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::memory::{self, of_array, refused};
+use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Elements that are not in host memory.
@@ -242,9 +244,15 @@ impl Context {
     /// # Errors
     /// Any error of the reader or the driver.
     pub fn read_copy(&self, array: &Array) -> Result<Array> {
-        let taken = self.inner.door.recorder().taken_in(array)?;
-        self.evaluate(&[&taken])?;
-        Ok(taken)
+        let host = self.read(array)?;
+        let Some(first) = host.bytes().and_then(|bytes| NonNull::new(bytes.as_ptr().cast_mut()))
+        else {
+            return Array::from_bytes(host.dtype(), host.shape(), &host.to_vec()?);
+        };
+        let (dtype, shape): (_, Shape) = (host.dtype(), host.shape().into());
+        // SAFETY: from `first` on lie the elements of the shape in C order, aligned as a buffer is. A read gives
+        // elements that are never written again, and keeps them while it lives.
+        Ok(unsafe { Array::of_constant(dtype, &shape, first, Box::new(host)) })
     }
 
     /// One element; evaluates no more than its block and moves no more than it.

@@ -73,7 +73,7 @@ impl NdArray {
         host_of(slf)?.call_method1("__format__", (spec,))
     }
 
-    /// A copy, lazy.
+    /// A copy: lazy, unless the elements are external.
     #[pyo3(signature = (*args, **kwargs), text_signature = "($self, /, order='C')")]
     fn copy<'py>(
         slf: &Bound<'py, Self>,
@@ -83,6 +83,7 @@ impl NdArray {
         if args.is_empty()
             && kwargs.is_none()
             && let Some(array) = slf.get().read(slf.py()).as_lazy()
+            && !array.is_external()
         {
             let copied = context()?.copy(array).map_err(to_py)?;
             return like(slf, NdArray::lazy(copied));

@@ -8,6 +8,7 @@ that go to files (``storing.py``).
 
 import operator
 import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -59,9 +60,9 @@ def open_memmap(
     if order not in ("C", "F"):
         raise ValueError(f"open_memmap: order is 'C' or 'F', not {order!r}")
     _check(dtype, "open_memmap", f"numpy.memmap(`{path}`, …)")
-    size = os.stat(path).st_size
+    size = os.stat(path).st_size if shape is None else sys.maxsize
     if not 0 <= offset <= size:
-        raise ValueError(f"open_memmap: offset {offset} is not within `{path}`, which has {size} bytes")
+        raise ValueError(f"open_memmap: offset {offset} is not within `{path}`")
     if shape is None:
         if (size - offset) % dtype.itemsize:
             raise ValueError(
@@ -149,7 +150,7 @@ def _part(given: Any, box: tuple[slice, ...]) -> np.ndarray[Any, Any]:
     part = np.asarray(given)
     shape = tuple(axis.stop - axis.start for axis in box)
     if part.shape != shape:
-        raise ValueError(f"the reader gave shape {part.shape} for {_words(box)}, which has {shape}")
+        raise ValueError(f"the reader gave {part.shape} for {_words(box)}, which has shape {shape}")
     return part
 
 

@@ -59,10 +59,10 @@ def store(x: Any, target: Any) -> None:
 def _to_file(array: Any, path: str) -> None:
     if array.dtype.hasobject:
         raise TypeError(f"store: files of {array.dtype} hold pickles: use numpy.save")
-    path = os.path.realpath(path)
     if not os.path.isfile(path):
         return _write_file(array, path)
     # The file may be what the array reads, and an error must not cost what is in it.
+    path = os.path.realpath(path)
     folder, name = os.path.split(path)
     handle, beside = tempfile.mkstemp(".part", f"{name}.", folder)
     os.close(handle)
