@@ -38,7 +38,7 @@ pub(super) fn atanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     x.above(1.0).choose(c.float(f64::NAN), result)
 }
 
-/// A number whose square is in range, and beside which 1 is nothing.
+/// A number with its square in range that absorbs 1 in a sum.
 fn large(c: &FormulaBuilder) -> f64 {
     c.pick(2f64.powi(40), 2f64.powi(80))
 }

@@ -26,7 +26,7 @@ const ATANH: [&[f64]; 2] = [
 const TWO_LOG2_E: [[f64; 2]; 2] =
     [[2.884765625, 0.0006244567779268147], [2.885390043258667, 3.851925982253235e-8]];
 
-/// A number beside m whose logarithm is known.
+/// A number near m with a known logarithm.
 struct Centre {
     at: f64,
     /// The least m for which it is taken.
@@ -65,7 +65,7 @@ pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
             let sum = high + low;
             let (n, word) = sum.nearest();
             let result = exp2_reduced((high - n) + low).scaled(word);
-            // By bits, since a NaN is none that is left out here.
+            // The bits are compared, so that NaN takes the general way.
             let normal = c.pick(125.0, 1021.0);
             let is_far = sum.abs().bits().above(c.bits_of(normal));
             (is_odd(x, f64::INFINITY) | is_far, result)
