@@ -19,7 +19,7 @@ mod timing {
     use gpupy_core::ir::{AccessKind, Builder, Form, Program};
     use gpupy_core::{DType, Op, Scalar};
     use gpupy_jit::{
-        Isa, Kernel, RowArguments, RowStride, StrideVariant, StridedPointer, compile_for,
+        Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for,
     };
     use std::arch::x86_64::*;
     use std::hint::black_box;
@@ -65,7 +65,7 @@ mod timing {
         let y: Vec<f32> = (0..n).map(|k| 0.25 + (k % 777) as f32 / 777.0).collect();
         let (mut out, mut by_hand) = (vec![1f32; n], vec![1f32; n]);
         let variant =
-            StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
+            KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
         let narrow = compile_for(program, &variant, Isa::Avx2).expect("there is code");
         let wide = compile_for(program, &variant, best).expect("there is code");
         let mut times = [f64::INFINITY; 3];
@@ -300,7 +300,7 @@ mod timing {
             values[values.len() - 1]
         });
         let variant =
-            StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
+            KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
         let mut times = Vec::new();
         for _ in 0..20 {
             let start = Instant::now();

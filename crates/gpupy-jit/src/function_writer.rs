@@ -29,7 +29,7 @@ use crate::constant_pool::ConstantPool;
 use crate::isa::Isa;
 use crate::plan::{CodePlan, CodeTask, Duty, OperandList};
 use crate::register_allocation::RegisterAllocator;
-use crate::{RowStride, StrideVariant};
+use crate::{KernelStrides, RowStride};
 use gpupy_core::DType;
 use gpupy_core::ir::{Inst, Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -70,7 +70,7 @@ struct Detour {
 }
 
 /// Writes the code of a program.
-pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Kernel> {
+pub fn write(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Kernel> {
     let plan = CodePlan::new(program, variant, isa)?;
     let registers = RegisterAllocator::new(&plan, isa);
     let mut writer = FunctionWriter {
@@ -95,7 +95,7 @@ pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Ker
     // Masks count single parts.
     let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
     let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes, paired: false };
-    let elements = StrideVariant::walks(program).map(|at| {
+    let elements = KernelStrides::walks(program).map(|at| {
         let inst = &program.insts[at];
         if inst.op == Op::Index { 0 } else { inst.dtype.size() }
     });
@@ -107,7 +107,7 @@ pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Ker
 }
 
 impl FunctionWriter<'_> {
-    fn function(&mut self, variant: &StrideVariant) -> Option<()> {
+    fn function(&mut self, variant: &KernelStrides) -> Option<()> {
         for reg in SAVED {
             self.asm.push(reg);
         }
@@ -168,12 +168,12 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn load_pointers(&mut self, variant: &StrideVariant) {
+    fn load_pointers(&mut self, variant: &KernelStrides) {
         let accesses = variant.accesses.len();
         let mut free = POINTERS.into_iter();
         self.pointers = vec![None; accesses + variant.dests.len()];
         let mut walks: Vec<(usize, Gpr, usize)> = Vec::new();
-        for (number, at) in StrideVariant::walks(self.plan.program).enumerate() {
+        for (number, at) in KernelStrides::walks(self.plan.program).enumerate() {
             let varies =
                 !matches!(variant.accesses[number], RowStride::Zero | RowStride::Imaginary);
             if varies && self.plan.inst(at as u32).op == Op::Load {

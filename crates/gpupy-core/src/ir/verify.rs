@@ -44,7 +44,7 @@ type Verified<T = ()> = std::result::Result<T, String>;
 
 /// The state of an instruction's value during verification.
 #[derive(Clone, Copy, PartialEq)]
-enum ValueState {
+enum ScopeState {
     /// The instruction has no value, and is not a finished region.
     Nothing,
     /// The value is in scope.
@@ -68,7 +68,7 @@ struct OpenRegion {
 
 struct ProgramWalk<'a> {
     program: &'a Program,
-    seen: Vec<ValueState>,
+    seen: Vec<ScopeState>,
     open: Vec<OpenRegion>,
     /// The dtypes of the results of finished regions, by the instruction that opened them.
     results: Vec<Option<Vec<DType>>>,
@@ -101,7 +101,7 @@ impl<'a> ProgramWalk<'a> {
             // Values of the prologue are out of scope in the epilogue.
             self.hide(0..self.reduces.start);
         }
-        let mut seen = ValueState::Value;
+        let mut seen = ScopeState::Value;
         let mut used = inst.op.info().arity as usize;
         match inst.op {
             Op::Const => {
@@ -133,12 +133,12 @@ impl<'a> ProgramWalk<'a> {
                 let dtypes = self.list(b, c)?;
                 let region = OpenRegion { at, dtypes: Some(dtypes), from: at + 1, is_loop: true };
                 self.open.push(region);
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             Op::If => {
                 self.takes("condition", a, DType::Bool)?;
                 self.open.push(OpenRegion { at, dtypes: None, from: at + 1, is_loop: false });
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             Op::Else => {
                 used = 3;
@@ -152,7 +152,7 @@ impl<'a> ProgramWalk<'a> {
                     region.dtypes = Some(dtypes);
                     region.from = at + 1;
                 }
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             Op::End => {
                 used = 3;
@@ -168,8 +168,8 @@ impl<'a> ProgramWalk<'a> {
                 })?;
                 self.open.pop();
                 self.results[a as usize] = Some(dtypes);
-                self.seen[a as usize] = ValueState::Region;
-                seen = ValueState::Nothing;
+                self.seen[a as usize] = ScopeState::Region;
+                seen = ScopeState::Nothing;
             }
             Op::Carry | Op::Iter => {
                 let region = self.open.iter().find(|r| r.is_loop && r.at == a as usize);
@@ -185,7 +185,7 @@ impl<'a> ProgramWalk<'a> {
             }
             Op::Result => {
                 used = 2;
-                if self.seen.get(a as usize) != Some(&ValueState::Region) {
+                if self.seen.get(a as usize) != Some(&ScopeState::Region) {
                     return Err(format!("`{a}` is no finished region that can be seen here"));
                 }
                 let dtypes = self.results[a as usize].as_deref().unwrap_or(&[]);
@@ -211,11 +211,11 @@ impl<'a> ProgramWalk<'a> {
                 used = 2;
                 self.store(a, b)?;
                 gives(inst, self.program.dests[a as usize])?;
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             op => self.operation(op, inst)?,
         }
-        if seen == ValueState::Nothing && inst.op != Op::Store {
+        if seen == ScopeState::Nothing && inst.op != Op::Store {
             gives(inst, DType::Bool)?;
         }
         if let Some(arg) = inst.args[used..].iter().find(|arg| **arg != 0) {
@@ -255,8 +255,8 @@ impl<'a> ProgramWalk<'a> {
     fn value(&self, number: u32) -> Verified<DType> {
         let at = number as usize;
         match self.seen.get(at) {
-            Some(ValueState::Value) => Ok(self.program.insts[at].dtype),
-            Some(ValueState::Gone) => Err(format!("value `{number}` cannot be seen here")),
+            Some(ScopeState::Value) => Ok(self.program.insts[at].dtype),
+            Some(ScopeState::Gone) => Err(format!("value `{number}` cannot be seen here")),
             Some(_) => Err(format!("instruction `{number}` has no value")),
             None => Err(format!("value `{number}` is not defined before")),
         }
@@ -303,7 +303,7 @@ impl<'a> ProgramWalk<'a> {
 
     fn hide(&mut self, values: Range<usize>) {
         for seen in &mut self.seen[values] {
-            *seen = ValueState::Gone;
+            *seen = ScopeState::Gone;
         }
     }
 

@@ -15,7 +15,7 @@ mod instruction_order;
 use crate::code::opcodes::{LaneWidth, Shift};
 use crate::if_conversion::{IfRegions, Options};
 use crate::isa::Isa;
-use crate::{RowStride, StrideVariant};
+use crate::{KernelStrides, RowStride};
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Inst, Program};
 use gpupy_core::op::{Op, Rule};
@@ -90,7 +90,7 @@ pub struct CodePlan<'a> {
     /// The program.
     pub program: &'a Program,
     /// The strides of accesses and destinations.
-    pub variant: &'a StrideVariant,
+    pub variant: &'a KernelStrides,
     /// Points of one vector.
     pub lanes: usize,
     /// Vectors of one pass.
@@ -113,7 +113,7 @@ const SPARE: usize = 4;
 
 impl<'a> CodePlan<'a> {
     /// Plans a program. `None` if this crate does not compile it.
-    pub fn new(program: &'a Program, variant: &'a StrideVariant, isa: Isa) -> Option<CodePlan<'a>> {
+    pub fn new(program: &'a Program, variant: &'a KernelStrides, isa: Isa) -> Option<CodePlan<'a>> {
         if program.form != Form::Map {
             return None;
         }

@@ -8,7 +8,7 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval::element::Half;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
-use gpupy_jit::{Isa, Kernel, RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
+use gpupy_jit::{Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
 /// Bytes around and between destinations that nobody may touch.
 const GUARD: usize = 256;
@@ -32,9 +32,9 @@ pub fn isas() -> Vec<Isa> {
 
 impl Case {
     /// Random elements.
-    pub fn random(program: &Program, variant: &StrideVariant, n: usize, rng: &mut Rng) -> Case {
+    pub fn random(program: &Program, variant: &KernelStrides, n: usize, rng: &mut Rng) -> Case {
         let mut inputs = Vec::new();
-        for (at, step) in StrideVariant::walks(program).zip(&variant.accesses) {
+        for (at, step) in KernelStrides::walks(program).zip(&variant.accesses) {
             let inst = &program.insts[at];
             let numbered = inst.op == Op::Index;
             let (first, step_by) = (rng.next() as i32, rng.next() as i32 % 1000);
@@ -132,7 +132,7 @@ impl Strip {
 pub fn check(
     kernel: &Kernel,
     program: &Program,
-    variant: &StrideVariant,
+    variant: &KernelStrides,
     case: &Case,
     rng: &mut Rng,
 ) -> Result<(), String> {
@@ -140,7 +140,7 @@ pub fn check(
     let mut strips = Vec::new();
     let mut walks = Vec::new();
     for ((at, step), elements) in
-        StrideVariant::walks(program).zip(&variant.accesses).zip(&case.inputs)
+        KernelStrides::walks(program).zip(&variant.accesses).zip(&case.inputs)
     {
         if program.insts[at].op == Op::Index {
             let grow =
@@ -211,13 +211,13 @@ fn same(a: Scalar, b: Scalar) -> bool {
 }
 
 /// All walks of the program with the same step.
-pub fn variant(program: &Program, step: RowStride) -> StrideVariant {
-    let accesses = StrideVariant::walks(program).map(|_| step).collect();
-    StrideVariant { accesses, dests: vec![RowStride::Unit; program.dests.len()] }
+pub fn variant(program: &Program, step: RowStride) -> KernelStrides {
+    let accesses = KernelStrides::walks(program).map(|_| step).collect();
+    KernelStrides { accesses, dests: vec![RowStride::Unit; program.dests.len()] }
 }
 
 /// The code of a program that this crate should write.
-pub fn compiled(program: &Program, variant: &StrideVariant, isa: Isa) -> Kernel {
+pub fn compiled(program: &Program, variant: &KernelStrides, isa: Isa) -> Kernel {
     program.verify().expect("the program verifies");
     compile_for(program, variant, isa).expect("there is code for this program")
 }

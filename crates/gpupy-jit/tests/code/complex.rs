@@ -5,7 +5,7 @@ use crate::rng::Rng;
 use gpupy_core::DType::{self, C64, C128, F32, F64};
 use gpupy_core::Op;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
-use gpupy_jit::{RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
+use gpupy_jit::{KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
 /// `z * w + z - w`, its real part where `z` and `w` differ, and whether they are equal.
 fn program(dtype: DType) -> Program {
@@ -37,7 +37,7 @@ where
     F: Fn(&mut Rng) -> T,
 {
     let program = program(dtype);
-    let variant = StrideVariant { accesses: steps.to_vec(), dests: vec![dest; 3] };
+    let variant = KernelStrides { accesses: steps.to_vec(), dests: vec![dest; 3] };
     let mut rng = Rng::new(n as u64);
     // Elements of operands and destinations stand two apart, so that any step is one.
     let mut list =
@@ -117,7 +117,7 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
     b.store(truth);
     let program = b.finish();
     let variant =
-        StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit; 3] };
+        KernelStrides { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit; 3] };
     let given = [0.5f32, 0.0, -3.0];
     for isa in isas() {
         let kernel = compile_for(&program, &variant, isa).expect("complex numbers have code");
@@ -154,7 +154,7 @@ fn parts_may_go_through_a_choice_of_branches() {
     let joined = b.op(Op::Complex, &[first, second]);
     b.store(joined);
     let program = b.finish();
-    let variant = StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
+    let variant = KernelStrides { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
     let given: Vec<[f64; 2]> = (0..37).map(|k| [f64::from(k % 5), f64::from(k % 3)]).collect();
     let wanted = given.iter().map(|&[x, y]| if x < y { [x * y, y] } else { [x + y, x] });
     let wanted: Vec<[f64; 2]> = wanted.collect();

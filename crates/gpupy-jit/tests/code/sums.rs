@@ -4,7 +4,7 @@ use crate::check::isas;
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
-use gpupy_jit::{RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
+use gpupy_jit::{KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
 /// Chunks of 256 points.
 const CHUNKS: usize = 5;
@@ -81,7 +81,7 @@ macro_rules! check_sums {
 macro_rules! check {
     ($float:ty, $dtype:expr, $isa:expr, $step:expr) => {{
         let variant =
-            StrideVariant { accesses: vec![RowStride::Unit, $step], dests: vec![RowStride::Lanes] };
+            KernelStrides { accesses: vec![RowStride::Unit, $step], dests: vec![RowStride::Lanes] };
         let kernel = compile_for(&program($dtype), &variant, $isa).expect("sums have code");
         check_sums!($float, $isa, $step, kernel)
     }};
@@ -111,7 +111,7 @@ fn long(dtype: DType, steps: usize) -> Program {
 #[test]
 fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
     let variant =
-        StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
+        KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
     for isa in isas() {
         // A pass has fewer vectors, the longer the program is.
         for steps in [10, 100, 1100] {
@@ -127,7 +127,7 @@ fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
 #[test]
 fn programs_that_fill_the_registers_add_to_the_same_lanes() {
     let variant =
-        StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
+        KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
     for (isa, alive) in isas().into_iter().flat_map(|isa| (1..24).map(move |n| (isa, n))) {
         // There may be none: then the points are computed to a row, and combined there.
         if let Some(kernel) = compile_for(&crowded(DType::F32, alive), &variant, isa) {
@@ -141,7 +141,7 @@ fn programs_that_fill_the_registers_add_to_the_same_lanes() {
 
 #[test]
 fn what_has_no_such_lanes_has_no_such_code() {
-    let steps = |access| StrideVariant {
+    let steps = |access| KernelStrides {
         accesses: vec![RowStride::Unit, access],
         dests: vec![RowStride::Lanes],
     };
@@ -172,7 +172,7 @@ fn lanes_and_rows_are_written_side_by_side() {
     let y: Vec<i32> = (0..n as i32).map(|k| k * 7 - 900).collect();
     for isa in isas() {
         let dests = vec![RowStride::Lanes, RowStride::Unit, RowStride::Lanes];
-        let variant = StrideVariant { accesses: vec![RowStride::Unit; 2], dests };
+        let variant = KernelStrides { accesses: vec![RowStride::Unit; 2], dests };
         let kernel = compile_for(&program, &variant, isa).expect("sums have code");
         let mut sums = [vec![-0.0_f32; 16 * CHUNKS], vec![-0.0_f32; 16 * CHUNKS]];
         let mut twice = vec![0_i32; n];
