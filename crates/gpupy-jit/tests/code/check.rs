@@ -1,6 +1,6 @@
-//! Runs a program by its code and by `op_eval`, and compares what they store.
+//! Runs a program compiled and by `op_eval`, and compares the stored elements.
 //!
-//! Owns [`Case`] and [`check`]. The oracle goes through the instructions once for each point.
+//! Owns [`Case`] and [`check`]. The oracle interprets the instructions at each point.
 
 use crate::rng::Rng;
 use gpupy_core::ir::Program;
@@ -10,7 +10,7 @@ use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
-/// Bytes around and between destinations that nobody may touch.
+/// Bytes around and between destinations that no code may touch.
 const GUARD: usize = 256;
 const UNTOUCHED: u8 = 0xa5;
 
@@ -44,7 +44,7 @@ impl Case {
                     false => rng.element(inst.dtype),
                 })
                 .collect();
-            // Often alike at all points, so that a branch is not taken at all.
+            // Often equal at all points, so that a branch is not taken at all.
             if *step == RowStride::Zero || rng.below(3) == 0 && !numbered {
                 elements = vec![elements[0]; n];
             }
@@ -54,12 +54,12 @@ impl Case {
         Case { inputs, params, n }
     }
 
-    /// These elements, of the accesses in turn.
+    /// A case with these elements for each access.
     pub fn of(inputs: Vec<Vec<Scalar>>) -> Case {
         Case { n: inputs[0].len(), inputs, params: Vec::new() }
     }
 
-    /// What each destination should get at a point.
+    /// The expected element of each destination at a point.
     fn wanted(&self, program: &Program, point: usize) -> Vec<Scalar> {
         let mut values: Vec<Scalar> = Vec::new();
         let mut stored = vec![Scalar::bool(false); program.dests.len()];
@@ -100,7 +100,7 @@ impl Case {
     }
 }
 
-/// Elements in memory, some bytes apart.
+/// Strided elements in memory.
 struct Strip {
     bytes: Vec<u8>,
     first: usize,
@@ -128,7 +128,7 @@ impl Strip {
     }
 }
 
-/// Runs the code and compares; `Err` says what differs first.
+/// Runs the code and compares. `Err` describes the first difference.
 pub fn check(
     kernel: &Kernel,
     program: &Program,
@@ -173,7 +173,7 @@ pub fn check(
         dests: dest_walks.as_ptr(),
         params: params.as_ptr(),
     };
-    // SAFETY: all walks lie in their strips.
+    // SAFETY: all walks stay inside their strips.
     unsafe { kernel.run(&row) };
     for point in 0..n {
         let wanted = case.wanted(program, point);
@@ -210,13 +210,13 @@ fn same(a: Scalar, b: Scalar) -> bool {
     a.bits == b.bits || is_nan(a) && is_nan(b)
 }
 
-/// All walks of the program with the same step.
+/// One stride for all walks of the program.
 pub fn variant(program: &Program, step: RowStride) -> KernelStrides {
     let accesses = KernelStrides::walks(program).map(|_| step).collect();
     KernelStrides { accesses, dests: vec![RowStride::Unit; program.dests.len()] }
 }
 
-/// The code of a program that this crate should write.
+/// The kernel of a program that this crate should compile.
 pub fn compiled(program: &Program, variant: &KernelStrides, isa: Isa) -> Kernel {
     program.verify().expect("the program verifies");
     compile_for(program, variant, isa).expect("there is code for this program")

@@ -1,4 +1,4 @@
-//! Complex numbers, by plain arithmetic on their parts.
+//! Complex arithmetic, compared with plain arithmetic on real and imaginary parts.
 
 use crate::check::isas;
 use crate::rng::Rng;
@@ -28,7 +28,7 @@ fn program(dtype: DType) -> Program {
     b.finish()
 }
 
-/// Runs the program and compares it with the same in float64 or float32.
+/// Runs the program and compares it with the same arithmetic in float64 or float32.
 fn check<T, F>(dtype: DType, n: usize, steps: [RowStride; 2], dest: RowStride, number: F)
 where
     T: Copy + PartialEq + std::fmt::Debug + Default,
@@ -39,7 +39,7 @@ where
     let program = program(dtype);
     let variant = KernelStrides { accesses: steps.to_vec(), dests: vec![dest; 3] };
     let mut rng = Rng::new(n as u64);
-    // Elements of operands and destinations stand two apart, so that any step is one.
+    // Elements of operands and destinations are two apart, so that they can have any stride.
     let mut list =
         || -> Vec<[T; 2]> { (0..2 * n).map(|_| [number(&mut rng), number(&mut rng)]).collect() };
     let (z, mut w) = (list(), list());
@@ -70,7 +70,7 @@ where
         ];
         let params = std::ptr::null();
         let row = RowArguments { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
-        // SAFETY: there are `n` elements so far apart in each list, and destinations are lists apart.
+        // SAFETY: each list has `n` elements at this stride, and destinations are separate lists.
         unsafe { kernel.run(&row) };
         for k in 0..n {
             let ([a, b], [c, d]) = (z[k * by_z], w[k * by_w]);
@@ -130,7 +130,7 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
         ];
         let params = std::ptr::null();
         let row = RowArguments { n: 3, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
-        // SAFETY: all lists have 3 elements, and destinations are lists apart.
+        // SAFETY: all lists have 3 elements, and destinations are separate lists.
         unsafe { kernel.run(&row) };
         assert_eq!(wide, [[0.5, 0.0], [0.0, 0.0], [-3.0, 0.0]]);
         assert_eq!(narrow, [0.5, 0.0, -3.0]);

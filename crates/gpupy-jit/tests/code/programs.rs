@@ -1,4 +1,4 @@
-//! Random programs over rows of all kinds.
+//! Random programs over rows of all strides.
 
 use crate::check::{Case, check, compiled, isas};
 use crate::generate;
@@ -140,7 +140,7 @@ fn the_functions_of_the_core_have_the_same_bits_with_branches_and_without() {
             let variant = crate::check::variant(&straight, RowStride::Unit);
             for program in [&straight, &branching] {
                 let kernel = compiled(program, &variant, isa);
-                // All kinds of numbers, then one among many that nothing is rare about.
+                // Numbers of all classes; then one such number among many ordinary ones.
                 for large in 0..100 {
                     let element = |k: usize, rng: &mut Rng| match (dtype, large) {
                         (_, 0..50) => rng.element(dtype),
