@@ -132,7 +132,7 @@ fn product(dtype: DType) -> Program {
         let (operand, access) = (b.operand(dtype), b.access(AccessKind::Affine));
         b.load(operand, access)
     });
-    let result = b.whole(Op::MatMul, &loads);
+    let result = b.library_op(Op::MatMul, &loads);
     b.store(result);
     b.finish()
 }

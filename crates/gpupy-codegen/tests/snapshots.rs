@@ -371,7 +371,7 @@ fn scans_and_products_are_kernels() {
     let [all, chunks] = [AccessKind::Contiguous, AccessKind::Affine].map(|kind| b.access(kind));
     let [x, starts] = [DType::F32; 2].map(|dtype| b.operand(dtype));
     let values = [b.load(x, all), b.load(starts, chunks)];
-    let running = b.whole(Op::Scan, &values);
+    let running = b.library_op(Op::Scan, &values);
     b.store(running);
     let scan = Case {
         program: b.finish(),
@@ -387,7 +387,7 @@ fn scans_and_products_are_kernels() {
         let [left, right] = [AccessKind::Affine; 2].map(|kind| b.access(kind));
         let [x, y] = [dtype; 2].map(|dtype| b.operand(dtype));
         let values = [b.load(x, left), b.load(y, right)];
-        let product = b.whole(Op::MatMul, &values);
+        let product = b.library_op(Op::MatMul, &values);
         b.store(product);
         let case = Case {
             program: b.finish(),

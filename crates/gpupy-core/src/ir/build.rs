@@ -149,9 +149,9 @@ impl Builder {
         self.raw(Op::Reduce, dtype, [value, named, 0])
     }
 
-    /// The instruction of a whole-program form (`Op::Scan`, `Op::Sort`, `Op::ArgSort`,
-    /// `Op::MatMul`) on the values of its loads.
-    pub fn whole(&mut self, op: Op, values: &[u32]) -> u32 {
+    /// The instruction of a library operation, that is, of a whole-program form (`Op::Scan`, `Op::Sort`,
+    /// `Op::ArgSort`, `Op::MatMul`), on the values of its loads.
+    pub fn library_op(&mut self, op: Op, values: &[u32]) -> u32 {
         let dtype = if op == Op::ArgSort { DType::I32 } else { self.dtype(values[0]) };
         let mut args = [0; 3];
         args[..values.len()].copy_from_slice(values);

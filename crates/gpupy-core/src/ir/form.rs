@@ -154,7 +154,7 @@ impl Form {
     }
 
     /// Whether this is a whole-program form: loads, the form's instruction and a store alone.
-    pub const fn is_whole(self) -> bool {
+    pub const fn is_library_op(self) -> bool {
         !matches!(self, Form::Map | Form::Reduce { .. })
     }
 

@@ -242,7 +242,7 @@ impl<'a> ProgramWalk<'a> {
         }
         // As many loads precede the instruction as it has operands.
         let last = insts.iter().position(|inst| inst.op.form().is_some());
-        if form.is_whole() && last.is_some_and(|last| last + 2 != insts.len()) {
+        if form.is_library_op() && last.is_some_and(|last| last + 2 != insts.len()) {
             return Err(format!("the {} form has one `store` and nothing else", form.kind()));
         }
         if *form == Form::MatMul && self.program.rank < 3 {
