@@ -58,7 +58,7 @@ impl Evaluator {
 
     /// Evaluates a launch; returns what was compiled for it.
     pub fn launch(&mut self, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<Evaluated> {
-        if launch.program.form.is_whole() {
+        if launch.program.form.is_library_op() {
             let mut executor =
                 Executor { threads: thread_count::now(self.threads), pool: &mut self.pool };
             return library_ops::launch(blocks, launch, &mut executor);

@@ -75,7 +75,7 @@ impl Case {
             let slot = b.access(AccessKind::Affine);
             b.load(operand, slot)
         });
-        let product = b.whole(Op::MatMul, &loads);
+        let product = b.library_op(Op::MatMul, &loads);
         b.store(product);
         let program = b.finish();
         let mut block = |data: &[f64]| -> BlockId {

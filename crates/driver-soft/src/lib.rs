@@ -148,7 +148,7 @@ impl Driver for Soft {
 }
 
 fn evaluate(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
-    match launch.program.form.is_whole() {
+    match launch.program.form.is_library_op() {
         true => library_ops::launch(blocks, launch),
         false => eval::launch(blocks, launch),
     }

@@ -1,6 +1,7 @@
-//! No loop of a kernel is longer than devices take: all that is printed is read again, and counted.
+//! The loops of kernels do not exceed the most steps of devices: the test parses the loops of printed kernels and
+//! counts their steps.
 //!
-//! The snapshots hold a kernel of every kind; products are printed here for groups of every size too.
+//! The snapshots have a kernel of every kind. Matrix products are printed here for workgroups of every size too.
 #![allow(clippy::unwrap_used)]
 
 use gpupy_codegen::MOST_STEPS;
@@ -11,11 +12,11 @@ use gpupy_core::ir::{AccessKind, Builder, Form, LOOP_STEPS, PRODUCT_CHUNK, Progr
 use gpupy_core::op::Op;
 use std::path::{Path, PathBuf};
 
-/// The steps of a kernel's loops: iterations, and one for each end of a loop. A product of the kernel
-/// has at most so many terms.
+/// The steps of a kernel's loops: iterations, and one for each end of a loop. A matrix product in the kernel has at
+/// most `terms` terms.
 fn steps(text: &str, terms: u64) -> u64 {
     let mut all = 0u64;
-    // For each open brace, how often what is inside runs, and whether it is inside a region.
+    // For each open brace, the number of runs of its block, and whether the block is inside a region.
     let mut open = vec![(1u64, false)];
     for line in text.lines().map(str::trim) {
         assert!(!["while", "do {", "loop {"].iter().any(|word| line.starts_with(word)), "{line}");
@@ -40,14 +41,14 @@ fn steps(text: &str, terms: u64) -> u64 {
     all
 }
 
-/// The most iterations of a loop, and whether it is one of a region, whose count a program says.
+/// The most iterations of a loop, and whether it is the loop of a region, with a count from the program.
 fn most(head: &str, text: &str, terms: u64) -> (u64, bool) {
     let parts: Vec<&str> = head.strip_suffix(") {").unwrap().split("; ").collect();
     let [first, test, next] = parts[..] else { panic!("{head}") };
     let (counter, below) = test.split_once(" < ").unwrap();
     let step: u64 = next.strip_prefix(&format!("{counter} += ")).unwrap().parse().unwrap();
     let from = first.split(" = ").nth(1).unwrap();
-    // Others are no less than 0.
+    // Other starts are at least 0.
     let from: u64 =
         if ["part", "local", "first"].contains(&from) { 0 } else { from.parse().unwrap() };
     let defined = |name: &str, as_what: &str| {
@@ -131,18 +132,18 @@ fn product(dtype: DType) -> Program {
         let (operand, access) = (b.operand(dtype), b.access(AccessKind::Affine));
         b.load(operand, access)
     });
-    let result = b.whole(Op::MatMul, &loads);
+    let result = b.library_op(Op::MatMul, &loads);
     b.store(result);
     b.finish()
 }
 
-/// The accesses of two rows of terms and of their product.
+/// The accesses of two rows of terms and of their dot product.
 fn accesses() -> [Access; 3] {
     let access = |last| Access { offset: 5, strides: [0, 0, last].as_slice().into() };
     [access(1), access(-2), access(0)]
 }
 
-/// The terms and offsets of the slices of a product of so many terms.
+/// The terms and offsets of the slices of a product of `terms` terms.
 fn sliced(device: &KernelFeatures, terms: usize) -> Option<Vec<(usize, [i64; 2])>> {
     let (program, [a, b, c]) = (product(DType::F32), accesses());
     let accesses = [a, b];

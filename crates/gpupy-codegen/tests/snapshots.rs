@@ -1,8 +1,8 @@
-//! The text of shaders, as files that a change rewrites and a reviewer reads.
+//! Snapshots of shaders, for review of their changes.
 //!
-//! `GPUPY_BLESS=1 cargo test -p gpupy-codegen` rewrites `tests/snapshots/`. Each case is there in every
-//! dialect that can have it: GLSL fragments (`.frag`), GLSL for compute (`.comp`) and WGSL (`.wgsl`). The tests of
-//! the OpenGL and Vulkan drivers compile the first two with a real compiler; the last is validated here.
+//! `GPUPY_BLESS=1 cargo test -p gpupy-codegen` rewrites `tests/snapshots/`. Each case has a snapshot in every dialect
+//! that supports it: GLSL fragment shaders (`.frag`), GLSL compute shaders (`.comp`) and WGSL (`.wgsl`). Tests of the
+//! OpenGL and Vulkan drivers compile the first two with a real compiler; the last is validated here.
 #![allow(clippy::unwrap_used)]
 
 mod shaders;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 #[test]
 fn every_operation_is_spelled() {
-    // Those of 32 bits, and some of each other size.
+    // All 32-bit dtypes, and some of each other size.
     let short = [DType::F32, DType::I32, DType::U32, DType::Bool];
     let others = [DType::U8, DType::F16, DType::I64, DType::F64];
     for dtype in short.into_iter().chain(others) {
@@ -44,7 +44,7 @@ fn every_operation_is_spelled() {
         }
         let wide = dtype.size() == 8;
         for to in DType::real() {
-            // Devices without 64 bits have a snapshot of the others too.
+            // Devices without 64-bit types have a snapshot of the other dtypes.
             let told =
                 if short.contains(&dtype) { short.contains(&to) } else { wide || to.size() < 8 };
             if told {
@@ -60,7 +60,7 @@ fn every_operation_is_spelled() {
             target: (square(1000), access(0, &[1]), true),
             specialise: false,
         };
-        // As many at once as every device can write.
+        // As many destinations at once as every device can write.
         let all: Vec<u32> = (0..case.program.dests.len() as u32).collect();
         let most = if wide { 4 } else { 8 };
         for (k, stores) in all.chunks(most).enumerate() {
@@ -294,15 +294,15 @@ fn reductions_keep_sixteen_lanes() {
             specialise: false,
         };
         check(name, &case);
-        // Shared by invocations, it waits for the group.
+        // A kernel with shared points has a barrier.
         let shared = case.kernel_of(&[0], &KernelFeatures { shares: true, ..WEB }).unwrap();
         assert!(shared.contains("workgroupBarrier();"), "{shared}");
         validate(name, &shared);
     }
 }
 
-/// The sum, the greatest and the sum of squares of floats, and whether any of them is negative; and what lies
-/// between the sums.
+/// Reductions of floats: the sum, the maximum, the sum of squares, and whether any is negative; and the difference of
+/// the sums.
 fn several_reductions(shape: [usize; 2], strides: [i64; 2], operand: TextureLayout) -> Case {
     let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
     let (elements, x) = (b.access(AccessKind::Affine), b.operand(DType::F32));
@@ -334,7 +334,7 @@ fn several_reductions_keep_lanes_side_by_side() {
     check("reduce_several", &rows_of);
     let across = several_reductions([64, 1000], [1, 64], rows(64_000, 64));
     check("reduce_several_across", &across);
-    // Four invocations share an output point as far as the group's memory has room for the lanes of all.
+    // Four invocations share an output point if workgroup memory has room for the lanes of all reductions.
     for (group_bytes, shared) in [(16 << 10, 4), ((16 << 10) - 1, 0)] {
         for device in [WEB, BOUND] {
             let device = KernelFeatures { shares: true, group_bytes, ..device };
@@ -371,7 +371,7 @@ fn scans_and_products_are_kernels() {
     let [all, chunks] = [AccessKind::Contiguous, AccessKind::Affine].map(|kind| b.access(kind));
     let [x, starts] = [DType::F32; 2].map(|dtype| b.operand(dtype));
     let values = [b.load(x, all), b.load(starts, chunks)];
-    let running = b.whole(Op::Scan, &values);
+    let running = b.library_op(Op::Scan, &values);
     b.store(running);
     let scan = Case {
         program: b.finish(),
@@ -387,7 +387,7 @@ fn scans_and_products_are_kernels() {
         let [left, right] = [AccessKind::Affine; 2].map(|kind| b.access(kind));
         let [x, y] = [dtype; 2].map(|dtype| b.operand(dtype));
         let values = [b.load(x, left), b.load(y, right)];
-        let product = b.whole(Op::MatMul, &values);
+        let product = b.library_op(Op::MatMul, &values);
         b.store(product);
         let case = Case {
             program: b.finish(),

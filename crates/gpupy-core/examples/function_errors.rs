@@ -1,10 +1,10 @@
 //! The largest error of each float32 function of one operand, over every float32.
 //!
 //! `cargo run --release -p gpupy-core --example function_errors [name …] [every=N]` takes a few
-//! minutes a function; `every=N` looks at each Nth bit pattern only. References are the float64
-//! functions of the platform's C library, whose own error (below 1e-8 of the distance between
-//! float32 numbers) does not matter here. With `vectors=FILE` it is the largest error of the float64
-//! functions over the file's lines (see `tests/functions/reference.rs`).
+//! minutes per function; `every=N` tests each Nth bit pattern only. References are the float64 functions of the
+//! platform's C library. Their own error (below 1e-8 of the distance between float32 numbers) does not matter here.
+//! With `vectors=FILE` it prints the largest error of the float64 functions over the file's lines (see
+//! `tests/functions/reference.rs`).
 
 #[path = "../tests/functions/evaluate.rs"]
 #[allow(dead_code)]
@@ -18,7 +18,7 @@ use gpupy_core::op::OPS;
 use gpupy_core::{DType, Op, functions};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The worst result: its error in ULP, the operand, and what came out.
+/// The worst result: its error in ULP, the operand, and the result.
 #[derive(Clone, Copy, Default)]
 struct Worst {
     error: f64,
@@ -81,7 +81,7 @@ fn over_vectors(path: &str) {
     }
 }
 
-/// The worst result among each `every`th float32.
+/// The worst result over each `every`th float32.
 fn worst(op: Op, every: u64) -> Worst {
     /// Bit patterns that a thread takes at a time.
     const SHARE: u64 = 1 << 20;

@@ -1,19 +1,18 @@
-//! Which of a driver's devices a user means.
+//! Resolves the device that a user's configuration names.
 //!
-//! Owns [`Config::choose`]. Invariant: the same words mean the same device with every driver.
+//! Owns [`Config::choose`]. Invariant: a name is resolved alike by every driver.
 //!
-//! Not here: in which order a driver counts its devices, and which it likes best (drivers).
+//! Not here: the order of a driver's devices, and its preference among them (drivers).
 
 use crate::driver::Config;
 use crate::error::{Error, ErrorKind, Result};
 
 impl Config {
-    /// The positions among `names` of the devices that [`Config::device`] can mean: the one with this
-    /// number, or all whose names have these words in them, in any case; all, where it is empty. A
-    /// driver takes the one that it likes best.
+    /// The positions in `names` of the devices that match [`Config::device`]: the device of this number, or all names
+    /// that contain these words, in any case; all devices if it is empty. A driver takes the match that it prefers.
     ///
     /// # Errors
-    /// - `Unavailable`: there is none; the message names those that there are.
+    /// - `Unavailable`: no device matches; the message names the devices.
     pub fn choose(&self, names: &[String]) -> Result<Vec<usize>> {
         let wanted = self.device.trim().to_lowercase();
         let all = 0..names.len();

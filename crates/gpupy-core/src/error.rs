@@ -1,4 +1,4 @@
-//! The one error type of every crate here.
+//! The error type of all crates.
 //!
 //! Owns [`Error`] and [`ErrorKind`]. Invariant: an error displays as one line,
 //! `operation: what happened (key: value, …)`.
@@ -9,41 +9,41 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a caller can act on.
+/// The kind of an error, which a caller can act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The device has no room; free something and ask again.
+    /// The device has no room. Freeing memory may help.
     OutOfMemory,
     /// The driver cannot do this operation, dtype or form at all.
     Unsupported,
-    /// The device refused a program that `check_ir` accepted; a smaller one may do.
+    /// The device refused a program that `check_ir` accepted. A smaller one may succeed.
     Refused,
-    /// The device is gone, and with it the contents of its blocks.
+    /// The device is lost, with the contents of its blocks.
     DeviceLost,
-    /// A value that lay on a device that is gone, and cannot be computed again.
+    /// A value was on a lost device, and cannot be computed again.
     Lost,
-    /// The driver cannot start here.
+    /// The driver cannot start on this machine.
     Unavailable,
-    /// Shapes that do not broadcast, or a shape that does not fit.
+    /// Shapes do not broadcast, or a shape does not fit.
     Shape,
-    /// An index outside its axis.
+    /// An index is outside its axis.
     Index,
-    /// A dtype that does not fit the operation.
+    /// A dtype does not fit the operation.
     DType,
-    /// A name that nothing has.
+    /// A name is unknown.
     Unknown,
-    /// A malformed program, handle or argument: a mistake of the caller's.
+    /// A program, handle or argument is malformed: an error of the caller.
     Invalid,
-    /// A value whose evaluation failed before; the source says how.
+    /// The evaluation of the value failed before; the source says how.
     Poisoned,
-    /// The program asked to stop; what is computed stays.
+    /// The user interrupted the program. Computed values are kept.
     Interrupted,
-    /// An array whose elements were let go of.
+    /// The elements of the array were disposed of.
     Disposed,
-    /// A value that reads arguments of what is being recorded, and has no elements.
+    /// The value depends on arguments of a function that is being recorded, and has no elements.
     Open,
-    /// A file, or what stands for one, that cannot be read or written.
+    /// A file, or an object in place of one, cannot be read or written.
     File,
 }
 
@@ -71,7 +71,7 @@ impl ErrorKind {
     }
 }
 
-/// An error: its kind, the operation that failed, what it said, facts, and the cause.
+/// An error: its kind, the failed operation, a message, facts, and the cause.
 #[derive(Clone)]
 pub struct Error(Box<ErrorDetails>);
 
@@ -99,13 +99,13 @@ impl Error {
         }))
     }
 
-    /// Says more than the kind's own words; lower case, no full stop.
+    /// Sets a message in place of the kind's words; lower case, no full stop.
     pub fn says(mut self, message: impl Into<String>) -> Error {
         self.0.message = Some(message.into());
         self
     }
 
-    /// Adds a fact; the same fact twice is one.
+    /// Adds a fact, unless it is there already.
     pub fn with(mut self, key: impl Into<Cow<'static, str>>, value: impl ToString) -> Error {
         let (key, value) = (key.into(), value.to_string());
         if self.fact(&key) != Some(&value) {
@@ -114,7 +114,7 @@ impl Error {
         self
     }
 
-    /// Adds a fact unless there is one of that name.
+    /// Adds a fact, unless there is one of this name.
     pub fn with_default(self, key: &'static str, value: impl ToString) -> Error {
         if self.fact(key).is_some() { self } else { self.with(key, value) }
     }
@@ -125,7 +125,7 @@ impl Error {
         self
     }
 
-    /// What to act on.
+    /// The kind, to act on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }

@@ -1,11 +1,11 @@
-//! Guarded memory, for builds that look for wrong accesses: pages of its own between pages that may not be
-//! touched, which machine code of ours cannot pass either.
+//! Guard pages: memory between inaccessible pages, in builds that look for accesses out of bounds. Machine code of
+//! gpupy-jit is caught too.
 //!
-//! Owns [`Guarded`]. Invariants: where [`side`] says `End`, the byte behind the last one is not accessible, where
-//! it says `Start`, the one before the first; dropped memory is not accessible until [`KEPT`] others were
-//! dropped. Only built with the feature `guard` (`cargo xtask sanitize python`).
+//! Owns [`Guarded`]. Invariants: with [`side`] `End`, the byte after the last one is inaccessible; with `Start`, the
+//! byte before the first. Dropped memory stays inaccessible until [`KEPT`] further pieces were dropped. Built only with
+//! the feature `guard` (`cargo xtask sanitize python`).
 //!
-//! Not here: which memory is guarded (the engine's buffers, and the frames of machine code).
+//! Not here: which memory is guarded (buffers of the engine, frames of machine code).
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -13,19 +13,19 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
-/// How many dropped pieces stay without access, so that nothing new takes their addresses.
+/// The number of dropped pieces that stay inaccessible, so that no new piece takes their addresses.
 const KEPT: usize = 4096;
 
-/// Where memory lies in its pages.
+/// The position of memory in its pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Up to the last byte of a page: what goes beyond its end is caught.
+    /// Up to the last byte of a page: accesses after the end are caught.
     End,
-    /// From the first byte of a page on: what begins before it is caught.
+    /// From the first byte of a page on: accesses before the start are caught.
     Start,
 }
 
-/// What the variable `GPUPY_GUARD` says: `end`, `start`, or that nothing is guarded.
+/// The value of the variable `GPUPY_GUARD`: `end`, `start`, or `None` for no guard pages.
 pub fn side() -> Option<Side> {
     static SIDE: OnceLock<Option<Side>> = OnceLock::new();
     *SIDE.get_or_init(|| match std::env::var("GPUPY_GUARD").as_deref() {
@@ -35,41 +35,41 @@ pub fn side() -> Option<Side> {
     })
 }
 
-/// Bytes of which each is 1: a number of every dtype, and no zero.
+/// Guarded memory. Its bytes are 1 at first: a number of every dtype that is not zero.
 pub struct Guarded {
     mapped: Mapped,
     start: NonNull<u8>,
     len: usize,
 }
 
-/// Pages, the first and the last of which nobody may touch.
+/// A mapping of pages. The first and the last are inaccessible.
 struct Mapped {
     first: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the pages are owned by this alone, and belong to no thread.
+// SAFETY: this value alone owns the pages, and they are not bound to a thread.
 unsafe impl Send for Mapped {}
-// SAFETY: as above; who has the address follows the contracts of what the memory is part of.
+// SAFETY: this value alone owns the pages. Users of the address keep the contract of the buffer that it is part of.
 unsafe impl Send for Guarded {}
-// SAFETY: as above.
+// SAFETY: shared access gives only the address. Its users keep the contract of the buffer that it is part of.
 unsafe impl Sync for Guarded {}
 
-/// Memory for elements that take so many bytes together, each at a multiple of its size.
+/// Memory for elements of `len` bytes in all, each aligned to its size.
 pub fn of_elements(len: usize) -> Option<Guarded> {
-    // NumPy's masked assignment with a cast reads an element where there is none, of its own arrays, too.
+    // NumPy's masked assignment with a cast reads an element of an empty array, even of its own arrays.
     let len = if len == 0 { NOTHING } else { len };
     Guarded::new(len, 1 << len.trailing_zeros().min(4))
 }
 
-/// Bytes where there are no elements: the largest one.
+/// Bytes for an empty array: those of the largest element.
 const NOTHING: usize = 16;
 
 static DROPPED: Mutex<VecDeque<Mapped>> = Mutex::new(VecDeque::new());
 
 impl Guarded {
-    /// Memory of so many bytes at a multiple of `alignment`, a power of two that is at most a page; `None` where
-    /// nothing is guarded, or the system has no more.
+    /// Memory of `len` bytes at a multiple of `alignment`, a power of two that is at most a page. `None` if guard pages
+    /// are off, or the system has no memory.
     pub fn new(len: usize, alignment: usize) -> Option<Guarded> {
         Guarded::at(side()?, len, alignment)
     }
@@ -78,7 +78,7 @@ impl Guarded {
         let room = len.max(1).checked_next_multiple_of(PAGE)?;
         let bytes = room.checked_add(2 * PAGE)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping, at an address that the system chooses.
+        // SAFETY: the call makes a new mapping, at an address that the system chooses.
         let first =
             unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
         if first == libc::MAP_FAILED {
@@ -91,7 +91,7 @@ impl Guarded {
         };
         // SAFETY: `PAGE + room` bytes are mapped, and the offset is at most `room`.
         let (pages, start) = unsafe { (mapped.first.add(PAGE), mapped.first.add(PAGE + offset)) };
-        // SAFETY: whole pages of the mapping, which nobody else has.
+        // SAFETY: these are whole pages of the mapping, and no other code has their address yet.
         let opened = unsafe {
             libc::mprotect(pages.as_ptr().cast(), room, libc::PROT_READ | libc::PROT_WRITE)
         };
@@ -108,7 +108,7 @@ impl Guarded {
         self.start
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -122,8 +122,8 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         let Mapped { first, bytes } = self.mapped;
-        // SAFETY: the mapping is this one's, and nobody has an address in it any more: mapping it afresh without
-        // access gives its memory back.
+        // SAFETY: this value owns the mapping, and no address in it is in use any more. Mapping it afresh without
+        // access returns its memory.
         unsafe {
             let flags =
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
@@ -137,12 +137,12 @@ impl Drop for Guarded {
     }
 }
 
-/// A mapping on its way back to the system.
+/// An inaccessible mapping that waits to be unmapped.
 struct Unmapped(Mapped);
 
 impl Drop for Unmapped {
     fn drop(&mut self) {
-        // SAFETY: nobody has had access to it for long, and it is dropped once.
+        // SAFETY: the mapping has been inaccessible since it was dropped, and it is unmapped once.
         unsafe { libc::munmap(self.0.first.as_ptr().cast(), self.0.bytes) };
     }
 }
@@ -151,7 +151,7 @@ impl Drop for Unmapped {
 mod tests {
     use super::*;
 
-    /// Whether the system lets us read a byte: it copies it into a pipe, or says that it cannot.
+    /// Whether a byte is readable: the system copies it into a pipe, or reports an error.
     fn readable(address: *const u8) -> bool {
         let mut ends = [0; 2];
         // SAFETY: the system checks the address that it reads from.

@@ -1,19 +1,21 @@
-//! The contract between gpupy's engine and its drivers: what a driver is, the programs that it is given, and
-//! what they mean.
+//! The contract between gpupy's engine and its drivers: the driver trait, the IR of programs, and the meaning of both.
+//!
+//! Begin with [`Driver`](driver::Driver) to write a driver, with [`ir`] to read or build a program, and with
+//! [`op::OPS`] for the operations.
 //!
 //! ```text
-//! driver.rs    the 14 functions, capabilities, launches, blocks; device_choice.rs says which of several devices is meant
-//! op.rs        the table of operations, with dtype.rs, scalar.rs and shape.rs
-//! ir/          programs: flat, typed and fingerprinted, with a text form and a verifier
-//! op_eval/     what operations and whole-program forms mean, to the bit
-//! functions/   functions that are made of operations, as programs
-//! plugin/      the contract as a C table, and the macro by which a Rust library exports it
-//! error.rs     errors, and the facts that they carry
+//! driver.rs      the 14 functions, capabilities, launches, blocks; device_choice.rs resolves a device's name
+//! op.rs          the table of operations, with dtype.rs, scalar.rs and shape.rs
+//! ir/            programs: flat, typed and fingerprinted, with a text form and a verifier
+//! op_eval/       the reference meaning of operations and whole-program forms, to the bit
+//! functions/     mathematical functions as programs of operations
+//! plugin/        the contract as a C table, and the macro by which a Rust library exports it
+//! error.rs       errors, and the facts that they carry
 //! thresholds.rs  the macro for the thresholds of a crate
-//! memory.rs    memory whose size a program decides: granted or refused; guard_pages.rs for tests between guard pages
+//! memory.rs      fallible allocation of host memory; guard_pages.rs for tests with guard pages
 //! ```
 //!
-//! Everything that a driver needs is here, and nothing else: a change in the engine rebuilds no driver.
+//! This crate has all that a driver needs, and nothing else: a change in the engine rebuilds no driver.
 //!
 //! Not here: arrays, expressions and their evaluation (crate `gpupy-engine`), shader languages
 //! (`gpupy-codegen`), machine code (`gpupy-jit`).

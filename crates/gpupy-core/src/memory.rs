@@ -1,11 +1,11 @@
-//! Memory whose size a program decides: granted, or refused with an error.
+//! Fallible allocation of host memory, for sizes that a user's program decides.
 //!
-//! Owns the fallible makers of vectors ([`filled`], [`zeroed`], [`copied`], [`collected`], [`with_room`]), [`refused`], the error of
-//! all of them, [`before_refusals`], by which an owner of free memory offers it, and [`fail_at`], by which a test
-//! has any one of these allocations refused. Invariants: what is refused was asked for twice, the second time
-//! after the free host memory went back to the system; a refusal leaves nothing behind.
+//! Owns fallible constructors of vectors ([`filled`], [`zeroed`], [`copied`], [`collected`], [`with_room`]), their
+//! error [`refused`], [`before_refusals`], by which a pool offers its free memory, and [`fail_at`], by which a test
+//! makes one allocation fail. Invariants: an allocation fails only after a second attempt, before which the pool's free
+//! memory was returned to the system. A failure leaves nothing allocated.
 //!
-//! Not here: the elements of values and the free memory (the engine), blocks (the drivers).
+//! Not here: the elements of values and the pool (the engine), blocks (the drivers).
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,30 +14,29 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The operation of which a refusal speaks.
+/// The operation that a refusal names.
 const OPERATION: &str = "host_alloc";
 
-/// How many allocations are granted until one is refused, and that one; 0 while all are granted.
+/// The number of allocations up to and including the one that fails; 0 if none is to fail.
 static LEFT: AtomicU64 = AtomicU64::new(0);
 
-/// Gives free host memory back to the system; nothing where no pool of memory is in this process.
+/// Returns free host memory to the system, if this process has a pool of memory.
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
-/// Says how free host memory is given back to the system, which is tried before an allocation is refused. The
-/// first answer stays: a process has one pool of memory.
+/// Sets the function that returns free host memory to the system before an allocation fails. The first call wins: a
+/// process has one pool of memory.
 pub fn before_refusals(give_back: fn()) {
     GIVE_BACK.get_or_init(|| give_back);
 }
 
-/// Has the `n`-th allocation from now on refused, once, as if there were no memory; with 0, none. Tells how many
-/// of those that were asked for last were still to come: 0 once one was refused. Made for tests of what
-/// happens then: the process has one count.
+/// Makes the `n`-th allocation from now on fail, once, as if there were no memory; with 0, none. Returns how many
+/// allocations of the last request were still to come: 0 once one has failed. For tests: the process has one count.
 #[doc(hidden)]
 pub fn fail_at(n: u64) -> u64 {
     LEFT.swap(n, Ordering::Relaxed)
 }
 
-/// The error of an allocation of so many bytes that was refused.
+/// The error of a failed allocation of this many bytes.
 #[cold]
 pub fn refused(bytes: usize) -> Error {
     Error::new(ErrorKind::OutOfMemory, OPERATION)
@@ -45,12 +44,12 @@ pub fn refused(bytes: usize) -> Error {
         .with("bytes", bytes)
 }
 
-/// Whether host memory was refused, not a device's.
+/// Whether the error is a failed allocation of host memory, not of a device's.
 pub fn is_refusal(error: &Error) -> bool {
     error.kind() == ErrorKind::OutOfMemory && error.operation() == OPERATION
 }
 
-/// A refusal in NumPy's words, of an array for which memory was wanted; other errors as they are.
+/// A failed allocation of an array in NumPy's words; other errors unchanged.
 #[cold]
 pub fn of_array(error: Error, shape: &[usize], dtype: DType) -> Error {
     if !is_refusal(&error) || error.fact("shape").is_some() {
@@ -69,7 +68,7 @@ pub fn of_array(error: Error, shape: &[usize], dtype: DType) -> Error {
         .with("shape", shape)
 }
 
-/// A size as NumPy says it: three digits in the unit that leaves least before the point.
+/// A size as NumPy prints it: three digits, in the unit with the fewest digits before the point.
 fn size_words(bytes: usize) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut unit = bytes.max(2).ilog2() as usize / 10;
@@ -86,10 +85,10 @@ fn size_words(bytes: usize) -> String {
     format!("{words} {}", UNITS[unit])
 }
 
-/// Whether the next allocation is to be tried at all. Every allocation of a size that a program decides asks here.
+/// Counts an allocation for [`fail_at`]. Every allocation of a size that a program decides calls it first.
 ///
 /// # Errors
-/// - `OutOfMemory`: a test wants this one to be refused.
+/// - `OutOfMemory`: a test wants this one to fail.
 #[inline]
 pub fn ask(bytes: usize) -> Result<()> {
     match LEFT.load(Ordering::Relaxed) {
@@ -107,11 +106,10 @@ fn counted(bytes: usize) -> Result<()> {
     }
 }
 
-/// What `allocate` gives; where that is nothing, the free host memory goes back to the system, and it is
-/// asked once more.
+/// Calls `allocate`. If it fails, returns free host memory to the system and calls it once more.
 ///
 /// # Errors
-/// - `OutOfMemory`: it gives nothing again.
+/// - `OutOfMemory`: it failed again.
 #[inline]
 pub fn granted<T>(bytes: usize, mut allocate: impl FnMut() -> Option<T>) -> Result<T> {
     ask(bytes)?;
@@ -124,10 +122,10 @@ pub fn granted<T>(bytes: usize, mut allocate: impl FnMut() -> Option<T>) -> Resu
     allocate().ok_or_else(|| refused(bytes))
 }
 
-/// An empty vector with room for so many elements.
+/// An empty vector with capacity for `len` elements.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no such room.
+/// - `OutOfMemory`: the allocation failed.
 pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
     granted(len.saturating_mul(size_of::<T>()), || {
         let mut room = Vec::new();
@@ -135,10 +133,10 @@ pub fn with_room<T>(len: usize) -> Result<Vec<T>> {
     })
 }
 
-/// Gives a vector room for so many more elements.
+/// Reserves capacity for `more` further elements.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no such room; the vector is as it was.
+/// - `OutOfMemory`: the allocation failed; the vector is unchanged.
 pub fn reserve<T>(elements: &mut Vec<T>, more: usize) -> Result<()> {
     if elements.capacity() - elements.len() >= more {
         return Ok(());
@@ -147,30 +145,30 @@ pub fn reserve<T>(elements: &mut Vec<T>, more: usize) -> Result<()> {
     granted(bytes, || elements.try_reserve_exact(more).ok())
 }
 
-/// What an iterator gives, of which there are at most so many.
+/// The elements of an iterator, at most `len`.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for them.
+/// - `OutOfMemory`: the allocation failed.
 pub fn collected<T>(len: usize, elements: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut room = with_room(len)?;
     room.extend(elements.take(len));
     Ok(room)
 }
 
-/// So many copies of an element.
+/// `len` copies of an element.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for them.
+/// - `OutOfMemory`: the allocation failed.
 pub fn filled<T: Clone>(element: T, len: usize) -> Result<Vec<T>> {
     let mut room = with_room(len)?;
     room.resize(len, element);
     Ok(room)
 }
 
-/// So many zeros, which take no time where the system has zeroed pages.
+/// `len` zeros. They take no time if the system has zeroed pages.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for them.
+/// - `OutOfMemory`: the allocation failed.
 pub fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
     let bytes = len.saturating_mul(size_of::<T>());
     let Some(layout) = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0) else {
@@ -179,32 +177,32 @@ pub fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
     granted(bytes, || {
         // SAFETY: the layout has at least one byte.
         let memory = unsafe { alloc_zeroed(layout) }.cast::<T>();
-        // SAFETY: so many elements were allocated as a vector's are, and zeros are elements.
+        // SAFETY: the allocation has the layout of a vector of `len` elements, and zeroed bytes are valid elements.
         (!memory.is_null()).then(|| unsafe { Vec::from_raw_parts(memory, len, len) })
     })
 }
 
-/// Elements that take no bytes.
+/// Elements of a type without size.
 fn filled_with_nothing<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
     let mut none = Vec::new();
     none.resize_with(len, T::zeroed);
     Ok(none)
 }
 
-/// A copy of these elements.
+/// A copy of a slice.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for them.
+/// - `OutOfMemory`: the allocation failed.
 pub fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>> {
     let mut room = with_room(elements.len())?;
     room.extend_from_slice(elements);
     Ok(room)
 }
 
-/// So many copies of an element, in place where they are few.
+/// `len` copies of an element, inline if they are few.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for them.
+/// - `OutOfMemory`: the allocation failed.
 #[inline]
 pub fn few<A: Array>(element: A::Item, len: usize) -> Result<SmallVec<A>>
 where
@@ -218,10 +216,10 @@ where
     Ok(room)
 }
 
-/// A copy of these elements, in place where they are few.
+/// A copy of a slice, inline if it is short.
 ///
 /// # Errors
-/// - `OutOfMemory`: there is no room for them.
+/// - `OutOfMemory`: the allocation failed.
 #[inline]
 pub fn few_copied<A: Array>(elements: &[A::Item]) -> Result<SmallVec<A>>
 where
@@ -240,7 +238,7 @@ where
 mod tests {
     use super::*;
 
-    /// More than any machine has.
+    /// More bytes than any machine has.
     const MUCH: usize = 1 << 46;
 
     #[test]
@@ -292,7 +290,7 @@ mod tests {
             None
         });
         assert!(refused.is_err_and(|error| is_refusal(&error)));
-        // Other tests of this process are refused memory meanwhile.
+        // Allocations of other tests in this process may fail meanwhile.
         assert!(asked == 2 && GIVEN.load(Ordering::Relaxed) >= 1);
     }
 

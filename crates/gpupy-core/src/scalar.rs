@@ -1,7 +1,6 @@
 //! One element of any real dtype, as bits.
 //!
-//! Owns [`Scalar`]. Invariant: bits travel unchanged from the user to the device; nothing is
-//! ever printed and parsed again.
+//! Owns [`Scalar`]. Invariant: bits reach the device as the user gave them; no scalar is printed and parsed on the way.
 //!
 //! Not here: arithmetic on scalars (`op_eval`).
 

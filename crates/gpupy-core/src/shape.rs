@@ -7,12 +7,12 @@
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
-/// The most axes of an array and of a launch, as NumPy's.
+/// The most axes of an array and of a launch: NumPy's limit.
 pub const MAX_RANK: usize = 64;
 
 /// Extents, one for each axis.
 pub type Shape = SmallVec<[usize; 4]>;
-/// Elements a step of each axis.
+/// Elements per step along each axis.
 pub type Strides = SmallVec<[isize; 4]>;
 
 /// The number of elements of a shape.
@@ -33,7 +33,7 @@ pub fn contiguous_strides(shape: &[usize]) -> Strides {
     strides
 }
 
-/// A shape in Python's words, as NumPy prints it.
+/// A shape as NumPy prints it.
 pub fn shape_words(shape: &[usize]) -> String {
     match shape {
         [one] => format!("({one},)"),
@@ -44,10 +44,10 @@ pub fn shape_words(shape: &[usize]) -> String {
     }
 }
 
-/// The shape that these broadcast to, by NumPy's rule.
+/// Broadcasts shapes by NumPy's rule.
 ///
 /// # Errors
-/// - `Shape`: they do not broadcast; the words are NumPy's.
+/// - `Shape`: they do not broadcast; the message is NumPy's.
 pub fn broadcast_shapes(shapes: &[&[usize]]) -> Result<Shape> {
     let rank = shapes.iter().map(|s| s.len()).max().unwrap_or(0);
     let mut out: Shape = SmallVec::from_elem(1, rank);

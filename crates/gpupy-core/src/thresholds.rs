@@ -1,12 +1,12 @@
-//! Thresholds: from where one of two ways is taken. Each crate has its own in one struct of constants.
+//! Thresholds: the sizes at which one algorithm takes over from another. Each crate has one struct of them.
 //!
-//! Owns the macro [`thresholds!`](crate::thresholds!), which makes that struct, and `tuned`. A build with `--cfg
-//! gpupy_tune`, as `cargo xtask tune` makes one, reads other values from the variable `GPUPY_TUNE` once:
-//! `gpupy-engine.most_points=0,gpupy-engine.chain=9`. In any other build they are constants, and cost nothing.
+//! Owns the macro [`thresholds!`](crate::thresholds!), which defines that struct, and `tuned`. A build with `--cfg
+//! gpupy_tune`, as `cargo xtask tune` makes, reads values once from the variable `GPUPY_TUNE`:
+//! `gpupy-engine.most_points=0,gpupy-engine.chain=9`. In other builds thresholds are constants, without cost.
 //!
-//! Not here: the thresholds themselves (`thresholds.rs` of each crate), what is timed (`benches/tune`).
+//! Not here: the thresholds themselves (`thresholds.rs` of each crate), the timed work (`benches/tune`).
 
-/// The thresholds of a crate: a struct `Thresholds` with a field for each, and its one value `T`.
+/// Defines the thresholds of a crate: a struct `Thresholds` with a field for each, and its value `T`.
 #[macro_export]
 macro_rules! thresholds {
     ($($(#[doc = $doc:literal])* $name:ident: $type:ty = $value:expr,)*) => {
@@ -31,7 +31,7 @@ macro_rules! thresholds {
     };
 }
 
-/// The value that `GPUPY_TUNE` gives a threshold, or its own.
+/// The value of a threshold in `GPUPY_TUNE`, or its default.
 #[cfg(gpupy_tune)]
 pub fn tuned<V: std::str::FromStr>(name: &str, own: V) -> V {
     let given = std::env::var("GPUPY_TUNE").unwrap_or_default();

@@ -1,7 +1,6 @@
-//! The C header says what `plugin/driver_table.rs` says, and a C compiler lays its structs out as Rust does.
+//! The C header equals `plugin/driver_table.rs`, and a C compiler lays out its structs as Rust does.
 //!
-//! Owns the generation of `include/gpupy_driver.h`: `cargo xtask header` writes it, which is this
-//! test with `GPUPY_BLESS=1`.
+//! Owns the generation of `include/gpupy_driver.h`: `cargo xtask header` runs this test with `GPUPY_BLESS=1`.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,8 +1,8 @@
-//! Times compiled programs against the same loops written by hand, and compiling itself.
+//! Times compiled programs beside equivalent hand-written loops, and compilation itself.
 //!
-//! Loops by hand are for AVX2, so it is code for AVX2 that has to be as fast: the ratio says so.
-//! `cargo run --release -p gpupy-jit --example timing`. Variants take turns, and the best of each
-//! counts, so that a busy machine disturbs all alike.
+//! The hand-written loops are for AVX2, so the ratio compares them with AVX2 code.
+//! `cargo run --release -p gpupy-jit --example timing`. The variants run alternately, and the best time of each counts,
+//! so that a busy machine disturbs all alike.
 
 #[cfg(not(target_arch = "x86_64"))]
 fn main() {
@@ -19,7 +19,7 @@ mod timing {
     use gpupy_core::ir::{AccessKind, Builder, Form, Program};
     use gpupy_core::{DType, Op, Scalar};
     use gpupy_jit::{
-        Isa, Kernel, RowArguments, RowStride, StrideVariant, StridedPointer, compile_for,
+        Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for,
     };
     use std::arch::x86_64::*;
     use std::hint::black_box;
@@ -65,14 +65,14 @@ mod timing {
         let y: Vec<f32> = (0..n).map(|k| 0.25 + (k % 777) as f32 / 777.0).collect();
         let (mut out, mut by_hand) = (vec![1f32; n], vec![1f32; n]);
         let variant =
-            StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
+            KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
         let narrow = compile_for(program, &variant, Isa::Avx2).expect("there is code");
         let wide = compile_for(program, &variant, best).expect("there is code");
         let mut times = [f64::INFINITY; 3];
         for _ in 0..ROUNDS {
             let repeats = (1 << 16) / n + 1;
             let hand = || {
-                // SAFETY: a machine without AVX2 has not come here.
+                // SAFETY: `main` has returned on machines without AVX2.
                 unsafe { hand(&x, &y, &mut by_hand) }
             };
             fastest(&mut times[0], repeats * n, repeats, hand);
@@ -108,7 +108,7 @@ mod timing {
             dests: dests.as_ptr(),
             params: std::ptr::null(),
         };
-        // SAFETY: the slices have as many elements as the row has points.
+        // SAFETY: the slices have one element for each point of the row.
         unsafe { kernel.run(&row) };
     }
 
@@ -211,7 +211,7 @@ mod timing {
     #[target_feature(enable = "avx2")]
     fn distance_map_by_hand(x: &[f32], y: &[f32], out: &mut [f32]) {
         let points: [(f32, f32); POINTS] = std::array::from_fn(point);
-        // The compiler's own choice, all points at once, is many times slower.
+        // The compiler's own vectorisation, all points at once, is many times slower.
         for at in (0..out.len() / 8 * 8).step_by(8) {
             // SAFETY: there are 8 elements from here on.
             let (x, y) = unsafe { (_mm256_loadu_ps(&x[at]), _mm256_loadu_ps(&y[at])) };
@@ -232,7 +232,7 @@ mod timing {
     const RISE: [f32; 8] = [0.0002, 0.0014, 0.0083, 0.0417, 0.1667, 0.5, 1.0, 1.0];
     const TAIL: [f32; 6] = [1.3302744, -1.8212559, 1.7814779, -0.3565638, 0.3193815, 0.0];
 
-    /// The shape of an option's price: two normal distributions and a discount.
+    /// A program like the price of an option: two normal distributions and a discount.
     fn price() -> Program {
         program(|t| {
             let (half, one) = (t.is(0.5), t.is(1.0));
@@ -300,7 +300,7 @@ mod timing {
             values[values.len() - 1]
         });
         let variant =
-            StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
+            KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Unit] };
         let mut times = Vec::new();
         for _ in 0..20 {
             let start = Instant::now();

@@ -7,12 +7,12 @@ use gpupy_core::guard_pages::Guarded;
 
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
-struct CacheLine([u8; 64]);
+struct AlignedLine([u8; 64]);
 
 /// A zeroed buffer that starts at a cache line.
 #[derive(Default)]
 pub struct AlignedBytes {
-    lines: Vec<CacheLine>,
+    lines: Vec<AlignedLine>,
     /// The buffer in builds with guard pages, in place of `lines`.
     #[cfg(feature = "guard")]
     guarded: Option<Guarded>,
@@ -29,7 +29,7 @@ impl AlignedBytes {
             return AlignedBytes { lines: Vec::new(), guarded: Some(guarded) };
         }
         AlignedBytes {
-            lines: vec![CacheLine([0; 64]); count],
+            lines: vec![AlignedLine([0; 64]); count],
             #[cfg(feature = "guard")]
             guarded: None,
         }

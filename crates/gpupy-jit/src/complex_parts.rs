@@ -8,7 +8,7 @@
 //! (`compiled_kernel.rs`).
 
 use crate::isa::Isa;
-use crate::{RowArguments, RowStride, StrideVariant, StridedPointer};
+use crate::{KernelStrides, RowArguments, RowStride, StridedPointer};
 use gpupy_core::ir::{AccessKind, Builder, Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
@@ -57,9 +57,9 @@ pub fn are_in(program: &Program) -> bool {
 /// defined on parts here, and for one that only moves, splits and joins numbers.
 pub fn of(
     program: &Program,
-    variant: &StrideVariant,
+    variant: &KernelStrides,
     isa: Isa,
-) -> Option<(Program, StrideVariant, ComplexParts)> {
+) -> Option<(Program, KernelStrides, ComplexParts)> {
     let moves = |op: Op| !op.is_scalar_op() || matches!(op, Op::Real | Op::Imag | Op::Complex);
     if program.insts.iter().all(|inst| moves(inst.op)) {
         return None;
@@ -70,7 +70,7 @@ pub fn of(
         params: Vec::new(),
         given: variant,
         isa,
-        variant: StrideVariant { accesses: Vec::new(), dests: Vec::new() },
+        variant: KernelStrides { accesses: Vec::new(), dests: Vec::new() },
         parts: ComplexParts::default(),
         walks: 0,
     };
@@ -93,9 +93,9 @@ struct ComplexSplitter<'a> {
     builder: Builder,
     values: Vec<PartValue>,
     params: Vec<u32>,
-    given: &'a StrideVariant,
+    given: &'a KernelStrides,
     isa: Isa,
-    variant: StrideVariant,
+    variant: KernelStrides,
     parts: ComplexParts,
     /// The number of walks of the original so far.
     walks: usize,

@@ -29,7 +29,7 @@ use crate::constant_pool::ConstantPool;
 use crate::isa::Isa;
 use crate::plan::{CodePlan, CodeTask, Duty, OperandList};
 use crate::register_allocation::RegisterAllocator;
-use crate::{RowStride, StrideVariant};
+use crate::{KernelStrides, RowStride};
 use gpupy_core::DType;
 use gpupy_core::ir::{Inst, Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
@@ -70,7 +70,7 @@ struct Detour {
 }
 
 /// Writes the code of a program.
-pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Kernel> {
+pub fn write(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Kernel> {
     let plan = CodePlan::new(program, variant, isa)?;
     let registers = RegisterAllocator::new(&plan, isa);
     let mut writer = FunctionWriter {
@@ -95,7 +95,7 @@ pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Ker
     // Masks count single parts.
     let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
     let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes, paired: false };
-    let elements = StrideVariant::walks(program).map(|at| {
+    let elements = KernelStrides::walks(program).map(|at| {
         let inst = &program.insts[at];
         if inst.op == Op::Index { 0 } else { inst.dtype.size() }
     });
@@ -107,7 +107,7 @@ pub fn write(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Ker
 }
 
 impl FunctionWriter<'_> {
-    fn function(&mut self, variant: &StrideVariant) -> Option<()> {
+    fn function(&mut self, variant: &KernelStrides) -> Option<()> {
         for reg in SAVED {
             self.asm.push(reg);
         }
@@ -168,12 +168,12 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn load_pointers(&mut self, variant: &StrideVariant) {
+    fn load_pointers(&mut self, variant: &KernelStrides) {
         let accesses = variant.accesses.len();
         let mut free = POINTERS.into_iter();
         self.pointers = vec![None; accesses + variant.dests.len()];
         let mut walks: Vec<(usize, Gpr, usize)> = Vec::new();
-        for (number, at) in StrideVariant::walks(self.plan.program).enumerate() {
+        for (number, at) in KernelStrides::walks(self.plan.program).enumerate() {
             let varies =
                 !matches!(variant.accesses[number], RowStride::Zero | RowStride::Imaginary);
             if varies && self.plan.inst(at as u32).op == Op::Load {
@@ -338,7 +338,7 @@ impl FunctionWriter<'_> {
     /// the size of a part.
     pub fn complex_elements(&mut self, number: usize, size: usize) -> [Mem; 2] {
         let base = self.start(number);
-        // A number may be longer than what an index is multiplied with.
+        // A complex number may be longer than the largest scale of an index.
         self.asm.twice(R15, RCX);
         let vector = self.plan.lanes * size;
         let first = 2 * self.task.group as usize * vector;
@@ -357,12 +357,12 @@ impl FunctionWriter<'_> {
         })
     }
 
-    /// A vector of numbers of lanes, as the last operand of an instruction.
+    /// A vector of lane indices, as the last operand of an instruction.
     pub fn places(&mut self, width: LaneWidth, numbers: impl Iterator<Item = u64>) -> Rm {
         Rm::Mem(self.pool.places(width, numbers))
     }
 
-    /// How many of the row's walks are accesses.
+    /// The number of accesses of the row.
     pub fn accesses(&self) -> usize {
         self.pointers.len() - self.plan.program.dests.len()
     }
@@ -377,12 +377,12 @@ impl FunctionWriter<'_> {
         self.registers.register(&mut self.asm, self.args[k])
     }
 
-    /// The task's operand as the last one of an instruction.
+    /// The task's operand, as the last operand of an instruction.
     pub fn rm(&mut self, k: usize) -> Rm {
         self.registers.operand(&mut self.asm, self.args[k])
     }
 
-    /// The task's first two operands; which is which must not matter.
+    /// The task's first two operands, in either order: for commutative instructions.
     pub fn symmetric(&mut self) -> (u8, Rm) {
         let swap = !self.registers.is_in_register(self.args[0])
             && self.registers.is_in_register(self.args[1]);
@@ -391,12 +391,12 @@ impl FunctionWriter<'_> {
         (self.reg(a), rm)
     }
 
-    /// The task's operand in a register that may be written over, to be given to `done_in`.
+    /// The task's operand in a register that may be overwritten, for `done_in`.
     pub fn overwritable(&mut self, k: usize) -> u8 {
         self.registers.overwritable(&mut self.asm, self.args[k])
     }
 
-    /// A register for a value on the way.
+    /// A temporary register.
     pub fn temporary(&mut self) -> u8 {
         self.registers.temporary(&mut self.asm)
     }
@@ -407,19 +407,19 @@ impl FunctionWriter<'_> {
         self.registers.result(&mut self.asm, value, &self.args)
     }
 
-    /// The register of the task's result, once it is there.
+    /// The register of the task's finished result.
     pub fn result_register(&mut self) -> u8 {
         let value = self.plan.value(self.task.inst, self.task.group);
         self.registers.register(&mut self.asm, value)
     }
 
-    /// Says that the task's result is in a temporary register.
+    /// Makes a temporary register the task's result.
     pub fn done_in(&mut self, reg: u8) {
         let value = self.plan.value(self.task.inst, self.task.group);
         self.registers.result_is(reg, value);
     }
 
-    /// Writes the task's value anew, in a detour.
+    /// Overwrites the task's value, in a detour.
     pub fn rewrite(&mut self, from: u8) {
         let value = self.plan.value(self.task.inst, self.task.group);
         self.registers.rewrite(&mut self.asm, value, from);
@@ -437,7 +437,7 @@ impl FunctionWriter<'_> {
         Rm::Mem(self.pool.numbers(bytes))
     }
 
-    /// One element in all lanes of a register.
+    /// Broadcasts one element to all lanes of a register.
     pub fn broadcast(&mut self, width: LaneWidth, to: u8, from: Mem) {
         let row = opcodes::broadcast(width, self.isa == Isa::Avx512);
         let bits = self.bits(width);

@@ -81,15 +81,15 @@ impl RowStride {
 
 /// The strides for which a kernel is compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct StrideVariant {
+pub struct KernelStrides {
     /// For each `load` and `index` of the program, in the order of its instructions.
     pub accesses: Vec<RowStride>,
     /// For each destination.
     pub dests: Vec<RowStride>,
 }
 
-impl StrideVariant {
-    /// The `load` and `index` instructions of a program, in the order of [`accesses`](StrideVariant::accesses) and of
+impl KernelStrides {
+    /// The `load` and `index` instructions of a program, in the order of [`accesses`](KernelStrides::accesses) and of
     /// [`RowArguments::accesses`].
     pub fn walks(program: &Program) -> impl Iterator<Item = usize> + '_ {
         let all = program.insts.iter().enumerate();
@@ -98,13 +98,13 @@ impl StrideVariant {
 }
 
 /// Compiles a verified program. `None` if the machine lacks AVX2, or the program is not one that this crate compiles.
-pub fn compile(program: &Program, variant: &StrideVariant) -> Option<Kernel> {
+pub fn compile(program: &Program, variant: &KernelStrides) -> Option<Kernel> {
     compile_for(program, variant, Isa::detect()?)
 }
 
 /// Compiles for a given instruction set, for tests. `None` also if the machine lacks it.
 #[doc(hidden)]
-pub fn compile_for(program: &Program, variant: &StrideVariant, isa: Isa) -> Option<Kernel> {
+pub fn compile_for(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Kernel> {
     let best = Isa::detect()?;
     if isa == Isa::Avx512 && best != Isa::Avx512 {
         return None;

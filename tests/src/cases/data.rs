@@ -144,7 +144,7 @@ fn lower(device: &Device, run: &mut Run) -> Outcome<bool> {
             }
             (op @ (Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul), _) => {
                 let values: Vec<_> = program.uses(inst).map(name).collect();
-                b.whole(op, &values)
+                b.library_op(op, &values)
             }
             (Op::Store, _) => {
                 stores.push((a, name(second)));

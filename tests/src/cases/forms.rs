@@ -105,7 +105,7 @@ pub(super) fn scan(
     let (elements, starts) = (b.operand(dtype), b.operand(dtype));
     let (slot, chunks) = (b.access(kind), b.access(AccessKind::Contiguous));
     let loads = [b.load(elements, slot), b.load(starts, chunks)];
-    let result = b.whole(Op::Scan, &loads);
+    let result = b.library_op(Op::Scan, &loads);
     b.store(result);
     let mut of_chunks = shape.to_vec();
     of_chunks[shape.len() - 1] = shape[shape.len() - 1].div_ceil(256);
@@ -129,7 +129,7 @@ fn sort_run(op: Op, dtype: DType, shape: &[usize], access: Access, kind: AccessK
     let mut b = Builder::new(Form::Sort, shape.len() as u32);
     let (operand, slot) = (b.operand(dtype), b.access(kind));
     let value = b.load(operand, slot);
-    let value = b.whole(op, &[value]);
+    let value = b.library_op(op, &[value]);
     b.store(value);
     Run::new(b.finish(), shape).access(access)
 }
@@ -230,7 +230,7 @@ pub(super) fn product_run(dtype: DType, product: &Product) -> Run {
         let slot = b.access(AccessKind::Affine);
         b.load(operand, slot)
     });
-    let result = b.whole(Op::MatMul, &loads);
+    let result = b.library_op(Op::MatMul, &loads);
     b.store(result);
     let mut rng = Rng::new(55);
     let mut run = Run::new(b.finish(), &product.shape);
@@ -264,7 +264,7 @@ fn by_itself(device: &mut Device) -> Outcome {
         let slot = b.access(AccessKind::Affine);
         b.load(operand, slot)
     });
-    let result = b.whole(Op::MatMul, &loads);
+    let result = b.library_op(Op::MatMul, &loads);
     b.store(result);
     let run = Run::new(b.finish(), &[3, 3, 7])
         .operand((0..21).map(|k| Scalar::i32(k * k % 23 - 11)).collect())

@@ -17,7 +17,7 @@ fn whole(form: Form, op: Op, shape: &[usize], reads: Vec<(Vec<Scalar>, Access)>)
         let (operand, slot) = (b.operand(data[0].dtype), b.access(kind(&space, access)));
         loads.push(b.load(operand, slot));
     }
-    let value = b.whole(op, &loads);
+    let value = b.library_op(op, &loads);
     b.store(value);
     let run = Run::new(b.finish(), shape);
     reads.into_iter().fold(run, |run, (data, access)| run.operand(data).access(access))
@@ -123,7 +123,7 @@ fn products() -> Vec<Named> {
         let (operand, slot) = (b.operand(DType::I32), b.access(AccessKind::Affine));
         b.load(operand, slot)
     });
-    let product = b.whole(Op::MatMul, &loads);
+    let product = b.library_op(Op::MatMul, &loads);
     b.store(product);
     let run = Run::new(b.finish(), &[2, 3, 4])
         .operand(random(DType::I32, 8, 126))

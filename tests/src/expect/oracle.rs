@@ -246,7 +246,7 @@ impl<'a> Machine<'a> {
             Form::Sort => self.values[1] = self.sorted(point),
             Form::MatMul => self.values[2] = self.product(point),
         }
-        if self.run.program.form.is_whole() {
+        if self.run.program.form.is_library_op() {
             self.exec(end - 1, end, point);
         }
         std::mem::take(&mut self.written)

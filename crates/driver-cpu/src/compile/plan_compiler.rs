@@ -32,7 +32,7 @@ pub struct StrideVariant {
 
 impl StrideVariant {
     /// The variant for machine code, where an index value with any step counts as `Unit`.
-    pub fn for_code(&self, leaves: &ProgramInputs) -> gpupy_jit::StrideVariant {
+    pub fn for_code(&self, leaves: &ProgramInputs) -> gpupy_jit::KernelStrides {
         let step = |stride: &Stride| match stride {
             Stride::Unit => gpupy_jit::RowStride::Unit,
             Stride::Zero => gpupy_jit::RowStride::Zero,
@@ -42,7 +42,7 @@ impl StrideVariant {
             (None, gpupy_jit::RowStride::Any) => gpupy_jit::RowStride::Unit,
             (_, step) => step,
         };
-        gpupy_jit::StrideVariant {
+        gpupy_jit::KernelStrides {
             accesses: leaves.all.iter().zip(&self.leaves).map(leaf).collect(),
             dests: self.dests.iter().map(step).collect(),
         }

@@ -9,7 +9,7 @@
 
 use gpupy_core::ir::{AccessKind, Builder, EarlyExit, Form, Inst, Program};
 use gpupy_core::{DType, Op, Scalar};
-use gpupy_jit::{Kernel, RowStride, StrideVariant};
+use gpupy_jit::{Kernel, KernelStrides, RowStride};
 use rustc_hash::FxHashMap;
 
 /// The aimed number of operations in one program, so that carried values are seldom read and written.
@@ -48,7 +48,7 @@ impl LoopCompiler<'_> {
         let accesses: Vec<RowStride> = steps.chain(of_known).collect();
         let compiled = |program: &Program| {
             let dests = vec![RowStride::Unit; program.dests.len()];
-            gpupy_jit::compile(program, &StrideVariant { accesses: accesses.clone(), dests })
+            gpupy_jit::compile(program, &KernelStrides { accesses: accesses.clone(), dests })
         };
         let several = (compiled(&program)?, i32::try_from(unrolled).ok()?);
         Some(LoopCode { several, one: compiled(&single)?, known })

@@ -134,7 +134,7 @@ impl<'a> StorageSplitter<'a> {
                 None => self.to.reduce(value(a)),
             },
             Op::Cast | Op::Bitcast => self.to.convert(inst.op, value(a), inst.dtype),
-            op if op.form().is_some() => self.to.whole(op, &used()),
+            op if op.form().is_some() => self.to.library_op(op, &used()),
             op => self.to.op(op, &used()),
         };
         self.values = values;

@@ -13,9 +13,9 @@ use super::row_reduction::prologue;
 use super::texel_reader::{FragmentCoordinate, TexelReader, word};
 use crate::dialect::Width;
 use crate::dialect::glsl::Glsl;
+use crate::emit::accumulator_lanes::ReductionLanes;
 use crate::emit::body::Body;
 use crate::emit::loop_bounds::{EACH_LANE, POINTS_OF_A_LANE};
-use crate::emit::reduction_lanes::ReductionLanes;
 use gpupy_core::ir::{Program, REDUCE_CHUNK, REDUCE_LANES};
 
 /// The function `main` of reductions.

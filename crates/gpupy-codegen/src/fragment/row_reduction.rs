@@ -12,9 +12,9 @@ use super::map::{close_elements, open_elements};
 use super::texel_reader::{FragmentCoordinate, TexelReader, word};
 use crate::dialect::glsl::Glsl;
 use crate::dialect::{COMPONENTS, Width};
+use crate::emit::accumulator_lanes::ReductionLanes;
 use crate::emit::body::{Body, Leaves};
 use crate::emit::loop_bounds::{FOURS_OF_LANES, LoopHead, POINTS_OF_A_LANE};
-use crate::emit::reduction_lanes::ReductionLanes;
 use gpupy_core::ir::{Program, REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::op::Op;
 

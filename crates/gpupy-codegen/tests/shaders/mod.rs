@@ -1,6 +1,6 @@
-//! Launches and the devices they are printed for, and the comparison of their shaders with the snapshots.
+//! Prints the shaders of launches for several devices, and compares them with snapshots.
 //!
-//! Owns [`Case`] and the ways to check one. Not here: which cases there are (`snapshots.rs`).
+//! Owns [`Case`] and its checks. Not here: the cases (`snapshots.rs`).
 
 use gpupy_codegen::compute::{self, KernelFeatures, Language};
 use gpupy_codegen::fragment::{self, DrawRequest, DrawTarget, TextureLayout, Version};
@@ -11,7 +11,7 @@ use gpupy_core::{DType, Scalar};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use std::path::PathBuf;
 
-/// A launch, described as far as shaders depend on it.
+/// The facts of a launch that its shaders depend on.
 pub struct Case {
     pub program: Program,
     pub shape: Vec<usize>,
@@ -81,7 +81,7 @@ impl Case {
     }
 }
 
-/// A device with all that Vulkan offers.
+/// A device with all Vulkan features.
 pub const VULKAN: KernelFeatures = KernelFeatures {
     language: Language::Glsl,
     addresses: true,
@@ -97,10 +97,10 @@ pub const VULKAN: KernelFeatures = KernelFeatures {
     shares: true,
 };
 
-/// The same, with blocks that are bound.
+/// [`VULKAN`] with bound storage buffers in place of addresses.
 pub const BOUND: KernelFeatures = KernelFeatures { addresses: false, ..VULKAN };
 
-/// One with the least that WGSL has.
+/// A device with the least features of WGSL.
 pub const WEB: KernelFeatures = KernelFeatures {
     language: Language::Wgsl,
     int64: false,
@@ -123,7 +123,7 @@ pub fn pattern(dtype: DType) -> u64 {
     }
 }
 
-/// Compares a case in every dialect.
+/// Compares the shaders of a case in every dialect.
 pub fn check(name: &str, case: &Case) {
     let all: Vec<u32> = (0..case.program.dests.len() as u32).collect();
     check_some(name, case, &all);
@@ -134,7 +134,7 @@ pub fn check_some(name: &str, case: &Case, stores: &[u32]) {
     check_kernels(name, case, stores);
 }
 
-/// Has naga read and validate a kernel.
+/// Parses and validates a kernel with naga.
 pub fn validate(name: &str, kernel: &str) {
     let module = naga::front::wgsl::parse_str(kernel);
     let module = module.unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(kernel)));
@@ -144,7 +144,7 @@ pub fn validate(name: &str, kernel: &str) {
     }
 }
 
-/// Compares a case in the dialects of kernels.
+/// Compares the compute kernels of a case.
 pub fn check_kernels(name: &str, case: &Case, stores: &[u32]) {
     for (extension, device) in &DEVICES {
         if let Some(kernel) = case.kernel_of(stores, device) {
@@ -182,7 +182,7 @@ pub fn rows(len: usize, row: usize) -> TextureLayout {
     TextureLayout::rows(len, row, 16384).unwrap()
 }
 
-/// `f` of one operand, loaded at the launch's own place from a block of the same layout.
+/// A case of `f` of one operand, which has the layout of the destination.
 pub fn unary(dtype: DType, f: impl FnOnce(&mut Builder, u32) -> u32) -> Case {
     let mut b = Builder::new(Form::Map, 1);
     let (all, x) = (b.access(AccessKind::Contiguous), b.operand(dtype));
@@ -199,7 +199,7 @@ pub fn unary(dtype: DType, f: impl FnOnce(&mut Builder, u32) -> u32) -> Case {
     }
 }
 
-/// A view of one operand into a block of 64 rows of 64.
+/// A case that copies a view of an operand into a block of 64 rows of 64.
 pub fn view(kind: AccessKind, operand: TextureLayout, offset: i64, strides: &[i64]) -> Case {
     let mut b = Builder::new(Form::Map, strides.len() as u32);
     let (moved, x) = (b.access(kind), b.operand(DType::F32));

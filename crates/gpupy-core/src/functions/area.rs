@@ -1,6 +1,6 @@
 //! The inverse hyperbolic functions.
 //!
-//! All are logarithms of one more than a sum, whose second part keeps what rounding the sum loses:
+//! All are logarithms of 1 plus a sum. The sum has a second part, its rounding error:
 //! `asinh x = log(1 + x + x²/(1 + sqrt(1 + x²)))`, `acosh x = log(1 + u + sqrt(u² + 2u))` for
 //! `u = x - 1`, and `2 atanh x = log(1 + 2x + 2x²/(1 - x))`. Where squares would leave the range,
 //! the first two are `log x + ln 2`.
@@ -38,7 +38,7 @@ pub(super) fn atanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     x.above(1.0).choose(c.float(f64::NAN), result)
 }
 
-/// A number whose square is in range, and beside which 1 is nothing.
+/// A number with its square in range that absorbs 1 in a sum.
 fn large(c: &FormulaBuilder) -> f64 {
     c.pick(2f64.powi(40), 2f64.powi(80))
 }
@@ -46,7 +46,7 @@ fn large(c: &FormulaBuilder) -> f64 {
 /// `log(1 + a + b) + more ln 2`.
 fn of_sum<'c>(a: Val<'c>, b: Val<'c>, more: Option<Val<'c>>) -> Val<'c> {
     let sum = a + b;
-    // What the sum lost, whichever is the larger (Knuth).
+    // The rounding error of the sum, for summands in any order (Knuth).
     let added = sum - a;
     let lost = (a - (sum - added)) + (b - added);
     of_1_plus(sum, Some(lost), more)

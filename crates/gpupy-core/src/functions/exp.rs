@@ -54,7 +54,7 @@ const DOUBLE_2: &[f64] = &[
 pub(super) fn exp<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let (n, word, r) = reduce(x);
-    // Powers up to these are normal numbers, beyond the second pair 0 or infinity.
+    // Up to these, powers are normal numbers; beyond the second pair they are 0 or infinity.
     let normal = c.pick(87.0, 708.0);
     ends(x, normal, c.pick([-104.0, 89.0], [-746.0, 710.0]), exp_reduced(r), (n, word))
 }
@@ -81,12 +81,12 @@ fn ends<'c>(
         let result = x.above(most).choose(c.float(f64::INFINITY), result);
         x.below(least).choose(c.float(0.0), result)
     };
-    // By bits, since the short way loses a NaN.
+    // The bits are compared, so that NaN takes the general way.
     c.shortened(general, || (x.abs().bits().above(c.bits_of(normal)), y.scaled(word)))
 }
 
-/// `2^n (e^r - 1) + (2^n - 1)`, with the 2^n taken out; r is too coarse by itself where the two
-/// summands nearly cancel, and so has a correction.
+/// `2^n (e^r - 1) + (2^n - 1)`, factored by 2^n. r has a correction, because it is too coarse if the two summands
+/// nearly cancel.
 pub(super) fn expm1<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let x = args[0];
     let (least, most) = c.pick((-18.0, 89.0), (-38.0, 710.0));
@@ -97,11 +97,11 @@ pub(super) fn expm1<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let r = rough - rest;
     let correction = (rough - r) - rest;
     let small = r + (r * r * polynomial(r) + correction * (r + 1.0));
-    // One power of 2 less, since the highest is out of range.
+    // Scaled by half the power of 2, because the highest power is out of range.
     let scale = word.power_of_2(0.5);
     let inverse = power_of_2(-n.min(c.pick(126.0, 1022.0)));
     let result = (small + (1.0 - inverse)) * scale * 2.0;
-    // Without scaling, -0.0 and subnormal numbers stay what they are.
+    // -0.0 and subnormal numbers are unchanged without scaling.
     x.abs().below(0.25).choose(small, result).copysign(x)
 }
 
@@ -134,12 +134,12 @@ pub(super) fn times_power_of_2<'c>(y: Val<'c>, n: Val<'c>) -> Val<'c> {
     y * power_of_2_int(half) * power_of_2_int(n - half)
 }
 
-/// 2^n for an n whose power is a normal number.
+/// 2^n. The result must be a normal number.
 pub(super) fn power_of_2(n: Val<'_>) -> Val<'_> {
     power_of_2_int(n.to_int())
 }
 
-/// 2^n for an integer n whose power is a normal number.
+/// 2^n for an integer n. The result must be a normal number.
 pub(super) fn power_of_2_int(n: Val<'_>) -> Val<'_> {
     let c = n.code();
     ((n + c.bias()) * (1i64 << c.mantissa())).float_of_bits()

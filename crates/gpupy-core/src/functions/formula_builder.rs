@@ -1,9 +1,9 @@
-//! Formulas as programs: values that are added, multiplied and compared in Rust's own notation.
+//! Builds programs from formulas in Rust's operator notation.
 //!
 //! Owns [`FormulaBuilder`], a program under construction for one float dtype, and [`Val`], a value of it.
-//! Numbers among the operands become literals of the other operand's dtype. Invariants: every
-//! operation here is exact in the operation table, so a program has the same bits everywhere; a
-//! formula's straight program and its program with branches have the same bits.
+//! Numbers among the operands become literals of the other operand's dtype. Invariants: every operation here is exact
+//! in the operation table, so a program gives the same bits everywhere. A formula's straight-line program and its
+//! branching program give the same bits.
 //!
 //! Not here: the formulas (the files named after their families).
 
@@ -18,7 +18,7 @@ use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Sub};
 pub(super) struct FormulaBuilder {
     builder: RefCell<Builder>,
     float: DType,
-    /// What seldom happens stands in a branch.
+    /// True if rare cases become branches.
     branches: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Val<'c> {
     at: u32,
 }
 
-/// What may stand as an operand beside a value: another value, or a number.
+/// The operand beside a value: another value, or a number.
 pub(super) trait FormulaOperand<'c> {
     fn beside(self, other: Val<'c>) -> Val<'c>;
 }
@@ -58,7 +58,7 @@ impl<'c> FormulaOperand<'c> for i64 {
 }
 
 impl FormulaBuilder {
-    /// The program of a formula of `arity` operands of a float dtype, straight or with branches. That of
+    /// The program of a formula of `arity` operands of a float dtype, straight-line or with branches. The program for
     /// float16 is float32's, rounded once more.
     pub fn program(
         float: DType,
@@ -85,7 +85,7 @@ impl FormulaBuilder {
         self.float == DType::F64
     }
 
-    /// One of two things, by the program's dtype.
+    /// `single` or `double`, by the program's dtype.
     pub fn pick<T>(&self, single: T, double: T) -> T {
         if self.is_double() { double } else { single }
     }
@@ -103,12 +103,12 @@ impl FormulaBuilder {
         self.literal(Scalar::new(self.unsigned(), value))
     }
 
-    /// How many bits a float's mantissa has, without the leading one.
+    /// The number of bits of a float's mantissa, without the leading one.
     pub fn mantissa(&self) -> i64 {
         self.pick(23, 52)
     }
 
-    /// What a float's exponent has added to it.
+    /// The bias of a float's exponent.
     pub fn bias(&self) -> i64 {
         self.pick(127, 1023)
     }
@@ -118,8 +118,8 @@ impl FormulaBuilder {
         self.word(self.pick((value as f32).to_bits().into(), value.to_bits()))
     }
 
-    /// What `general` gives, which is right everywhere. `usual` gives a truth value, and what has the
-    /// same bits with less work where that does not hold, as it seldom does.
+    /// The value of `general`, which is right for all operands. `usual` gives a condition that seldom holds, and a
+    /// value with less work that has the same bits if the condition does not hold.
     pub fn shortened<'c>(
         &'c self,
         general: impl FnOnce() -> Val<'c>,
@@ -220,22 +220,22 @@ impl<'c> Val<'c> {
         self.unary(Op::Sqrt)
     }
 
-    /// The integer nearest to a float not above a quarter of what the mantissa counts, as a float and
-    /// as a word whose low bits are the integer's.
+    /// The integer nearest to a float, as a float and as a word with the integer's low bits. The float is at most a
+    /// quarter of the largest integer that the mantissa counts.
     pub fn nearest(self) -> (Val<'c>, Val<'c>) {
-        // Beside such a number there are no fractions.
+        // Numbers of this magnitude have no fraction.
         let large = self.code.pick(12582912.0, 6755399441055744.0);
         let sum = self + large;
         (sum - large, sum.bits())
     }
 
-    /// `factor 2^n`, where n are this word's low bits and the result is a normal number.
+    /// `factor 2^n` for the n in this word's low bits. The result must be a normal number.
     pub fn power_of_2(self, factor: f64) -> Val<'c> {
         (self * (1i64 << self.code.mantissa()) + self.code.bits_of(factor)).float_of_bits()
     }
 
-    /// This float times 2^n, where n are the low bits of a word, and both this float and the result are
-    /// normal numbers.
+    /// This float times 2^n, for the n in the low bits of a word. Both this float and the result must be normal
+    /// numbers.
     pub fn scaled(self, n: Val<'c>) -> Val<'c> {
         (self.bits() + n * (1i64 << self.code.mantissa())).float_of_bits()
     }
@@ -260,12 +260,12 @@ impl<'c> Val<'c> {
         self.unary(Op::Not)
     }
 
-    /// The lesser; this value where it is NaN.
+    /// The minimum; this value if it is NaN.
     pub fn min(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Min, other)
     }
 
-    /// The greater; this value where it is NaN.
+    /// The maximum; this value if it is NaN.
     pub fn max(self, other: impl FormulaOperand<'c>) -> Val<'c> {
         self.binary(Op::Max, other)
     }
@@ -302,12 +302,12 @@ impl<'c> Val<'c> {
         self.binary(Op::Gt, other)
     }
 
-    /// One of two values, by this truth value.
+    /// A select between two values, by this bool.
     pub fn choose(self, yes: Val<'c>, no: Val<'c>) -> Val<'c> {
         self.code.op(Op::Select, &[self, yes, no])
     }
 
-    /// What `rare` gives where this truth value holds, which it seldom does, otherwise `usual`.
+    /// The value of `rare` if this bool holds, which is seldom; otherwise `usual`.
     pub fn seldom<const N: usize>(
         self,
         rare: impl FnOnce() -> [Val<'c>; N],
@@ -337,7 +337,7 @@ impl<'c> Val<'c> {
         powers.fold(highest, |sum, coefficient| sum * self + *coefficient)
     }
 
-    /// The leading half of a float's significant bits: products of two such are exact.
+    /// The leading half of a float's significant bits. A product of two such halves is exact.
     pub fn upper_half(self) -> Val<'c> {
         (self.bits() & self.code.pick(0xffff_f000, -1 << 27)).float_of_bits()
     }

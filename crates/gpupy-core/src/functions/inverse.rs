@@ -57,7 +57,7 @@ const TANGENT: [&[f64]; 2] = [
     ],
 ];
 
-/// What π is more than the float nearest to it, as a share of π.
+/// π minus the nearest float, as a fraction of π.
 const PI_LOST: [f64; 2] = [-2.782753515285623e-8, 3.8981718325193755e-17];
 
 pub(super) fn asin<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
@@ -77,8 +77,7 @@ pub(super) fn acos<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     from_axis(base, is_small ^ is_negative, root, rest)
 }
 
-/// The arc sine, in two parts, of x where that is small, otherwise twice that of
-/// sqrt((1 - x) / 2).
+/// The arc sine, in two parts, of x if x is small; otherwise twice the arc sine of sqrt((1 - x) / 2).
 fn of_root<'c>(is_small: Val<'c>, x: Val<'c>) -> (Val<'c>, Val<'c>) {
     let c = x.code();
     let half = (1.0 - x) * 0.5;
@@ -110,7 +109,7 @@ pub(super) fn atan2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 /// The arc tangent of a quotient not above 1, in two parts.
 fn octant<'c>(lesser: Val<'c>, greater: Val<'c>) -> (Val<'c>, Val<'c>) {
     let c = lesser.code();
-    // Two infinities are alike, and so are two zeros, but for their angle.
+    // The quotient of two infinities counts as 1, and that of two zeros as 0.
     let one = c.float(1.0);
     let alike = lesser.equals(0.0).choose(lesser, one);
     let t = lesser.equals(greater).choose(alike, lesser / greater);

@@ -57,7 +57,7 @@ pub(super) fn log1p<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 pub(super) fn of_1_plus<'c>(x: Val<'c>, low: Option<Val<'c>>, more: Option<Val<'c>>) -> Val<'c> {
     let c = x.code();
     let sum = x + 1.0;
-    // Where x is larger, the rounding of 1 + x does not matter, and 2^-e may be no normal number.
+    // If x is larger, the rounding of 1 + x does not matter, and 2^-e may be subnormal.
     let large = (1u64 << 60) as f64;
     let with = |e: Val<'c>| more.map_or(e.to_float(), |more| e.to_float() + more);
     let general = || {
@@ -104,13 +104,13 @@ pub(super) fn log10<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     })
 }
 
-/// The logarithm of x, made of the parts into which normal numbers are taken apart.
+/// The logarithm of x, computed from the exponent and mantissa of a normal number.
 fn of_normal<'c>(x: Val<'c>, logarithm: impl Fn((Val<'c>, Val<'c>)) -> Val<'c>) -> Val<'c> {
     let general = || specials(x, logarithm(take_apart(x)));
     x.code().shortened(general, || (is_odd(x, f64::INFINITY), logarithm(parts(x.bits()))))
 }
 
-/// Whether a float is anything but a positive, normal number below a limit.
+/// Whether a float is not a positive, normal number below a limit.
 pub(super) fn is_odd(x: Val<'_>, limit: f64) -> Val<'_> {
     let c = x.code();
     let least = c.word(1 << c.mantissa());
@@ -121,7 +121,7 @@ pub(super) fn is_odd(x: Val<'_>, limit: f64) -> Val<'_> {
 pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
     let c = x.code();
     let bits = x.bits();
-    // A subnormal number's bits are an integer, which as a float is normal.
+    // The bits of a subnormal number, as an integer converted to float, are a normal number.
     let subnormal = bits.below(1i64 << c.mantissa());
     let (e, m) = parts(subnormal.choose(bits.to_float().bits(), bits));
     (subnormal.choose(e - c.pick(149, 1074), e), m)
@@ -131,7 +131,7 @@ pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
 pub(super) fn parts(bits: Val<'_>) -> (Val<'_>, Val<'_>) {
     let c = bits.code();
     let root = c.pick(0x3f35_04f3, 0x3fe6_a09e_667f_3bcd);
-    // A difference of bits counts the mantissa's steps; its upper bits are e.
+    // A difference of bits counts floats; its upper bits are e.
     let steps = bits.signed() - root;
     let e = steps.shr(c.mantissa());
     let m = (steps & ((1 << c.mantissa()) - 1)) + root;
@@ -165,18 +165,18 @@ fn tail<'c>(f: Val<'c>, half_square: Val<'c>) -> Val<'c> {
     }
 }
 
-/// The sum of two numbers, the first of them 0 or the larger, and a small third.
+/// The sum of three numbers. The first is 0 or larger than the second; the third is small.
 fn sum<'c>(large: Val<'c>, small: Val<'c>, smaller: Val<'c>) -> Val<'c> {
     let high = large + small;
     high + (((large - high) + small) + smaller)
 }
 
-/// A logarithm of x with the results for what is not a positive number.
+/// The logarithm of any x: adds the results for numbers that are not positive.
 fn specials<'c>(x: Val<'c>, logarithm: Val<'c>) -> Val<'c> {
     let c = x.code();
     // Infinity and NaN are their own logarithms.
     let result = x.below(f64::INFINITY).choose(logarithm, x);
     let result = x.sign_bit().choose(c.float(f64::NAN), result);
-    // By bits, since a device may take a subnormal number for zero.
+    // The bits are compared: a device may flush a subnormal number to zero.
     x.abs().bits().equals(0i64).choose(c.float(f64::NEG_INFINITY), result)
 }

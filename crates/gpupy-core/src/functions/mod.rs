@@ -1,9 +1,9 @@
-//! Functions as programs: everything richer than the primitive operations, written once.
+//! Mathematical functions as programs of primitive operations, written once for all drivers.
 //!
-//! Owns the table of programs, for each function and float dtype a straight line of exact operations,
-//! which gives the same bits on every driver, and the same with what is seldom needed in a branch
-//! (`if`). Invariants: a program keeps the bound of its row in `op.rs`; it uses neither loops, nor
-//! fused products, nor, for float32, a wider float.
+//! Owns the table of programs. Each function and float dtype has a straight-line program of exact operations, which
+//! gives the same bits on every driver, and a branching program with the rare cases inside an `if`. Invariants: a
+//! program keeps the error bound of its row in `op.rs`. It uses neither loops nor fused products, nor, for float32, a
+//! wider float.
 //!
 //! Not here: which drivers need them (the engine asks each).
 
@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 /// A function of values of one program.
 type Formula = for<'c> fn(&'c FormulaBuilder, &[Val<'c>]) -> Val<'c>;
 
-/// What computes an operation from simpler ones, if the core knows.
+/// The formula of an operation, if it has one.
 fn formula(op: Op) -> Option<Formula> {
     Some(match op {
         Op::Exp => exp::exp,
@@ -55,20 +55,20 @@ fn formula(op: Op) -> Option<Formula> {
     })
 }
 
-/// The straight program of a function (see `driver::Method::Lowered`), or `None` where there is none.
+/// The straight-line program of a function (see `driver::Method::Lowered`), if it has one.
 pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
     static ALL: [ProgramTable; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
     found(op, dtype, &ALL, false)
 }
 
-/// The program of a function with branches for what is seldom needed. It has the same bits, and is the
-/// straight one where there is nothing of the kind.
+/// The program of a function with branches for rare cases. It gives the same bits. It equals the straight-line program
+/// if there are no rare cases.
 pub fn branching(op: Op, dtype: DType) -> Option<&'static Program> {
     static ALL: [ProgramTable; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
     found(op, dtype, &ALL, true)
 }
 
-/// Programs by the number of their operation.
+/// Programs by operation code.
 type ProgramTable = [OnceLock<Program>; 256];
 
 fn found(

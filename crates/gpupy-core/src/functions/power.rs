@@ -4,7 +4,7 @@
 //! are sums of two floats, made with exact products of halves (Dekker). With `|x| = 2^e m`, one of five
 //! centres b near m and `s = (m - b) / (m + b)`, the logarithm is `e + log2 b + 2/ln 2 (s + s³/3 + …)`.
 //!
-//! Not here: squares and roots, which NumPy's operator takes apart (the front end's).
+//! Not here: squares and square roots, which NumPy's operator treats separately (the front end).
 
 use super::exp::{exp2_reduced, times_power_of_2};
 use super::formula_builder::{FormulaBuilder, Val};
@@ -26,12 +26,12 @@ const ATANH: [&[f64]; 2] = [
 const TWO_LOG2_E: [[f64; 2]; 2] =
     [[2.884765625, 0.0006244567779268147], [2.885390043258667, 3.851925982253235e-8]];
 
-/// A number beside m whose logarithm is known.
+/// A number near m with a known logarithm.
 struct Centre {
     at: f64,
-    /// The least m for which it is taken.
+    /// The least m that uses this centre.
     from: f64,
-    /// Its logarithm to base 2, so short that its sum with an exponent is exact, and the rest.
+    /// Its logarithm to base 2, short enough that its sum with an exponent is exact, and the remainder.
     log: [f64; 2],
 }
 
@@ -65,7 +65,7 @@ pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
             let sum = high + low;
             let (n, word) = sum.nearest();
             let result = exp2_reduced((high - n) + low).scaled(word);
-            // By bits, since a NaN is none that is left out here.
+            // The bits are compared, so that NaN takes the general way.
             let normal = c.pick(125.0, 1021.0);
             let is_far = sum.abs().bits().above(c.bits_of(normal));
             (is_odd(x, f64::INFINITY) | is_far, result)
@@ -77,7 +77,7 @@ pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 fn pow_of_all<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
     let c = x.code();
     let magnitude = x.abs();
-    // Any power but 1's is out of range by then.
+    // Beyond this exponent, only powers of 1 are in range.
     let limit = c.pick(2f64.powi(40), 2f64.powi(80));
     let result = power_of_positive(magnitude, y.max(-limit).min(limit));
 
@@ -149,7 +149,7 @@ fn log2_in_two_parts<'c>((e, m): (Val<'c>, Val<'c>)) -> (Val<'c>, Val<'c>) {
     two_sum(sum, lost + low)
 }
 
-/// The sum of two numbers, the first of them 0 or the larger, and what its rounding lost.
+/// The sum of two numbers, and its rounding error. The first is 0 or the larger.
 fn two_sum<'c>(large: Val<'c>, small: Val<'c>) -> (Val<'c>, Val<'c>) {
     let sum = large + small;
     (sum, (large - sum) + small)
@@ -157,7 +157,7 @@ fn two_sum<'c>(large: Val<'c>, small: Val<'c>) -> (Val<'c>, Val<'c>) {
 
 pub(super) fn hypot<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let (a, b) = (args[0].abs(), args[1].abs());
-    // Beyond these, squares leave the range, or lose what a device may flush of them.
+    // Beyond these, squares overflow, or underflow to numbers that a device may flush.
     let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-48)), (2f64.powi(500), 2f64.powi(-480)));
     let general = || {
         let is_greater = a.above(b);
@@ -190,11 +190,11 @@ fn root_of_squares<'c>(large: Val<'c>, small: Val<'c>) -> Val<'c> {
     (high * high + (low * (large + high) + small * small)).sqrt()
 }
 
-/// A first estimate from a third of the bits, better ones by Halley's method, and a last step from
-/// one with half the bits, whose square is exact.
+/// The cube root: a first estimate from a third of the bits, better ones by Halley's method, and a last step from an
+/// estimate with half the bits, which has an exact square.
 pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let magnitude = args[0].abs();
-    // Subnormal numbers have no such bits, and thrice the largest are out of range.
+    // Subnormal numbers have no such bits, and three times the largest numbers overflow.
     let (least, most) =
         c.pick((2f64.powi(-100), 2f64.powi(100)), (2f64.powi(-1000), 2f64.powi(1000)));
     let (is_tiny, is_huge) = (magnitude.below(least), magnitude.above(most));
@@ -204,7 +204,7 @@ pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     };
     let x = scaled(magnitude, 60);
     let third = (x.bits().to_float() * (1.0 / 3.0)).to_int();
-    // Two thirds of the exponent's bias, and what makes the error even on both sides.
+    // Two thirds of the exponent's bias, and a term that balances the error on both sides.
     let offset = c.pick(0x2a51_19f2, 0x2a9f_8477_6f64_2000);
     let mut root = (third + offset).float_of_bits();
     for _ in 0..c.pick(1, 2) {
@@ -216,6 +216,6 @@ pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     let root = short + short * ((quotient - short) / (short + short + quotient));
     let root = scaled(root, -20);
     let is_ordinary = magnitude.below(f64::INFINITY) & magnitude.differs(0.0);
-    // A sum, so that a device that takes subnormal numbers for zero gives zero.
+    // A sum, so that a device that flushes subnormal numbers gives zero.
     is_ordinary.choose(root, magnitude + magnitude).copysign(args[0])
 }

@@ -62,7 +62,7 @@ fn is_odd(quadrant: Val<'_>) -> Val<'_> {
     (quadrant & 1i64).differs(0i64)
 }
 
-/// The second bit of a word at the place of a float's sign.
+/// The second bit of a word, moved to the position of a float's sign.
 fn second_bit_as_sign(word: Val<'_>) -> Val<'_> {
     let c = word.code();
     word * (1i64 << (c.mantissa() + c.pick(7, 10)))
@@ -81,7 +81,7 @@ fn on_quadrant<'c>(r: Val<'c>, low: Val<'c>) -> (Val<'c>, Val<'c>) {
     let sine = r + (r * z * z.polynomial(c.pick(SINE[0], SINE[1])) + low);
     let half = z * 0.5;
     let one = 1.0 - half;
-    // What 1 - z/2 was rounded by goes to the small summands.
+    // The rounding error of 1 - z/2 is added to the small summands.
     let lost = (1.0 - one) - half;
     let cosine = one + (lost + z * z * z.polynomial(c.pick(COSINE[0], COSINE[1])) - r * low);
     (sine, cosine)
@@ -118,8 +118,7 @@ const TWO_OVER_PI: [u64; 19] = [
     0x56033046fc7b6bab,
 ];
 
-/// The quadrant (its last two bits count) and the rest in two parts, of a float that is not
-/// negative.
+/// The quadrant (its last two bits count) and the remainder in two parts, for a non-negative float.
 fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
     let c = x.code();
     // The bits of the number up to which products with the parts of π/2 are exact: 2^13 or 2^20.
@@ -140,8 +139,8 @@ fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
 fn reduce_far(x: Val<'_>) -> [Val<'_>; 3] {
     let c = x.code();
     let width = c.pick(32, 64);
-    // x is an integer times a power of 2. Bits of 2/π that count multiples of 4 are left out: the
-    // first of three words that are needed begins with the bit whose product counts 2.
+    // x is an integer times a power of 2. Bits of 2/π that contribute multiples of 4 are omitted: the first of the
+    // three words begins with the bit that contributes 2.
     let leading = 1i64 << c.mantissa();
     let integer = (x.bits() & (leading - 1)) | leading;
     let first = x.bits().shr(c.mantissa()) - (c.bias() + c.mantissa() + 2 - width);
@@ -157,7 +156,7 @@ fn reduce_far(x: Val<'_>) -> [Val<'_>; 3] {
     let unit = width - 2;
     let n = (high + (1i64 << (unit - 1))).shr(unit);
     let rest = (high - n * (1i64 << unit)).signed();
-    // The magnitude (but for one of the last bit), as a sum of two floats.
+    // The magnitude, up to one unit of the last bit, as a sum of two floats.
     let negative = rest.shr(width - 1);
     let high = (rest ^ negative).unsigned();
     let low = low ^ negative.unsigned();
@@ -172,7 +171,7 @@ fn reduce_far(x: Val<'_>) -> [Val<'_>; 3] {
     [n, sum * FRAC_PI_2 * sign, r_low * sign]
 }
 
-/// Four words of 2/π (which has a word of zeros before its point) from the one of this number.
+/// Four words of 2/π, which has a word of zeros before the point, from word `number` on.
 fn words_from<'c>(number: Val<'c>) -> [Val<'c>; 4] {
     let c = number.code();
     let mut words = vec![c.word(0)];
@@ -182,7 +181,7 @@ fn words_from<'c>(number: Val<'c>) -> [Val<'c>; 4] {
         let halves = TWO_OVER_PI.iter().flat_map(|word| [word >> 32, word & 0xffff_ffff]);
         words.extend(halves.take(7).map(|word| c.word(word)));
     }
-    // The list moves up by 16, 8, 4, 2 and 1, or does not.
+    // The list moves up by 16, 8, 4, 2 and 1, each if the number has this bit.
     let mut step = c.pick(4, 16);
     while step > 0 {
         let moves = (number & step as i64).differs(0i64);

@@ -1,17 +1,17 @@
-//! What is known of a program from its text: where regions end, which instructions are live, until when values are.
+//! Liveness analysis and region structure of a program: ends of regions, live instructions, last uses.
 //!
 //! Owns [`region_ends`](Program::region_ends), [`live`](Program::live), [`last_uses`](Program::last_uses) and
 //! [`most_live_values`](Program::most_live_values). Invariant: a live instruction's operands are live, and so are the
 //! control instructions around it.
 //!
-//! Not here: sharing of equal instructions (`Builder` does that), what values can be (`gpupy-codegen`'s sign analysis,
-//! the engine's bounds).
+//! Not here: common subexpressions (`Builder`), ranges and signs of values (gpupy-codegen's sign analysis, the
+//! engine's bounds).
 
 use super::{Inst, Program};
 use crate::op::Op;
 
 impl Program {
-    /// The position of the `end` of each region, by the position that opens it; of other instructions, their own.
+    /// The position of the `end` of each region, by the position that opens it. For other instructions, their own.
     pub fn region_ends(&self) -> Vec<usize> {
         let mut ends: Vec<usize> = (0..self.insts.len()).collect();
         for (at, inst) in self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::End) {
@@ -55,9 +55,9 @@ impl Program {
         closers
     }
 
-    /// The last instruction that needs each value; of a value that is not used, its own position. A loop needs what it
-    /// uses from outside until its end, as the next iteration uses it again; a region lives until the last use of one
-    /// of its results. `ends` are the [`region_ends`](Program::region_ends).
+    /// The last use of each value; the position of the value itself if it has no use. A loop uses outer values until
+    /// its end, because the next iteration uses them again. A region lives until the last use of its results. `ends`
+    /// are the [`region_ends`](Program::region_ends).
     pub fn last_uses(&self, ends: &[usize]) -> Vec<usize> {
         let mut last: Vec<usize> = ends.to_vec();
         let mut open_loops: Vec<usize> = Vec::new();
@@ -69,7 +69,7 @@ impl Program {
             for value in self.uses(inst) {
                 needed_until(value as usize, at, &mut last);
             }
-            // Each iteration reads the count again, and the end of a choice its condition.
+            // Each iteration reads the count again, and the end of an `if` reads its condition.
             if matches!(inst.op, Op::Loop | Op::If) {
                 needed_until(inst.args[0] as usize, ends[at], &mut last);
             }
@@ -86,8 +86,8 @@ impl Program {
         last
     }
 
-    /// The most values that are computed and still needed at one place, in program order: registers that a kernel
-    /// takes, the counter of an open loop among them. Constants and parameters are operands in place and take none.
+    /// Register pressure: the most values that are live at one point, in program order, including counters of open
+    /// loops. Constants and parameters are immediate operands and take no register.
     pub fn most_live_values(&self) -> u32 {
         let last = self.last_uses(&self.region_ends());
         let mut dying = vec![0u32; self.insts.len()];

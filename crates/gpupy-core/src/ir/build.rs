@@ -1,9 +1,9 @@
-//! Builds programs: numbers values, shares equal ones, keeps slots.
+//! Builds programs, with common subexpression elimination.
 //!
-//! Owns [`Builder`]. Invariant: pure instructions that are equal become one (value numbering within
-//! the region where they stand), and so do equal reductions.
+//! Owns [`Builder`]. Invariant: equal pure instructions of a region become one (local value numbering), and so do equal
+//! reductions.
 //!
-//! Not here: which nodes of an expression go into a program (the engine).
+//! Not here: the selection of an expression's nodes for a program (the engine).
 
 use super::{AccessKind, Form, Inst, Program, Reduction};
 use crate::dtype::DType;
@@ -24,17 +24,17 @@ impl Builder {
         Builder { program: Program::empty(form, rank), seen: vec![FxHashMap::default()] }
     }
 
-    /// Adds an operand block and gives its slot.
+    /// Adds an operand block and returns its slot.
     pub fn operand(&mut self, dtype: DType) -> u32 {
         push(&mut self.program.operands, dtype)
     }
 
-    /// Adds an access and gives its slot.
+    /// Adds an access and returns its slot.
     pub fn access(&mut self, kind: AccessKind) -> u32 {
         push(&mut self.program.accesses, kind)
     }
 
-    /// Adds a scalar parameter and gives its value.
+    /// Adds a scalar parameter and returns its value.
     pub fn param(&mut self, dtype: DType) -> u32 {
         let slot = push(&mut self.program.params, dtype);
         self.pure(Op::Param, dtype, [slot, 0, 0])
@@ -46,7 +46,7 @@ impl Builder {
         self.pure(Op::Const, scalar.dtype, args)
     }
 
-    /// The affine number of an access, an int32.
+    /// The affine index of an access, an int32.
     pub fn index(&mut self, access: u32) -> u32 {
         self.pure(Op::Index, DType::I32, [access, 0, 0])
     }
@@ -71,8 +71,7 @@ impl Builder {
     /// A scalar operation; the result's dtype follows from the table.
     ///
     /// # Panics
-    /// When the operation does not take the operands' dtypes: a mistake of the caller's, which the
-    /// public front ends check before they record.
+    /// When the operation does not take the operands' dtypes. Public front ends check that before they record.
     pub fn op(&mut self, op: Op, values: &[u32]) -> u32 {
         let dtypes: Vec<DType> = values.iter().map(|v| self.dtype(*v)).collect();
         let dtype = op
@@ -83,14 +82,14 @@ impl Builder {
         self.pure(op, dtype, args)
     }
 
-    /// Opens a loop that runs `count` (an int32 value) times, carrying values that start as given.
-    /// Gives the region's name, for `carry`, `iter`, `end` and `result`.
+    /// Opens a loop of `count` (an int32 value) iterations over carried values, which begin as `starts`. Returns the
+    /// region's number, for `carry`, `iter`, `end` and `result`.
     pub fn begin_loop(&mut self, count: u32, starts: &[u32]) -> u32 {
         let (at, len) = self.list(starts);
         self.open(Op::Loop, [count, at, len])
     }
 
-    /// Opens the first branch of a choice. Gives the region's name.
+    /// Opens the first branch of an `if`. Returns the region's number.
     pub fn begin_if(&mut self, condition: u32) -> u32 {
         self.open(Op::If, [condition, 0, 0])
     }
@@ -102,7 +101,7 @@ impl Builder {
         self.pure(Op::Carry, dtype, [region, k, 0])
     }
 
-    /// The number of the loop's iteration.
+    /// The index of the loop's iteration.
     pub fn iter(&mut self, region: u32) -> u32 {
         self.pure(Op::Iter, DType::I32, [region, 0, 0])
     }
@@ -127,14 +126,12 @@ impl Builder {
         self.pure(Op::Result, dtype, [region, k, 0])
     }
 
-    /// The reduction of a value by the form's operation; everything after it, but further reductions, belongs to
-    /// the epilogue.
+    /// Reduces a value by the form's operation. Later instructions, except further reductions, are the epilogue.
     pub fn reduce(&mut self, value: u32) -> u32 {
         self.reduce_by(self.program.form.op().unwrap_or(Op::Add), value)
     }
 
-    /// The reduction of a value by an operation, which becomes the form's if it is the first reduction. Equal
-    /// reductions are one.
+    /// Reduces a value by an operation. The first reduction sets the form's operation. Equal reductions become one.
     pub fn reduce_by(&mut self, op: Op, value: u32) -> u32 {
         let equal = |known: &Reduction| (known.op, known.value) == (op, value);
         if let Some(known) = self.program.reductions().find(equal) {
@@ -152,30 +149,30 @@ impl Builder {
         self.raw(Op::Reduce, dtype, [value, named, 0])
     }
 
-    /// The instruction of a whole-program form (`Op::Scan`, `Op::Sort`, `Op::ArgSort`,
-    /// `Op::MatMul`) on the values of its loads.
-    pub fn whole(&mut self, op: Op, values: &[u32]) -> u32 {
+    /// The instruction of a library operation, that is, of a whole-program form (`Op::Scan`, `Op::Sort`,
+    /// `Op::ArgSort`, `Op::MatMul`), on the values of its loads.
+    pub fn library_op(&mut self, op: Op, values: &[u32]) -> u32 {
         let dtype = if op == Op::ArgSort { DType::I32 } else { self.dtype(values[0]) };
         let mut args = [0; 3];
         args[..values.len()].copy_from_slice(values);
         self.raw(op, dtype, args)
     }
 
-    /// Writes a value to a new destination.
+    /// Stores a value to a new destination.
     pub fn store(&mut self, value: u32) {
         let dtype = self.dtype(value);
         let slot = push(&mut self.program.dests, dtype);
         self.raw(Op::Store, dtype, [slot, value, 0]);
     }
 
-    /// Copies the body of `callee` (see `driver::Method::Lowered`) with these values in place of
-    /// its parameters, and gives the value that it stores.
+    /// Inlines `callee` (see `driver::Method::Lowered`) with `values` as its parameters. Returns the value that it
+    /// stores.
     pub fn inline(&mut self, callee: &Program, values: &[u32]) -> u32 {
         self.inline_all(callee, values).last().copied().unwrap_or(0)
     }
 
-    /// Copies the body of a map over parameters alone with these values in their place, and gives the values that it
-    /// stores, in the order of its destinations.
+    /// Inlines a map without operands, with `values` as its parameters. Returns the values that it stores, in the order
+    /// of its destinations.
     pub fn inline_all(&mut self, callee: &Program, values: &[u32]) -> Vec<u32> {
         let mut renamed: Vec<u32> = Vec::with_capacity(callee.insts.len());
         let mut stored = vec![0; callee.dests.len()];

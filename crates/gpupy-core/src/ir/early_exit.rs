@@ -1,25 +1,25 @@
-//! Loops that a point may leave before the count says so.
+//! Early exits: loops that a point may leave before the last iteration.
 //!
-//! Owns [`EarlyExit`]. Where an iteration does nothing but one choice, and one branch of it leaves every carried value as it
-//! was, a point that takes that branch once takes it for ever: its next iterations may be left out. The language has no
-//! other way out of a loop, so that drivers which know nothing of this one are right as well.
+//! Owns [`EarlyExit`]. If an iteration is a single `if`, and one branch leaves every carried value unchanged, then a
+//! point that takes that branch once takes it in all later iterations, which may be skipped. The IR has no `break`,
+//! so a driver that does not look for early exits is correct too.
 //!
-//! Not here: how a driver leaves a loop.
+//! Not here: how a driver exits a loop.
 
 use super::Program;
 use crate::op::Op;
 
-/// A loop that is left where a choice takes its second branch.
+/// A loop that may be left when its `if` takes the second branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EarlyExit {
     /// The `loop`.
     pub region: usize,
-    /// The `if` that is its iteration.
+    /// The `if` that is the loop's iteration.
     pub choice: usize,
 }
 
 impl Program {
-    /// The loops that a point has done with as soon as it takes the second branch of a choice.
+    /// The loops with an early exit.
     pub fn leaving(&self) -> impl Iterator<Item = EarlyExit> + '_ {
         let loops = self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::Loop);
         loops.filter_map(|(region, _)| self.leaving_choice(region))
@@ -27,7 +27,7 @@ impl Program {
 
     fn leaving_choice(&self, region: usize) -> Option<EarlyExit> {
         let behind = |at: usize| self.insts.iter().enumerate().skip(at + 1);
-        // The condition depends on nothing but what is carried, and what is the same in all iterations.
+        // The condition depends only on carried values, and on values that are invariant in the loop.
         let mut before = behind(region).take_while(|(_, inst)| inst.op != Op::If);
         let is_plain = |op: Op| {
             op.is_scalar_op() || matches!(op, Op::Carry | Op::Const | Op::Param | Op::Load)
@@ -68,7 +68,7 @@ mod tests {
     use crate::ir::{Builder, Form};
     use crate::scalar::Scalar;
 
-    /// A loop over one value, whose iteration is a choice; the second branch gives what `other` makes of the value.
+    /// A loop over one value with an `if` as iteration. `other` computes the second branch's value.
     fn program(
         condition: fn(&mut Builder, u32, u32) -> u32,
         other: fn(&mut Builder, u32) -> u32,

@@ -1,8 +1,7 @@
-//! The name of a program: 128 bits that depend on nothing but its contents.
+//! The fingerprint of a program: a 128-bit hash of its contents.
 //!
-//! Owns [`Fingerprint`]. Invariant: the same program has the same fingerprint in every process, on
-//! every machine and in every version that keeps the IR's memory form, so that compiled kernels
-//! can lie on disk under it.
+//! Owns [`Fingerprint`]. Invariant: equal programs have equal fingerprints in every process, on every machine and in
+//! every version that keeps the IR's memory form, so that disk caches of kernels can use it as key.
 //!
 //! Not here: caches that use it (drivers).
 
@@ -10,7 +9,7 @@ use super::Program;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A stable 128-bit name of a program.
+/// A stable 128-bit hash of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fingerprint(pub u128);
 
@@ -44,8 +43,8 @@ impl Program {
     }
 }
 
-/// Two 64-bit lanes of multiply-and-fold mixing; not cryptographic, and need not be: a program's
-/// author gains nothing from a collision of his own kernels.
+/// Two 64-bit lanes of multiply-and-fold mixing. It need not be cryptographic: the author of a program gains nothing
+/// from a collision of their own kernels.
 struct Hash([u64; 2]);
 
 const MULTIPLIERS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
@@ -58,7 +57,7 @@ impl Hash {
     fn word(&mut self, word: u64) {
         for (lane, multiplier) in self.0.iter_mut().zip(MULTIPLIERS) {
             let wide = u128::from(*lane ^ word) * u128::from(multiplier);
-            // Folding loses nothing of the running state: the lane itself is added back in.
+            // The lane itself is added back in, so that folding loses no state.
             *lane = lane.rotate_left(23).wrapping_add(wide as u64 ^ (wide >> 64) as u64);
         }
     }

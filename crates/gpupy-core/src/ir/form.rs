@@ -1,9 +1,9 @@
-//! Forms: what the iteration space of a program means.
+//! Forms of programs: map, reduce, scan, sort, matrix product.
 //!
-//! Owns [`Form`] and [`FormKind`], and which kind each operation is the instruction of. Invariant: the codes of
-//! kinds are part of the IR's memory form and never change.
+//! Owns [`Form`], the meaning of a program's iteration space, and [`FormKind`]; and the kind of each form's
+//! instruction. Invariant: the codes of kinds are part of the IR's memory form and never change.
 //!
-//! Not here: the row of such an operation (`op.rs`), where its instruction may stand (`verify.rs`).
+//! Not here: rows of these operations (`op.rs`), the rules for their instructions (`verify.rs`).
 
 use super::REDUCE_CHUNK;
 use crate::op::Op;
@@ -11,18 +11,17 @@ use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The header of a program: what its iteration space means.
+/// The form of a program: the meaning of its iteration space.
 ///
-/// A map and a reduction have any instructions. The others are *whole-program forms*: a `load` for
-/// each operand of the form's instruction, in their order, that instruction, and a `store` of its
-/// value; nothing else.
+/// A map and a reduction have any instructions. The others are *whole-program forms* (library operations): a `load` for
+/// each operand of the form's instruction, in order, that instruction, a `store` of its value, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
     /// Every instruction runs once for each point of the launch's shape.
     Map,
-    /// One step of a reduction along the last axis of the launch's shape (the *input space*), which
-    /// has `n` points along it. The *output space* has `ceil(n / 256)` there, otherwise the same.
+    /// One step of a reduction along the last axis of the launch's shape (the *input space*), which has `n` points
+    /// there. The *output space* has `ceil(n / 256)` there, and otherwise the same extents.
     ///
     /// Instructions before `reduce` (the prologue) run for each point of the input space, those
     /// after it (the epilogue) for each point of the output space, where accesses count output
@@ -32,12 +31,12 @@ pub enum Form {
     /// lower lane always the left operand. Lanes and points that do not exist are skipped. This is
     /// the canonical tree; it does not depend on driver, threads or block length.
     ///
-    /// A program may have several reductions of values of its prologue, each with an operation of its own
-    /// ([`Program::reductions`](super::Program::reductions)), as far as the driver says so
-    /// ([`Capabilities::max_reductions`](crate::driver::Capabilities::max_reductions)). Their instructions stand one
-    /// behind the other, and each combines its points as if it were alone.
+    /// A program may have several reductions of values of its prologue, each with its own operation
+    /// ([`Program::reductions`](super::Program::reductions)), up to the driver's limit
+    /// ([`Capabilities::max_reductions`](crate::driver::Capabilities::max_reductions)). Their instructions are
+    /// consecutive, and each combines its points as if it were alone.
     Reduce {
-        /// The combining operation; of several reductions, that of the first.
+        /// The combining operation of the first reduction.
         op: Op,
     },
     /// Running results along the last axis, chunk by chunk: `scan` of an element and its chunk's
@@ -49,13 +48,13 @@ pub enum Form {
         /// The combining operation.
         op: Op,
     },
-    /// The last axis in ascending order: `sort` gives the elements, `argsort` the positions (an
-    /// int32) where they were. Equal elements stay in their order; NaN stands behind all numbers.
+    /// The last axis in ascending order: `sort` gives the elements, `argsort` their former positions (int32). The
+    /// sort is stable; NaN comes after all numbers.
     Sort,
-    /// A matrix product. The launch's shape is the input space, of at least three axes: any number
-    /// for stacks of matrices, then `m`, `n` and `k`. Output points have one point on the last axis,
-    /// and are the sum over it of `matmul`'s first operand (whose access does not move along `n`)
-    /// times its second (which does not move along `m`).
+    /// A matrix product. The launch's shape is the input space, of at least three axes: any number for stacks of
+    /// matrices, then `m`, `n` and `k`. The output space has one point on the last axis. An output point is the sum
+    /// over `k` of `matmul`'s first operand, which does not move along `n`, times the second, which does not move
+    /// along `m`.
     MatMul,
 }
 
@@ -77,7 +76,7 @@ impl FormKind {
     pub const ALL: [FormKind; 5] =
         [FormKind::Map, FormKind::Reduce, FormKind::Scan, FormKind::Sort, FormKind::MatMul];
 
-    /// The word of the text form.
+    /// The name in the text form.
     pub const fn name(self) -> &'static str {
         match self {
             FormKind::Map => "map",
@@ -88,7 +87,7 @@ impl FormKind {
         }
     }
 
-    /// The kind with this word.
+    /// The kind with this name.
     pub fn from_name(name: &str) -> Option<FormKind> {
         FormKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -103,7 +102,7 @@ impl FormKind {
         matches!(self, FormKind::Reduce | FormKind::Scan)
     }
 
-    /// The form of this kind; `op` is its operation, where it has one.
+    /// The form of this kind. `op` is its operation, if it has one.
     pub const fn with(self, op: Op) -> Form {
         match self {
             FormKind::Map => Form::Map,
@@ -116,7 +115,7 @@ impl FormKind {
 }
 
 impl Op {
-    /// The kind of the form whose instruction this is.
+    /// The kind of form that this operation is the instruction of.
     pub fn form(self) -> Option<FormKind> {
         match self {
             Op::Reduce => Some(FormKind::Reduce),
@@ -154,12 +153,12 @@ impl Form {
         }
     }
 
-    /// Whether programs of this form are nothing but loads, the form's instruction and a store.
-    pub const fn is_whole(self) -> bool {
+    /// Whether this is a whole-program form: loads, the form's instruction and a store alone.
+    pub const fn is_library_op(self) -> bool {
         !matches!(self, Form::Map | Form::Reduce { .. })
     }
 
-    /// The extents of the space over which destinations are written, for a launch of these.
+    /// The extents of the output space, for a launch of shape `shape`.
     pub fn out_shape(self, shape: &[usize]) -> Shape {
         match self {
             Form::Map | Form::Scan { .. } | Form::Sort => shape.into(),
@@ -168,8 +167,8 @@ impl Form {
         }
     }
 
-    /// The extents of the space of a load that is operand number `which` of a whole-program form's
-    /// instruction, for a launch of these.
+    /// The extents of the space of operand `which` of a whole-program form's instruction, for a launch of shape
+    /// `shape`.
     pub fn operand_shape(self, which: usize, shape: &[usize]) -> Shape {
         match (self, which) {
             (Form::Scan { .. }, 1) => chunks(shape),
@@ -178,7 +177,7 @@ impl Form {
     }
 }
 
-/// The extents of a space whose last axis has a point for each chunk.
+/// The extents of a space with a point for each chunk of the last axis.
 fn chunks(shape: &[usize]) -> Shape {
     with_last(shape, |n| n.div_ceil(REDUCE_CHUNK))
 }

@@ -1,15 +1,17 @@
 //! The IR: the driver-independent code of one kernel.
 //!
-//! Owns [`Program`], [`Inst`], [`AccessKind`] and, in `form.rs`, [`Form`], in `reductions.rs`, [`Reduction`]. A program is flat arrays of plain
-//! integers in static single assignment: an instruction's value is named by its position. Numbers
-//! that differ from launch to launch (offsets, strides, shapes, scalars) are not part of it, so one
-//! program serves every block of a value and every iteration of a loop.
+//! Owns [`Program`], [`Inst`] and [`AccessKind`]; [`Form`] (`form.rs`) and [`Reduction`] (`reductions.rs`). A program
+//! is flat arrays of integers in static single assignment: an instruction's value is named by its position. Numbers
+//! that differ between launches (offsets, strides, shapes, scalars) are not part of it, so that one program serves
+//! every block of a value and every iteration of a user's loop.
+//!
+//! Begin with [`Builder`] to make a program; `Program::verify` checks one, and its text form is `Display` and
+//! `FromStr`.
 //!
 //! Invariants: `verify` accepts every program that `Builder` makes; `parse(print(p)) == p`; equal
 //! programs have equal fingerprints.
 //!
-//! Not here: what instructions compute (`op_eval`), how a launch looks (`driver.rs`), how
-//! expressions become programs (the engine).
+//! Not here: the meaning of instructions (`op_eval`), launches (`driver.rs`), programs from expressions (the engine).
 
 mod analysis;
 mod build;
@@ -30,39 +32,39 @@ use crate::dtype::DType;
 use crate::op::Op;
 use serde::{Deserialize, Serialize};
 
-/// Elements that one step of a reduction combines into one, and of a chunk of a scan; see
-/// [`Form::Reduce`].
+/// Elements that one step of a reduction combines into one, and elements of a chunk of a scan. See [`Form::Reduce`].
 pub const REDUCE_CHUNK: usize = 256;
-/// Running results that a step of a reduction keeps side by side; see [`Form::Reduce`].
+/// The lanes (accumulators) of a step of a reduction. See [`Form::Reduce`].
 pub const REDUCE_LANES: usize = 16;
-/// The most products that are added up one after another; their sums may be, too. See [`Form::MatMul`].
+/// The most terms of a matrix product that are summed sequentially; so may be the sums of such chunks. See
+/// [`Form::MatMul`].
 pub const PRODUCT_CHUNK: usize = 4096;
-/// The most iterations of the loops that one point goes through, where beginning a loop counts as one:
-/// devices end loops that run for longer. See [`Op::Loop`].
+/// The most iterations of all loops at one point; entering a loop counts as one. Devices end loops that run longer. See
+/// [`Op::Loop`].
 pub const LOOP_STEPS: u32 = 8192;
 
-/// How an access walks over the iteration space; the numbers come with the launch.
+/// The kind of an access' strides. The strides themselves come with the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum AccessKind {
-    /// The strides are those of a C-contiguous array of the points that the instruction counts (the
-    /// launch's shape; after a `reduce`, the output space); any offset.
+    /// The strides of a C-contiguous array over the instruction's space (the launch's shape; after a `reduce`, the
+    /// output space). Any offset.
     Contiguous = 0,
     /// All strides are 0: one element for all points.
     Uniform = 1,
-    /// Any strides, negative and zero ones too.
+    /// Any strides, including negative ones and zero.
     Affine = 2,
 }
 
-/// One instruction. Arguments mean what the operation's row in `op.rs` says: positions of earlier
-/// instructions, slots, or ranges of [`Program::extra`]. Unused arguments are 0.
+/// One instruction. The operation's row in `op.rs` defines its arguments: positions of earlier instructions, slots, or
+/// ranges of [`Program::extra`]. Unused arguments are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Inst {
     /// The operation.
     pub op: Op,
-    /// The dtype of its value; of control instructions without a value, `bool`.
+    /// The dtype of its value; `bool` for control instructions without a value.
     pub dtype: DType,
     /// The arguments.
     pub args: [u32; 3],
@@ -71,7 +73,7 @@ pub struct Inst {
 /// The code of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Program {
-    /// What the iteration space means.
+    /// The meaning of the iteration space.
     pub form: Form,
     /// Axes of the iteration space, at least 1.
     pub rank: u32,
@@ -104,13 +106,13 @@ impl Program {
         }
     }
 
-    /// How many instructions compute (neither leaves, control nor stores).
+    /// The number of instructions that compute: neither leaves, control flow nor stores.
     pub fn operation_count(&self) -> usize {
         self.insts.iter().filter(|i| i.op.is_scalar_op()).count()
     }
 
-    /// The values that instruction `inst` uses, in order. Of a program that does not verify, they may
-    /// be no values, and lists that leave [`Program::extra`] are empty.
+    /// The operands of instruction `inst` that are values, in order. In a program that does not verify they may not be
+    /// values, and lists outside [`Program::extra`] are empty.
     pub fn uses(&self, inst: &Inst) -> impl Iterator<Item = u32> + '_ {
         let args = inst.args;
         let arity = inst.op.info().arity as usize;

@@ -1,9 +1,9 @@
 //! The reductions of a program: its `reduce` instructions, each with its operation.
 //!
-//! Owns [`Reduction`]. Invariant: the first reduction has the form's operation and does not name it, every further
-//! one names its own; so a program of one reduction is what it was before there could be several.
+//! Owns [`Reduction`]. Invariant: the first reduction has the form's operation and does not name it; each further one
+//! names its own. So the memory form of a program with one reduction is that of versions that knew only one.
 //!
-//! Not here: how points are combined (`form.rs`), where the instructions may stand (`verify.rs`).
+//! Not here: the order of combination (`form.rs`), the rules for their instructions (`verify.rs`).
 
 use super::{Inst, Program};
 use crate::dtype::DType;
@@ -24,8 +24,8 @@ pub struct Reduction {
 }
 
 impl Program {
-    /// The reductions, in the order of their instructions; none of a program of another form. Of a program that
-    /// does not verify, those whose operation is none are left out.
+    /// The reductions, in program order; none for other forms. In a program that does not verify, `reduce` instructions
+    /// without a valid operation are omitted.
     pub fn reductions(&self) -> impl Iterator<Item = Reduction> + '_ {
         let all = self.insts.iter().enumerate().filter(|(_, inst)| inst.op == Op::Reduce);
         all.filter_map(|(at, inst)| {
@@ -34,8 +34,7 @@ impl Program {
         })
     }
 
-    /// The operation of one of this program's `reduce` instructions; `None` where a program that does not verify
-    /// has none for it.
+    /// The operation of a `reduce` instruction of this program. `None` only in a program that does not verify.
     pub fn reduced_by(&self, inst: &Inst) -> Option<Op> {
         match inst.args[1] {
             0 => self.form.op(),
@@ -43,8 +42,8 @@ impl Program {
         }
     }
 
-    /// The positions of the `reduce` instructions, which stand one behind the other: before them is the prologue,
-    /// behind them the epilogue. `None` for a program without.
+    /// The positions of the consecutive `reduce` instructions. The prologue is before them, the epilogue after them.
+    /// `None` without reductions.
     pub fn reduce_range(&self) -> Option<Range<usize>> {
         let is_reduce = |inst: &Inst| inst.op == Op::Reduce;
         let first = self.insts.iter().position(is_reduce)?;
@@ -54,8 +53,8 @@ impl Program {
 }
 
 impl Inst {
-    /// The operation that a further `reduce` names: `None` where its second argument is the code of none, as in the
-    /// first, whose operation is the form's.
+    /// The operation that a further `reduce` names. `None` if its second argument is not an operation's code, as in the
+    /// first, which has the form's operation.
     pub(super) fn own_op(&self) -> Option<Op> {
         let code = u16::try_from(self.args[1]).ok().filter(|code| *code != 0);
         code.and_then(Op::from_code)

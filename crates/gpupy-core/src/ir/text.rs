@@ -3,8 +3,7 @@
 //! Owns `Display` and `FromStr` of [`Program`]. Invariant: `parse(print(p)) == p` for every program
 //! that passes `verify`. Both directions follow one table, [`layout`].
 //!
-//! Not here: whether a program that was read makes sense (`verify.rs`); the form's grammar in words
-//! (`docs/ir.md`).
+//! Not here: whether a parsed program is well formed (`verify.rs`), the grammar (`docs/ir.md`).
 
 use super::{AccessKind, Form, FormKind, Inst, Program};
 use crate::dtype::DType;
@@ -14,7 +13,7 @@ use crate::scalar::Scalar;
 use std::fmt::{self, Write};
 use std::str::{FromStr, SplitWhitespace};
 
-/// How an argument of an instruction is written.
+/// The syntax of an instruction's argument.
 #[derive(Clone, Copy)]
 enum ArgumentForm {
     /// `%7`: an instruction.
@@ -27,7 +26,7 @@ enum ArgumentForm {
     Bits,
     /// `(%1 %2)`: values listed in `extra`, in two arguments.
     List,
-    /// `max`: an operation by its code, or nothing for 0; stands last.
+    /// `max`: an operation by its code, or nothing for 0. It comes last.
     MaybeOp,
 }
 
@@ -50,7 +49,7 @@ fn layout(op: Op) -> &'static [ArgumentForm] {
     }
 }
 
-/// True for instructions that others name: those with a value, and the beginnings of regions.
+/// True for instructions that others refer to: those with a value, and the openings of regions.
 fn is_named(op: Op) -> bool {
     !matches!(op, Op::Else | Op::End | Op::Store)
 }
@@ -150,19 +149,18 @@ impl Program {
 impl FromStr for Program {
     type Err = Error;
 
-    /// Reads the text form. Blank lines and everything from a `#` on do not count.
+    /// Parses the text form. Blank lines and comments (from a `#` on) are ignored.
     ///
-    /// The result is well formed only as far as the text form goes: call `verify` on what comes
-    /// from outside.
+    /// The program is only syntactically correct: call `verify` on text from outside.
     ///
     /// # Errors
-    /// - `Invalid`: the text is not that form; the number of the line stands beside the message.
+    /// - `Invalid`: a syntax error; a fact has the line's number.
     fn from_str(text: &str) -> Result<Program, Error> {
         let mut program = Program::empty(Form::Map, 0);
         let mut heads = 0;
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or("");
-            // Parentheses are words of their own; commas may stand between words.
+            // Parentheses are separate words; commas between words are optional.
             let line = line.replace('(', " ( ").replace(')', " ) ").replace(',', " ");
             let mut words = LineWords { words: line.split_whitespace() };
             if line.trim().is_empty() {
@@ -186,7 +184,7 @@ impl FromStr for Program {
     }
 }
 
-/// The first words of the header's lines.
+/// The keywords of the header's lines.
 const HEADS: [&str; 6] = ["form", "rank", "operands", "params", "accesses", "dests"];
 
 type Parsed<T = ()> = Result<T, String>;
@@ -199,7 +197,7 @@ impl Program {
                 let name = words.next("a form")?;
                 let kind = FormKind::from_name(name);
                 let kind = kind.ok_or_else(|| format!("there is no form `{name}`"))?;
-                // Forms without an operation take any.
+                // Forms without an operation ignore this one.
                 self.form = kind.with(if kind.combines() { words.op()? } else { Op::Add });
             }
             "rank" => self.rank = words.number("")?,
@@ -260,7 +258,7 @@ impl Program {
         }
         args.resize(3, 0);
         if op == Op::Store {
-            // A store's dtype is its destination's; `verify` finds one that does not exist.
+            // A store has its destination's dtype. `verify` finds a missing destination.
             dtype = self.dests.get(args[0] as usize).copied().unwrap_or(dtype);
         }
         self.insts.push(Inst { op, dtype, args: [args[0], args[1], args[2]] });
@@ -268,7 +266,7 @@ impl Program {
     }
 }
 
-/// The words of a line that are still to be read.
+/// The unparsed words of a line.
 struct LineWords<'a> {
     words: SplitWhitespace<'a>,
 }
@@ -294,7 +292,7 @@ impl<'a> LineWords<'a> {
         Op::from_name(name).ok_or_else(|| format!("there is no operation `{name}`"))
     }
 
-    /// The code of the operation that stands next, 0 where the line ends.
+    /// The code of the next word's operation; 0 at the end of the line.
     fn maybe_op(&mut self) -> Parsed<u32> {
         if self.words.clone().next().is_none() {
             return Ok(0);
@@ -318,7 +316,7 @@ impl<'a> LineWords<'a> {
 }
 
 fn number(prefix: &str, word: &str) -> Parsed<u32> {
-    // `parse` alone would take a plus sign.
+    // `parse` alone would accept a plus sign.
     let digits = word.strip_prefix(prefix).filter(|digits| !digits.starts_with('+'));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         format!("`{word}` stands where `{prefix}` and a number from 0 to {} should be", u32::MAX)

@@ -1,11 +1,10 @@
-//! Checks that a program is well formed, so that drivers need not.
+//! The verifier: checks that a program is well formed, so that drivers need not.
 //!
-//! Owns `Program::verify`. Invariants: a program that passes has no argument out of range, no value
-//! used outside its region or before its definition, only dtypes that the operation table allows,
-//! and one memory form (unused arguments are 0, value lists follow each other without gaps), so
-//! that what means the same prints and hashes the same.
+//! Owns `Program::verify`. Invariants: a program that passes has no argument out of range, no use of a value outside
+//! its region or before its definition, and only dtypes that the operation table allows. Its memory form is canonical
+//! (unused arguments are 0, value lists are contiguous), so that equal programs have equal text and fingerprints.
 //!
-//! Not here: the numbers of a launch (the core computes them with the program).
+//! Not here: offsets and strides of a launch (the engine computes them with the program).
 
 use super::{Form, FormKind, Inst, Program};
 use crate::dtype::DType;
@@ -18,8 +17,7 @@ impl Program {
     /// Checks everything that a driver relies on.
     ///
     /// # Errors
-    /// - `Invalid`: the program is malformed; the message says how, and the number of the
-    ///   instruction stands beside it.
+    /// - `Invalid`: the program is malformed; the message says how, and a fact has the instruction's number.
     pub fn verify(&self) -> Result<()> {
         if self.rank == 0 || self.rank as usize > MAX_RANK {
             let rank = self.rank;
@@ -44,42 +42,42 @@ fn invalid(said: String) -> Error {
 
 type Verified<T = ()> = std::result::Result<T, String>;
 
-/// What may be said of an instruction's value.
+/// The state of an instruction's value during verification.
 #[derive(Clone, Copy, PartialEq)]
-enum ValueState {
-    /// It has no value, and is no finished region.
+enum ScopeState {
+    /// The instruction has no value, and is not a finished region.
     Nothing,
-    /// It can be used here.
+    /// The value is in scope.
     Value,
-    /// A finished region whose results can be used here.
+    /// A finished region. Its results are in scope.
     Region,
-    /// It was usable in a region that has ended, or before the form's instruction.
+    /// The value is out of scope: its region has ended, or it precedes the form's instruction.
     Gone,
 }
 
-/// A region that is open.
+/// An open region.
 struct OpenRegion {
     /// The instruction that opened it.
     at: usize,
-    /// The dtypes of its values: a loop's from the start, a choice's once the first branch ends.
+    /// The dtypes of its values: known from the start for a loop, after the first branch for an `if`.
     dtypes: Option<Vec<DType>>,
-    /// Where the branch that is open now began.
+    /// The first instruction of the current branch.
     from: usize,
     is_loop: bool,
 }
 
 struct ProgramWalk<'a> {
     program: &'a Program,
-    seen: Vec<ValueState>,
+    seen: Vec<ScopeState>,
     open: Vec<OpenRegion>,
     /// The dtypes of the results of finished regions, by the instruction that opened them.
     results: Vec<Option<Vec<DType>>>,
-    /// How much of `extra` is accounted for.
+    /// The number of entries of `extra` that lists so far cover.
     listed: usize,
     stored: Vec<bool>,
-    /// The instruction of the program's form has been seen.
+    /// True once the form's instruction was seen.
     formed: bool,
-    /// Where the reductions begin and end, as far as they have been seen.
+    /// The range of the reductions seen so far.
     reduces: Range<usize>,
 }
 
@@ -100,10 +98,10 @@ impl<'a> ProgramWalk<'a> {
     fn inst(&mut self, at: usize, inst: &Inst) -> Verified {
         let [a, b, c] = inst.args;
         if inst.op != Op::Reduce && self.reduces.end == at {
-            // The epilogue sees nothing of the prologue.
+            // Values of the prologue are out of scope in the epilogue.
             self.hide(0..self.reduces.start);
         }
-        let mut seen = ValueState::Value;
+        let mut seen = ScopeState::Value;
         let mut used = inst.op.info().arity as usize;
         match inst.op {
             Op::Const => {
@@ -135,12 +133,12 @@ impl<'a> ProgramWalk<'a> {
                 let dtypes = self.list(b, c)?;
                 let region = OpenRegion { at, dtypes: Some(dtypes), from: at + 1, is_loop: true };
                 self.open.push(region);
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             Op::If => {
                 self.takes("condition", a, DType::Bool)?;
                 self.open.push(OpenRegion { at, dtypes: None, from: at + 1, is_loop: false });
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             Op::Else => {
                 used = 3;
@@ -154,7 +152,7 @@ impl<'a> ProgramWalk<'a> {
                     region.dtypes = Some(dtypes);
                     region.from = at + 1;
                 }
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             Op::End => {
                 used = 3;
@@ -170,8 +168,8 @@ impl<'a> ProgramWalk<'a> {
                 })?;
                 self.open.pop();
                 self.results[a as usize] = Some(dtypes);
-                self.seen[a as usize] = ValueState::Region;
-                seen = ValueState::Nothing;
+                self.seen[a as usize] = ScopeState::Region;
+                seen = ScopeState::Nothing;
             }
             Op::Carry | Op::Iter => {
                 let region = self.open.iter().find(|r| r.is_loop && r.at == a as usize);
@@ -187,7 +185,7 @@ impl<'a> ProgramWalk<'a> {
             }
             Op::Result => {
                 used = 2;
-                if self.seen.get(a as usize) != Some(&ValueState::Region) {
+                if self.seen.get(a as usize) != Some(&ScopeState::Region) {
                     return Err(format!("`{a}` is no finished region that can be seen here"));
                 }
                 let dtypes = self.results[a as usize].as_deref().unwrap_or(&[]);
@@ -213,11 +211,11 @@ impl<'a> ProgramWalk<'a> {
                 used = 2;
                 self.store(a, b)?;
                 gives(inst, self.program.dests[a as usize])?;
-                seen = ValueState::Nothing;
+                seen = ScopeState::Nothing;
             }
             op => self.operation(op, inst)?,
         }
-        if seen == ValueState::Nothing && inst.op != Op::Store {
+        if seen == ScopeState::Nothing && inst.op != Op::Store {
             gives(inst, DType::Bool)?;
         }
         if let Some(arg) = inst.args[used..].iter().find(|arg| **arg != 0) {
@@ -242,9 +240,9 @@ impl<'a> ProgramWalk<'a> {
         if *form != Form::Map && !self.formed {
             return Err(format!("the {0} form has no `{0}`", form.kind()));
         }
-        // Loads, as many as the instruction has operands, stand before it.
+        // As many loads precede the instruction as it has operands.
         let last = insts.iter().position(|inst| inst.op.form().is_some());
-        if form.is_whole() && last.is_some_and(|last| last + 2 != insts.len()) {
+        if form.is_library_op() && last.is_some_and(|last| last + 2 != insts.len()) {
             return Err(format!("the {} form has one `store` and nothing else", form.kind()));
         }
         if *form == Form::MatMul && self.program.rank < 3 {
@@ -253,12 +251,12 @@ impl<'a> ProgramWalk<'a> {
         Ok(())
     }
 
-    /// The dtype of a value that can be used here.
+    /// The dtype of a value in scope.
     fn value(&self, number: u32) -> Verified<DType> {
         let at = number as usize;
         match self.seen.get(at) {
-            Some(ValueState::Value) => Ok(self.program.insts[at].dtype),
-            Some(ValueState::Gone) => Err(format!("value `{number}` cannot be seen here")),
+            Some(ScopeState::Value) => Ok(self.program.insts[at].dtype),
+            Some(ScopeState::Gone) => Err(format!("value `{number}` cannot be seen here")),
             Some(_) => Err(format!("instruction `{number}` has no value")),
             None => Err(format!("value `{number}` is not defined before")),
         }
@@ -272,7 +270,7 @@ impl<'a> ProgramWalk<'a> {
         Err(format!("the {what} is `{dtype}`, not `{wanted}`"))
     }
 
-    /// The dtypes of a list of values, which has to follow the lists before it.
+    /// The dtypes of a list of values, which must be contiguous to the previous list.
     fn list(&mut self, from: u32, len: u32) -> Verified<Vec<DType>> {
         let (start, end) = (from as usize, from as usize + len as usize);
         let values = self.program.extra.get(start..end).ok_or_else(|| {
@@ -287,7 +285,7 @@ impl<'a> ProgramWalk<'a> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
-    /// Ends a branch of the innermost region, which has to be number `region`.
+    /// Ends a branch of the innermost region, which must be number `region`.
     fn leave(
         &mut self,
         region: u32,
@@ -305,7 +303,7 @@ impl<'a> ProgramWalk<'a> {
 
     fn hide(&mut self, values: Range<usize>) {
         for seen in &mut self.seen[values] {
-            *seen = ValueState::Gone;
+            *seen = ScopeState::Gone;
         }
     }
 
@@ -323,7 +321,7 @@ impl<'a> ProgramWalk<'a> {
         }
     }
 
-    /// The instruction of a form, on values of this dtype.
+    /// Checks the instruction of a form, on values of this dtype.
     fn form(&mut self, op: Op, dtype: DType) -> Verified {
         let (form, name) = (self.program.form, op.info().name);
         if op.form() != Some(form.kind()) {
@@ -343,8 +341,8 @@ impl<'a> ProgramWalk<'a> {
         }
     }
 
-    /// A reduction of a value of this dtype. The first has the form's operation, a further one stands directly behind
-    /// it and names its own.
+    /// Checks a reduction of a value of this dtype. The first has the form's operation; a further one follows directly
+    /// and names its own.
     fn reduce(&mut self, at: usize, inst: &Inst, dtype: DType) -> Verified {
         let [value, named, _] = inst.args;
         if !self.formed || self.program.form.kind() != FormKind::Reduce {
@@ -371,7 +369,7 @@ impl<'a> ProgramWalk<'a> {
         }
     }
 
-    /// A whole-program form's instruction has the loads as its operands, which stand before it.
+    /// Checks that the operands of a whole-program form's instruction are the loads before it.
     fn loads(&self, at: usize, inst: &Inst) -> Verified {
         let arity = inst.op.info().arity as usize;
         let loads = self.program.insts[..at].iter().all(|inst| inst.op == Op::Load);

@@ -1,8 +1,8 @@
-//! A driver becomes a table, for libraries written in Rust.
+//! Exports a driver written in Rust as a table.
 //!
 //! Owns [`table()`] and the macro `export_driver!`.
 //!
-//! Not here: the table's functions, and whose they are (`functions.rs`), what the host does with them (the engine).
+//! Not here: the table's functions (`functions.rs`), their use by the host (the engine).
 
 use super::driver_table::{GPUPY_ABI_MAJOR, GPUPY_ABI_MINOR, GPUPY_NAME, Table};
 use super::functions::{
@@ -11,7 +11,7 @@ use super::functions::{
 };
 use std::ffi::c_char;
 
-/// Exports a driver as the library's `gpupy_driver`: its name, and a function that makes it.
+/// Exports a driver as the library's `gpupy_driver`. Arguments: its name, and a function that makes it.
 ///
 /// ```
 /// # mod my_driver { pub fn new() -> Box<dyn gpupy_core::Driver> { unimplemented!() } }

@@ -1,7 +1,7 @@
 //! Errors and names as fixed arrays of characters.
 //!
-//! Owns the codes of error kinds. Invariants: words end with a 0 and are cut between characters;
-//! what is read becomes one line, whatever stands there.
+//! Owns the codes of error kinds. Invariants: a written string ends with a 0 and is cut between characters. A string
+//! that is read becomes one line, for any contents.
 //!
 //! Not here: the arrays' sizes (`driver_table.rs`).
 
@@ -15,7 +15,7 @@ use std::error::Error as _;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Arc;
 
-/// The kinds that a driver may give. Others are mistakes within it.
+/// The kinds that a driver may return. Others are errors of the driver.
 const KINDS: [(ErrorKind, i32); 7] = [
     (ErrorKind::OutOfMemory, GPUPY_OUT_OF_MEMORY),
     (ErrorKind::Unsupported, GPUPY_UNSUPPORTED),
@@ -26,7 +26,7 @@ const KINDS: [(ErrorKind, i32); 7] = [
     (ErrorKind::Poisoned, GPUPY_POISONED),
 ];
 
-/// Puts words into an array, cut to fit.
+/// Writes a string into an array, cut to fit.
 pub fn put(words: &str, into: &mut [c_char]) {
     let words = words.split('\0').next().unwrap_or_default();
     let room = words.len().min(into.len().saturating_sub(1));
@@ -38,34 +38,34 @@ pub fn put(words: &str, into: &mut [c_char]) {
     }
 }
 
-/// The words of an array, on one line.
+/// The string in an array, on one line.
 pub fn get(from: &[c_char]) -> String {
     let bytes: Vec<u8> = from.iter().take_while(|c| **c != 0).map(|c| *c as u8).collect();
     String::from_utf8_lossy(&bytes).replace(char::is_control, " ")
 }
 
-/// A text of any length, with its closing 0.
+/// A string of any length as a C string.
 pub fn words_of(text: &str) -> CString {
     let kept = text.split('\0').next().unwrap_or_default();
     CString::new(kept).unwrap_or_default()
 }
 
-/// A text of any length; `None` for null.
+/// A C string of any length; `None` for null.
 ///
 /// # Safety
-/// The pointer is null, or to characters that end with a 0.
+/// The pointer is null, or points to characters that end with a 0.
 pub unsafe fn text(from: *const c_char) -> Option<Arc<str>> {
     if from.is_null() {
         return None;
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the pointer is not null, so by this function's condition it points to a C string.
     Some(unsafe { CStr::from_ptr(from) }.to_string_lossy().into())
 }
 
-/// Tells a result to the host: its code, and the words of an error.
+/// Reports a result to the host: returns its code, and writes an error to `to`.
 ///
 /// # Safety
-/// As of [`Growing::give`].
+/// The conditions of [`Growing::give`].
 pub unsafe fn tell(result: Result<()>, to: *mut RawError) -> i32 {
     let Err(error) = result else { return GPUPY_OK };
     let mut raw = RawError::cleared();
@@ -78,14 +78,14 @@ pub unsafe fn tell(result: Result<()>, to: *mut RawError) -> i32 {
         put(&value, &mut raw.fact_values[slot]);
         raw.fact_count += 1;
     }
-    // A host that gives no room for words still gets the kind.
-    // SAFETY: as the caller promises.
+    // A host that passes no struct for the error still gets the kind.
+    // SAFETY: the conditions of `give` are those of this function.
     let _ = unsafe { raw.give(to) };
     let code = KINDS.iter().find(|(kind, _)| *kind == error.kind());
     code.map_or(GPUPY_INVALID, |(_, code)| *code)
 }
 
-/// What a driver told: nothing when the code is that of success.
+/// The result that a driver reported.
 pub fn heard(code: i32, function: &'static str, raw: &RawError) -> Result<()> {
     if code == GPUPY_OK {
         return Ok(());
@@ -135,7 +135,7 @@ mod tests {
     fn errors_arrive_as_they_were_told() {
         let told = Error::new(ErrorKind::OutOfMemory, "block_alloc").with("bytes", 5).with("a", 1);
         let mut raw = RawError::cleared();
-        // SAFETY: it is a whole struct of ours.
+        // SAFETY: `raw` is a complete struct on the stack.
         let code = unsafe { tell(Err(told.clone()), &mut raw) };
         let heard = heard(code, "eval_ir", &raw).map_err(|error| (error.kind(), error.to_string()));
         assert_eq!(heard, Err((told.kind(), told.to_string())));

@@ -1,10 +1,10 @@
-//! The 14 functions of the table around a driver written in Rust, in the contract's order.
+//! The 14 functions of the table of a driver written in Rust, in the contract's order.
 //!
-//! Owns the functions, and [`Plugin`], the driver that they are around. Each reads its arguments with checks,
-//! calls the driver behind the wall, and tells the result. What the driver cannot know (an operation of a newer
-//! host) it is not asked.
+//! Owns the functions, and [`Plugin`], the driver that they call. Each checks its arguments, calls the driver inside a
+//! panic guard, and reports the result. The driver is not asked about things that it cannot know, such as an operation
+//! of a newer host.
 //!
-//! Not here: the wall (`panic_guard.rs`), the table itself (`export.rs`).
+//! Not here: the panic guard (`panic_guard.rs`), the table itself (`export.rs`).
 
 use super::driver_table::{
     GPUPY_ABSENT, GPUPY_LOWERED, GPUPY_NATIVE, GPUPY_PART_DEST, GPUPY_PART_INDEX, GPUPY_PART_OP,
@@ -24,9 +24,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::rc::Rc;
 
-/// A driver to export: its name and how to make one.
+/// A driver to export: its name and constructor.
 pub trait Plugin {
-    /// The driver's name, for people: at most 31 bytes of ASCII.
+    /// The driver's name, for display: at most 31 bytes of ASCII.
     const NAME: &'static str;
 
     /// Makes the driver, closed.
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn init<P: Plugin>(
     error: *mut RawError,
 ) -> i32 {
     let opened = || {
-        // SAFETY: the host gives pointers as the header says.
+        // SAFETY: the host passes pointers as the header requires: null, or valid for the call.
         let (state, config) = unsafe { (state.as_mut(), RawConfig::take(config)?) };
         let state = state.ok_or_else(|| null("the place of the state"))?;
         let mut driver = P::make();
@@ -53,14 +53,14 @@ pub unsafe extern "C" fn init<P: Plugin>(
             hardware: config.hardware != 0,
             share: config.share != 0,
         })?;
-        // SAFETY: as above.
+        // SAFETY: the host passes pointers as the header requires: null, or valid for the call.
         unsafe { raw_capabilities(&found).give(capabilities)? };
         *state = Box::into_raw(Box::new(GuardedDriver::new(driver))).cast();
         Ok(())
     };
     let result = catch_unwind(AssertUnwindSafe(opened))
         .unwrap_or_else(|panic| Err(Error::new(ErrorKind::Unavailable, "init").says(words(panic))));
-    // SAFETY: the host gives room for an error.
+    // SAFETY: the host passes null or a struct for an error.
     unsafe { tell(result, error) }
 }
 
@@ -110,9 +110,9 @@ pub unsafe extern "C" fn cleanup(state: *mut c_void) {
     if state.is_null() {
         return;
     }
-    // SAFETY: the state is of our `init`, and given back here.
+    // SAFETY: the state was made by `init`, and the host uses it no more after `cleanup`.
     let mut open = unsafe { Box::from_raw(state.cast::<GuardedDriver>()) };
-    // Nobody hears what a panic says here; and the driver is dropped apart, as that may panic too.
+    // A panic here has no caller to report to. The driver is dropped separately, because that may panic too.
     let _ = catch_unwind(AssertUnwindSafe(|| open.driver.cleanup())).map_err(words);
     let _ = catch_unwind(AssertUnwindSafe(|| drop(open))).map_err(words);
 }
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn get_method(
     lowered: *mut *const RawProgram,
 ) -> i32 {
     let answer = |open: &mut GuardedDriver| {
-        // A newer host may ask for what is not known here.
+        // A newer host may pass codes that this version does not know.
         let (Ok(op), Ok(dtype)) = (program::op(op), program::dtype(dtype)) else {
             return Ok(GPUPY_ABSENT);
         };
@@ -136,12 +136,12 @@ pub unsafe extern "C" fn get_method(
                 Method::Lowered(program) => Rc::new(LoweredMethod::new(program)),
             },
         };
-        // SAFETY: null, or room for a pointer.
+        // SAFETY: the host passes null, or the address of a pointer.
         let lowered = unsafe { lowered.as_mut() }.ok_or_else(|| null("the place of a program"))?;
         *lowered = &raw const open.lowered.entry((op, dtype)).or_insert(known).raw;
         Ok(GPUPY_LOWERED)
     };
-    // SAFETY: the host gives its state.
+    // SAFETY: the host passes the state of `init`, and calls one function at a time.
     unsafe { guarded(state, "get_method", answer) }.unwrap_or(GPUPY_ABSENT)
 }
 
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn block_alloc(
     block: *mut u64,
     error: *mut RawError,
 ) -> i32 {
-    // SAFETY: the host gives pointers as the header says, also that of the block's memory.
+    // SAFETY: the host passes pointers as the header requires, including that of the block's memory.
     unsafe {
         let result = guarded(state, "block_alloc", |open| {
             let spec = RawBlockSpec::take(spec)?;
@@ -171,7 +171,8 @@ pub unsafe extern "C" fn block_free(state: *mut c_void, block: u64) {
         open.driver.block_free(BlockId(block));
         Ok(())
     };
-    // SAFETY: the host gives its state. A panic is told by the next call.
+    // The next call reports a panic.
+    // SAFETY: the host passes the state of `init`, and calls one function at a time.
     let _ = unsafe { guarded(state, "block_free", free) };
 }
 
@@ -183,7 +184,7 @@ pub unsafe extern "C" fn block_read(
     bytes: usize,
     error: *mut RawError,
 ) -> i32 {
-    // SAFETY: the host gives room for so many bytes, and nobody else has it.
+    // SAFETY: `out` has room for `bytes` bytes, and no other code accesses them during the call.
     unsafe {
         let result = guarded(state, "block_read", |open| {
             let out = match bytes {
@@ -205,7 +206,7 @@ pub unsafe extern "C" fn block_write(
     bytes: usize,
     error: *mut RawError,
 ) -> i32 {
-    // SAFETY: the host gives so many bytes.
+    // SAFETY: `data` has `bytes` bytes, which do not change during the call.
     unsafe {
         let result = guarded(state, "block_write", |open| {
             let data = match bytes {
@@ -219,7 +220,7 @@ pub unsafe extern "C" fn block_write(
     }
 }
 
-/// The position of an element; one that no memory has stays out of every block.
+/// The position of an element. One beyond the address space stays out of every block.
 fn element(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
@@ -273,22 +274,22 @@ pub unsafe extern "C" fn eval_ir(
     }
 }
 
-/// The 8 counts of an account.
+/// Reads the 8 counts of resources.
 ///
 /// # Safety
-/// The pointer is null, or to 8 counts.
+/// The pointer is null, or points to 8 counts.
 unsafe fn counts(from: *const u32) -> Result<Resources> {
-    // SAFETY: as the caller promises; an array of integers is aligned as they are.
+    // SAFETY: the pointer is null or to 8 counts, and an array has the alignment of its elements.
     let counts = unsafe { from.cast::<[u32; GPUPY_RESOURCES]>().as_ref() };
     counts.copied().map(Resources).ok_or_else(|| null("an account"))
 }
 
-/// Writes the 8 counts of an account.
+/// Writes the 8 counts of resources.
 ///
 /// # Safety
-/// The pointer is null, or to 8 counts.
+/// The pointer is null, or points to 8 counts.
 unsafe fn give_counts(counts: Resources, to: *mut u32) -> Result<()> {
-    // SAFETY: as the caller promises; an array of integers is aligned as they are.
+    // SAFETY: the pointer is null or to 8 counts, and an array has the alignment of its elements.
     let to = unsafe { to.cast::<[u32; GPUPY_RESOURCES]>().as_mut() };
     *to.ok_or_else(|| null("the place of an account"))? = counts.0;
     Ok(())
@@ -351,6 +352,6 @@ pub unsafe extern "C" fn resource_check(state: *mut c_void, resources: *const u3
     let fits = unsafe {
         guarded(state, "resource_check", |open| Ok(open.driver.resource_check(&counts(resources)?)))
     };
-    // After a panic nothing is held back, so that `eval_ir` soon tells of it.
+    // After a panic every program fits, so that `eval_ir` soon reports the panic.
     fits.unwrap_or(true).into()
 }

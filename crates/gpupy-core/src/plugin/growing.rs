@@ -1,7 +1,6 @@
-//! Structs that begin with their size and may grow at the end.
+//! Versioned structs of the C table: they begin with their size and may grow at the end.
 //!
-//! Owns [`Growing`]. Invariant: of such a struct, only bytes are read and written that both sides
-//! know.
+//! Owns [`Growing`]. Invariant: only bytes that both sides know are read and written.
 //!
 //! Not here: the structs (`driver_table.rs`).
 
@@ -19,10 +18,10 @@ use std::ptr;
 /// The struct is `repr(C)`, begins with `size: usize`, and is valid for zeros and for all bytes that
 /// a C compiler may leave in such a struct.
 pub unsafe trait Growing: Sized {
-    /// Its size in version 1.0. A struct that grows keeps the old number here.
+    /// The struct's size in version 1.0. It does not change when the struct grows.
     const LEAST: usize;
 
-    /// All zeros but for the size.
+    /// A struct with its size, and zeros otherwise.
     fn cleared() -> Self {
         let mut bytes = MaybeUninit::<Self>::zeroed();
         // SAFETY: zeros are valid, and the first field is a `usize`.
@@ -32,53 +31,53 @@ pub unsafe trait Growing: Sized {
         }
     }
 
-    /// What the other side says, with our size; what it does not know is 0.
+    /// Reads a struct of the other side. Fields that the other side does not know are 0.
     ///
     /// # Errors
-    /// - `Invalid`: the pointer is null or not aligned, or the struct shorter than ever allowed.
+    /// - `Invalid`: the pointer is null or not aligned, or the struct is shorter than in version 1.0.
     ///
     /// # Safety
-    /// The pointer is null, or points to as many bytes as the `size` there says.
+    /// The pointer is null, or points to a struct with as many bytes as its `size`.
     unsafe fn take(from: *const Self) -> Result<Self> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the condition of `shared_size` is that of this function.
         let size = unsafe { shared_size(from)? };
         let mut taken = Self::cleared();
-        // SAFETY: both have `size` bytes, and the copy is apart.
+        // SAFETY: both structs have `size` bytes, and `taken` is a new one.
         unsafe { copy_fields(from, &raw mut taken, size) };
         Ok(taken)
     }
 
-    /// Gives this to the other side, as far as it knows the fields; its `size` stays.
+    /// Writes a struct to the other side: the fields that it knows, except `size`.
     ///
     /// # Errors
-    /// - `Invalid`: as of `take`.
+    /// - `Invalid`: the pointer is null or not aligned, or the struct is shorter than in version 1.0.
     ///
     /// # Safety
-    /// The pointer is null, or points to as many writable bytes as the `size` there says.
+    /// The pointer is null, or points to a writable struct with as many bytes as its `size`.
     unsafe fn give(self, to: *mut Self) -> Result<()> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the condition of `shared_size` is that of this function.
         let size = unsafe { shared_size(to)? };
-        // SAFETY: both have `size` bytes, and this is apart.
+        // SAFETY: both structs have `size` bytes, and `self` is a separate one.
         unsafe { copy_fields(&raw const self, to, size) };
         Ok(())
     }
 }
 
-/// Copies what lies between the size itself and the end of the first `size` bytes.
+/// Copies the first `size` bytes of a struct, except the `size` field.
 ///
 /// # Safety
-/// Both have `size` bytes, at least those of the size itself, and do not overlap.
+/// Both structs have `size` bytes, at least those of the `size` field, and do not overlap.
 unsafe fn copy_fields<T: Growing>(from: *const T, to: *mut T, size: usize) {
     let head = size_of::<usize>();
     let (from, to) = (from.cast::<u8>(), to.cast::<u8>());
-    // SAFETY: as the caller promises.
+    // SAFETY: both structs have `size` bytes, `head <= size`, and they do not overlap.
     unsafe { ptr::copy_nonoverlapping(from.add(head), to.add(head), size - head) };
 }
 
-/// How many bytes of a struct both sides know.
+/// The number of bytes of a struct that both sides know.
 ///
 /// # Safety
-/// The pointer is null, or points to a `Growing` struct of the size that stands there.
+/// The pointer is null, or points to a struct with as many bytes as its `size`.
 unsafe fn shared_size<T: Growing>(of: *const T) -> Result<usize> {
     let invalid = |said: String| Error::new(ErrorKind::Invalid, "plugin").says(said);
     if of.is_null() {
@@ -87,7 +86,7 @@ unsafe fn shared_size<T: Growing>(of: *const T) -> Result<usize> {
     if !of.is_aligned() {
         return Err(invalid("a pointer to a struct is not aligned".into()));
     }
-    // SAFETY: it is neither null nor askew, and begins with its size.
+    // SAFETY: the pointer is neither null nor misaligned, and the struct begins with its size.
     let size = unsafe { of.cast::<usize>().read() };
     if size < T::LEAST {
         let least = T::LEAST;
@@ -98,7 +97,7 @@ unsafe fn shared_size<T: Growing>(of: *const T) -> Result<usize> {
 
 macro_rules! growing {
     ($($name:ident $([..$newer:ident])?)*) => {$(
-        // SAFETY: integers, pointers, arrays of them and optional functions, behind the size.
+        // SAFETY: after the size, the struct has integers, pointers, arrays of them, and optional functions.
         unsafe impl Growing for $name {
             const LEAST: usize = growing!(@least $name $($newer)?);
         }
@@ -107,7 +106,7 @@ macro_rules! growing {
     (@least $name:ident $newer:ident) => { offset_of!($name, $newer) };
 }
 
-// A struct that has grown had the fields before the one that is named.
+// A struct that has grown had, in version 1.0, the fields before the named one.
 growing! {
     RawBlockSpec RawCapabilities[..max_reductions] RawCheck RawConfig[..share] RawError
     RawEvaluated[..lent_name]

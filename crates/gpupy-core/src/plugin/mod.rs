@@ -1,16 +1,16 @@
-//! Plug-ins: the driver contract as a C table, so that a driver may be a library of its own.
+//! Plug-ins: the driver contract as a C table, so that a driver may be a separate library.
 //!
 //! ```text
 //! driver_table.rs   the structs and the table, from which include/gpupy_driver.h is generated
-//! growing.rs        structs that begin with their size: each side takes what both know
+//! growing.rs        versioned structs: each begins with its size, and both sides use the fields that both know
 //! fixed_strings.rs  errors and names as fixed arrays of characters
 //! program.rs        programs and launches as flat arrays of integers
-//! export.rs         a driver → a table, for libraries written in Rust; functions.rs has the functions
-//!                   around it, panic_guard.rs keeps its panics inside
+//! export.rs         the table of a driver in Rust; functions.rs has the table's functions, panic_guard.rs
+//!                   catches panics
 //! ```
 //!
-//! Invariants: what the other side says is read as integers and converted with checks; no panic
-//! crosses. Pointers are believed: a library is as trusted as any other code of the process.
+//! Invariants: values from the other side are read as integers and converted with checks. No panic crosses the
+//! boundary. Pointers are trusted: a library is as trusted as any other code of the process.
 //!
 //! Not here: the contract itself (`driver.rs`), loading a library and calling its table (the engine's
 //! `plugin/`).

@@ -1,10 +1,9 @@
-//! An exported driver, and the wall around it that no panic passes.
+//! The panic guard of an exported driver: no panic leaves it.
 //!
-//! Owns [`GuardedDriver`], which is the state behind a table. Invariants: a driver that panicked answers
-//! `DeviceLost`, with the panic's words, until it is opened again; lowered programs stay as they are
-//! until then.
+//! Owns [`GuardedDriver`], the state of a table. Invariants: a driver that panicked answers `DeviceLost`, with the
+//! panic's message, until it is opened again. Lowered programs do not change until then.
 //!
-//! Not here: the functions that cross the wall (`functions.rs`).
+//! Not here: the functions of the table (`functions.rs`).
 
 use super::driver_table::RawProgram;
 use super::program::{ProgramCache, raw_program};
@@ -19,20 +18,20 @@ use std::ffi::{CString, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// An open driver.
+/// An open driver behind a panic guard.
 pub struct GuardedDriver {
     pub driver: Box<dyn Driver>,
     /// The programs that the host has pointers to.
     pub lowered: HashMap<(Op, DType), Rc<LoweredMethod>>,
-    /// The programs that it was given.
+    /// The programs that the host has passed.
     pub programs: ProgramCache,
-    /// What the host has a pointer to as the code of the newest evaluation.
+    /// The code of the last evaluation. The host has a pointer to it.
     pub code: CString,
-    /// What the driver said when it panicked.
+    /// The message of the driver's panic.
     panicked: Option<String>,
 }
 
-/// A program, and its C form, which points into it.
+/// A program and its C form, which points into the program.
 pub struct LoweredMethod {
     pub raw: RawProgram,
     _program: Program,
@@ -47,19 +46,19 @@ impl GuardedDriver {
 
 impl LoweredMethod {
     pub fn new(program: Program) -> LoweredMethod {
-        // The lists of the program stay where they are when it moves.
+        // The lists of the program do not move with it.
         LoweredMethod { raw: raw_program(&program), _program: program }
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn words(panic: Box<dyn Any + Send>) -> String {
     let said = match panic.downcast::<String>() {
         Ok(said) => *said,
         Err(panic) => match panic.downcast::<&str>() {
             Ok(said) => said.to_string(),
             Err(panic) => {
-                // Anything else may panic when it is dropped.
+                // A payload of another type may panic when it is dropped.
                 std::mem::forget(panic);
                 "no message".to_string()
             }
@@ -73,16 +72,16 @@ pub fn null(what: &str) -> Error {
     Error::new(ErrorKind::Invalid, "plugin").says(format!("{what} is null"))
 }
 
-/// Calls a driver, unless it has panicked before, and keeps its panics.
+/// Calls a driver, unless it has panicked before, and catches its panics.
 ///
 /// # Safety
-/// The state is null, or of our `init`, not cleaned up, and in no other call.
+/// The state is null, or was made by `init`, was not cleaned up, and is in no other call.
 pub unsafe fn guarded<R>(
     state: *mut c_void,
     operation: &'static str,
     call: impl FnOnce(&mut GuardedDriver) -> Result<R>,
 ) -> Result<R> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the state is null, or an open driver that no other call uses.
     let open =
         unsafe { state.cast::<GuardedDriver>().as_mut() }.ok_or_else(|| null("the state"))?;
     if open.panicked.is_none() {

@@ -1,10 +1,9 @@
 //! Programs and launches as flat arrays of integers.
 //!
-//! Owns the conversion both ways. Giving copies nothing of a program: its memory form is the same in
-//! Rust and C. Invariant: reading gives a value of Rust's only for integers that it knows; nothing
-//! is ever reinterpreted.
+//! Owns the conversion both ways. A program is passed without copies: its memory form is the same in Rust and C.
+//! Invariant: reading converts only known integers to Rust values; nothing is reinterpreted.
 //!
-//! Not here: whether a program makes sense (`Program::verify`).
+//! Not here: whether a program is well formed (`Program::verify`).
 
 use super::driver_table::{
     GPUPY_ACCESS_AFFINE, GPUPY_ACCESS_CONTIGUOUS, GPUPY_ACCESS_UNIFORM, GPUPY_FORM_MAP,
@@ -39,7 +38,7 @@ const _: () = {
     assert!(FormKind::MatMul as u32 == GPUPY_FORM_MATMUL);
 };
 
-/// The most elements of a list; longer ones are taken for nonsense.
+/// The most elements of a list. A longer one is rejected as nonsense.
 const LONGEST: usize = 1 << 24;
 
 fn invalid(said: impl Into<String>) -> Error {
@@ -51,7 +50,7 @@ fn unknown(what: &str, code: impl Into<u64>) -> Error {
     Error::new(ErrorKind::Unsupported, "program").says(format!("{what} `{code}` is not known here"))
 }
 
-/// Gives a program in its C form, which lives as long as the call.
+/// Calls `call` with the C form of a program, which lives as long as the call.
 pub fn with_program<R>(program: &Program, call: impl FnOnce(&RawProgram) -> R) -> R {
     call(&raw_program(program))
 }
@@ -78,7 +77,7 @@ pub(super) fn raw_program(program: &Program) -> RawProgram {
     }
 }
 
-/// Copies a program from its C form; it need not make sense.
+/// Copies a program from its C form. It need not be well formed.
 ///
 /// # Errors
 /// - `Invalid`: a pointer is null, or a count out of bounds.
@@ -87,11 +86,11 @@ pub(super) fn raw_program(program: &Program) -> RawProgram {
 /// # Safety
 /// Pointers are null, or point to as many elements as the counts say.
 pub unsafe fn read_program(raw: *const RawProgram) -> Result<Program> {
-    // SAFETY: for all of them, as the caller promises.
+    // SAFETY: each pointer is null, or to as many elements as its count.
     unsafe {
         let raw = RawProgram::take(raw)?;
         let kind = FormKind::from_code(raw.form).ok_or_else(|| unknown("form", raw.form))?;
-        // Forms without an operation take any.
+        // Forms without an operation ignore this one.
         let form = kind.with(if kind.combines() { op(raw.form_op)? } else { Op::Add });
         if raw.rank == 0 || raw.rank > GPUPY_RANK {
             let rank = raw.rank;
@@ -127,7 +126,7 @@ pub(super) fn op(code: u32) -> Result<Op> {
 /// The dtype of a code.
 ///
 /// # Errors
-/// - `Invalid`: no dtype has it.
+/// - `Invalid`: no dtype has this code.
 pub fn dtype(code: impl Into<u32>) -> Result<DType> {
     let code = code.into();
     let known = u8::try_from(code).ok().and_then(DType::from_code);
@@ -143,10 +142,10 @@ fn access_kind(code: u8) -> Result<AccessKind> {
     }
 }
 
-/// A list of the other side's.
+/// A list from the other side.
 ///
 /// # Safety
-/// The pointer is null, or points to so many elements, which live and stay for `'a`.
+/// The pointer is null, or points to `len` elements, which live and do not change for `'a`.
 pub(super) unsafe fn list<'a, T>(from: *const T, len: impl TryInto<usize>) -> Result<&'a [T]> {
     let len = len.try_into().unwrap_or(usize::MAX);
     if len == 0 {
@@ -158,14 +157,14 @@ pub(super) unsafe fn list<'a, T>(from: *const T, len: impl TryInto<usize>) -> Re
     if from.is_null() || !from.is_aligned() {
         return Err(invalid("a pointer to a list is null or not aligned"));
     }
-    // SAFETY: it is neither null nor askew nor too long, and the rest is the caller's promise.
+    // SAFETY: the pointer is neither null nor misaligned, the list is not too long, and its elements live for `'a`.
     Ok(unsafe { std::slice::from_raw_parts(from, len) })
 }
 
-/// Gives a launch in its C form, which lives as long as the call.
+/// Calls `call` with the C form of a launch, which lives as long as the call.
 ///
 /// # Errors
-/// - `Invalid`: the launch has not as many numbers as its program asks for.
+/// - `Invalid`: the lists of the launch do not have the lengths that its program requires.
 pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -> Result<R> {
     let program = launch.program;
     let rank = program.rank as usize;
@@ -213,7 +212,7 @@ pub fn with_launch<R>(launch: &Launch<'_>, call: impl FnOnce(&RawLaunch) -> R) -
     }))
 }
 
-/// Offsets, and strides one after another.
+/// The offsets, and the concatenated strides.
 fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) {
     let (mut offsets, mut strides) = (Vec::new(), Vec::new());
     for access in accesses {
@@ -223,8 +222,8 @@ fn flat<'a>(accesses: impl Iterator<Item = &'a Access>) -> (Vec<i64>, Vec<i64>) 
     (offsets, strides)
 }
 
-/// Programs that were read before, by the fingerprints that the other side gives: reading one takes
-/// longer than many a launch of it. Those that were asked for least recently go.
+/// A cache of read programs, by fingerprint: reading a program takes longer than many launches of it. The least
+/// recently used one goes first.
 pub struct ProgramCache(LruCache<Fingerprint, Program, FxBuildHasher>);
 
 impl Default for ProgramCache {
@@ -234,22 +233,22 @@ impl Default for ProgramCache {
 }
 
 impl ProgramCache {
-    /// The most programs that are kept.
+    /// The most programs in the cache.
     const KEPT: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
-    /// The program of a fingerprint; read where it is new, or has other counts than the known one.
+    /// The program of a fingerprint. It is read if it is new, or its counts differ from the cached one's.
     ///
     /// # Safety
-    /// As of [`read_program`].
+    /// The conditions of [`read_program`].
     unsafe fn get(
         &mut self,
         fingerprint: Fingerprint,
         from: *const RawProgram,
     ) -> Result<&Program> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the conditions are those of this function.
         let (raw, read) = unsafe { (RawProgram::take(from)?, || read_program(from)) };
         let known = self.0.try_get_or_insert_mut(fingerprint, read)?;
-        // What follows reads as many numbers as these say.
+        // The caller reads as many numbers as these counts.
         if !raw_program(known).counts_as(&raw) {
             *known = read()?;
         }
@@ -258,7 +257,7 @@ impl ProgramCache {
 }
 
 impl RawProgram {
-    /// Whether form, rank and counts are those of another program.
+    /// Whether form, rank and counts equal those of another program.
     fn counts_as(&self, other: &RawProgram) -> bool {
         let counts = |p: &RawProgram| {
             [
@@ -277,10 +276,11 @@ impl RawProgram {
     }
 }
 
-/// Reads a launch from its C form and calls with it.
+/// Reads a launch from its C form and calls `call` with it.
 ///
 /// # Errors
-/// - those of [`read_program`], of the call, and `Invalid` for a null pointer or an empty axis.
+/// - The errors of [`read_program`] and of `call`.
+/// - `Invalid`: a pointer is null, or an axis is empty.
 ///
 /// # Safety
 /// Pointers are null, or point to as many elements as the program's counts say.
@@ -289,15 +289,15 @@ pub unsafe fn read_launch<R>(
     programs: &mut ProgramCache,
     call: impl FnOnce(&Launch<'_>) -> Result<R>,
 ) -> Result<R> {
-    // SAFETY: for all of them, as the caller promises.
+    // SAFETY: the pointer is null or to a launch.
     let raw = unsafe { RawLaunch::take(raw)? };
     let [low, high] = raw.fingerprint.map(u128::from);
     let fingerprint = Fingerprint(low | high << 64);
-    // SAFETY: as above.
+    // SAFETY: the pointers of the program are null, or to as many elements as its counts.
     let program = unsafe { programs.get(fingerprint, raw.program)? };
     let rank = program.rank as usize;
     let (accesses, dests) = (program.accesses.len(), program.dests.len());
-    // SAFETY: as above.
+    // SAFETY: each pointer is null, or to as many elements as the program's counts, which `get` has compared.
     let (shape, operands, params, accesses, access, block, whole, memory, lens) = unsafe {
         (
             list(raw.shape, rank)?,
@@ -335,7 +335,7 @@ pub unsafe fn read_launch<R>(
     })
 }
 
-/// What a launch says of a block that is lent.
+/// The lending of a block in a launch, if there is one.
 fn read_lend(raw: &RawLaunch) -> Result<Option<Lend>> {
     let back = match raw.lend {
         0 => return Ok(None),
@@ -346,7 +346,7 @@ fn read_lend(raw: &RawLaunch) -> Result<Option<Lend>> {
     let kind = match raw.lend_kind {
         GPUPY_LEND_TEXTURE => LendKind::Texture,
         GPUPY_LEND_BUFFER => LendKind::Buffer,
-        // A newer host's.
+        // The kind of a newer host.
         kind => {
             return Err(Error::new(ErrorKind::Unsupported, "eval_ir")
                 .says("blocks are not lent as this")
@@ -356,7 +356,7 @@ fn read_lend(raw: &RawLaunch) -> Result<Option<Lend>> {
     Ok(Some(Lend { kind, writes: raw.lend_writes != 0, back }))
 }
 
-/// Host memory in the place of a block.
+/// Host memory in place of a block.
 fn host_block(start: *mut u8, len: u64) -> Result<HostBlock> {
     let start = NonNull::new(start).ok_or_else(|| invalid("host memory of a launch is null"))?;
     let len = usize::try_from(len).map_err(|_| invalid("host memory of a launch is too long"))?;
@@ -364,14 +364,14 @@ fn host_block(start: *mut u8, len: u64) -> Result<HostBlock> {
 }
 
 /// # Safety
-/// As of [`list`], for `count` offsets and `count · rank` strides.
+/// The conditions of [`list`], for `count` offsets and `count · rank` strides.
 unsafe fn steps(
     offsets: *const i64,
     strides: *const i64,
     count: usize,
     rank: usize,
 ) -> Result<Vec<Access>> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the conditions of both lists are those of this function.
     let (offsets, strides) = unsafe { (list(offsets, count)?, list(strides, count * rank)?) };
     let strides = strides.chunks_exact(rank);
     Ok(offsets

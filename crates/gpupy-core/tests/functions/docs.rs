@@ -1,4 +1,4 @@
-//! The page of the functions has the facts of the code.
+//! The documentation page of functions agrees with the code.
 
 use gpupy_core::op::OPS;
 use gpupy_core::{DType, functions};

@@ -1,13 +1,12 @@
-//! Evaluates a function's program for many operands at a time: each instruction for a row of them.
+//! Evaluates a function's program for rows of operands, instruction by instruction.
 //!
-//! Operations of float32 and 32-bit integers that are in every program are loops that a compiler
-//! turns into vector instructions, so that all 2^32 operands take minutes; the others go by the
-//! reference, `op_eval`.
+//! Common operations on float32 and 32-bit integers are loops that the compiler vectorises, so that all 2^32 operands
+//! take minutes. The others use the reference, `op_eval`.
 
 use gpupy_core::ir::{Inst, Program};
 use gpupy_core::{DType, Op, op_eval};
 
-/// Operands in a row: few enough for the nearest cache.
+/// Operands in a row: few enough for the L1 cache.
 pub const ROW: usize = 512;
 
 /// A program with room for its values.
@@ -56,7 +55,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// The results for a row of float32 operands of a program of one.
+    /// The results of a program of one float32 operand for a row of operands.
     pub fn run_single(&mut self, operands: &[u32; ROW]) -> [u32; ROW] {
         for at in 0..self.program.insts.len() {
             let inst = self.program.insts[at];

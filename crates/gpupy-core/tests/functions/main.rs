@@ -1,7 +1,6 @@
-//! Functions keep the bound of their rows, wherever they are computed.
+//! Functions keep the error bound of their rows.
 //!
-//! Every 4099th float32 and what is next to hard points here; all of them in the example
-//! `function_errors`.
+//! Tested here: every 4099th float32, and the neighbours of hard points. The example `function_errors` tests all.
 
 mod docs;
 mod evaluate;
@@ -12,7 +11,7 @@ use gpupy_core::op::OPS;
 use gpupy_core::op_eval::element::{Element, Half, Wide};
 use gpupy_core::{DType, Op, functions};
 
-/// Numbers where functions change their way, or nearly.
+/// Numbers at or near which functions change their method.
 const HARD: [f32; 30] = [
     0.0,
     f32::MIN_POSITIVE,
@@ -95,7 +94,7 @@ impl Random {
         (self.0 >> 32) as u32
     }
 
-    /// A float of ordinary size: its exponent lies within `spread` of 1's.
+    /// A float of ordinary magnitude: its exponent is within `spread` of 1's.
     fn float(&mut self, spread: u32) -> f32 {
         let bits = self.bits();
         let exponent = 127 - spread + self.bits() % (2 * spread + 1);
@@ -133,9 +132,9 @@ fn functions_of_two_operands_keep_their_bound() {
         let limit = if random.bits() < 1 << 31 { 128.0 } else { -150.0 };
         let exponent = limit / f64::from(x).abs().log2();
         pairs.push((x.abs(), (exponent * (1.0 - f64::from(random.bits()) * 1e-12)) as f32));
-        // Points whose coordinates are of one size.
+        // Points with coordinates of one magnitude.
         pairs.push((x, x * random.float(1)));
-        // Whole exponents of any base.
+        // Any base with an integer exponent.
         pairs.push((x, (random.bits() % 41) as f32 - 20.0));
     }
     for row in OPS.iter().filter(|row| row.arity == 2) {
@@ -195,7 +194,7 @@ fn special_numbers_are_float64s_too() {
     let specials = [0.0, 0.5, 1.0, 2.0, 3.0, f64::MIN_POSITIVE, 5e-324, 1e300, f64::INFINITY];
     let specials = specials.into_iter().chain([f64::NAN]).flat_map(|x| [x, -x]);
     let specials: Vec<f64> = specials.collect();
-    // Zeros, infinities and NaN are the platform's own; other results are near.
+    // Zeros, infinities and NaN equal the platform's; other results are near.
     let alike = |got: f64, wanted: f64| match wanted {
         wanted if wanted.is_nan() => got.is_nan(),
         wanted if wanted == 0.0 || wanted.is_infinite() => got.to_bits() == wanted.to_bits(),

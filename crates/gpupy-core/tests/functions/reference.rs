@@ -1,8 +1,8 @@
-//! What functions should give: the float64 functions of the platform's C library for float32.
+//! Expected results of functions: for float32, the float64 functions of the platform's C library.
 
 use gpupy_core::Op;
 
-/// The function of one operand behind an operation.
+/// The reference function of a unary operation.
 pub fn unary(op: Op) -> Option<fn(f64) -> f64> {
     Some(match op {
         Op::Exp => f64::exp,
@@ -29,7 +29,7 @@ pub fn unary(op: Op) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// The function of two operands behind an operation.
+/// The reference function of a binary operation.
 pub fn binary(op: Op) -> Option<fn(f64, f64) -> f64> {
     Some(match op {
         Op::Pow => f64::powf,
@@ -39,12 +39,12 @@ pub fn binary(op: Op) -> Option<fn(f64, f64) -> f64> {
     })
 }
 
-/// The distance of a float32 from the exact result, in units of the exact result's last place.
-/// Where special numbers or the sign of zero are wrong it is infinite.
+/// The distance of a float32 from the exact result, in units of the exact result's last place. It is infinite if a
+/// special value or the sign of zero is wrong.
 pub fn error_single(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if got.to_bits() == rounded.to_bits() {
-        // Not 0: how far the rounding itself is off does not matter to the worst case.
+        // Counted as 0: the error of rounding alone does not matter for the worst case.
         return 0.0;
     }
     if rounded.is_nan() || got.is_nan() {
@@ -59,19 +59,18 @@ pub fn error_single(got: f32, exact: f64) -> f64 {
     (got - exact).abs() / unit
 }
 
-/// What a function of float64 operands gives, found with 400 bits and more (by mpmath).
+/// The result of a float64 function, computed by mpmath with at least 400 bits.
 pub struct Vector {
     pub op: Op,
     /// One operand or two.
     pub operands: Vec<f64>,
     /// The result, correctly rounded.
     pub rounded: f64,
-    /// What the exact result is more than that, in units of its last place.
+    /// The exact result minus the rounded one, in units of its last place.
     pub rest: f64,
 }
 
-/// Reads lines of an operation's name, its operands' and the rounded result's bits, and hundredths of
-/// the unit by which the exact result is above it.
+/// Reads lines of an operation's name, the bits of its operands and of the rounded result, and `rest` in hundredths.
 pub fn vectors(text: &str) -> Option<Vec<Vector>> {
     let read = |word: &str| u64::from_str_radix(word, 16).ok().map(f64::from_bits);
     text.lines()
@@ -88,7 +87,7 @@ pub fn vectors(text: &str) -> Option<Vec<Vector>> {
 
 /// The distance of a float64 from the exact result of a vector, in units of its last place.
 pub fn error_double(got: f64, vector: &Vector) -> f64 {
-    // Bits of one sign count steps; a binade's end makes this too large by a factor of 2 at most.
+    // Bits of one sign count floats. At the end of a binade this is too large by a factor of at most 2.
     let place = |x: f64| {
         let bits = x.to_bits() as i64;
         if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }

@@ -1,4 +1,4 @@
-//! Liveness of random programs, beside what their instructions say one by one.
+//! Liveness of random programs, compared with a definition by single instructions.
 
 use crate::generate;
 use gpupy_core::Op;

@@ -1,7 +1,7 @@
-//! The specification's tables and examples are those of the code.
+//! The tables and examples of the IR's specification agree with the code.
 //!
-//! `GPUPY_BLESS=1` rewrites the table of operations in the specification, and the document by which tests in other
-//! languages know operations and dtypes.
+//! `GPUPY_BLESS=1` rewrites the table of operations in the specification, and the list of operations and dtypes for
+//! tests in other languages.
 
 use gpupy_core::dtype::DTYPES;
 use gpupy_core::ir::Program;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const START: &str = "<!-- operations:";
 const END: &str = "<!-- end of operations -->";
 
-/// A rule in words; `None` of instructions that are no scalar operations.
+/// A rule in words; `None` for instructions that are not scalar operations.
 fn words(rule: Rule) -> Option<&'static str> {
     Some(match rule {
         Rule::Special => return None,
@@ -43,7 +43,7 @@ fn table() -> String {
     table + "\n"
 }
 
-/// Operations and dtypes as tests in other languages know them.
+/// The list of operations and dtypes for tests in other languages.
 fn document() -> String {
     let operations = OPS.iter().filter_map(|row| {
         let traits: Vec<_> = row.traits.iter().map(|holds| format!("{holds:?}")).collect();

@@ -69,7 +69,7 @@ fn whole(mut rng: Rng, by: Op) -> Program {
             g.builder.load(operand, access)
         })
         .collect();
-    let value = g.builder.whole(op, &loads);
+    let value = g.builder.library_op(op, &loads);
     g.builder.store(value);
     g.builder.finish()
 }

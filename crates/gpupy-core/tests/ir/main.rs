@@ -1,6 +1,6 @@
-//! The IR's promises: text, serde and fingerprint name a program, and the verifier guards drivers.
+//! Guarantees of the IR: text, serde and fingerprint identify a program, and the verifier protects drivers.
 //!
-//! Not here: what programs compute (the conformance suite).
+//! Not here: the results of programs (the conformance suite).
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! The text form of three programs as files, to be read and reviewed.
+//! Snapshots of the text form of three programs.
 //!
 //! `GPUPY_BLESS=1` rewrites them.
 

@@ -1,4 +1,4 @@
-//! The verifier accepts what the builder makes, and says what is wrong with the rest.
+//! The verifier accepts the builder's programs, and reports the error in others.
 
 use crate::generate;
 use gpupy_core::DType;
@@ -39,7 +39,7 @@ fn every_mistake_is_named() {
     const MAP: &str = "form map\nrank 1\noperands float32\nparams int32 bool float32\n\
                        accesses contiguous\ndests float32\n";
     let sum = MAP.replace("map", "reduce add");
-    // Each body follows a header (map unless it says sum); the last words are the message.
+    // Each body follows a header (a map unless it says sum). The last field is the expected message.
     let cases = [
         ("%0 = param float32 p2", "destination `0` has no `store`"),
         ("%0 = param float32 p0", "the dtype is `float32`, not `int32`"),
@@ -151,7 +151,7 @@ fn the_epilogue_sees_all_reductions_and_each_has_its_dtype() {
     ];
     assert_eq!(found, wanted);
     assert_eq!(program.reduce_range(), Some(3..7));
-    // The code of an operation beyond those that there are, and one that is none of a `u16`.
+    // An unknown operation code, and one that does not fit a `u16`.
     for code in [60_000, 1 << 16 | Op::Min as u32] {
         let mut other = program.clone();
         other.insts[4].args[1] = code;

@@ -1,14 +1,12 @@
-//! Writes x86-64 machine code: vector instructions in either encoding, and the few scalar ones that
-//! a loop over rows needs.
+//! The assembler: writes x86-64 vector instructions in either encoding, and the few scalar ones of a loop over rows.
 //!
-//! Owns [`Asm`] and the operands [`Rm`] and [`Mem`]. One [`Opcode`] stands for both encodings of an
-//! instruction: VEX on machines with AVX2, EVEX on those with AVX-512. Which of the two is written
-//! is a property of the assembler, so code above it is the same for both.
+//! Owns [`Asm`] and the operands [`Rm`] and [`Mem`]. One [`Opcode`] serves both encodings of an instruction: VEX on
+//! machines with AVX2, EVEX on machines with AVX-512. The assembler chooses between them, so that its callers need not.
 //!
-//! An assembler crate would need a code for each pair of instruction and encoding, a minute to build,
-//! and its own operand types; the bytes themselves are few. The tests read them back with one.
+//! An assembler crate would need one code for each pair of instruction and encoding, a minute to build, and its own
+//! operand types; the bytes themselves are few. The tests disassemble them with such a crate.
 //!
-//! Not here: which instructions there are (`opcodes.rs`), which registers they take (`register_allocation.rs`).
+//! Not here: the instructions (`opcodes.rs`), register allocation (`register_allocation.rs`).
 
 use crate::isa::Isa;
 
@@ -40,15 +38,15 @@ pub mod gpr {
 /// A place in memory: `base + index · scale + disp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mem {
-    /// The register of the start.
+    /// The base register.
     pub base: Gpr,
-    /// A register to add, and the logarithm of what it is multiplied with.
+    /// The index register, and the logarithm of its scale.
     pub index: Option<(Gpr, u8)>,
-    /// Bytes to add.
+    /// The displacement in bytes.
     pub disp: i32,
-    /// How many bytes the instruction reads or writes there.
+    /// The number of bytes that the instruction accesses.
     pub bytes: u8,
-    /// Whether one element is read for all lanes; EVEX only.
+    /// Whether one element is broadcast to all lanes; EVEX only.
     pub broadcast: bool,
 }
 
@@ -68,20 +66,20 @@ pub enum Rm {
     Mem(Mem),
 }
 
-/// An instruction, apart from its operands and its encoding.
+/// An instruction without operands, for both encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opcode {
     /// The mandatory prefix: none, 66, F3 or F2.
     pub prefix: u8,
     /// The opcode map: 0F, 0F38 or 0F3A.
     pub map: u8,
-    /// The bit W: mostly, whether lanes have 64 bits.
+    /// The bit W: usually, whether lanes have 64 bits.
     pub wide: bool,
     /// The opcode byte.
     pub code: u8,
 }
 
-/// How many bits of the registers an instruction uses.
+/// The vector width of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[allow(missing_docs)]
 pub enum Bits {
@@ -91,7 +89,7 @@ pub enum Bits {
 }
 
 impl Bits {
-    /// The width of a register that holds this many bytes, at least the smallest.
+    /// The vector width for this many bytes, at least the smallest.
     pub fn of_bytes(bytes: usize) -> Bits {
         match bytes {
             64 => Bits::B512,
@@ -100,13 +98,13 @@ impl Bits {
         }
     }
 
-    /// Bytes of such a register.
+    /// Bytes of a register of this width.
     pub fn bytes(self) -> usize {
         16 << self as usize
     }
 }
 
-/// The jump's condition, as the low bits of its opcode say it.
+/// The condition of a jump, as the low bits of its opcode.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum If {
@@ -116,13 +114,13 @@ pub enum If {
     LessOrEqual = 14,
 }
 
-/// A jump whose target is not known yet.
+/// A forward jump, to be patched once its target is known.
 #[derive(Debug)]
 #[must_use]
 pub struct Jump(usize);
 
 impl Jump {
-    /// The same jump, after its code was put behind so many bytes.
+    /// This jump, after its code moved by `by` bytes.
     pub fn moved(self, by: usize) -> Jump {
         Jump(self.0 + by)
     }
@@ -136,7 +134,7 @@ pub struct Asm {
 }
 
 impl Asm {
-    /// Starts writing for a machine.
+    /// An assembler for an instruction set.
     pub fn new(isa: Isa) -> Asm {
         Asm { code: Vec::with_capacity(4096), evex: isa == Isa::Avx512 }
     }
@@ -146,8 +144,8 @@ impl Asm {
         self.masked(op, bits, reg, first, rm, 0);
     }
 
-    /// A vector instruction whose lanes outside of mask register `mask` are zeroed (loads, moves) or
-    /// left alone (stores, comparisons); mask 0 stands for all lanes. VEX knows no masks.
+    /// A masked vector instruction. Lanes outside mask register `mask` are zeroed (loads, moves) or unchanged (stores,
+    /// comparisons). Mask 0 means all lanes. VEX has no masks.
     pub fn masked(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm, mask: u8) {
         if !self.evex {
             debug_assert!(mask == 0 && bits != Bits::B512);
@@ -179,15 +177,15 @@ impl Asm {
         self.operand(reg, rm, unit);
     }
 
-    /// An EVEX instruction whose lanes where mask register `mask` is not set are taken from its
-    /// second operand (blends) or left as they are (compare into a mask register).
+    /// A merging EVEX instruction. Lanes outside mask register `mask` come from the second operand (blends) or are
+    /// unchanged (comparisons into a mask register).
     pub fn merged(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm, mask: u8) {
         let at = self.code.len();
         self.masked(op, bits, reg, first, rm, mask);
         self.code[at + 3] &= 0x7f;
     }
 
-    /// An instruction in VEX encoding, whatever the machine: those of mask registers have no other.
+    /// An instruction in VEX encoding on every machine: instructions on mask registers have no other.
     pub fn vex(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm) {
         let (x, b) = extensions(rm);
         self.code.extend([
@@ -204,7 +202,7 @@ impl Asm {
         self.code.push(byte);
     }
 
-    /// The bytes after the opcode. `unit` is what a displacement of one byte counts.
+    /// The bytes after the opcode. `unit` is the unit of a one-byte displacement.
     fn operand(&mut self, reg: u8, rm: Rm, unit: i32) {
         let reg = (reg & 7) << 3;
         let mem = match rm {
@@ -213,7 +211,7 @@ impl Asm {
         };
         let short = (mem.disp % unit == 0).then(|| i8::try_from(mem.disp / unit).ok()).flatten();
         let base = mem.base.0 & 7;
-        // Without a displacement, the number of rbp and r13 would mean something else.
+        // Without a displacement, the encoding of rbp and r13 has another meaning.
         let mode = match short {
             Some(0) if base != 5 => 0,
             Some(_) => 0x40,
@@ -223,7 +221,7 @@ impl Asm {
             Some((index, scale)) => {
                 self.code.extend([mode | reg | 4, scale << 6 | (index.0 & 7) << 3 | base]);
             }
-            // The number of rsp and r12 says that a second byte follows.
+            // The encoding of rsp and r12 means that a second byte follows.
             None if base == 4 => self.code.extend([mode | reg | 4, 0x24]),
             None => self.code.push(mode | reg | base),
         }
@@ -301,7 +299,7 @@ impl Asm {
         self.code.push(by);
     }
 
-    /// `to` = the lowest `count` bits of `from`; a count is read from the register's lowest byte.
+    /// `to` = the lowest `count` bits of `from`. The count is the register's lowest byte.
     pub fn low_bits(&mut self, to: Gpr, from: Gpr, count: Gpr) {
         let bzhi = Opcode { prefix: 0, map: 2, wide: true, code: 0xf5 };
         self.vex(bzhi, Bits::B128, to.0, count.0, Rm::Reg(from.0));
@@ -312,7 +310,7 @@ impl Asm {
         self.code.extend([0x40 | reg.0 >> 3, 0x50 | reg.0 & 7]);
     }
 
-    /// Takes a register from the stack.
+    /// Pops a register from the stack.
     pub fn pop(&mut self, reg: Gpr) {
         self.code.extend([0x40 | reg.0 >> 3, 0x58 | reg.0 & 7]);
     }
@@ -322,41 +320,41 @@ impl Asm {
         self.code.push(0xc3);
     }
 
-    /// Where the next instruction will be.
+    /// The position of the next instruction.
     pub fn here(&self) -> usize {
         self.code.len()
     }
 
-    /// A jump to a place that is not written yet.
+    /// A conditional forward jump.
     pub fn jump_if(&mut self, condition: If) -> Jump {
         self.code.extend([0x0f, 0x80 | condition as u8, 0, 0, 0, 0]);
         Jump(self.code.len())
     }
 
-    /// An unconditional jump to a place that is not written yet.
+    /// An unconditional forward jump.
     pub fn jump(&mut self) -> Jump {
         self.code.extend([0xe9, 0, 0, 0, 0]);
         Jump(self.code.len())
     }
 
-    /// A jump to a place that is written already.
+    /// A conditional backward jump.
     pub fn jump_back_if(&mut self, condition: If, to: usize) {
         let jump = self.jump_if(condition);
         self.patch(jump.0, to);
     }
 
-    /// An unconditional jump to a place that is written already.
+    /// An unconditional backward jump.
     pub fn jump_back(&mut self, to: usize) {
         let jump = self.jump();
         self.patch(jump.0, to);
     }
 
-    /// Lets a jump end here.
+    /// Patches a jump to end here.
     pub fn land(&mut self, jump: Jump) {
         self.patch(jump.0, self.code.len());
     }
 
-    /// Lets a jump end at a place.
+    /// Patches a jump to end at a position.
     pub fn land_at(&mut self, jump: Jump, to: usize) {
         self.patch(jump.0, to);
     }
@@ -367,12 +365,12 @@ impl Asm {
     }
 }
 
-/// Stores have the register as their source.
+/// Whether an instruction is a store, with the register as its source.
 fn is_store(op: Opcode) -> bool {
     matches!((op.map, op.prefix, op.code), (1, 0 | 1, 0x11) | (2, 2, 0x31 | 0x33) | (3, 1, 0x1d))
 }
 
-/// The register number's upper bits, as prefixes want them.
+/// An upper bit of a register number, inverted as in prefixes.
 fn inverted(bit: u8, at: u8) -> u8 {
     (!bit & 1) << at
 }

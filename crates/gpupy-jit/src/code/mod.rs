@@ -1,6 +1,6 @@
-//! Machine code: instructions, and their bytes.
+//! Machine code: opcodes and their encoding.
 //!
-//! `opcodes.rs` has a row for each instruction, `encode.rs` writes their bytes.
+//! `opcodes.rs` has a row for each instruction; `encode.rs` is the assembler.
 //!
 //! Imports `isa.rs`. Not here: which instructions an operation takes (`lower/`), the function around them
 //! (`function_writer.rs`).

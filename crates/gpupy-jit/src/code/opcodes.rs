@@ -1,9 +1,9 @@
-//! The vector instructions that programs become, as rows.
+//! The table of vector instructions.
 //!
-//! Owns the rows, and [`LaneWidth`], which chooses among those that differ by the width of lanes.
-//! Invariant: a row is right for both encodings, where an instruction has both.
+//! Owns the rows, and [`LaneWidth`], which selects among rows that differ in the width of lanes.
+//! Invariant: a row is right for both encodings, if an instruction has both.
 //!
-//! Not here: how a row becomes bytes (`encode.rs`), what is made of them (`lower/`).
+//! Not here: encoding (`encode.rs`), instruction selection (`lower/`).
 
 use crate::code::encode::Opcode;
 use gpupy_core::DType;
@@ -17,8 +17,8 @@ pub enum LaneWidth {
 }
 
 impl LaneWidth {
-    /// Of a value's lanes. A bool is a lane of 32 bits, all set or all clear; a smaller integer is
-    /// one as if cast to int32, a float16 as if cast to float32. `None` for what has no lanes.
+    /// The width of a value's lanes. A bool is a lane of 32 bits, all set or all clear. A narrower integer is
+    /// extended to int32, a float16 to float32. `None` for dtypes without lanes.
     pub fn of(dtype: DType) -> Option<LaneWidth> {
         match dtype {
             DType::I64 | DType::U64 | DType::F64 => Some(LaneWidth::W64),
@@ -40,7 +40,7 @@ const fn row(prefix: u8, map: u8, wide: bool, code: u8) -> Opcode {
     Opcode { prefix, map, wide, code }
 }
 
-/// An instruction on floats of map 0F: `ps` for 32 bits, `pd` for 64.
+/// A float instruction of map 0F: `ps` for 32 bits, `pd` for 64.
 const fn float(width: LaneWidth, code: u8) -> Opcode {
     match width {
         LaneWidth::W32 => row(0, 1, false, code),
@@ -48,7 +48,7 @@ const fn float(width: LaneWidth, code: u8) -> Opcode {
     }
 }
 
-/// An instruction with prefix 66 whose bit W says the width.
+/// An instruction with prefix 66. Its bit W selects the width.
 const fn lanes(width: LaneWidth, map: u8, code: u8) -> Opcode {
     row(1, map, matches!(width, LaneWidth::W64), code)
 }
@@ -95,21 +95,21 @@ by_width! {
     shift_left = lanes(2, 0x47);
     shift_right = lanes(2, 0x45);
     shift_right_signed = lanes(2, 0x46);
-    // By an immediate; what is done (a `Shift`) stands in the place of the first register.
+    // By an immediate. The kind (a `Shift`) is in place of the first register.
     shift_immediate = pair(1, 0x72, 0x73);
-    // With AVX-512 only.
+    // AVX-512 only.
     compare_signed = lanes(3, 0x1f);
     compare_unsigned = lanes(3, 0x1e);
     blend_masked = lanes(2, 0x65);
     test_bits = lanes(2, 0x27);
     ternary_logic = lanes(3, 0x25);
     fix_up = lanes(3, 0x54);
-    // Lanes of two registers, by numbers that the result is written over.
+    // Lanes of two registers, by indices in the register that the result overwrites.
     choose_lanes = lanes(2, 0x77);
     shift_immediate_signed = lanes(1, 0x72);
 }
 
-/// All bits of the lanes that are equal; AVX2 only, as the next two.
+/// Sets all bits of equal lanes; AVX2 only, like the next two.
 pub const fn equal_lanes(width: LaneWidth) -> Opcode {
     match width {
         LaneWidth::W32 => row(1, 1, false, 0x76),
@@ -117,7 +117,7 @@ pub const fn equal_lanes(width: LaneWidth) -> Opcode {
     }
 }
 
-/// All bits of the lanes that are greater, as signed numbers.
+/// Sets all bits of lanes that are greater, as signed numbers.
 pub const fn greater_lanes(width: LaneWidth) -> Opcode {
     match width {
         LaneWidth::W32 => row(1, 1, false, 0x66),
@@ -125,7 +125,7 @@ pub const fn greater_lanes(width: LaneWidth) -> Opcode {
     }
 }
 
-/// Lanes chosen by the highest bit of those of a fourth register.
+/// Selects lanes by the highest bits of the lanes of a fourth register.
 pub const fn blend_lanes(width: LaneWidth) -> Opcode {
     match width {
         LaneWidth::W32 => row(1, 3, false, 0x4a),
@@ -133,7 +133,7 @@ pub const fn blend_lanes(width: LaneWidth) -> Opcode {
     }
 }
 
-/// One element of memory in all lanes.
+/// Broadcasts one element of memory to all lanes.
 pub const fn broadcast(width: LaneWidth, evex: bool) -> Opcode {
     match width {
         LaneWidth::W32 => row(1, 2, false, 0x58),
@@ -141,7 +141,7 @@ pub const fn broadcast(width: LaneWidth, evex: bool) -> Opcode {
     }
 }
 
-/// What shifts by an immediate do.
+/// The kinds of shifts by an immediate.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Shift {
@@ -150,7 +150,7 @@ pub enum Shift {
     Left = 6,
 }
 
-/// Rows that need no choice, named after what becomes of what.
+/// Rows without variants, named by source and result.
 #[allow(missing_docs)]
 pub mod only {
     use super::{Opcode, row};
@@ -166,7 +166,7 @@ pub mod only {
     pub const LANES_TO_WORDS: Opcode = row(2, 2, false, 0x33);
     pub const PACK_LANES: Opcode = row(1, 2, false, 0x2b);
     pub const PACK_BYTES: Opcode = row(1, 1, false, 0x67);
-    // Between float16 and float32; the second has its results at its last operand.
+    // Between float16 and float32. The second writes its result to its last operand.
     pub const HALVES_TO_LANES: Opcode = row(1, 2, false, 0x13);
     pub const LANES_TO_HALVES: Opcode = row(1, 3, false, 0x1d);
     pub const STORE_8: Opcode = row(1, 1, false, 0xd6);
@@ -177,7 +177,7 @@ pub mod only {
     pub const GENERAL_TO_MASK: Opcode = row(0, 1, false, 0x92);
     pub const MASK_TO_LANES: Opcode = row(2, 2, false, 0x38);
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
-    // Whether any bit is set, as the processor's flags.
+    // Sets the processor's flags if any bit is set.
     pub const TEST_MASK: Opcode = row(0, 1, false, 0x98);
     pub const TEST_ALL: Opcode = row(1, 2, false, 0x17);
     // Parts of registers.
@@ -186,13 +186,13 @@ pub mod only {
     pub const JOIN_128: Opcode = row(1, 3, false, 0x38);
     pub const JOIN_256: Opcode = row(1, 3, true, 0x3a);
     pub const SHUFFLE: Opcode = row(0, 1, false, 0xc6);
-    // The product of the lower halves of lanes of 64 bits.
+    // The product of the lower halves of 64-bit lanes.
     pub const MUL_HALVES: Opcode = row(1, 1, true, 0xf4);
     // Between integers of 32 and 64 bits.
     pub const I32_TO_I64: Opcode = row(1, 2, false, 0x25);
     pub const U32_TO_U64: Opcode = row(1, 2, false, 0x35);
     pub const I64_TO_I32: Opcode = row(2, 2, false, 0x35);
-    // Between integers and floats; from 64 bits, and to them from i64, with AVX-512 only.
+    // Between integers and floats. Conversions from 64 bits, and to floats from i64, are AVX-512 only.
     pub const I32_TO_F32: Opcode = row(0, 1, false, 0x5b);
     pub const U32_TO_F32: Opcode = row(3, 1, false, 0x7a);
     pub const I64_TO_F32: Opcode = row(0, 1, true, 0x5b);
@@ -209,6 +209,6 @@ pub mod only {
     pub const F64_TO_I64: Opcode = row(1, 1, true, 0x7a);
     pub const F32_TO_F64: Opcode = row(0, 1, false, 0x5a);
     pub const F64_TO_F32: Opcode = row(1, 1, true, 0x5a);
-    /// Clears the upper halves, without which older code runs slowly.
+    /// `vzeroupper`: clears the upper halves, without which SSE code runs slowly.
     pub const ZERO_UPPER: [u8; 3] = [0xc5, 0xf8, 0x77];
 }

@@ -1,7 +1,7 @@
-//! AVX2: what it lacks for lanes of 64 bits, by their halves of 32 bits.
+//! 64-bit operations that AVX2 lacks, computed in halves of 32 bits.
 //!
-//! A half becomes an exact float by its place in a float's bits: in the lowest bits of 2^52, it counts
-//! ones; in those of 2^84, it counts 2^32.
+//! A half becomes an exact float64 by its position in the float's bits: in the lowest bits of 2^52 it counts ones; in
+//! those of 2^84 it counts multiples of 2^32.
 
 use super::float::Rounding;
 use super::lane_ops::Relation;
@@ -11,15 +11,15 @@ use crate::code::opcodes::{self, LaneWidth, Shift, only};
 use crate::function_writer::FunctionWriter;
 
 const W: LaneWidth = LaneWidth::W64;
-/// Where a float counts ones in its lowest bits, and where it counts 2^32.
+/// The floats with lowest bits that count ones, and that count multiples of 2^32.
 const ONES: f64 = 4503599627370496.0;
 const UPPER: f64 = 4294967296.0 * ONES;
-/// All above counts for negative ones too: halves are then less by this.
+/// The same method serves negative numbers: halves are then less by this number.
 const SIGNED: f64 = 9223372036854775808.0;
 const HALF: f64 = 4294967296.0;
 
 impl FunctionWriter<'_> {
-    /// `mul`: the product of the lower halves, and of each lower with the other upper half.
+    /// `mul`: the product of the lower halves, plus the products of each lower with the other upper half.
     pub(super) fn mul_by_halves(&mut self) {
         let (x, y) = (self.reg(0), self.reg(1));
         let (t, u) = (self.temporary(), self.temporary());
@@ -34,7 +34,7 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::add_int(W), W, to, t, Rm::Reg(u));
     }
 
-    /// An integer of 64 bits as a float64: both halves, added, which rounds once.
+    /// Casts a 64-bit integer to float64: the sum of both halves, which rounds once.
     pub(super) fn int_to_f64_by_halves(&mut self, signed: bool) {
         let x = self.reg(0);
         let (low, high) = (self.temporary(), self.temporary());
@@ -45,7 +45,7 @@ impl FunctionWriter<'_> {
         let mut place = UPPER.to_bits();
         let mut less = UPPER + ONES;
         if signed {
-            // The half's highest bit flipped: it counts from its least number.
+            // The half's highest bit is flipped, so that it counts from the least number.
             place ^= 1 << 31;
             less += SIGNED;
         }
@@ -56,7 +56,7 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::add_float(W), W, to, high, Rm::Reg(low));
     }
 
-    /// A uint32, which one half of a float has room for.
+    /// Casts a uint32, which fits the lowest bits of a float.
     pub(super) fn u32_to_f64_by_place(&mut self) {
         let (x, t) = (self.reg(0), self.temporary());
         self.emit(only::U32_TO_U64, W, t, 0, Rm::Reg(x));
@@ -66,7 +66,7 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::sub_float(W), W, to, t, ones);
     }
 
-    /// The register of the operand as a float64.
+    /// A register with the operand as float64.
     pub(super) fn as_f64(&mut self, is_wide: bool) -> u8 {
         let x = self.reg(0);
         if is_wide {
@@ -77,8 +77,8 @@ impl FunctionWriter<'_> {
         t
     }
 
-    /// The int64 that a float64 is truncated to, into a temporary register: how often 2^32 fits, and
-    /// the rest, which are both exact. The least int64 for what does not fit.
+    /// Truncates a float64 to int64, into a temporary register: the quotient by 2^32 and the remainder, which are both
+    /// exact. Values that do not fit give the least int64.
     pub(super) fn truncated_by_halves(&mut self, x: u8) -> u8 {
         let (whole, high) = (self.temporary(), self.temporary());
         self.emit(opcodes::round(W), W, whole, 0, Rm::Reg(x));
@@ -90,7 +90,7 @@ impl FunctionWriter<'_> {
         let part = self.temporary();
         self.emit(opcodes::mul_float(W), W, part, high, up);
         self.emit(opcodes::sub_float(W), W, whole, whole, Rm::Reg(part));
-        // The lowest bits of what counts ones are the number's, negative or not.
+        // The lowest bits of the float that counts ones are the number's, negative or not.
         let (ones, signed) = (self.float_constant(ONES), self.float_constant(1.5 * ONES));
         self.emit(opcodes::add_float(W), W, high, high, signed);
         self.shift_by(W, Shift::Left, high, high, 32);
@@ -106,8 +106,7 @@ impl FunctionWriter<'_> {
         whole
     }
 
-    /// The uint64 that a float64 is truncated to: from 2^63 on, less by that before, and its bit
-    /// flipped after.
+    /// Truncates a float64 to uint64. From 2^63 on, 2^63 is subtracted before, and the highest bit flipped after.
     pub(super) fn truncated_unsigned_by_halves(&mut self, x: u8) -> u8 {
         let (large, less) = (self.temporary(), self.temporary());
         let half = self.float_constant(SIGNED);

@@ -1,9 +1,9 @@
-//! Comparisons, tests of floats, and choices.
+//! Comparisons, tests of floats, and selects.
 //!
-//! With AVX-512 a comparison sets a mask register, from which a choice is made at once where it is
-//! the only use; otherwise the mask becomes lanes.
+//! With AVX-512 a comparison sets a mask register. A select that is its only use takes the mask directly; otherwise the
+//! mask becomes lanes.
 //!
-//! Not here: the instructions that compare floats and choose (`lane_ops.rs`).
+//! Not here: instructions that compare floats and blend (`lane_ops.rs`).
 
 use super::lane_ops::{LaneHalf, Relation};
 use super::{ONES, float_bits, magnitude_bits, sign_bit};
@@ -16,7 +16,7 @@ use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
 
 impl FunctionWriter<'_> {
-    /// A test whose bools somebody wants.
+    /// A test with bools as its value.
     pub(super) fn test(&mut self, inst: &Inst) -> Option<()> {
         let dtype = self.dtype(inst, 0);
         let width = LaneWidth::of(dtype)?;
@@ -32,7 +32,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// AVX-512: the test's mask register, set where a test of the task's first operands holds.
+    /// AVX-512: sets the mask register by a test of the task's first operands.
     fn test_mask(&mut self, op: Op, dtype: DType) -> Option<()> {
         let w = LaneWidth::of(dtype)?;
         if dtype.is_float() {
@@ -55,7 +55,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// What to compare, for a test of floats.
+    /// The comparison that tests a float.
     fn relation(&mut self, op: Op, w: LaneWidth) -> Option<(u8, Rm, Relation)> {
         let relation = match op {
             Op::Eq => Relation::Equal,
@@ -89,7 +89,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// There are only `equal` and `greater`, for signed numbers.
+    /// AVX2: the only comparisons are `equal` and `greater`, of signed numbers.
     fn compare_int_lanes(&mut self, op: Op, dtype: DType, w: LaneWidth) -> Option<()> {
         let (greater, swapped, inverted) = match op {
             Op::Eq => (false, false, false),
@@ -102,7 +102,7 @@ impl FunctionWriter<'_> {
         };
         let (first, second) = if swapped { (1, 0) } else { (0, 1) };
         let (x, y) = if greater && !dtype.is_signed_int() {
-            // With their highest bits flipped, unsigned numbers are ordered as signed ones.
+            // With their highest bits flipped, unsigned numbers have the order of signed ones.
             let (a, b) = (self.temporary(), self.temporary());
             let (x, y, flip) = (self.reg(first), self.reg(second), self.constant(w, sign_bit(w)));
             self.emit(opcodes::xor(w), w, a, x, flip);
@@ -127,7 +127,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// AVX2: where the lanes of a comparison go that become the task's bools by `lanes_done`.
+    /// AVX2: the register for the lanes of a comparison, which `lanes_done` converts to bools.
     pub(super) fn lanes_of(&mut self, w: LaneWidth) -> u8 {
         match w {
             LaneWidth::W32 => self.result(),
@@ -135,7 +135,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// AVX2: a bool is a lane of 32 bits, whatever was compared.
+    /// AVX2: converts lanes of a comparison to bools, which are lanes of 32 bits.
     pub(super) fn lanes_done(&mut self, w: LaneWidth, from: u8) {
         if w == LaneWidth::W64 {
             let t = self.temporary();
@@ -144,7 +144,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// `select`: of the operands, the values to choose from come last.
+    /// `select`. The last operands are the two values.
     pub(super) fn select(&mut self, inst: &Inst) -> Option<()> {
         let w = LaneWidth::of(inst.dtype)?;
         if self.plan.is_folded(inst.args[0]) {
@@ -159,7 +159,7 @@ impl FunctionWriter<'_> {
         self.choose(w)
     }
 
-    /// A choice between the task's second and third operand, by the first.
+    /// Selects between the task's second and third operand by the first.
     fn choose(&mut self, w: LaneWidth) -> Option<()> {
         let (no, yes) = (self.reg(2), self.rm(1));
         match (self.isa, w) {
@@ -192,7 +192,7 @@ impl FunctionWriter<'_> {
 }
 
 impl FunctionWriter<'_> {
-    /// A result of a choice: the second branch's value, unless the whole row chooses alike.
+    /// A result of an `if`: the second branch's value, unless the condition is uniform.
     pub(super) fn chosen(&mut self, inst: &Inst) -> Option<()> {
         if self.is_uniform() {
             return self.choose(LaneWidth::of(inst.dtype)?);
@@ -202,7 +202,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// The test of a choice: the processor's zero flag is clear where a point takes the first branch.
+    /// The test of an `if`: the processor's zero flag is clear if a point takes the first branch.
     pub(crate) fn leave(&mut self, inst: &Inst) -> Option<()> {
         let bits = self.bits(LaneWidth::W32);
         if self.plan.is_folded(inst.args[0]) {
@@ -223,7 +223,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// A result of a choice at the end of its detour.
+    /// A result of an `if`, at the end of its detour.
     pub(crate) fn merge(&mut self, inst: &Inst) -> Option<()> {
         let w = LaneWidth::of(inst.dtype)?;
         let (condition, yes, no) = (self.reg(0), Rm::Reg(self.reg(1)), self.reg(2));
@@ -244,5 +244,5 @@ impl FunctionWriter<'_> {
     }
 }
 
-/// For each value of three bits, the second where the first is set, otherwise the third.
+/// The truth table of a ternary operation on bits: the second if the first is set, otherwise the third.
 const CHOICE: u8 = 0b1100_1010;

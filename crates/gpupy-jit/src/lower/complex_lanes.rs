@@ -1,7 +1,7 @@
-//! The parts of complex numbers that lie one behind the other: taken apart and joined in registers, by
-//! AVX-512, so that memory is read and written as numbers without parts are.
+//! Splits and joins consecutive complex numbers in registers, with AVX-512, so that memory is accessed in whole
+//! vectors.
 //!
-//! Not here: numbers that lie apart, which are copied (`compiled_kernel.rs`).
+//! Not here: strided numbers, which are copied (`compiled_kernel.rs`).
 
 use crate::code::encode::Rm;
 use crate::code::opcodes::{self, LaneWidth};
@@ -10,7 +10,7 @@ use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 
 impl FunctionWriter<'_> {
-    /// `load` of the real parts, or of the imaginary ones.
+    /// `load` of the real or the imaginary parts.
     pub(super) fn load_part(&mut self, dtype: DType, is_imaginary: bool) -> Option<()> {
         let (width, odd) = (LaneWidth::of(dtype)?, usize::from(is_imaginary));
         let bits = self.bits(width);
@@ -25,7 +25,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// `store` of both parts, at that of the imaginary ones.
+    /// `store` of both parts, at the store of the imaginary ones.
     pub(super) fn store_parts(&mut self, inst: &Inst) -> Option<()> {
         let (number, width) =
             (self.accesses() + inst.args[0] as usize - 1, LaneWidth::of(inst.dtype)?);
@@ -33,7 +33,7 @@ impl FunctionWriter<'_> {
         let halves = self.complex_elements(number, inst.dtype.size());
         let lanes = self.plan.lanes;
         for (to, half) in halves.into_iter().zip([0, lanes / 2]) {
-            // Real parts are the first operand's lanes, imaginary ones the second's.
+            // The first operand has the real parts, the second the imaginary ones.
             let places = (0..lanes).map(|k| (half + k / 2 + k % 2 * lanes) as u64);
             let (places, numbers) = (self.places(width, places), self.temporary());
             self.asm.vector(opcodes::move_load(width), bits, numbers, 0, places);

@@ -11,7 +11,7 @@ use gpupy_core::DType;
 use DType::{Bool, F32, F64, I32, I64, U32, U64};
 
 impl FunctionWriter<'_> {
-    /// `cast` between dtypes of different bits; the others are only other names.
+    /// `cast` between dtypes with different lanes. Other casts are aliases.
     pub(super) fn cast(&mut self, from: DType, to: DType) -> Option<()> {
         let wide = self.isa == Isa::Avx512;
         match (from, to) {
@@ -63,14 +63,14 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// One instruction; `width` is that of the wider lanes.
+    /// A conversion by one instruction. `width` is the width of the wider lanes.
     fn convert(&mut self, row: Opcode, width: LaneWidth) {
         let x = self.reg(0);
         let to = self.result();
         self.emit(row, width, to, 0, Rm::Reg(x));
     }
 
-    /// One, or its bits as a float's, where the bool holds.
+    /// Casts a bool: 1, as an integer or float, where it holds.
     fn bool_to(&mut self, to: DType) -> Option<()> {
         let w = LaneWidth::of(to)?;
         let one = self.constant(w, if to.is_float() { float_bits(w, 1.0) } else { 1 });
@@ -85,7 +85,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// Whether it differs from zero.
+    /// Casts to bool: whether the value differs from zero.
     fn differs_from_zero(&mut self, from: DType) -> Option<()> {
         let w = LaneWidth::of(from)?;
         let (x, zero) = (self.reg(0), self.constant(w, 0));
@@ -114,14 +114,14 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// The low 32 bits of each lane.
+    /// Narrows each lane to its low 32 bits.
     fn low_half(&mut self) {
         let x = self.reg(0);
         let t = self.low_halves(x);
         self.done_in(t);
     }
 
-    /// The low 32 bits of lanes, in a temporary register.
+    /// Narrows lanes to their low 32 bits, in a temporary register.
     pub(super) fn low_halves(&mut self, x: u8) -> u8 {
         let t = self.temporary();
         if self.isa == Isa::Avx512 {
@@ -133,12 +133,11 @@ impl FunctionWriter<'_> {
         t
     }
 
-    /// AVX2: both halves become exact floats by their place in a float's bits, and are added, which
-    /// rounds once.
+    /// AVX2: both halves become exact floats by their position in a float's bits. Their sum rounds once.
     fn u32_to_f32_by_halves(&mut self) {
         let (x, w) = (self.reg(0), LaneWidth::W32);
         let (low, high) = (self.temporary(), self.temporary());
-        // 2^23 and 2^39 as floats count ones, and 65536s, in their lowest bits.
+        // The lowest bits of 2^23 count ones; those of 2^39 count multiples of 65536.
         let (at_23, at_39) = (2f64.powi(23), 2f64.powi(39));
         let low_bits = self.constant(w, 0xffff);
         self.emit(opcodes::and(w), w, low, x, low_bits);
@@ -153,8 +152,8 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::add_float(w), w, to, high, Rm::Reg(low));
     }
 
-    /// The low 32 bits of the int64 that the number is truncated to, which is 0 from 2^63 on. The
-    /// rest of the magnitude by 2^32 is exact, and takes the sign as an integer.
+    /// Truncates to int64 and takes the low 32 bits, which are 0 from 2^63 on. The remainder of the magnitude by 2^32
+    /// is exact, and gets the sign as an integer.
     fn f32_to_u32(&mut self) {
         let (x, w) = (self.reg(0), LaneWidth::W32);
         let (rest, t) = (self.temporary(), self.temporary());
@@ -168,7 +167,7 @@ impl FunctionWriter<'_> {
         let up = self.constant(w, float_bits(w, up));
         self.emit(opcodes::mul_float(w), w, t, t, up);
         self.emit(opcodes::sub_float(w), w, rest, rest, Rm::Reg(t));
-        // From 2^31 on, less by that, which is put back as a bit.
+        // From 2^31 on, 2^31 is subtracted and added back as a bit.
         let half = self.constant(w, float_bits(w, 2f64.powi(31)));
         if self.isa == Isa::Avx512 {
             self.emit(only::F32_TO_U32, w, rest, 0, Rm::Reg(rest));
@@ -182,7 +181,7 @@ impl FunctionWriter<'_> {
             self.shift_by(w, Shift::Left, large, large, 31);
             self.emit(opcodes::xor(w), w, rest, rest, Rm::Reg(large));
         }
-        // The sign, and nothing for what does not fit.
+        // The sign, and 0 for values that do not fit.
         let sign = self.temporary();
         self.shift_by(w, Shift::RightSigned, sign, x, 31);
         self.emit(opcodes::xor(w), w, rest, rest, Rm::Reg(sign));
@@ -201,7 +200,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// AVX-512: the low bits of the int64 that the number is truncated to.
+    /// AVX-512: truncates to int64 and takes the low bits.
     fn f64_to_u32(&mut self) {
         let (x, t, w) = (self.reg(0), self.temporary(), LaneWidth::W64);
         self.emit(only::F64_TO_I64, w, t, 0, Rm::Reg(x));
@@ -209,7 +208,7 @@ impl FunctionWriter<'_> {
         self.asm.vector(only::I64_TO_I32, bits, t, 0, Rm::Reg(to));
     }
 
-    /// AVX-512: from 2^63 on, less by that before, and its bit flipped after.
+    /// AVX-512: from 2^63 on, 2^63 is subtracted before, and the highest bit flipped after.
     fn float_to_u64(&mut self, from: DType) {
         let (mut x, w) = (self.reg(0), LaneWidth::W64);
         let (t, whole) = (self.temporary(), self.temporary());

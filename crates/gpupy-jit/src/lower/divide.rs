@@ -1,7 +1,7 @@
-//! Quotients and remainders of integers of at most 32 bits, by way of float64.
+//! Quotients and remainders of integers of at most 32 bits, computed in float64.
 //!
-//! That is exact: the quotient of two such integers that is no integer is further from the next one
-//! than a float64's rounding goes.
+//! The result is exact: a quotient of two such integers that is not an integer differs from the next integer by more
+//! than the rounding of float64.
 
 use super::float::Rounding;
 use crate::code::encode::{Bits, Rm};
@@ -20,7 +20,7 @@ impl FunctionWriter<'_> {
             self.done_in(quotient);
             return Some(());
         }
-        // What is divided by 0 leaves itself, but for the rule that it leaves nothing.
+        // The remainder by 0 would be the dividend, but the IR defines it as 0.
         let (x, y) = (self.reg(0), self.reg(1));
         self.emit(opcodes::mul_int(W), W, quotient, quotient, Rm::Reg(y));
         self.emit(opcodes::sub_int(W), W, quotient, x, Rm::Reg(quotient));
@@ -29,7 +29,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// The quotient towards minus infinity, in a temporary register; 0 where the divisor is 0.
+    /// The floored quotient, in a temporary register; 0 for a divisor of 0.
     pub(super) fn quotient(&mut self, signed: bool) -> Option<u8> {
         if self.isa == Isa::Avx2 && !signed {
             return None;
@@ -55,8 +55,7 @@ impl FunctionWriter<'_> {
         Some(low)
     }
 
-    /// Quotients of as many lanes as there are of 64 bits, from the lower parts of registers to that
-    /// of `to`.
+    /// Quotients of the lower lanes of registers, as many as there are 64-bit lanes, into the lower lanes of `to`.
     fn divided(&mut self, to: u8, t: u8, (x, y): (u8, u8), signed: bool) {
         let (there, back) = match signed {
             true => (only::I32_TO_F64, only::F64_TO_I32),

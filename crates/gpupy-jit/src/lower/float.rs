@@ -1,6 +1,6 @@
-//! Arithmetic of floats.
+//! Float arithmetic.
 //!
-//! Not here: comparisons, and choices by lane (`lane_ops.rs`).
+//! Not here: comparisons and blends (`lane_ops.rs`).
 
 use super::lane_ops::{LaneHalf, Relation};
 use super::{float_bits, magnitude_bits, sign_bit};
@@ -12,7 +12,7 @@ use gpupy_core::DType;
 use gpupy_core::ir::Inst;
 use gpupy_core::op::Op;
 
-/// What rounding to an integer does, as the instruction's immediate says it.
+/// The modes of rounding to an integer, as the instruction's immediate.
 #[derive(Clone, Copy)]
 pub(super) enum Rounding {
     Nearest = 8,
@@ -21,14 +21,13 @@ pub(super) enum Rounding {
     Truncate = 11,
 }
 
-/// For each class of numbers, what `fix_up` makes of its operand: of NaNs a quiet NaN, and of all
-/// others what the target holds.
+/// The table of `fix_up` for each class of numbers: NaNs become quiet NaNs, all others keep the target's value.
 const KEEP_NANS: u64 = 0x22;
 
-/// For each value of three bits, the second where the third is set, otherwise the first.
+/// The truth table of a ternary operation on bits: the second if the third is set, otherwise the first.
 const SECOND_BY_THIRD: u8 = 0b1101_1000;
 
-/// Whether a float's bits are neither a zero's nor a NaN's.
+/// Whether a float, given as bits, is neither zero nor NaN.
 fn is_ordinary(width: LaneWidth, bits: u64) -> bool {
     match width {
         LaneWidth::W32 => {
@@ -63,7 +62,7 @@ impl FunctionWriter<'_> {
             Op::Sign => self.sign(w),
             Op::Copysign => self.copysign(w),
             Op::SignBit => {
-                // Negative as an integer.
+                // The bits are negative as an integer.
                 let x = self.reg(0);
                 self.sign_lanes(w, x);
             }
@@ -72,14 +71,14 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// One instruction on two operands.
+    /// A single instruction on two operands.
     pub(super) fn binary(&mut self, row: Opcode, width: LaneWidth) {
         let (x, y) = (self.reg(0), self.rm(1));
         let to = self.result();
         self.emit(row, width, to, x, y);
     }
 
-    /// One instruction on the operand and a constant.
+    /// A single instruction on the operand and a constant.
     pub(super) fn with_constant(&mut self, row: Opcode, width: LaneWidth, bits: u64) {
         let (x, constant) = (self.reg(0), self.constant(width, bits));
         let to = self.result();
@@ -93,8 +92,8 @@ impl FunctionWriter<'_> {
         self.asm.imm(rounding as u8);
     }
 
-    /// The lesser or greater of two floats. The instruction takes the second operand if either is
-    /// NaN, or both are zero; ours has the first if it is NaN.
+    /// The minimum or maximum of two floats. The instruction gives the second operand if either is NaN, or both are
+    /// zero; the IR's operation gives the first if it is NaN.
     pub(super) fn extreme(&mut self, inst: &Inst, w: LaneWidth) {
         let least = inst.op == Op::Min;
         let row = if least { opcodes::min_float(w) } else { opcodes::max_float(w) };
@@ -118,7 +117,7 @@ impl FunctionWriter<'_> {
         self.blend(w, to, least, Rm::Reg(x), is_nan);
     }
 
-    /// One with the operand's sign; of zeros and NaN the sum with 0.0, which drops a zero's sign.
+    /// 1 with the operand's sign. Zeros and NaN give the sum with 0.0, which drops a zero's sign.
     fn sign(&mut self, w: LaneWidth) {
         let (x, one) = (self.reg(0), self.temporary());
         let (sign, unit) = (self.constant(w, sign_bit(w)), self.constant(w, float_bits(w, 1.0)));
@@ -155,7 +154,7 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::or(w), w, to, magnitude, Rm::Reg(sign));
     }
 
-    /// A bool: whether the lane's highest bit is set.
+    /// A bool: whether a lane's highest bit is set.
     fn sign_lanes(&mut self, width: LaneWidth, x: u8) {
         match (width, self.isa) {
             (LaneWidth::W32, _) => {

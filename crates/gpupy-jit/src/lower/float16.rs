@@ -1,8 +1,7 @@
-//! Float16: lanes of float32 that hold a float16's value.
+//! float16, computed in lanes of float32.
 //!
-//! What can give other values (sums, products, quotients, roots, casts) is rounded once more; what
-//! chooses, compares or changes signs is float32's own. Invariant: a lane of a float16 is always the
-//! value of one.
+//! Results of sums, products, quotients, roots and casts are rounded once more. Selects, comparisons and changes of
+//! sign are float32's own. Invariant: a lane of a float16 always holds a float16's value.
 //!
 //! Not here: the arithmetic before rounding (`float.rs`).
 
@@ -12,10 +11,10 @@ use crate::function_writer::FunctionWriter;
 use gpupy_core::DType;
 use gpupy_core::op::Op;
 
-/// Rounding to nearest, as the instruction's immediate says it.
+/// Rounding to nearest, as the instruction's immediate.
 const NEAREST: u8 = 0;
 
-/// The dtype whose lanes a value has.
+/// The dtype of a value's lanes.
 pub(super) fn lanes_of(dtype: DType) -> DType {
     if dtype == DType::F16 { DType::F32 } else { dtype }
 }
@@ -38,13 +37,13 @@ impl FunctionWriter<'_> {
         self.asm.vector(only::HALVES_TO_LANES, bits, reg, 0, Rm::Reg(reg));
     }
 
-    /// Elements that follow each other.
+    /// Loads consecutive elements.
     pub(super) fn load_float16(&mut self, from: Mem) {
         let (bits, existing, to) = (self.bits(LaneWidth::W32), self.existing(), self.result());
         self.asm.masked(only::HALVES_TO_LANES, bits, to, 0, Rm::Mem(from), existing);
     }
 
-    /// One element for all points.
+    /// Broadcasts one element to all points.
     pub(super) fn spread_float16(&mut self, from: Mem) {
         let (bits, to) = (self.bits(LaneWidth::W32), self.result());
         let element = Mem { bytes: 2, ..from };
@@ -52,23 +51,23 @@ impl FunctionWriter<'_> {
         self.asm.vector(only::HALVES_TO_LANES, bits, to, 0, Rm::Reg(to));
     }
 
-    /// Stores elements that follow each other.
+    /// Stores consecutive elements.
     pub(super) fn store_float16(&mut self, from: u8, to: Mem) {
         let (bits, existing) = (self.bits(LaneWidth::W32), self.existing());
         self.asm.masked(only::LANES_TO_HALVES, bits, from, 0, Rm::Mem(to), existing);
         self.asm.imm(NEAREST);
     }
 
-    /// A cast from or to float16, between dtypes of different lanes or values.
+    /// A cast from or to float16 that changes lanes or values.
     pub(super) fn cast_float16(&mut self, from: DType, to: DType) -> Option<()> {
         match (from, to) {
-            // Rounding to float32 first would round twice.
+            // By way of float32 it would round twice.
             (DType::F64, DType::F16) => return None,
             (DType::F32, DType::F16) => {
                 let reg = self.overwritable(0);
                 self.done_in(reg);
             }
-            // What float32 rounds is beyond float16.
+            // Integers that float32 rounds overflow float16.
             _ => self.cast(lanes_of(from), lanes_of(to))?,
         }
         if to == DType::F16 && from != DType::Bool {

@@ -1,4 +1,4 @@
-//! Arithmetic of integers.
+//! Integer arithmetic.
 
 use super::{ONES, sign_bit};
 use crate::code::encode::Rm;
@@ -42,7 +42,7 @@ impl FunctionWriter<'_> {
             Op::Max if signed => self.symmetric_lanes(opcodes::max_signed(w), w),
             Op::Max => self.symmetric_lanes(opcodes::max_unsigned(w), w),
             Op::FloorDiv | Op::Mod if w == LaneWidth::W32 => self.divide(op, signed)?,
-            // These take counts as unsigned, and shift everything out by large ones.
+            // These instructions take counts as unsigned. Large counts shift all bits out.
             Op::Shl => self.binary(opcodes::shift_left(w), w),
             Op::Shr if !signed => self.binary(opcodes::shift_right(w), w),
             Op::Shr if lacks => self.shift_right_by_sign(),
@@ -52,7 +52,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// The nearest of -1, 0 and 1.
+    /// `sign`: clamps to the range from -1 to 1.
     fn sign_by_bounds(&mut self, w: LaneWidth, signed: bool) {
         let one = self.constant(w, 1);
         if !signed {
@@ -67,7 +67,7 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::max_signed(w), w, to, t, least);
     }
 
-    /// All bits of the lanes of 64 bits that are negative.
+    /// Sets all bits of negative 64-bit lanes.
     fn negative(&mut self, x: u8) -> u8 {
         let (mask, w) = (self.temporary(), LaneWidth::W64);
         self.emit(opcodes::xor(w), w, mask, mask, Rm::Reg(mask));
@@ -87,13 +87,13 @@ impl FunctionWriter<'_> {
         let (x, w) = (self.reg(0), LaneWidth::W64);
         let (zero, above) = (self.constant(w, 0), self.temporary());
         if signed {
-            // Set bits are -1: what is negative less what is positive.
+            // Lanes with all bits set are -1: the result is (negative) - (positive).
             let below = self.negative(x);
             self.emit(opcodes::greater_lanes(w), w, above, x, zero);
             let to = self.result();
             self.emit(opcodes::sub_int(w), w, to, below, Rm::Reg(above));
         } else {
-            // One more than minus one where it is zero.
+            // Lanes are -1 where the operand is 0, else 0; plus 1 that is the sign.
             self.emit(opcodes::equal_lanes(w), w, above, x, zero);
             let one = self.constant(w, 1);
             let to = self.result();
@@ -116,7 +116,7 @@ impl FunctionWriter<'_> {
         self.blend(w, to, no, Rm::Reg(yes), greater);
     }
 
-    /// A negative number is shifted with its bits flipped, so that zeros come in.
+    /// Shifts a negative number with its bits flipped, so that zeros are shifted in.
     fn shift_right_by_sign(&mut self) {
         let (x, count, w) = (self.reg(0), self.rm(1), LaneWidth::W64);
         let (mask, flipped) = (self.negative(x), self.temporary());

@@ -1,4 +1,4 @@
-//! Elements, numbers of points, parameters and stores.
+//! Loads, indices, parameters and stores.
 
 use crate::RowStride;
 use crate::code::encode::gpr::*;
@@ -10,7 +10,7 @@ use gpupy_core::DType;
 use gpupy_core::ir::{Inst, REDUCE_LANES};
 
 impl FunctionWriter<'_> {
-    /// `load`: elements that follow each other, or one for all points.
+    /// `load`: consecutive elements, or one for all points.
     pub(super) fn load(&mut self, dtype: DType) -> Option<()> {
         let (walk, width) = (self.walk(), LaneWidth::of(dtype)?);
         let bits = self.bits(width);
@@ -60,7 +60,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// `index`: the number of the first point and a step to each next one.
+    /// `index`: its value at the first point, and an increment for each further point.
     pub(super) fn index(&mut self) -> Option<()> {
         let walk = self.walk();
         let (first, step) =
@@ -95,7 +95,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// `param`: a scalar of the launch, which lies at rcx before the loop.
+    /// `param`: a scalar of the launch, in memory at rcx before the loop.
     pub(super) fn param(&mut self, inst: &Inst) -> Option<()> {
         let (from, width) = (8 * inst.args[0] as i32, LaneWidth::of(inst.dtype)?);
         if inst.dtype == DType::F16 {
@@ -111,7 +111,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// `to = from` shifted by a number of bits, which is the same in all lanes.
+    /// `to = from`, shifted by one count for all lanes.
     pub(super) fn shift_by(&mut self, width: LaneWidth, what: Shift, to: u8, from: u8, by: u8) {
         let row = match what {
             Shift::RightSigned => opcodes::shift_immediate_signed(width),
@@ -144,7 +144,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// Adds to the lanes of a sum.
+    /// Adds the value to the lanes of a sum.
     fn add_to_lanes(&mut self, number: usize, dtype: DType, width: LaneWidth) -> Option<()> {
         if !matches!(dtype, DType::F32 | DType::F64)
             || !REDUCE_LANES.is_multiple_of(self.plan.lanes)
@@ -158,7 +158,7 @@ impl FunctionWriter<'_> {
         Some(())
     }
 
-    /// Stores the lower bits of lanes; of bools, one bit.
+    /// Stores the lower bits of lanes; one bit for bools.
     fn store_small(&mut self, dtype: DType, from: u8, to: Mem) {
         let (w, existing, mut lane) = (LaneWidth::W32, self.existing(), from);
         let bits = self.bits(w);
@@ -173,7 +173,7 @@ impl FunctionWriter<'_> {
         let (packed, upper) = (self.temporary(), self.temporary());
         let used = self.constant(w, if dtype.size() == 1 { 0xff } else { 0xffff });
         self.emit(opcodes::and(w), w, packed, lane, used);
-        // With four lanes, what is packed above them is not stored.
+        // With four lanes, only the packed lower half is stored.
         let is_full = bits == Bits::B256;
         if is_full {
             self.asm.vector(only::UPPER_128, Bits::B256, packed, 0, Rm::Reg(upper));

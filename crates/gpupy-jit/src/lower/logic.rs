@@ -1,4 +1,4 @@
-//! Operations on bools, whose lanes have all bits set or none.
+//! Operations on bools, which are lanes with all bits set or none.
 
 use super::ONES;
 use crate::code::encode::Opcode;
@@ -30,7 +30,7 @@ impl FunctionWriter<'_> {
                 let to = self.result();
                 self.emit(opcodes::and_not(W), W, to, x, y);
             }
-            // Whether it is not the other way round.
+            // The negation of the opposite comparison.
             Op::Le | Op::Ge => {
                 let (x, y) = if op == Op::Ge { (0, 1) } else { (1, 0) };
                 let (x, y) = (self.reg(x), self.rm(y));
@@ -48,7 +48,7 @@ impl FunctionWriter<'_> {
         self.emit(opcodes::xor(W), W, to, t, ones);
     }
 
-    /// One instruction on two operands of which either may be in memory.
+    /// A single instruction on two operands, either of which may be in memory.
     pub(super) fn symmetric_lanes(&mut self, row: Opcode, width: LaneWidth) {
         let (x, y) = self.symmetric();
         let to = self.result();

@@ -1,21 +1,21 @@
-//! The instructions of each operation.
+//! Instruction selection: the machine instructions of each operation.
 //!
-//! One function for each task that the writer performs. All follow one rule: the last instruction of
-//! a task writes its result, and only it may write over an operand. `None` means that there is no
-//! code for this operation on these dtypes and this machine.
+//! Each task of the writer has a function here. All follow one rule: the last instruction of a task writes its result,
+//! and only that instruction may overwrite an operand. `None` means that the operation is not supported for these
+//! dtypes on this machine.
 //!
 //! | file | operations |
 //! |---|---|
-//! | `leaf.rs` | elements, numbers of points, parameters, stores |
+//! | `leaf.rs` | loads, indices, parameters, stores |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
 //! | `float16.rs` | float16, by way of float32 |
 //! | `divide.rs` | quotients and remainders of integers |
 //! | `narrow_ints.rs` | integers of 8 and 16 bits |
-//! | `comparisons.rs` | comparisons and choices |
+//! | `comparisons.rs` | comparisons and selects |
 //! | `convert.rs` | casts |
-//! | `lane_ops.rs` | comparisons of floats, choices by lane, halves of lanes: what several of these need |
-//! | `avx2_halves.rs` | what AVX2 lacks for lanes of 64 bits |
-//! | `complex_lanes.rs` | the parts of complex numbers |
+//! | `lane_ops.rs` | shared by these: comparisons of floats, blends, halves of lanes |
+//! | `avx2_halves.rs` | 64-bit operations that AVX2 lacks |
+//! | `complex_lanes.rs` | parts of consecutive complex numbers |
 
 mod avx2_halves;
 mod comparisons;
@@ -40,7 +40,7 @@ use gpupy_core::op::{Op, Rule};
 const ONES: u64 = u64::MAX;
 
 impl FunctionWriter<'_> {
-    /// Writes the instructions of the task at hand.
+    /// Writes the instructions of the current task.
     pub fn lower(&mut self, inst: &Inst) -> Option<()> {
         match inst.op {
             Op::Load => return self.load(inst.dtype),
@@ -81,7 +81,7 @@ impl FunctionWriter<'_> {
     }
 }
 
-/// Bits of the sign of a lane.
+/// The sign bit of a lane.
 fn sign_bit(width: LaneWidth) -> u64 {
     match width {
         LaneWidth::W32 => 1 << 31,
@@ -89,7 +89,7 @@ fn sign_bit(width: LaneWidth) -> u64 {
     }
 }
 
-/// All bits of a lane but its sign's.
+/// All bits of a lane except the sign bit.
 fn magnitude_bits(width: LaneWidth) -> u64 {
     sign_bit(width) - 1
 }

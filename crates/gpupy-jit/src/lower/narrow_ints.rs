@@ -1,6 +1,6 @@
-//! Integers of 8 and 16 bits, in lanes of 32: as if cast to int32.
+//! Integers of 8 and 16 bits, extended to int32 lanes.
 //!
-//! What leaves a lane's lower bits right is done as for 32 bits, and then extended again.
+//! An operation that keeps a lane's lower bits right is done in 32 bits, and its result extended again.
 
 use crate::code::encode::{Opcode, Rm};
 use crate::code::opcodes::{self, LaneWidth, Shift, only};
@@ -34,11 +34,11 @@ impl FunctionWriter<'_> {
                 self.emit(opcodes::xor(W), W, t, x, ones);
                 t
             }
-            // As int32, which all are, unsigned ones too.
+            // As int32: all narrow integers fit, including unsigned ones.
             Op::FloorDiv => self.quotient(true)?,
             Op::Mod => return self.divide(op, true),
             Op::Bitcast => self.reg(0),
-            // The others give a number of the dtype.
+            // The other operations do not leave the dtype's range.
             _ => return self.int(op, dtype, W),
         };
         self.extended(t, dtype);
@@ -51,8 +51,7 @@ impl FunctionWriter<'_> {
         t
     }
 
-    /// The task's value from the lower bits of lanes, which count for its dtype; of a bool, the
-    /// lowest one.
+    /// The task's value from the dtype's lower bits of lanes; from the lowest bit for a bool.
     pub(super) fn extended(&mut self, from: u8, dtype: DType) {
         let unused = match dtype {
             DType::Bool => 31,
@@ -70,7 +69,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// A cast to a small integer, by way of int32.
+    /// A cast to a narrow integer, by way of int32.
     pub(super) fn cast_to_small(&mut self, from: DType, to: DType) {
         let x = self.reg(0);
         let t = match from {

@@ -1,6 +1,6 @@
-//! Which instructions are needed, and which comparisons are part of the choice that uses them.
+//! Dead-code elimination, and the folding of comparisons into the selects that use them.
 //!
-//! Not here: in which order they are done (`instruction_order.rs`).
+//! Not here: the order of instructions (`instruction_order.rs`).
 
 use super::{CodePlan, CodeTask};
 use gpupy_core::DType;
@@ -40,7 +40,7 @@ impl CodePlan<'_> {
             for arg in self.args(CodeTask::value(*at)).iter() {
                 uses[*arg as usize] += 1;
             }
-            // A detour that begins with the test makes its own of it.
+            // A detour computes the test again at its begin.
             if self.inst(*at).op == Op::Result
                 && !self.is_uniform(*at)
                 && let Some(options) = self.choices.options(self.program, self.inst(*at))
@@ -56,7 +56,7 @@ impl CodePlan<'_> {
                 Op::If => false,
                 _ => continue,
             };
-            // A comparison of the row with a choice between values of its points stays where it is.
+            // A uniform comparison with a select between values of points is not folded.
             if uses[test as usize] == 1
                 && is_test(self.program, test)
                 && self.is_uniform(test) == uniform
@@ -67,7 +67,7 @@ impl CodePlan<'_> {
     }
 }
 
-/// Whether an instruction tests numbers, so that it leaves a mask.
+/// Whether an instruction tests numbers, so that its result is a mask.
 fn is_test(program: &Program, at: u32) -> bool {
     let inst = &program.insts[at as usize];
     match inst.op.info().rule {

@@ -1,6 +1,6 @@
-//! The order of tasks, and how many vectors a pass does side by side.
+//! Instruction order: the sequence of tasks, and the number of vectors that a pass interleaves.
 //!
-//! Not here: which instructions are needed at all (`dead_code.rs`).
+//! Not here: which instructions are live (`dead_code.rs`).
 
 use super::{CodePlan, CodeTask, Duty, GROUPS, SPARE};
 use crate::RowStride;
@@ -24,11 +24,11 @@ impl CodePlan<'_> {
             let task = CodeTask::value(at);
             match op {
                 Op::Const | Op::If => {}
-                // Its part is stored with the next one.
+                // The real part is stored together with the imaginary one.
                 Op::Store
                     if self.variant.dests[self.inst(at).args[0] as usize] == RowStride::Real => {}
                 _ if note.uniform => self.before.push(task),
-                // Stands where its choice ends.
+                // The result is computed at the end of its `if`.
                 Op::Result => {}
                 _ if self.choices.around(at).is_some_and(|choice| at < choice.otherwise) => {
                     detour.push(task);
@@ -37,7 +37,7 @@ impl CodePlan<'_> {
             }
         }
         self.pressure = self.most_alive(&body);
-        // A step may be long by its detour.
+        // A detour may make a step long.
         let (length, isa) = (body.len(), self.isa);
         let fits = |(groups, longest): &(u32, usize)| {
             let needed = *groups as usize * self.pressure + SPARE;
@@ -53,7 +53,7 @@ impl CodePlan<'_> {
         self.body = steps.flat_map(|(step, group)| of_group(step, group)).collect();
     }
 
-    /// The steps at the `end` of a choice: its results, and what leaves for its detour.
+    /// The steps at the `end` of an `if`: its results, and the exit to its detour.
     fn end_choice(&self, end: u32, body: &mut Vec<Vec<CodeTask>>, detour: Vec<CodeTask>) {
         let Some(IfRegion { at, .. }) = self.choices.around(end).copied() else { return };
         let is_result = |inst: &Inst| inst.op == Op::Result && inst.args[0] == at;
@@ -76,7 +76,7 @@ impl CodePlan<'_> {
         body.push(step);
     }
 
-    /// The most values that are alive at once, of the steps' first tasks.
+    /// Register pressure: the most values that are live at once, in the steps' first tasks.
     fn most_alive(&self, body: &[Vec<CodeTask>]) -> usize {
         let mut alive = vec![false; self.notes.len()];
         let (mut now, mut most) = (0, 0);

@@ -1,12 +1,11 @@
-//! What of a program is written as code, and in which part of it.
+//! Plans the code of a program.
 //!
-//! Owns [`CodePlan`]: which instructions are needed, which are other names of a value, which hold for
-//! the whole row and are computed before its loop, which comparisons only choose between values and
-//! become part of that choice; which are a *detour*, computed only where a point takes the first
-//! branch of a choice; and how many points one pass of the loop does.
+//! Owns [`CodePlan`]: live instructions; aliases of a value; loop invariants, which are computed before the loop over
+//! the row; comparisons that are folded into a select; *detours*, which run only if a point takes the first branch of
+//! an `if`; and the number of points in one pass of the loop.
 //!
-//! What is found where: instructions and their operands here, what is needed and folded in `dead_code.rs`,
-//! the order of tasks in `instruction_order.rs`.
+//! Instructions and their operands are here, dead code and folding in `dead_code.rs`, the order of tasks in
+//! `instruction_order.rs`.
 //!
 //! Not here: registers (`register_allocation.rs`), instructions (`lower/`).
 
@@ -16,12 +15,12 @@ mod instruction_order;
 use crate::code::opcodes::{LaneWidth, Shift};
 use crate::if_conversion::{IfRegions, Options};
 use crate::isa::Isa;
-use crate::{RowStride, StrideVariant};
+use crate::{KernelStrides, RowStride};
 use gpupy_core::DType;
 use gpupy_core::ir::{Form, Inst, Program};
 use gpupy_core::op::{Op, Rule};
 
-/// The values that an instruction uses, at most 4.
+/// The operands of an instruction, at most 4.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OperandList {
     list: [u32; 4],
@@ -43,26 +42,26 @@ impl std::ops::Deref for OperandList {
     }
 }
 
-/// One instruction for one of the vectors of a pass.
+/// The work of one instruction for one vector of a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeTask {
     /// The instruction.
     pub inst: u32,
-    /// Which vector of the pass.
+    /// The index of the vector in the pass.
     pub group: u32,
-    /// What is done for it.
+    /// The part of the instruction's work.
     pub duty: Duty,
 }
 
-/// What a task does for its instruction.
+/// The part of an instruction's work that a task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Computes its value; of a choice's result, the second branch's.
+    /// Computes the value; for the result of an `if`, the second branch's.
     Value,
-    /// Of an `if`: leaves for its detour, which is so many of the next tasks, where a point takes it.
+    /// For an `if`: enters the detour, which is this many of the next tasks, if a point takes the first branch.
     Leave(u32),
-    /// Of a choice's result, at the end of the detour: takes the first branch's value where that is
-    /// chosen.
+    /// For the result of an `if`, at the end of the detour: selects the first branch's value for points that take
+    /// it.
     Merge,
 }
 
@@ -72,50 +71,49 @@ impl CodeTask {
     }
 }
 
-/// What is known of an instruction.
+/// Facts about an instruction.
 #[derive(Clone, Copy, Debug, Default)]
 struct InstructionNote {
-    /// The instruction whose value this one's is: itself, or what a `bitcast` is of.
+    /// The instruction that computes this one's value: itself, or the operand of a `bitcast`.
     name: u32,
-    /// The number among the accesses of the row, of a `load` or `index`.
+    /// For a `load` or `index`, the index of its walk in the row.
     walk: u32,
     needed: bool,
-    /// The same at all points of the row.
+    /// True if the value is uniform: equal at all points of the row.
     uniform: bool,
-    /// Only written as part of the `select` or `if` that uses it.
+    /// True if the instruction is emitted only as part of the `select` or `if` that uses it.
     folded: bool,
 }
 
-/// The order and the parts of the code.
+/// The plan of a program's code: its parts and their order.
 pub struct CodePlan<'a> {
     /// The program.
     pub program: &'a Program,
-    /// How accesses and destinations go.
-    pub variant: &'a StrideVariant,
+    /// The strides of accesses and destinations.
+    pub variant: &'a KernelStrides,
     /// Points of one vector.
     pub lanes: usize,
     /// Vectors of one pass.
     pub groups: u32,
-    /// What is computed once a row, before the loop; `const`s need not be computed.
+    /// Tasks before the loop, once for a row: the loop invariants. `const`s need no task.
     pub before: Vec<CodeTask>,
-    /// What is computed in each pass; detours follow the tasks that leave for them.
+    /// Tasks of each pass. A detour follows the task that enters it.
     pub body: Vec<CodeTask>,
-    /// The most values that are alive at once in the body without detours, of all groups together.
+    /// The register pressure of the body without detours, over all groups.
     pub pressure: usize,
     notes: Vec<InstructionNote>,
     choices: IfRegions,
     isa: Isa,
 }
 
-/// How many vectors a pass may do side by side, so that one waits while another computes, and the
-/// longest program for which that many pay.
+/// The numbers of vectors that a pass may interleave to hide latency, each with the longest program for which it pays.
 const GROUPS: [(u32, usize); 2] = [(4, 60), (2, 1000)];
-/// Registers that a pass of several vectors leaves for temporary values.
+/// Registers that a pass of several vectors leaves free for temporaries.
 const SPARE: usize = 4;
 
 impl<'a> CodePlan<'a> {
-    /// Plans a program; `None` when it is not one that is written as code.
-    pub fn new(program: &'a Program, variant: &'a StrideVariant, isa: Isa) -> Option<CodePlan<'a>> {
+    /// Plans a program. `None` if this crate does not compile it.
+    pub fn new(program: &'a Program, variant: &'a KernelStrides, isa: Isa) -> Option<CodePlan<'a>> {
         if program.form != Form::Map {
             return None;
         }
@@ -139,7 +137,7 @@ impl<'a> CodePlan<'a> {
                     note.uniform = all.iter().all(|value| notes[*value as usize].uniform);
                 }
                 op if op.info().rule == Rule::Special => return None,
-                // Not all bits are a bool's, and a float16's lanes hold a float32's.
+                // A bool has not all bit patterns, and a float16's lane has a float32's bits.
                 Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {
                     return None;
                 }
@@ -153,11 +151,11 @@ impl<'a> CodePlan<'a> {
                 }
             }
             LaneWidth::of(inst.dtype)?;
-            // A float16 is worked on as a float32.
+            // A float16 is computed in float32.
             widest = widest.max(if inst.dtype == DType::F16 { 4 } else { inst.dtype.size() });
             notes[at] = note;
         }
-        // Lanes as small as bools and small integers are faster for them alone.
+        // Programs of bools and narrow integers alone are faster in narrower lanes.
         if widest < 4 {
             return None;
         }
@@ -195,22 +193,22 @@ impl<'a> CodePlan<'a> {
         self.notes[inst as usize].name
     }
 
-    /// True for what is the same at all points of the row.
+    /// True for a uniform value: equal at all points of the row.
     pub fn is_uniform(&self, inst: u32) -> bool {
         self.notes[inst as usize].uniform
     }
 
-    /// True for a comparison that is written with the `select` or `if` that uses it.
+    /// True for a comparison that is folded into the `select` or `if` that uses it.
     pub fn is_folded(&self, inst: u32) -> bool {
         self.notes[inst as usize].folded
     }
 
-    /// The number of a `load`'s or `index`'s walk.
+    /// The index of the walk of a `load` or `index`.
     pub fn walk(&self, inst: u32) -> usize {
         self.notes[inst as usize].walk as usize
     }
 
-    /// How many values have names of their own: one for each instruction and vector of a pass.
+    /// The number of values: one for each instruction and vector of a pass.
     pub fn values(&self) -> usize {
         self.notes.len() * self.groups as usize
     }
@@ -226,14 +224,14 @@ impl<'a> CodePlan<'a> {
         value / self.groups
     }
 
-    /// The instructions whose values a task takes from registers or memory.
+    /// The instructions that compute a task's operands in registers or memory.
     pub fn args(&self, task: CodeTask) -> OperandList {
         let mut args = OperandList::default();
         let inst = self.inst(task.inst);
         let mut take = |value: u32| args.push(self.name(value));
         match (inst.op, task.duty) {
             (Op::Store, _) => {
-                // Both parts of a complex number are stored as one.
+                // Both parts of a complex number are stored together.
                 if self.variant.dests[inst.args[0] as usize] == RowStride::Imaginary {
                     take(self.inst(task.inst - 1).args[1]);
                 }
@@ -265,17 +263,17 @@ impl<'a> CodePlan<'a> {
         args
     }
 
-    /// The literal that is an instruction's operand.
+    /// The bits of an operand that is a literal.
     pub fn literal(&self, inst: &Inst, k: usize) -> Option<u64> {
         let operand = self.inst(inst.args[k]);
         let from = self.inst(self.name(inst.args[k]));
-        // A smaller one that was cast has other bits.
+        // A cast narrower literal has other bits.
         let same = from.op == Op::Const && from.dtype.size() == operand.dtype.size();
         same.then(|| u64::from(from.args[0]) | u64::from(from.args[1]) << 32)
     }
 
-    /// What is done to an instruction's first operand where that is a shift by a literal: also
-    /// products with powers of 2. The number of bits is less than a lane's.
+    /// The shift of an instruction's first operand by a literal, if the instruction is one; also for products with
+    /// powers of 2. The count is less than the bits of a lane.
     pub fn shift(&self, inst: &Inst) -> Option<(Shift, u8)> {
         if !inst.dtype.is_int() || inst.dtype.size() < 4 {
             return None;
@@ -291,7 +289,7 @@ impl<'a> CodePlan<'a> {
             }
             Op::Shl => Some((Shift::Left, by?)),
             _ if !inst.dtype.is_signed_int() => Some((Shift::Right, by?)),
-            // AVX2 has none on 64 bits.
+            // AVX2 has no such shift of 64-bit lanes.
             _ if self.isa == Isa::Avx2 && inst.dtype.size() == 8 => None,
             _ => Some((Shift::RightSigned, by?)),
         }

@@ -1,6 +1,6 @@
-//! Runs a program by its code and by `op_eval`, and compares what they store.
+//! Runs a program compiled and by `op_eval`, and compares the stored elements.
 //!
-//! Owns [`Case`] and [`check`]. The oracle goes through the instructions once for each point.
+//! Owns [`Case`] and [`check`]. The oracle interprets the instructions at each point.
 
 use crate::rng::Rng;
 use gpupy_core::ir::Program;
@@ -8,9 +8,9 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval::element::Half;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
-use gpupy_jit::{Isa, Kernel, RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
+use gpupy_jit::{Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
-/// Bytes around and between destinations that nobody may touch.
+/// Bytes around and between destinations that no code may touch.
 const GUARD: usize = 256;
 const UNTOUCHED: u8 = 0xa5;
 
@@ -32,9 +32,9 @@ pub fn isas() -> Vec<Isa> {
 
 impl Case {
     /// Random elements.
-    pub fn random(program: &Program, variant: &StrideVariant, n: usize, rng: &mut Rng) -> Case {
+    pub fn random(program: &Program, variant: &KernelStrides, n: usize, rng: &mut Rng) -> Case {
         let mut inputs = Vec::new();
-        for (at, step) in StrideVariant::walks(program).zip(&variant.accesses) {
+        for (at, step) in KernelStrides::walks(program).zip(&variant.accesses) {
             let inst = &program.insts[at];
             let numbered = inst.op == Op::Index;
             let (first, step_by) = (rng.next() as i32, rng.next() as i32 % 1000);
@@ -44,7 +44,7 @@ impl Case {
                     false => rng.element(inst.dtype),
                 })
                 .collect();
-            // Often alike at all points, so that a branch is not taken at all.
+            // Often equal at all points, so that a branch is not taken at all.
             if *step == RowStride::Zero || rng.below(3) == 0 && !numbered {
                 elements = vec![elements[0]; n];
             }
@@ -54,12 +54,12 @@ impl Case {
         Case { inputs, params, n }
     }
 
-    /// These elements, of the accesses in turn.
+    /// A case with these elements for each access.
     pub fn of(inputs: Vec<Vec<Scalar>>) -> Case {
         Case { n: inputs[0].len(), inputs, params: Vec::new() }
     }
 
-    /// What each destination should get at a point.
+    /// The expected element of each destination at a point.
     fn wanted(&self, program: &Program, point: usize) -> Vec<Scalar> {
         let mut values: Vec<Scalar> = Vec::new();
         let mut stored = vec![Scalar::bool(false); program.dests.len()];
@@ -100,7 +100,7 @@ impl Case {
     }
 }
 
-/// Elements in memory, some bytes apart.
+/// Strided elements in memory.
 struct Strip {
     bytes: Vec<u8>,
     first: usize,
@@ -128,11 +128,11 @@ impl Strip {
     }
 }
 
-/// Runs the code and compares; `Err` says what differs first.
+/// Runs the code and compares. `Err` describes the first difference.
 pub fn check(
     kernel: &Kernel,
     program: &Program,
-    variant: &StrideVariant,
+    variant: &KernelStrides,
     case: &Case,
     rng: &mut Rng,
 ) -> Result<(), String> {
@@ -140,7 +140,7 @@ pub fn check(
     let mut strips = Vec::new();
     let mut walks = Vec::new();
     for ((at, step), elements) in
-        StrideVariant::walks(program).zip(&variant.accesses).zip(&case.inputs)
+        KernelStrides::walks(program).zip(&variant.accesses).zip(&case.inputs)
     {
         if program.insts[at].op == Op::Index {
             let grow =
@@ -173,7 +173,7 @@ pub fn check(
         dests: dest_walks.as_ptr(),
         params: params.as_ptr(),
     };
-    // SAFETY: all walks lie in their strips.
+    // SAFETY: all walks stay inside their strips.
     unsafe { kernel.run(&row) };
     for point in 0..n {
         let wanted = case.wanted(program, point);
@@ -210,14 +210,14 @@ fn same(a: Scalar, b: Scalar) -> bool {
     a.bits == b.bits || is_nan(a) && is_nan(b)
 }
 
-/// All walks of the program with the same step.
-pub fn variant(program: &Program, step: RowStride) -> StrideVariant {
-    let accesses = StrideVariant::walks(program).map(|_| step).collect();
-    StrideVariant { accesses, dests: vec![RowStride::Unit; program.dests.len()] }
+/// One stride for all walks of the program.
+pub fn variant(program: &Program, step: RowStride) -> KernelStrides {
+    let accesses = KernelStrides::walks(program).map(|_| step).collect();
+    KernelStrides { accesses, dests: vec![RowStride::Unit; program.dests.len()] }
 }
 
-/// The code of a program that this crate should write.
-pub fn compiled(program: &Program, variant: &StrideVariant, isa: Isa) -> Kernel {
+/// The kernel of a program that this crate should compile.
+pub fn compiled(program: &Program, variant: &KernelStrides, isa: Isa) -> Kernel {
     program.verify().expect("the program verifies");
     compile_for(program, variant, isa).expect("there is code for this program")
 }

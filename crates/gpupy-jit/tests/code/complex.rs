@@ -1,11 +1,11 @@
-//! Complex numbers, by plain arithmetic on their parts.
+//! Complex arithmetic, compared with plain arithmetic on real and imaginary parts.
 
 use crate::check::isas;
 use crate::rng::Rng;
 use gpupy_core::DType::{self, C64, C128, F32, F64};
 use gpupy_core::Op;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
-use gpupy_jit::{RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
+use gpupy_jit::{KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
 /// `z * w + z - w`, its real part where `z` and `w` differ, and whether they are equal.
 fn program(dtype: DType) -> Program {
@@ -28,7 +28,7 @@ fn program(dtype: DType) -> Program {
     b.finish()
 }
 
-/// Runs the program and compares it with the same in float64 or float32.
+/// Runs the program and compares it with the same arithmetic in float64 or float32.
 fn check<T, F>(dtype: DType, n: usize, steps: [RowStride; 2], dest: RowStride, number: F)
 where
     T: Copy + PartialEq + std::fmt::Debug + Default,
@@ -37,9 +37,9 @@ where
     F: Fn(&mut Rng) -> T,
 {
     let program = program(dtype);
-    let variant = StrideVariant { accesses: steps.to_vec(), dests: vec![dest; 3] };
+    let variant = KernelStrides { accesses: steps.to_vec(), dests: vec![dest; 3] };
     let mut rng = Rng::new(n as u64);
-    // Elements of operands and destinations stand two apart, so that any step is one.
+    // Elements of operands and destinations are two apart, so that they can have any stride.
     let mut list =
         || -> Vec<[T; 2]> { (0..2 * n).map(|_| [number(&mut rng), number(&mut rng)]).collect() };
     let (z, mut w) = (list(), list());
@@ -70,7 +70,7 @@ where
         ];
         let params = std::ptr::null();
         let row = RowArguments { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
-        // SAFETY: there are `n` elements so far apart in each list, and destinations are lists apart.
+        // SAFETY: each list has `n` elements at this stride, and destinations are separate lists.
         unsafe { kernel.run(&row) };
         for k in 0..n {
             let ([a, b], [c, d]) = (z[k * by_z], w[k * by_w]);
@@ -117,7 +117,7 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
     b.store(truth);
     let program = b.finish();
     let variant =
-        StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit; 3] };
+        KernelStrides { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit; 3] };
     let given = [0.5f32, 0.0, -3.0];
     for isa in isas() {
         let kernel = compile_for(&program, &variant, isa).expect("complex numbers have code");
@@ -130,7 +130,7 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
         ];
         let params = std::ptr::null();
         let row = RowArguments { n: 3, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
-        // SAFETY: all lists have 3 elements, and destinations are lists apart.
+        // SAFETY: all lists have 3 elements, and destinations are separate lists.
         unsafe { kernel.run(&row) };
         assert_eq!(wide, [[0.5, 0.0], [0.0, 0.0], [-3.0, 0.0]]);
         assert_eq!(narrow, [0.5, 0.0, -3.0]);
@@ -154,7 +154,7 @@ fn parts_may_go_through_a_choice_of_branches() {
     let joined = b.op(Op::Complex, &[first, second]);
     b.store(joined);
     let program = b.finish();
-    let variant = StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
+    let variant = KernelStrides { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
     let given: Vec<[f64; 2]> = (0..37).map(|k| [f64::from(k % 5), f64::from(k % 3)]).collect();
     let wanted = given.iter().map(|&[x, y]| if x < y { [x * y, y] } else { [x + y, x] });
     let wanted: Vec<[f64; 2]> = wanted.collect();

@@ -1,4 +1,4 @@
-//! What the encoder writes, read back.
+//! The bytes of the assembler, disassembled.
 
 use crate::check::{compiled, isas};
 use crate::generate;
@@ -48,7 +48,7 @@ fn read_back(isa: Isa, code: &[u8]) {
         }
         last = inst.mnemonic();
     }
-    // Detours come behind the end, and jump back.
+    // Detours come after the end, and jump back.
     assert!(matches!(last, Mnemonic::Ret | Mnemonic::Jmp));
     assert!(targets.iter().all(|target| starts.contains(target)));
 }

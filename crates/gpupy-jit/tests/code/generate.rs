@@ -1,4 +1,4 @@
-//! Random programs that this crate writes as code.
+//! Random programs that this crate compiles.
 
 use crate::rng::Rng;
 use gpupy_core::DType;
@@ -6,7 +6,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_jit::Isa;
 
-/// The random program of a generator, with about this many operations on these dtypes.
+/// A random program with about this many operations on these dtypes.
 pub fn program(rng: &mut Rng, isa: Isa, dtypes: &[DType], operations: usize) -> Program {
     let mut b = Builder::new(Form::Map, 1);
     let mut values = Vec::new();
@@ -54,7 +54,7 @@ fn extend(
         if row.op.result_dtype(&given, to).is_none() || !has_code(isa, row.op, given[0], to) {
             continue;
         }
-        // What a NaN's bits are is not said, so nothing may depend on them.
+        // The bits of a NaN are unspecified, so nothing may depend on them.
         if matches!(row.op, Op::SignBit | Op::Copysign)
             || row.op == Op::Bitcast && given[0].is_float()
         {
@@ -68,7 +68,7 @@ fn extend(
     }
 }
 
-/// Adds a choice by one of the newest bools, where there is one.
+/// Adds an `if` on one of the newest bools, if there is one.
 fn choice(
     rng: &mut Rng,
     isa: Isa,
@@ -101,14 +101,13 @@ fn choice(
     values.extend(results.collect::<Vec<u32>>());
 }
 
-/// Mostly one of the newest values, so that programs grow deep; often an old one, so that many
-/// values are alive.
+/// Usually one of the newest values, so that programs grow deep; often an old one, so that many values are live.
 fn recent(rng: &mut Rng, values: &[u32]) -> u32 {
     let among = if rng.below(3) == 0 { values.len() } else { values.len().min(6) };
     values[values.len() - 1 - rng.below(among)]
 }
 
-/// The operations that this crate writes, for a dtype of their first operand and of a cast's result.
+/// Whether this crate compiles an operation, for a dtype of its first operand and of a cast's result.
 pub fn has_code(isa: Isa, op: Op, from: DType, to: DType) -> bool {
     match op {
         Op::Bitcast if from == DType::F16 || to == DType::F16 => from == to,

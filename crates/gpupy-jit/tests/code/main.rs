@@ -1,4 +1,4 @@
-//! Compiled programs against the reference meaning of their operations.
+//! Compiled programs are compared with the reference meaning of their operations.
 
 #![cfg(target_arch = "x86_64")]
 

@@ -1,4 +1,4 @@
-//! Each operation on each dtype, at the edges of what it does.
+//! Each operation on each dtype, at its edge cases.
 
 use crate::check::{Case, check, compiled, isas, variant};
 use crate::generate::has_code;
@@ -63,7 +63,7 @@ fn program(op: Op, dtypes: &[DType], to: DType) -> Option<Program> {
     Some(b.finish())
 }
 
-/// Stores a number of 32 bits beside: there is no code for smaller ones alone.
+/// Stores a 32-bit number too: this crate does not compile programs of narrow values alone.
 fn widen(b: &mut Builder) {
     let number = b.constant(Scalar::i32(-7));
     b.store(number);
@@ -126,7 +126,7 @@ fn operands_may_be_constants_scalars_and_the_same_value() {
 fn literals_as_second_operands_have_the_bits_of_the_reference() {
     let mut rng = Rng::new(5);
     let dtypes = DTYPES.into_iter().filter(|dtype| dtype.size() >= 4);
-    // Smaller ones that are cast have other bits.
+    // Cast narrower values have other bits.
     let small = [(DType::I16, DType::I32), (DType::F16, DType::F32)];
     let small = small
         .into_iter()
@@ -161,7 +161,7 @@ fn literals_as_second_operands_have_the_bits_of_the_reference() {
     }
 }
 
-/// Operand `k` is the same load for all, a load of its own, a constant or a parameter.
+/// Tests an operation with operands that are a shared load, separate loads, constants or parameters.
 fn of_kinds(isa: Isa, op: Op, dtype: DType, kinds: usize, rng: &mut Rng) {
     let mut b = Builder::new(Form::Map, 1);
     let mut args = Vec::new();

@@ -1,4 +1,4 @@
-//! Random programs over rows of all kinds.
+//! Random programs over rows of all strides.
 
 use crate::check::{Case, check, compiled, isas};
 use crate::generate;
@@ -7,7 +7,7 @@ use gpupy_core::DType::{self, Bool, C64, F16, F32, F64, I8, I16, I32, I64, U8, U
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{Scalar, functions};
-use gpupy_jit::{Isa, RowStride, StrideVariant, compile_for};
+use gpupy_jit::{Isa, KernelStrides, RowStride, compile_for};
 
 const SETS: [&[DType]; 10] = [
     &[F32],
@@ -36,7 +36,7 @@ fn random(seed: u64, isa: Isa, operations: usize, n: usize) {
     let dtypes = SETS[rng.below(SETS.len())];
     let program = generate::program(&mut rng, isa, dtypes, operations);
     let plain = rng.below(2) == 0;
-    let accesses = StrideVariant::walks(&program);
+    let accesses = KernelStrides::walks(&program);
     let accesses = accesses
         .map(|_| match rng.below(3) {
             0 => steps(&mut rng, plain),
@@ -45,7 +45,7 @@ fn random(seed: u64, isa: Isa, operations: usize, n: usize) {
         .collect();
     let dest =
         if plain { RowStride::Unit } else { [RowStride::Unit, RowStride::Any][rng.below(2)] };
-    let variant = StrideVariant { accesses, dests: vec![dest; program.dests.len()] };
+    let variant = KernelStrides { accesses, dests: vec![dest; program.dests.len()] };
     let kernel = compiled(&program, &variant, isa);
     let case = Case::random(&program, &variant, n, &mut rng);
     if let Err(said) = check(&kernel, &program, &variant, &case, &mut rng) {
@@ -110,7 +110,7 @@ fn what_is_no_straight_map_over_lanes_is_left_to_others() {
         let (operand, access) = (b.operand(dtype), b.access(AccessKind::Contiguous));
         let load = b.load(operand, access);
         b.store(load);
-        let unit = StrideVariant { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
+        let unit = KernelStrides { accesses: vec![RowStride::Unit], dests: vec![RowStride::Unit] };
         assert!(compile_for(&b.finish(), &unit, isa).is_none());
     }
 }
@@ -140,7 +140,7 @@ fn the_functions_of_the_core_have_the_same_bits_with_branches_and_without() {
             let variant = crate::check::variant(&straight, RowStride::Unit);
             for program in [&straight, &branching] {
                 let kernel = compiled(program, &variant, isa);
-                // All kinds of numbers, then one among many that nothing is rare about.
+                // Numbers of all classes; then one such number among many ordinary ones.
                 for large in 0..100 {
                     let element = |k: usize, rng: &mut Rng| match (dtype, large) {
                         (_, 0..50) => rng.element(dtype),

@@ -1,4 +1,4 @@
-//! Random numbers, and elements among which all special ones are.
+//! Random numbers, and elements that include all special values.
 
 use gpupy_core::op_eval::element::Half;
 use gpupy_core::{DType, Scalar};
@@ -22,7 +22,7 @@ impl Rng {
         (self.next() >> 33) as usize % n
     }
 
-    /// An element: special, of any bits, or of moderate size.
+    /// An element: a special value, any bits, or a moderate magnitude.
     pub fn element(&mut self, dtype: DType) -> Scalar {
         let special = specials(dtype);
         match self.below(3) {
@@ -44,7 +44,7 @@ impl Rng {
     }
 }
 
-/// Elements at the edges of what an operation does.
+/// Edge cases of operations.
 pub fn specials(dtype: DType) -> Vec<Scalar> {
     let floats = [
         0.0,

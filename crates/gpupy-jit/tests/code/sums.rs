@@ -1,15 +1,15 @@
-//! Destinations to whose lanes points are added.
+//! Destinations of `Lanes`: points are added to lanes of a sum.
 
 use crate::check::isas;
 use gpupy_core::DType;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
-use gpupy_jit::{RowArguments, RowStride, StrideVariant, StridedPointer, compile_for};
+use gpupy_jit::{KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
 /// Chunks of 256 points.
 const CHUNKS: usize = 5;
 
-/// A program that has loaded `x` and `y`.
+/// A program under construction that has loaded `x` and `y`.
 fn begun(dtype: DType) -> (Builder, [u32; 2]) {
     let mut b = Builder::new(Form::Map, 1);
     let slot = b.access(AccessKind::Affine);
@@ -27,7 +27,7 @@ fn program(dtype: DType) -> Program {
     b.finish()
 }
 
-/// `x * y + x`, beside so many products of `x` that all are alive at once, and cancel out to the bit.
+/// `x * y + x`, with `alive` products of `x` that are live at once, and cancel to the bit.
 fn crowded(dtype: DType, alive: usize) -> Program {
     let (mut b, [x, y]) = begun(dtype);
     let product = b.op(Op::Mul, &[x, y]);
@@ -36,7 +36,7 @@ fn crowded(dtype: DType, alive: usize) -> Program {
     for k in 0..alive {
         powers.push(b.op(Op::Mul, &[powers[k], y]));
     }
-    // The least of a number and others no smaller, the first of which is it.
+    // The minimum of a number and others that are no smaller.
     let result = powers.into_iter().rev().fold(sum, |result, power| {
         let most = b.op(Op::Max, &[sum, power]);
         b.op(Op::Min, &[result, most])
@@ -70,18 +70,18 @@ macro_rules! check_sums {
             dests: dests.as_ptr(),
             params: std::ptr::null(),
         };
-        // SAFETY: operands have `n` elements or one, and there are 16 sums for each chunk.
+        // SAFETY: operands have `n` elements or one, and the destination has 16 for each chunk.
         unsafe { $kernel.run(&row) };
         let bits = |sums: Vec<$float>| sums.into_iter().map(<$float>::to_bits).collect::<Vec<_>>();
         assert_eq!(bits(sums), bits(wanted), "{:?} {:?}", $isa, $step);
     }};
 }
 
-/// The same by the kernel of `program`.
+/// `check_sums` with the kernel of `program`.
 macro_rules! check {
     ($float:ty, $dtype:expr, $isa:expr, $step:expr) => {{
         let variant =
-            StrideVariant { accesses: vec![RowStride::Unit, $step], dests: vec![RowStride::Lanes] };
+            KernelStrides { accesses: vec![RowStride::Unit, $step], dests: vec![RowStride::Lanes] };
         let kernel = compile_for(&program($dtype), &variant, $isa).expect("sums have code");
         check_sums!($float, $isa, $step, kernel)
     }};
@@ -97,7 +97,7 @@ fn points_are_added_to_the_lanes_of_their_chunk() {
     }
 }
 
-/// So many products and sums, one of the other.
+/// A chain of `steps` products and sums.
 fn long(dtype: DType, steps: usize) -> Program {
     let (mut b, [x, y]) = begun(dtype);
     let value = (0..steps).fold(x, |value, k| {
@@ -111,9 +111,9 @@ fn long(dtype: DType, steps: usize) -> Program {
 #[test]
 fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
     let variant =
-        StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
+        KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
     for isa in isas() {
-        // A pass has fewer vectors, the longer the program is.
+        // Longer programs have fewer vectors in a pass.
         for steps in [10, 100, 1100] {
             let kernel = compile_for(&long(DType::F64, steps), &variant, isa).expect("code");
             let next =
@@ -127,9 +127,9 @@ fn passes_that_are_shorter_than_the_lanes_go_on_where_the_one_before_ended() {
 #[test]
 fn programs_that_fill_the_registers_add_to_the_same_lanes() {
     let variant =
-        StrideVariant { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
+        KernelStrides { accesses: vec![RowStride::Unit; 2], dests: vec![RowStride::Lanes] };
     for (isa, alive) in isas().into_iter().flat_map(|isa| (1..24).map(move |n| (isa, n))) {
-        // There may be none: then the points are computed to a row, and combined there.
+        // There may be no kernel: then a driver computes the points to a row, and combines them there.
         if let Some(kernel) = compile_for(&crowded(DType::F32, alive), &variant, isa) {
             check_sums!(f32, isa, RowStride::Unit, kernel);
         }
@@ -141,7 +141,7 @@ fn programs_that_fill_the_registers_add_to_the_same_lanes() {
 
 #[test]
 fn what_has_no_such_lanes_has_no_such_code() {
-    let steps = |access| StrideVariant {
+    let steps = |access| KernelStrides {
         accesses: vec![RowStride::Unit, access],
         dests: vec![RowStride::Lanes],
     };
@@ -172,7 +172,7 @@ fn lanes_and_rows_are_written_side_by_side() {
     let y: Vec<i32> = (0..n as i32).map(|k| k * 7 - 900).collect();
     for isa in isas() {
         let dests = vec![RowStride::Lanes, RowStride::Unit, RowStride::Lanes];
-        let variant = StrideVariant { accesses: vec![RowStride::Unit; 2], dests };
+        let variant = KernelStrides { accesses: vec![RowStride::Unit; 2], dests };
         let kernel = compile_for(&program, &variant, isa).expect("sums have code");
         let mut sums = [vec![-0.0_f32; 16 * CHUNKS], vec![-0.0_f32; 16 * CHUNKS]];
         let mut twice = vec![0_i32; n];

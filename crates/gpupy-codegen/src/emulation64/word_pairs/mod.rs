@@ -183,7 +183,7 @@ impl<'a> IntegerSplitter<'a> {
             }),
             op if op.form().is_some() => {
                 let values: Vec<u32> = self.from.uses(inst).map(|value| self.one(value)).collect();
-                LoweredValue::One(self.to.0.whole(op, &values))
+                LoweredValue::One(self.to.0.library_op(op, &values))
             }
             _ => self.compute(inst),
         }

@@ -37,7 +37,7 @@ impl LibraryStep {
             values.push(builder.load(operand as u32, slot));
             accesses.push(placed.access);
         }
-        let result = builder.whole(whole.op(), &values);
+        let result = builder.library_op(whole.op(), &values);
         builder.store(result);
         let dests = vec![access::access(0, &contiguous_strides(&form.out_shape(&space)))];
         let code = KernelCode::new(builder.finish(), space, accesses, dests);

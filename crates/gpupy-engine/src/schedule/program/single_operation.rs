@@ -99,7 +99,7 @@ fn ready(
             folded(values.to_vec(), emit).ok().flatten()?
         }
         LaunchBody::Reduce(_) => builder.reduce(values[0]),
-        LaunchBody::Whole(whole) => builder.whole(whole.op(), &values),
+        LaunchBody::Whole(whole) => builder.library_op(whole.op(), &values),
     };
     builder.store(result);
     let program = builder.finish();
