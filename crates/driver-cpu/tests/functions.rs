@@ -1,4 +1,5 @@
-//! Functions of scalars: one node of a graph, inlined into the kernels of what reads it; with loops, turn by turn.
+//! Functions of scalars: one node of a graph, inlined into the kernels that read it; with loops, iteration by
+//! iteration.
 #![allow(clippy::unwrap_used)]
 
 mod small;
@@ -99,7 +100,7 @@ fn a_loop_ends_where_each_point_does_and_goes_on_from_its_state() {
         (0..3).map(|k| context.call(function, k, args).unwrap()).collect()
     };
     let state = results(&function, &[ArrayOrScalar::Array(&x)]);
-    // A turn more is what it takes to see the end.
+    // One more iteration finds the end.
     let taken = |x: i32| (x / 3).max(0);
     let open: Vec<i32> = values.iter().map(|x| i32::from(taken(*x) >= 50)).collect();
     assert_eq!(read(&context, &state[2]), open);

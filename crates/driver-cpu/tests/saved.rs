@@ -1,4 +1,4 @@
-//! Files of recorded functions, from Rust: they are called, and each part that is damaged is an error.
+//! Files of recorded functions, from Rust: they can be called, and each damaged part is an error.
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::DType;
