@@ -4,11 +4,11 @@
 //! Owns [`Evaluator`]. Invariants: a launch writes nothing but its points in its destinations; its bits depend
 //! neither on the number of threads nor on the loop order.
 //!
-//! Not here: the cache of compiled programs (`kernel_cache.rs`), what one item computes (`launch_items.rs`).
+//! Not here: the cache of compiled programs (`program_cache.rs`), what one item computes (`launch_items.rs`).
 
 use crate::blocks::Blocks;
 use crate::compile::inputs::RowInput;
-use crate::compile::kernel_cache::CachedProgram;
+use crate::compile::program_cache::CachedProgram;
 use crate::compile::row_plan::Stride;
 use crate::index_split::launch_box::{LaunchBox, SplitKey, key, split_launch};
 use crate::library_ops;

@@ -2,11 +2,11 @@
 //! iteration.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 
+use eager_contexts::{bytes, context, ramp, scaled};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, ScalarFunction};
-use small::{bytes, context, ramp, scaled};
 use std::slice::from_ref;
 use std::sync::Arc;
 

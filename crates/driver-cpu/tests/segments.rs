@@ -2,11 +2,11 @@
 //! work.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 
+use eager_contexts::{add, auto, bytes, context, ramp, scaled};
 use gpupy_core::{ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Segment};
-use small::{add, auto, bytes, context, ramp, scaled};
 
 fn strict() -> Context {
     context(driver_cpu::NAME, Placement::Strict)

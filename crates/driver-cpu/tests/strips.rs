@@ -1,12 +1,12 @@
 //! Kernels that read the same rows are launched strip by strip, which changes only the order of launches.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 mod watched;
 
+use eager_contexts::{auto, bytes, opened};
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement};
-use small::{auto, bytes, opened};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use watched::watched;

@@ -3,11 +3,11 @@
 //! Owns [`Wgpu`]. Invariants: a panic of wgpu does not leave this crate, and its device counts as lost
 //! (`faults.rs`); every call reports the errors that occurred in it.
 //!
-//! Not here: their work (`open.rs` and its neighbours), the choice of the device (`open_device.rs`).
+//! Not here: their work (`open.rs` and its neighbours), the choice of the device (`gpu_device.rs`).
 
 use crate::blocks::Blocks;
+use crate::gpu_device::Adapters;
 use crate::open::{OpenDriver, shaping};
-use crate::open_device::Adapters;
 use crate::{NAME, faults, memory_budget};
 use gpupy_codegen::OperationSupport;
 use gpupy_codegen::compute::resources;

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 
 /// The strides of inputs and destinations along the rows of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StrideVariant {
+pub struct RowVariant {
     /// One for each input.
     pub leaves: Vec<Stride>,
     /// One for each destination.
@@ -30,7 +30,7 @@ pub struct StrideVariant {
     pub in_place: bool,
 }
 
-impl StrideVariant {
+impl RowVariant {
     /// The variant for machine code, where an index value with any step counts as `Unit`.
     pub fn for_code(&self, leaves: &ProgramInputs) -> gpupy_jit::StrideVariant {
         let step = |stride: &Stride| match stride {
@@ -62,7 +62,7 @@ pub struct RowValue {
 /// # Errors
 /// - `Refused`: regions nest too deeply.
 /// - `Unsupported`: an operation without a row function.
-pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) -> Result<RowPlan> {
+pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &RowVariant) -> Result<RowPlan> {
     let ends = program.region_ends();
     let mut compiler = PlanCompiler {
         program,
@@ -117,7 +117,7 @@ pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) 
 fn direct(
     program: &Program,
     leaves: &ProgramInputs,
-    variant: &StrideVariant,
+    variant: &RowVariant,
 ) -> FxHashMap<usize, usize> {
     let mut direct = FxHashMap::default();
     if variant.in_place {
@@ -145,7 +145,7 @@ fn direct(
 /// The state of a compilation.
 pub struct PlanCompiler<'a> {
     pub program: &'a Program,
-    variant: &'a StrideVariant,
+    variant: &'a RowVariant,
     pub ends: Vec<usize>,
     pub last: Vec<usize>,
     /// The values of the instructions that are compiled already.

@@ -7,7 +7,7 @@
 
 use crate::blocks::Blocks;
 use crate::compile::inputs::{ProgramInputs, RowInput};
-use crate::compile::kernel_cache::{CachedProgram, StrideKey};
+use crate::compile::program_cache::{CachedProgram, StrideKey};
 use crate::compile::row_plan::{RowPlan, RowStep, SlotPlace, Stride};
 use crate::rows::RowFn;
 use crate::run::launch_items::{self, APART};

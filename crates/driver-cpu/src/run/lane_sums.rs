@@ -3,7 +3,7 @@
 //! Only whole chunks are summed this way; the rest of a row is reduced like any other (`launch_items.rs`).
 //! Machine code stores the operands of other reductions of the program meanwhile.
 //!
-//! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`kernel_cache.rs`).
+//! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`program_cache.rs`).
 
 use crate::compile::row_plan::{ReducePlan, RowReduction};
 use crate::rows::{self, RowFn};

@@ -16,7 +16,7 @@ use gpupy_jit::StridedPointer;
 #[derive(Default)]
 pub struct ThreadScratch {
     /// Whole cache lines, so that rows are aligned.
-    lines: Vec<CacheLine>,
+    lines: Vec<ScratchLine>,
     slots: Vec<*mut u8>,
     pub leaves: Vec<StridedPointer>,
     pub dests: Vec<StridedPointer>,
@@ -24,7 +24,7 @@ pub struct ThreadScratch {
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct CacheLine(#[allow(dead_code)] [u8; 64]);
+struct ScratchLine(#[allow(dead_code)] [u8; 64]);
 
 impl ThreadScratch {
     /// At least `count` bytes of initialised memory.
@@ -36,7 +36,7 @@ impl ThreadScratch {
         if self.lines.len() < lines {
             let more = lines - self.lines.len();
             memory::reserve(&mut self.lines, more)?;
-            self.lines.resize(lines, CacheLine([0; 64]));
+            self.lines.resize(lines, ScratchLine([0; 64]));
         }
         Ok(self.lines.as_mut_ptr().cast())
     }

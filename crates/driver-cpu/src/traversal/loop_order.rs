@@ -5,7 +5,7 @@
 //! Not here: the cost of an axis (`axis_choice.rs`), axis coalescing (`coalesce.rs`).
 
 use crate::compile::inputs::ProgramInputs;
-use crate::compile::plan_compiler::StrideVariant;
+use crate::compile::plan_compiler::RowVariant;
 use crate::traversal::axis_choice::{self, ReduceOrder, stride};
 use crate::traversal::coalesce::{Coalesced, coalesced};
 use crate::traversal::iteration_space::{Point, StridedAccess};
@@ -22,7 +22,7 @@ pub struct LoopOrder {
     /// `Some` for a map with short rows.
     pub coalesced: Option<Coalesced>,
     /// The strides, with `in_place` still false.
-    pub variant: StrideVariant,
+    pub variant: RowVariant,
 }
 
 impl LoopOrder {
@@ -55,13 +55,13 @@ impl LoopOrder {
                 stride(&StridedAccess { access, ..*line }, axis, space[axis])
             });
             let leaves = all.by_ref().take(leaves.len()).collect();
-            let variant = StrideVariant { leaves, dests: all.collect(), in_place: false };
+            let variant = RowVariant { leaves, dests: all.collect(), in_place: false };
             return LoopOrder { reduce_order, space, axis, coalesced: Some(coalesced), variant };
         }
         let along = |line: &StridedAccess<'_>| stride(line, axis, shape[axis]);
         let leaves = leaves.iter().map(along).collect();
         let variant =
-            StrideVariant { leaves, dests: dests.iter().map(along).collect(), in_place: false };
+            RowVariant { leaves, dests: dests.iter().map(along).collect(), in_place: false };
         LoopOrder { reduce_order, space: shape.into(), axis, coalesced: None, variant }
     }
 
@@ -88,7 +88,7 @@ impl LoopOrder {
         let after = |line: &StridedAccess<'_>| stride(line, axis, space[axis]);
         let leaves = inside.chain(rest.iter().map(after)).collect();
         let variant =
-            StrideVariant { leaves, dests: dests.iter().map(after).collect(), in_place: false };
+            RowVariant { leaves, dests: dests.iter().map(after).collect(), in_place: false };
         LoopOrder { reduce_order: Some(reduce_order), space, axis, coalesced: None, variant }
     }
 }

@@ -5,8 +5,8 @@
 //! Not here: their work (`open.rs` and its neighbours).
 
 use super::binding_choice::BindingCosts;
+use super::gpu::gpu_device::Gpu;
 use super::gpu::instance::VulkanInstance;
-use super::gpu::open_device::Gpu;
 use super::open::OpenDriver;
 use super::trial::Trial;
 use crate::NAME;

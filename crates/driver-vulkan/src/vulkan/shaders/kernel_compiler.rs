@@ -9,7 +9,7 @@
 
 use super::to_spirv::{self, refused};
 use crate::vulkan::gpu::errors::failed;
-use crate::vulkan::gpu::open_device::Gpu;
+use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
 use gpupy_codegen::disk_cache::DiskCache;
 use gpupy_core::{ErrorKind, Result};

@@ -1,11 +1,11 @@
 //! Eager evaluation has the bits of recorded work, in random programs and whole-program forms.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 
+use eager_contexts::{auto, bytes, context};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement};
-use small::{auto, bytes, context};
 
 /// Pseudo-random numbers, equal in every run.
 struct Dice(u64);

@@ -2,12 +2,12 @@
 //! otherwise it is recorded and nothing is lost.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 mod watched;
 
+use eager_contexts::{add, auto, bytes, context, floats, opened, ramp, scaled};
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Outside, Placement};
-use small::{add, auto, bytes, context, floats, opened, ramp, scaled};
 use std::sync::{Arc, Condvar, Mutex};
 use watched::{registry, watched};
 

@@ -5,7 +5,7 @@
 //!
 //! Not here: the files (`gpupy_codegen::disk_cache`), kernels of this run (`gpupy_codegen::cache`).
 
-use crate::open_device::Gpu;
+use crate::gpu_device::Gpu;
 use gpupy_codegen::disk_cache::DiskCache;
 
 /// Pipelines of this device, from this and earlier runs.

@@ -7,7 +7,7 @@
 //! Not here: how a program becomes a plan (`plan_compiler.rs`) or machine code (`gpupy-jit`).
 
 use crate::compile::inputs::ProgramInputs;
-use crate::compile::plan_compiler::{self, StrideVariant};
+use crate::compile::plan_compiler::{self, RowVariant};
 use crate::compile::row_plan::{ComputedValue, ReducePlan, RowPlan, RowReduction, Stride};
 use crate::errors::NAME;
 use crate::index_split::affine_facts::AffineIndices;
@@ -49,7 +49,7 @@ pub struct CachedProgram {
 
 /// A program compiled for one set of strides.
 pub struct Specialisation {
-    variant: StrideVariant,
+    variant: RowVariant,
     /// The key of `variant`.
     ways: StrideKey,
     pub plan: RowPlan,
@@ -89,7 +89,7 @@ impl CachedProgram {
     pub fn prepared(
         &mut self,
         program: &Program,
-        variant: StrideVariant,
+        variant: RowVariant,
         points: usize,
         beyond: Option<usize>,
     ) -> Result<(&Specialisation, Evaluated)> {
@@ -161,7 +161,7 @@ impl Specialisation {
 fn machine_code(
     program: &Program,
     leaves: &ProgramInputs,
-    variant: &StrideVariant,
+    variant: &RowVariant,
     reducing: Option<(&ReducePlan, bool)>,
 ) -> Option<Kernel> {
     let Some((reducing, lanes)) = reducing else {
