@@ -1,4 +1,4 @@
-//! The driver_answers's 14 functions.
+//! The contract's 14 functions.
 //!
 //! Owns [`Wgpu`]. Invariants: a panic of wgpu does not leave this crate, and its device counts as lost
 //! (`faults.rs`); every call reports the errors that occurred in it.
@@ -210,7 +210,7 @@ impl Driver for Wgpu {
         resources::of_part(part, self.split_storage.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)

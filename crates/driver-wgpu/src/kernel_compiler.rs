@@ -2,7 +2,7 @@
 //!
 //! Owns [`Compiler`] and [`Kernel`]. Invariant: a refused kernel is saved to a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy_codegen::cache`).
+//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy_codegen::kernel_cache`).
 
 use crate::gpu_device::Gpu;
 use crate::pipeline_cache;

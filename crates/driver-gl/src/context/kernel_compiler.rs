@@ -2,7 +2,7 @@
 //!
 //! Owns [`Kernel`]. Invariant: a refused shader is saved to a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), the kernel_cache of kernels (`gpupy-codegen/src/kernels/kernel_cache.rs`).
+//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy-codegen/src/kernels/kernel_cache.rs`).
 
 use crate::context::egl::GlContext;
 use crate::context::program_binaries;

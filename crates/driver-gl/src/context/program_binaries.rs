@@ -1,4 +1,4 @@
-//! The disk_cache cache of compiled programs, between runs.
+//! The disk cache of compiled programs, between runs.
 //!
 //! Owns [`BinaryKey`]. Short programs are cached, too: the first text that Mesa compiles in a process makes it
 //! set up all functions of GLSL, which takes 10 ms. Invariant: a cached program that the device rejects is

@@ -1,4 +1,4 @@
-//! The driver_answers's 14 functions.
+//! The contract's 14 functions.
 //!
 //! Owns [`Vulkan`]. Invariants: nothing is opened before `init`; after the device is lost, nothing stays open.
 //!
@@ -195,7 +195,7 @@ impl Driver for Vulkan {
         resources::of_part(part, self.longs.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)
