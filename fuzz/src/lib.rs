@@ -45,7 +45,7 @@ use std::hash::{Hash, Hasher};
 pub struct Target {
     /// The name on the command line.
     pub name: &'static str,
-    /// What it tries, for people.
+    /// Its description, for people.
     pub does: &'static str,
     /// Tries it, and gives a number of what it came to.
     pub run: fn(&[u8]) -> Reached,

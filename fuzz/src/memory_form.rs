@@ -16,7 +16,7 @@ use std::ptr;
 
 /// The numbers of a program, and memory for them.
 pub struct Flat {
-    /// What is wrong with sizes and pointers: mostly nothing.
+    /// The damage to sizes and pointers: mostly none.
     spoiled: u8,
     form: u32,
     form_op: u32,
@@ -200,7 +200,8 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     };
     match told {
         Ok(told) => {
-            // SAFETY: as above; and what is given again is a whole launch.
+            // SAFETY: the lists are as long as the counts say, or null; the launch that is passed again is a
+            // whole one.
             let again = unsafe {
                 read_launch(&launch, &mut ProgramCache::default(), |launch| Ok(given_again(launch)))
             };

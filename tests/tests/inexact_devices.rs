@@ -76,7 +76,7 @@ impl InexactDevice {
 impl Driver for InexactDevice {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let mut caps = self.inner.init(config)?;
-        // What it changes is in blocks.
+        // It changes elements of blocks only.
         caps.memory_launches = false;
         caps.flushes_subnormals = self.reports && self.habit == Habit::Flush;
         Ok(caps)

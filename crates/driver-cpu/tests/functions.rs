@@ -18,7 +18,7 @@ fn number(value: i32) -> ArrayOrScalar<'static> {
     ArrayOrScalar::Scalar(Scalar::i32(value))
 }
 
-/// Of a float: twice itself and one, and its square.
+/// A function of a float: twice the float and one, and its square.
 fn straight(context: &Context) -> Arc<ScalarFunction> {
     let x = Array::argument(DType::F32);
     let one = ArrayOrScalar::Scalar(Scalar::f32(1.0));
@@ -31,7 +31,8 @@ fn straight(context: &Context) -> Arc<ScalarFunction> {
     Arc::new(ScalarFunction::recorded(&[x], &results).unwrap())
 }
 
-/// Of a count: how often 3 can be taken from it, in segments `(count, taken) -> (count, taken, next)`.
+/// A function of a count: the number of times that 3 can be taken from it, in segments `(count, taken) ->
+/// (count, taken, next)`.
 fn threes(context: &Context) -> (ScalarFunction, Arc<ScalarFunction>) {
     let (given, count, taken) =
         (Array::argument(DType::I32), Array::argument(DType::I32), Array::argument(DType::I32));

@@ -263,7 +263,7 @@ fn in_any_order(device: &mut Device) -> Outcome {
 
 fn as_many_as_there_may_be(device: &mut Device) -> Outcome {
     need(device, 2)?;
-    // Of a driver that takes any number, some.
+    // For a driver without a limit, some.
     let most = device.caps.max_reductions.min(device.caps.max_dests).min(24);
     let dtypes: Vec<DType> = DTYPES
         .into_iter()
@@ -372,7 +372,7 @@ fn with_loop(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// What lies between the least and the greatest, and the sum with what lies beside each output point.
+/// The difference of the greatest and the least, and the sum plus an element beside each output point.
 fn with_epilogue(device: &mut Device) -> Outcome {
     need(device, 3)?;
     need_dtype(device, DType::I32)?;

@@ -120,8 +120,8 @@ impl Device {
         Ok(Held { block: self.upload(dtype, &data)?, dtype, data })
     }
 
-    /// What each destination of a launch holds afterwards. The launch is of one operation that the
-    /// driver claims to have, so it has to fit.
+    /// The contents of each destination after a launch. The launch has one operation that the driver claims to
+    /// support, so it has to fit.
     pub fn outputs(&mut self, run: &Run) -> Outcome<Vec<Vec<Scalar>>> {
         let fits = self.check_ir(&run.program)?.fits;
         ensure(fits, || format!("a single operation does not fit\n{}", run.program))?;
@@ -241,7 +241,7 @@ pub fn compare(got: &[Scalar], elements: &[Element], ulp: f32, flushes: bool) ->
     mismatches.outcome()
 }
 
-/// What destinations and their neighbours hold before a launch.
+/// The contents of destinations and their neighbours before a launch.
 fn guards(dtype: DType, len: usize) -> Vec<Scalar> {
     (0..len).map(|at| guard(dtype, at)).collect()
 }

@@ -33,7 +33,7 @@ trait Runs {
     /// Runs what was compiled last, to its end.
     fn run(&mut self) -> Outcome<()>;
 
-    /// What the last stage has written, one array after the other.
+    /// The results of the last stage, one array after the other.
     fn results(&mut self) -> Outcome<Vec<f32>>;
 }
 

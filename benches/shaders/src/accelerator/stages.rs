@@ -27,7 +27,7 @@ pub enum Place {
 
 /// One draw, or dispatch.
 pub struct Stage {
-    /// What it reads.
+    /// The arrays that it reads.
     pub reads: Vec<Place>,
     /// How many arrays it writes.
     pub writes: usize,

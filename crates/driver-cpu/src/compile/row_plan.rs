@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 pub enum Stride {
     /// To the next element in memory.
     Unit,
-    /// The same element again (stride 0).
+    /// One element for the whole row (stride 0).
     Zero,
     /// Any other stride.
     Any,

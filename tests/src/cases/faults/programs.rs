@@ -17,7 +17,7 @@ use gpupy_engine::Settings;
 /// The name of the driver that does not fail.
 pub const GOOD: &str = "good";
 
-/// What a user does, and with what limits.
+/// A program of a user, and its limits.
 pub struct Program {
     pub name: &'static str,
     pub settings: fn() -> Settings,

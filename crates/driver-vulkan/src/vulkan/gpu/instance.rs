@@ -30,7 +30,7 @@ pub struct FoundDevice {
     pub handle: vk::PhysicalDevice,
     /// Its name.
     pub name: String,
-    /// What kind of device it is.
+    /// The kind of device.
     pub kind: vk::PhysicalDeviceType,
 }
 
