@@ -123,7 +123,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     programs::all().iter().filter(fitting).map(launched).collect()
 }
 
-/// Reads a program and a launch. What is read and given again is read as the same.
+/// Reads a program and a launch. Passing them to C again and reading them gives the same.
 pub fn run(input: &[u8]) -> Reached {
     let mut bytes = Bytes::new(input);
     let flat = Flat::read(&mut bytes);

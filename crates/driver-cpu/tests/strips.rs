@@ -106,7 +106,7 @@ fn what_nothing_holds_gives_its_memory_instead() {
         let after = context.stats();
         launches.push((after.launches - before.launches > 20, after.in_place - before.in_place));
     }
-    // The first turn reads what came from outside.
+    // The first strip reads the elements from outside.
     assert_eq!(launches, [(true, 0), (false, 1), (false, 1)]);
 }
 

@@ -53,7 +53,7 @@ struct File {
     cases: Vec<Case>,
 }
 
-/// A launch and what it should write.
+/// A launch and its expected results.
 #[derive(Serialize, Deserialize)]
 pub struct Case {
     pub name: String,

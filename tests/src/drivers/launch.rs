@@ -43,7 +43,7 @@ fn ids(held: &[Held]) -> Vec<BlockId> {
 }
 
 impl Device {
-    /// Runs a launch that may be too large for the driver, and compares what it wrote.
+    /// Runs a launch that may be too large for the driver, and compares its results.
     pub fn check(&mut self, run: &Run, ulp: f32) -> Outcome {
         if !self.check_ir(&run.program)?.fits {
             return skip(TOO_LARGE);
@@ -254,7 +254,7 @@ fn guard(dtype: DType, at: usize) -> Scalar {
     }
 }
 
-/// True when `got` is what a flushing device gives: zeros may have either sign.
+/// Whether `got` is a result of a flushing device: zeros may have either sign.
 fn is_flushed(got: Scalar, other: Scalar, ulp: f32) -> bool {
     let both_zero = got.as_f32() == 0.0 && other.as_f32() == 0.0;
     accepts(got, other, ulp) || (got.dtype == DType::F32 && both_zero)

@@ -28,7 +28,7 @@ venv = '' if u.find_spec('venv') and u.find_spec('ensurepip') else 'no-venv'
 print(sys.version_info[0], sys.version_info[1], free or venv or 'good')
 ";
 
-/// Makes the environment and installs what is missing there.
+/// Makes the environment and installs missing packages.
 pub fn prepare() -> Result<()> {
     let stamp = workspace::venv().join("gpupy-packages.txt");
     let wanted = PACKAGES.join("\n");

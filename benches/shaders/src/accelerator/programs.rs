@@ -3,7 +3,7 @@
 //! Four pixels of a grey image are one texel, and so is a pixel in colour that is read at any place. Owns the
 //! texts. The
 //! algorithms are those of `examples/accelerator/`, in its order of operations.
-//! Not here: what `VEC4` and its kin stand for (`stages.rs`).
+//! Not here: the meaning of `VEC4` and the like (`stages.rs`).
 
 use crate::accelerator::stages::{Place, Program, Stage};
 

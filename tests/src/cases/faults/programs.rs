@@ -169,7 +169,7 @@ fn writes(user: &mut User<'_>) -> Outcome {
     user.read(a)
 }
 
-/// Transposed, turned and strided views of what lies in several blocks.
+/// Transposed, flipped and strided views of values in several blocks.
 fn views(user: &mut User<'_>) -> Outcome {
     let x = user.given(&[5, 7])?;
     let row = user.index(&[5, 7], 0)?;
