@@ -1,8 +1,8 @@
-//! Links what Debian's `libshaderc_combined.a` leaves out: glslang and the SPIR-V tools.
+//! Links the libraries that Debian's `libshaderc_combined.a` leaves out: glslang and the SPIR-V tools.
 //!
-//! Libraries named here reach every artefact that contains this crate, unlike link arguments. Each is
-//! linked whole, because the archive that needs them comes later on the linker's command line; what
-//! nobody calls the linker drops again. Without the feature `shaderc` nothing is linked.
+//! Libraries named here reach every artefact that contains this crate, unlike link arguments. Each is linked
+//! whole, because the archive that needs them comes later on the linker's command line; the linker drops unused
+//! parts again. Without the feature `shaderc` nothing is linked.
 
 use std::path::PathBuf;
 
@@ -28,14 +28,14 @@ fn main() {
     let folder = folder();
     println!("cargo:rustc-link-search=native={}", folder.display());
     for library in LIBRARIES {
-        // A shaderc that is whole comes without them.
+        // A complete shaderc comes without them.
         if folder.join(format!("lib{library}.a")).exists() {
             println!("cargo:rustc-link-lib=static:+whole-archive={library}");
         }
     }
 }
 
-/// Where the libraries are: where shaderc is, as its own crate is told or finds it.
+/// The folder of the libraries: that of shaderc, as its crate finds it.
 fn folder() -> PathBuf {
     if let Some(folder) = std::env::var_os("SHADERC_LIB_DIR") {
         return folder.into();

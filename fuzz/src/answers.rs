@@ -60,8 +60,8 @@ fn spoiled(bytes: &mut Bytes) -> Table {
 }
 
 fn imported(table: Table) -> Imported {
-    // SAFETY: the functions of the table keep the contract's pointers; of a table that says to be longer
-    // than ours, only what ours has is read.
+    // SAFETY: the functions of the table keep the contract's pointers; if a table claims to be longer
+    // than ours, only our part of it is read.
     unsafe { Imported::new(move || checked(&table)) }
 }
 

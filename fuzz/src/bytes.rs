@@ -42,7 +42,7 @@ impl Bytes {
         usize::from(self.u8()) % n
     }
 
-    /// A list of what this reads.
+    /// A list of values that `read` takes from the source.
     pub fn list<T>(&mut self, len: usize, mut read: impl FnMut(&mut Bytes) -> T) -> Vec<T> {
         (0..len).map(|_| read(self)).collect()
     }

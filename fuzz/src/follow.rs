@@ -131,7 +131,7 @@ impl Numbers {
 
     fn evaluate(&self, program: &Program) {
         thread_local! {
-            /// An open driver, and what it takes.
+            /// An open driver, and its capabilities.
             static CPU: RefCell<Option<(Box<dyn Driver>, Capabilities)>> =
                 const { RefCell::new(None) };
         }
@@ -169,7 +169,7 @@ impl Numbers {
     }
 }
 
-/// Blocks of ones, or of what the bytes 1 are.
+/// Blocks of ones, or of elements whose bytes are 1.
 fn blocks(driver: &mut dyn Driver, dtypes: &[DType], len: usize) -> Vec<BlockId> {
     let block = |dtype: &DType| {
         let block = driver.block_alloc(BlockSpec::new(*dtype, len));

@@ -8,7 +8,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     programs::all().iter().filter_map(|program| serde_json::to_vec(program).ok()).collect()
 }
 
-/// Reads JSON. What verifies is read back as the same program, and every stage behind takes it.
+/// Reads JSON. A program that verifies is read back as the same program, and every later stage accepts it.
 pub fn run(input: &[u8]) -> Reached {
     match serde_json::from_slice::<Program>(input) {
         Ok(program) => follow::read(&program, |program| {

@@ -1,4 +1,4 @@
-//! Fuzzing of what gpupy reads from outside: programs in their three forms, plug-ins, and files of
+//! Fuzzing of gpupy's inputs from outside: programs in their three forms, plug-ins, and files of
 //! recorded functions.
 //!
 //! Owns [`TARGETS`]. A target is a plain function of bytes that panics when a promise is broken, so
@@ -11,17 +11,17 @@
 //! With `CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true` in the environment, sums that leave their integers
 //! are panics too; so they are in the tests of the dev profile.
 //!
-//! | file | what it owns |
+//! | file | content |
 //! |---|---|
 //! | `text.rs`, `json.rs`, `memory_form.rs`, `answers.rs`, `saved.rs` | a target each |
-//! | `table.rs` | a driver's table that answers what bytes say, for `answers` |
+//! | `table.rs` | a driver's table that answers with the input's numbers, for `answers` |
 //! | `exported.rs` | the table's functions of a library in Rust, called by `memory_form` |
-//! | `follow.rs` | what has to go well with every program that verifies |
+//! | `follow.rs` | the properties of every program that verifies |
 //! | `programs.rs` | valid programs to begin with |
 //! | `bytes.rs` | bytes as a source of numbers |
 //! | `engine.rs` | mutation, and the order of runs |
 //!
-//! Invariant: what a target does depends on its bytes alone.
+//! Invariant: a target's run depends on its bytes alone.
 //!
 //! Not here: programs that are valid by construction (`gpupy-core`'s tests), whether values are
 //! right (the conformance suite).
@@ -45,9 +45,9 @@ use std::hash::{Hash, Hasher};
 pub struct Target {
     /// The name on the command line.
     pub name: &'static str,
-    /// What it tries, for people.
+    /// Its description, for people.
     pub does: &'static str,
-    /// Tries it, and gives a number of what it came to.
+    /// Runs it, and returns a number for its outcome.
     pub run: fn(&[u8]) -> Reached,
     /// Inputs to begin with.
     pub seeds: fn() -> Vec<Vec<u8>>,
@@ -55,13 +55,12 @@ pub struct Target {
     pub is_text: bool,
 }
 
-/// A number for what a run came to: equal for runs that ended alike. Inputs that reach something new
-/// are worth keeping.
+/// A number for the outcome of a run: equal for runs that ended alike. Inputs with a new number are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reached(u64);
 
 impl Reached {
-    /// How this begins and ends, apart from numbers and what is quoted in it.
+    /// The number of a message's beginning and end, without its numbers and quoted parts.
     fn words(said: &str) -> Reached {
         let letters =
             |part: Option<&str>| part.map(|p| p.replace(|c: char| c.is_ascii_digit(), ""));

@@ -16,7 +16,7 @@ use std::ptr;
 
 /// The numbers of a program, and memory for them.
 pub struct Flat {
-    /// What is wrong with sizes and pointers: mostly nothing.
+    /// The damage to sizes and pointers: mostly none.
     spoiled: u8,
     form: u32,
     form_op: u32,
@@ -123,7 +123,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     programs::all().iter().filter(fitting).map(launched).collect()
 }
 
-/// Reads a program and a launch. What is read and given again is read as the same.
+/// Reads a program and a launch. Passing them to C again and reading them gives the same.
 pub fn run(input: &[u8]) -> Reached {
     let mut bytes = Bytes::new(input);
     let flat = Flat::read(&mut bytes);
@@ -200,7 +200,8 @@ fn launch(raw: &RawProgram, program: &Program, bytes: &mut Bytes) -> Reached {
     };
     match told {
         Ok(told) => {
-            // SAFETY: as above; and what is given again is a whole launch.
+            // SAFETY: the lists are as long as the counts say, or null; the launch that is passed again is a
+            // whole one.
             let again = unsafe {
                 read_launch(&launch, &mut ProgramCache::default(), |launch| Ok(given_again(launch)))
             };

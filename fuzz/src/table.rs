@@ -29,7 +29,7 @@ thread_local! {
         RefCell::new(Script { bytes: Bytes::default(), told: 0, lowered: None });
 }
 
-/// Lets the functions answer what these bytes say. The lowered program is read first.
+/// Makes the functions answer with the numbers of these bytes. The lowered program is read first.
 pub fn answer_with(mut bytes: Bytes) {
     let lowered = (bytes.below(4) == 3).then(|| {
         let flat = Flat::read(&mut bytes);

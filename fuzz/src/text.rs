@@ -8,7 +8,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     programs::all().iter().map(|program| program.to_string().into_bytes()).collect()
 }
 
-/// Reads a text. What reads, prints; what verifies, prints and reads back as the same program.
+/// Reads a text. A program that was read prints; one that verifies prints and reads back as the same program.
 pub fn run(input: &[u8]) -> Reached {
     match String::from_utf8_lossy(input).parse::<Program>() {
         Ok(program) => follow::read(&program, follow::text),

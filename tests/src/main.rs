@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs what is wanted on each driver, and prints and writes the reports.
+/// Runs the wanted cases on each driver, and prints and writes the reports.
 fn run(wanted: &Wanted) -> ExitCode {
     let mut reports = Vec::new();
     let mut worst = 0;

@@ -64,7 +64,7 @@ impl InexactDevice {
         self.reports && bad
     }
 
-    /// Changes what a launch has written whole.
+    /// Changes the elements of a destination that a launch has written whole.
     fn change(&mut self, dest: &Dest, len: usize, change: impl Fn(&mut [u8])) -> Result<()> {
         let mut bytes = vec![0; len];
         self.inner.block_read(dest.block, 0, &mut bytes)?;
@@ -76,7 +76,7 @@ impl InexactDevice {
 impl Driver for InexactDevice {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let mut caps = self.inner.init(config)?;
-        // What it changes is in blocks.
+        // It changes elements of blocks only.
         caps.memory_launches = false;
         caps.flushes_subnormals = self.reports && self.habit == Habit::Flush;
         Ok(caps)

@@ -27,7 +27,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Sets up the machine and the environment, and builds what changed.
+/// Sets up the machine and the environment, and builds changed sources.
 pub fn prepare() -> Result<()> {
     system::prepare();
     venv::prepare()?;

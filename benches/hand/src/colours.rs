@@ -8,7 +8,7 @@ use crate::widest::widest;
 /// Rows that a thread takes at a time.
 const ROWS: usize = 16;
 
-/// What lies outside of a row or column of `len` is as its mirror image, whose edge is the last pixel.
+/// The coordinate inside a row or column of `len` that mirrors `place`; the mirror's edge is the last pixel.
 fn mirrored(place: isize, len: usize) -> usize {
     let last = len as isize - 1;
     (last - (last - place.abs()).abs()) as usize

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::widest::widest;
 
-/// Rows that a thread takes at a time; what it computes beyond them is thrown away.
+/// Rows that a thread takes at a time; results beyond them are thrown away.
 const ROWS: usize = 64;
 
 const FIVE: [f32; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];

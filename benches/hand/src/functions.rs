@@ -29,7 +29,7 @@ pub fn exp(x: f32) -> f32 {
 /// The natural logarithm of a positive normal number.
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
-    // Bits of the square root of a half: what is left of the exponent lies around 1.
+    // Bits of the square root of a half, so that the mantissa lies around 1.
     const HALF: i32 = 0x3f35_04f3;
     let above = x.to_bits() as i32 - HALF;
     let e = (above >> 23) as f32;
@@ -74,7 +74,7 @@ fn polynomial<const N: usize>(x: f32, coefficients: &[f32; N]) -> f32 {
     sum
 }
 
-/// A small whole number as an integer; a plain cast would treat what is none of this size.
+/// A small whole number as an integer; a plain cast would also handle numbers that are too large.
 #[inline(always)]
 pub fn whole(x: f32) -> i32 {
     // SAFETY: callers pass bounded numbers, which are finite and fit in an integer.

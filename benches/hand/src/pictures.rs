@@ -31,7 +31,7 @@ pub fn distance_map(px: &[f32], py: &[f32], to: &mut [f32], size: usize, _count:
     to.par_chunks_mut(size).enumerate().for_each(|(i, row)| part([px, py], i as f32, row));
 }
 
-/// What a sphere's picture needs beside a pixel's place.
+/// The numbers of a sphere's picture that do not depend on the pixel.
 #[derive(Clone, Copy)]
 struct Scene {
     radius: f32,

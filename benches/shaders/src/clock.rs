@@ -1,7 +1,7 @@
-//! Time as the wall's clock and as this process' processors count it.
+//! Wall-clock time, and processor time of this process.
 //!
-//! Owns [`Span`]. On a machine that does other work as well, only the processors' time says what a program
-//! takes, where the device is such a processor.
+//! Owns [`Span`]. On a machine that does other work as well, only processor time shows the cost of a program,
+//! if the device is a processor.
 
 use std::time::Instant;
 

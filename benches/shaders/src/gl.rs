@@ -21,7 +21,7 @@ void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 -
 /// The texels along a side that one fragment of a sum adds.
 const TILE: usize = 16;
 
-/// One draw: a program, what it reads, and where it draws.
+/// One draw: a program, its textures, and its target.
 pub struct Pass {
     program: glow::Program,
     reads: Vec<glow::Texture>,

@@ -26,7 +26,7 @@ use ours::Ours;
 use std::error::Error;
 use work::Work;
 
-/// What a side can fail by.
+/// The result of a side.
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// Rounds of both sides; the median is shown.

@@ -28,7 +28,7 @@ const PROCESSES: usize = 7;
 const OURS: &str = "second-ours";
 const BY_HAND: &str = "second-by-hand";
 
-/// What a process tells of each program: what the first run takes, and what a warm one does.
+/// The times of each program in a process: of the first run, and of a warm one.
 type Times = Vec<[Span; 2]>;
 
 /// Prints the table, or what one process measures, as the words after the program's name say; `false`
@@ -152,7 +152,7 @@ fn by_hand(api: &Api) -> Outcome<Times> {
     Work::ALL.into_iter().map(&mut time).collect()
 }
 
-/// What a run takes after the first one.
+/// The time of a warm run.
 fn warm(mut run: impl FnMut() -> Outcome<()>) -> Outcome<Span> {
     let spans = (0..RUNS).map(|_| timed(&mut run)).collect::<Outcome<Vec<Span>>>()?;
     Ok(Span::median(&spans))

@@ -124,7 +124,7 @@ impl ByHand for Vulkan {
 }
 
 impl Vulkan {
-    /// Records what runs; its dispatches are those that a function records, which says where the result is.
+    /// Records the commands of a run. A function records the dispatches, and returns the result's buffer.
     pub fn record(&mut self, dispatches: impl FnOnce(&Vulkan) -> Outcome<Buffer>) -> Outcome<()> {
         let first = self.host_buffer(16)?;
         // SAFETY: the objects are this device's, and nothing runs.

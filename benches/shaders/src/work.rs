@@ -27,7 +27,7 @@ impl Work {
     pub const ALL: [Work; 5] =
         [Work::DistanceMap, Work::Sphere, Work::Scaled, Work::Sum, Work::EscapeTimes];
 
-    /// What tables call it, at any size.
+    /// Its name in tables, at any size.
     pub fn name(self) -> &'static str {
         match self {
             Work::DistanceMap => "distance map of 100 points",

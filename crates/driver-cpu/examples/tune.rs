@@ -1,18 +1,19 @@
-//! Times what a threshold decides about, for `cargo xtask tune`, which builds this with `--cfg gpupy_tune`.
+//! Times the work that a threshold decides about, for `cargo xtask tune`, which builds this with `--cfg
+//! gpupy_tune`.
 //!
-//! `tune THRESHOLD SIZE` prints nanoseconds: the fifth percentile of many runs of one piece of work of that size, with
-//! the thresholds that `GPUPY_TUNE` gives. Each run ends with the result in host memory.
+//! `tune THRESHOLD SIZE` prints nanoseconds: the fifth percentile of many runs of one piece of work of that
+//! size, with the thresholds that `GPUPY_TUNE` sets. Each run ends with the result in host memory.
 //!
-//! Not here: which thresholds are timed, and both sides of each (`xtask/src/timing/tune.rs`).
+//! Not here: the list of timed thresholds, and both sides of each (`xtask/src/timing/tune.rs`).
 
 use gpupy_core::{DType, Op, Result, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
 use std::time::{Duration, Instant};
 
-/// For how long a piece of work is repeated, at least ten times.
+/// The time for which a piece of work is repeated, at least ten times.
 const AS_LONG_AS: Duration = Duration::from_millis(300);
 
-/// So many float64, none of which is another's.
+/// An array of float64 elements that are all different.
 fn ramp(shape: &[usize]) -> Result<Array> {
     let len: usize = shape.iter().product();
     let bytes: Vec<u8> = (0..len).flat_map(|k| (k as f64 * 0.37).to_ne_bytes()).collect();

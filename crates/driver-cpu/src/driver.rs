@@ -36,7 +36,7 @@ pub fn new() -> Box<dyn Driver> {
 #[derive(Default)]
 pub struct Cpu {
     blocks: Blocks,
-    /// What evaluates, while the driver is open.
+    /// The evaluator, while the driver is open.
     evaluator: Option<Evaluator>,
     /// The instructions of the largest program.
     limit: u32,
@@ -48,12 +48,12 @@ impl Driver for Cpu {
             return Err(invalid("the driver is open already"));
         }
         let threads = thread_count::asked(config.threads);
-        // A limit of 0 means "as much as you can"; one above what we can does not help.
+        // A limit of 0 means "as much as possible"; one above this driver's own does not help.
         let at_most = |wanted: u64, ours: u64| if wanted == 0 { ours } else { wanted.min(ours) };
         self.blocks.room = at_most(config.device_bytes, u64::MAX);
         let largest = DType::C128.size() as u64;
         let longest = at_most(config.block_bytes, LONGEST * largest) / largest;
-        // What one point of a reduction reads fits in any block.
+        // The operand elements of one point of a reduction fit in any block.
         self.blocks.longest = (longest as usize).max(REDUCE_CHUNK);
         self.limit = resources::limit(&config.resources);
         self.evaluator = Some(Evaluator::new(self.limit, threads));
@@ -82,7 +82,7 @@ impl Driver for Cpu {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        // Of a cast or bitcast, `dtype` is what comes out, of its own kind at least.
+        // A cast or bitcast is named by its result's dtype; it is tested with an operand of the same dtype.
         let native = op.info().rule == Rule::Special || does(op, dtype, dtype);
         if native { Method::Native } else { Method::Absent }
     }
@@ -107,7 +107,7 @@ impl Driver for Cpu {
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
         for inst in program.insts.iter().filter(|inst| inst.op.is_scalar_op()) {
-            // Of a select, its second operand's dtype counts.
+            // A select is named by the dtype of its second operand.
             let first = inst.args[usize::from(inst.op == Op::Select)];
             let from = program.insts[first as usize].dtype;
             if !does(inst.op, from, inst.dtype) {
@@ -148,8 +148,8 @@ impl Driver for Cpu {
     }
 }
 
-/// Whether there are rows for an operation. Functions that the core has a program for are left to it:
-/// so they have the same bits on every driver, and are vector code.
+/// Whether the driver has a row function for an operation. Functions with a program in the core are left to the
+/// core: so they have the same bits on every driver, and are vector code.
 fn does(op: Op, from: DType, to: DType) -> bool {
     functions::program(op, from).is_none() && rows::operation(op, from, to, [false; 3]).is_some()
 }

@@ -4,11 +4,11 @@
 //! Owns [`Evaluator`]. Invariants: a launch writes nothing but its points in its destinations; its bits depend
 //! neither on the number of threads nor on the loop order.
 //!
-//! Not here: the cache of compiled programs (`kernel_cache.rs`), what one item computes (`launch_items.rs`).
+//! Not here: the cache of compiled programs (`program_cache.rs`), what one item computes (`launch_items.rs`).
 
 use crate::blocks::Blocks;
 use crate::compile::inputs::RowInput;
-use crate::compile::kernel_cache::CachedProgram;
+use crate::compile::program_cache::CachedProgram;
 use crate::compile::row_plan::Stride;
 use crate::index_split::launch_box::{LaunchBox, SplitKey, key, split_launch};
 use crate::library_ops;
@@ -81,27 +81,27 @@ impl Evaluator {
             }
             known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
         }
-        let line = |leaf: &RowInput| StridedAccess {
-            access: &launch.accesses[leaf.access],
-            base: leaf.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),
-            size: leaf.size,
+        let line = |input: &RowInput| StridedAccess {
+            access: &launch.accesses[input.access],
+            base: input.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),
+            size: input.size,
         };
         // Accesses borrow from it, so it is declared first and dropped last.
         let coalesced;
-        let mut leaves: AccessList<'_> = known.leaves.all.iter().map(line).collect();
+        let mut inputs: AccessList<'_> = known.inputs.all.iter().map(line).collect();
         let mut dests: AccessList<'_> = SmallVec::new();
-        for (dest, size) in launch.dests.iter().zip(&known.leaves.dests) {
+        for (dest, size) in launch.dests.iter().zip(&known.inputs.dests) {
             let (base, _) = blocks.named(dest.block, launch)?;
             dests.push(StridedAccess { access: &dest.access, base, size: *size });
         }
-        let order = LoopOrder::of(launch.shape, &known.leaves, &leaves, &dests);
+        let order = LoopOrder::of(launch.shape, &known.inputs, &inputs, &dests);
         let LoopOrder { reduce_order, space, axis, mut variant, .. } = order;
         variant.in_place = launch.dests.iter().any(|dest| launch.operands.contains(&dest.block));
         coalesced = order.coalesced;
         let mut expanded: SmallVec<[ShortRowCopy<'_>; 4]> = SmallVec::new();
         let mut scattered: SmallVec<[ShortRowCopy<'_>; 1]> = SmallVec::new();
         if let Some(coalesced) = &coalesced {
-            let all = coalesced.expanded.iter().map(|leaf| (*leaf, leaves[*leaf]));
+            let all = coalesced.expanded.iter().map(|input| (*input, inputs[*input]));
             let extent = coalesced.extent;
             expanded.extend(all.map(|(which, line)| ShortRowCopy { which, line, extent }));
             let all = coalesced.scattered.iter().zip(&dests).enumerate();
@@ -111,14 +111,14 @@ impl Evaluator {
                 line: whole(all),
                 extent,
             }));
-            let lines = leaves.iter_mut().chain(&mut dests);
+            let lines = inputs.iter_mut().chain(&mut dests);
             lines.zip(&coalesced.accesses).for_each(|(line, access)| line.access = access);
         }
         let is_apart = |line: &StridedAccess<'_>| {
             !line.base.is_null() && stride(line, axis, space[axis]) == Stride::Any
         };
-        let apart = leaves.iter().chain(&dests).any(is_apart);
-        let before = known.leaves.before;
+        let apart = inputs.iter().chain(&dests).any(is_apart);
+        let before = known.inputs.before;
         let points: usize = launch.shape.iter().product();
         let last = launch.shape.len() - 1;
         let extent = launch.shape[last];
@@ -145,7 +145,7 @@ impl Evaluator {
             reduce_order,
             before,
             rows: IterationSpace::new(&space, axis, longest, apart),
-            leaves: &leaves,
+            inputs: &inputs,
             expanded: &expanded,
             scattered: &scattered,
             dests: &dests,

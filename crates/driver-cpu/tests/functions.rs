@@ -1,11 +1,12 @@
-//! Functions of scalars: one node of a graph, inlined into the kernels of what reads it; with loops, turn by turn.
+//! Functions of scalars: one node of a graph, inlined into the kernels that read it; with loops, iteration by
+//! iteration.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 
+use eager_contexts::{bytes, context, ramp, scaled};
 use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, ScalarFunction};
-use small::{bytes, context, ramp, scaled};
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ fn number(value: i32) -> ArrayOrScalar<'static> {
     ArrayOrScalar::Scalar(Scalar::i32(value))
 }
 
-/// Of a float: twice itself and one, and its square.
+/// A function of a float: twice the float and one, and its square.
 fn straight(context: &Context) -> Arc<ScalarFunction> {
     let x = Array::argument(DType::F32);
     let one = ArrayOrScalar::Scalar(Scalar::f32(1.0));
@@ -30,7 +31,8 @@ fn straight(context: &Context) -> Arc<ScalarFunction> {
     Arc::new(ScalarFunction::recorded(&[x], &results).unwrap())
 }
 
-/// Of a count: how often 3 can be taken from it, in segments `(count, taken) -> (count, taken, next)`.
+/// A function of a count: the number of times that 3 can be taken from it, in segments `(count, taken) ->
+/// (count, taken, next)`.
 fn threes(context: &Context) -> (ScalarFunction, Arc<ScalarFunction>) {
     let (given, count, taken) =
         (Array::argument(DType::I32), Array::argument(DType::I32), Array::argument(DType::I32));
@@ -99,7 +101,7 @@ fn a_loop_ends_where_each_point_does_and_goes_on_from_its_state() {
         (0..3).map(|k| context.call(function, k, args).unwrap()).collect()
     };
     let state = results(&function, &[ArrayOrScalar::Array(&x)]);
-    // A turn more is what it takes to see the end.
+    // One more iteration finds the end.
     let taken = |x: i32| (x / 3).max(0);
     let open: Vec<i32> = values.iter().map(|x| i32::from(taken(*x) >= 50)).collect();
     assert_eq!(read(&context, &state[2]), open);

@@ -1,5 +1,5 @@
-//! Thin matrix products, of vectors with matrices, are within the bound that holds for every product,
-//! however their operands lie.
+//! Skinny matrix products, of vectors with matrices, are within the bound of every product, for all strides of
+//! their operands.
 
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
 use gpupy_core::ir::{AccessKind, Builder, Form};
@@ -43,7 +43,7 @@ struct Case {
     c: [i64; 2],
 }
 
-/// Elements from one matrix of a stack to the next, wherever it ends.
+/// The distance of the matrices of a stack, in elements, with some slack.
 fn reach(extents: [usize; 2], strides: [i64; 2]) -> usize {
     extents
         .iter()
@@ -54,7 +54,7 @@ fn reach(extents: [usize; 2], strides: [i64; 2]) -> usize {
 }
 
 impl Case {
-    /// Computes the products and checks every sum; gives the results' bytes.
+    /// Computes the products and checks every sum; returns the bytes of the results.
     fn check(&self, driver: &mut dyn Driver, dtype: DType) -> Vec<u8> {
         self.check_some(driver, dtype, 1)
     }
@@ -175,7 +175,7 @@ impl Case {
     }
 }
 
-/// A case for each way that the operands of a product lie.
+/// A case for each layout of the operands of a product.
 fn ways(extents: [usize; 3]) -> Vec<Case> {
     let [m, n, k] = extents.map(|extent| extent as i64);
     let all = |a, b| Case { extents, a, b, c: [n, 1] };
@@ -225,8 +225,8 @@ fn thin_products_are_within_their_bound_however_they_lie() {
     }
 }
 
-/// Rows and terms on both sides of where loops change and strips are cut, for numbers of so many
-/// bytes: a last strip of one term is a vector of any stride.
+/// Rows and terms around the thresholds of loops and strips, for elements of `size` bytes: a last strip of one
+/// term is a vector of any stride.
 fn around_thresholds(size: usize) -> Vec<[usize; 2]> {
     let near = (16 << 10) / size;
     let mut all = vec![[600, 128], [600, 129], [513, 257]];

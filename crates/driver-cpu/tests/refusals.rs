@@ -1,15 +1,15 @@
-//! Memory that the system refuses: whichever allocation it is, the program gets an error, every value stays,
-//! and the same work succeeds afterwards. On the driver that works on host memory and on the reference.
+//! Failed allocations: whichever allocation fails, the program gets an error, every value stays, and the same
+//! work succeeds afterwards. Tested on the driver that works on host memory and on the reference.
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::{DType, ErrorKind, Op, Result, Scalar, memory};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Outside, Placement, Registry, Settings};
 
-/// What a program begins with.
+/// The arrays that a program starts with.
 struct Given {
     /// More elements than lie in a base, computed at once.
     small: Array,
-    /// So many that they are recorded.
+    /// Enough elements that operations are recorded.
     large: Array,
     matrix: Array,
     index: Array,
@@ -50,7 +50,7 @@ impl Given {
         self.context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
     }
 
-    /// The bytes of all that was there before.
+    /// The bytes of all arrays from before.
     fn bytes(&self) -> Vec<Vec<u8>> {
         let all = [&self.small, &self.large, &self.matrix, &self.index, &self.mask];
         all.iter().map(|array| self.context.read(array).unwrap().to_vec().unwrap()).collect()
@@ -168,13 +168,13 @@ fn whichever_allocation_is_refused_nothing_is_lost() {
             for n in 1.. {
                 let case = format!("{driver} {placement:?}, {name}, allocation {n}");
                 let given = Given::new(driver, placement);
-                // What was free is asked for as well.
+                // Free memory is released, so that it must be allocated again.
                 given.context.trim();
                 memory::fail_at(n);
                 let done = run(&given, program);
                 let left = memory::fail_at(0);
                 match &done {
-                    // What needs it may be done in another way.
+                    // The work may succeed in another way.
                     Ok(got) => assert_eq!(*got, wanted, "{case}"),
                     Err(error) => {
                         assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{case}: {error}")
@@ -199,7 +199,7 @@ fn more_than_the_system_has_is_refused_in_numpys_words() {
         let given = Given::new(driver, Placement::Strict);
         let full = given.context.full(&[1 << 23, 1 << 22], Scalar::f32(2.0)).unwrap();
         let more = given.two(Op::Add, &full, &full).unwrap();
-        // Nothing of what has no room is computed.
+        // Nothing is computed for which there is no memory.
         let rows = given.context.index(&[1 << 23, 1 << 22], 0).unwrap();
         let ramp = given.context.cast(&rows, DType::F32).unwrap();
         for array in [&full, &more, &full.slice_axis(0, 0, 1 << 20, 1), &ramp] {

@@ -1,4 +1,4 @@
-//! Rows have the bits that the reference has for their elements.
+//! Rows have the bits of the reference for their elements.
 
 use driver_cpu::rows;
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
@@ -159,7 +159,7 @@ fn every_quotient_of_small_integers_is_exact() {
         let mut out = from.clone();
         for divisor in [1, 2, 3, 7, 10, 255, 256, 32767, 32768, 32769, 65535, 65534, 0] {
             let by = bytes(dtype, &[divisor]);
-            // SAFETY: rows of as many elements, and a scalar.
+            // SAFETY: the rows have this many elements, and the scalar one.
             unsafe { row(out.as_mut_ptr(), [from.as_ptr(), by.as_ptr(), by.as_ptr()], all.len()) };
             for (x, got) in all.iter().zip(elements(dtype, &out)) {
                 let exact = match (dtype, divisor) {
@@ -244,7 +244,7 @@ fn short_rows_together_have_the_bits_of_each() {
             let count = (from.len() / size / extent).min(37);
             let (mut got, mut want) = (vec![0; count * size], vec![0; count * size]);
             let Some(row) = rows::reduce_chunks(op, dtype) else { continue };
-            // SAFETY: there are so many rows, and room for a result of each.
+            // SAFETY: the input has this many rows, and `out` has room for a result of each.
             unsafe {
                 together(got.as_mut_ptr(), [from.as_ptr(); 3], count);
                 for k in 0..count {
@@ -273,7 +273,7 @@ fn complex_numbers_are_computed_from_their_parts() {
         let row = rows::operation(op, DType::C64, DType::C64, [false; 3]);
         let mut out = vec![0; numbers.len() * size];
         let row = row.unwrap_or_else(|| panic!("{op:?} is missing"));
-        // SAFETY: the rows have as many elements.
+        // SAFETY: the rows have this many elements.
         unsafe { row(out.as_mut_ptr(), [a.as_ptr(), b.as_ptr(), b.as_ptr()], numbers.len()) };
         out
     };
@@ -292,7 +292,7 @@ fn complex_numbers_are_computed_from_their_parts() {
     let row = rows::operation(Op::Complex, DType::F32, DType::C64, [false; 3]);
     let mut pairs = vec![0; numbers.len() * 8];
     let row = row.unwrap_or_else(|| panic!("complex is missing"));
-    // SAFETY: the rows have as many elements, or more.
+    // SAFETY: the rows have at least this many elements.
     unsafe { row(pairs.as_mut_ptr(), [a.as_ptr(), b.as_ptr(), b.as_ptr()], numbers.len()) };
     let first = a.chunks_exact(4).zip(b.chunks_exact(4)).take(numbers.len());
     assert_eq!(pairs, first.flat_map(|(re, im)| [re, im].concat()).collect::<Vec<_>>());

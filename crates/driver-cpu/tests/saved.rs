@@ -1,4 +1,4 @@
-//! Files of recorded functions, from Rust: they are called, and each part that is damaged is an error.
+//! Files of recorded functions, from Rust: they can be called, and each damaged part is an error.
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::DType;
@@ -59,7 +59,7 @@ fn a_call_that_was_not_recorded_is_an_error_that_writes_nothing() {
     }
     assert!(saved.run(&context, &[]).is_err());
     let decides = Saved::read(&file("decides")).unwrap();
-    // Its greatest is beyond what turns were recorded for.
+    // Its greatest element is beyond the recorded iterations.
     let (x, y) = (floats(&[5], |_| -1.0), floats(&[5], |_| 1e30));
     let error = decides.run(&context, &[x, y.clone()]).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("decides otherwise"), "{error}");

@@ -1,11 +1,12 @@
-//! Segments: what was recorded of arguments, done again with arrays; in one launch at once where it is little work.
+//! Segments: work that was recorded of arguments, repeated with arrays; in one eager launch if it is little
+//! work.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 
+use eager_contexts::{add, auto, bytes, context, ramp, scaled};
 use gpupy_core::{ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement, Segment};
-use small::{add, auto, bytes, context, ramp, scaled};
 
 fn strict() -> Context {
     context(driver_cpu::NAME, Placement::Strict)
@@ -21,7 +22,7 @@ fn program(context: &Context, x: &Array, y: &Array) -> Vec<Array> {
 
 fn recorded(context: &Context, x: &Array, y: &Array) -> Segment {
     let [a, b] = [x, y].map(|array| array.argument_of().unwrap());
-    // What is given are bases: the argument is written, and is a result itself.
+    // The arguments are bases: one is written, and is a result itself.
     let (first, second) = (a.snapshot().unwrap(), b.snapshot().unwrap());
     let results = program(context, &a, &b);
     Segment::of(&[first, second], &results).unwrap().0

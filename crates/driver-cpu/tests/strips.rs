@@ -1,12 +1,12 @@
-//! Kernels that read the same rows are launched for some rows after others, and nothing but that changes.
+//! Kernels that read the same rows are launched strip by strip, which changes only the order of launches.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 mod watched;
 
+use eager_contexts::{auto, bytes, opened};
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement};
-use small::{auto, bytes, opened};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use watched::watched;
@@ -48,13 +48,13 @@ fn rows_have_the_bits_that_few_of_them_have() {
         let part = bytes(&context, &normalised(&context, &rows(start, few)));
         assert!(all[start * row..(start + few) * row] == part, "rows from {start}");
     }
-    // What looks alike is launched alike.
+    // Work of equal structure is launched alike.
     let before = context.stats();
     assert!(bytes(&context, &normalised(&context, &rows(0, SHAPE[0]))) == all);
     let after = context.stats();
     assert_eq!(after.launches - before.launches, first.launches);
     assert_eq!(after.flushes_replayed, before.flushes_replayed + 1);
-    // An explanation tells of a kernel once.
+    // An explanation shows a kernel once.
     let y = normalised(&context, &rows(0, SHAPE[0]));
     let text = context.explain(&y).unwrap().text();
     assert!(text.contains("(5 kernels)"), "{text}");
@@ -106,7 +106,7 @@ fn what_nothing_holds_gives_its_memory_instead() {
         let after = context.stats();
         launches.push((after.launches - before.launches > 20, after.in_place - before.in_place));
     }
-    // The first turn reads what came from outside.
+    // The first strip reads the elements from outside.
     assert_eq!(launches, [(true, 0), (false, 1), (false, 1)]);
 }
 
@@ -117,7 +117,7 @@ fn nothing_is_read_before_its_last_strip_is_there() {
     let registry = {
         let (wanted, asked, seen) = (wanted.clone(), asked.clone(), seen.clone());
         watched(move |call, _| {
-            // As another thread may, which needs no engine for what lies in memory.
+            // Like another thread, which needs no engine for values in memory.
             if call == "eval_ir"
                 && let Some(array) = &*wanted.lock().unwrap()
             {

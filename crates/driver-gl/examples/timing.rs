@@ -10,7 +10,7 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
 use std::time::{Duration, Instant};
 
-/// A program with everything that a launch needs but blocks.
+/// A program with all arguments of a launch but blocks.
 struct Work {
     name: String,
     program: Program,
@@ -103,7 +103,7 @@ fn scaled_sum(len: usize) -> Work {
     }
 }
 
-/// About what one channel of a shaded sphere takes.
+/// About the work of one channel of a shaded sphere.
 fn sphere(size: usize) -> Work {
     let mut b = Builder::new(Form::Map, 2);
     let (row, col) = (b.access(AccessKind::Affine), b.access(AccessKind::Affine));

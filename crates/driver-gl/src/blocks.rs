@@ -40,7 +40,7 @@ const POOL_BYTES: u64 = 64 << 20;
 /// A block.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// What it holds.
+    /// Its dtype and length.
     pub spec: BlockSpec,
     /// Its texture, once it has one.
     pub texture: Option<(TextureId, TextureLayout)>,

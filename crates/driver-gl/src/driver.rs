@@ -1,4 +1,4 @@
-//! The driver_answers's 14 functions.
+//! The contract's 14 functions.
 //!
 //! Owns [`Gl`]. Not here: their work (`open.rs` and its neighbours).
 
@@ -228,7 +228,7 @@ impl Driver for Gl {
         resources::of_part(part, self.split_storage.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)

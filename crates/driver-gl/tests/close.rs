@@ -1,10 +1,10 @@
-//! Closing: a fork that finds no context finds nothing of OpenGL's, so that both sides can open one.
+//! Closing: a forked process without contexts has no state of OpenGL, so that both sides can open a context.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::driver::Config;
 
-/// The threads of this process by name, where the system tells.
+/// The threads of this process by name, if the system lists them.
 fn threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
@@ -12,7 +12,7 @@ fn threads() -> Vec<String> {
 
 /// Whether a driver opens in a process that is forked from this one.
 fn opens_in_a_fork() -> bool {
-    // SAFETY: the child uses the driver alone, and ends without running what this process registered.
+    // SAFETY: the child uses only the driver, and ends without running this process's exit handlers.
     unsafe {
         match libc::fork() {
             0 => {
@@ -39,7 +39,7 @@ fn a_fork_without_contexts_ends_the_implementations_threads_and_both_sides_open_
         }
         let [mut first, mut second] = drivers;
         first.cleanup();
-        // The other one still works.
+        // The other driver still works.
         let spec = gpupy_core::driver::BlockSpec::new(gpupy_core::DType::I32, 3);
         let block = second.block_alloc(spec).unwrap();
         second.block_write(block, 0, &[7; 12]).unwrap();

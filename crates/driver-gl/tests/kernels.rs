@@ -1,4 +1,4 @@
-//! What the driver promises beyond the contract: when it compiles, draws, and keeps memory.
+//! The driver's promises beyond the contract: when it compiles, draws, and keeps memory.
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::driver::{
@@ -171,7 +171,8 @@ fn several_whole_destinations_are_one_draw() {
     }
 }
 
-/// Side by side in one draw, and copied in another, to where those of a column are neighbours.
+/// Column sums are computed next to each other in one draw, and copied in another to where chunks of a column
+/// are neighbours.
 #[test]
 fn several_reductions_of_columns_are_two_draws() {
     let Some((mut driver, capabilities)) = open(&Config::default()) else { return };

@@ -26,7 +26,7 @@ impl Rng {
     }
 }
 
-/// A block and what it should hold.
+/// A block and its expected contents.
 struct Held {
     block: BlockId,
     model: Vec<u32>,

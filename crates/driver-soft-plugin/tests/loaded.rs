@@ -1,4 +1,4 @@
-//! The loaded driver is the linked one: every answer of every function is the same, to the bit.
+//! The loaded driver equals the linked one: every answer of every function is the same, to the bit.
 
 use gpupy_conformance::check;
 use gpupy_core::driver::{
@@ -19,13 +19,14 @@ fn library() -> PathBuf {
     test.with_file_name(format!("{DLL_PREFIX}gpupy_soft{DLL_SUFFIX}"))
 }
 
-/// Both drivers at once. Asks each, and panics where the answers differ. Handles are the loaded one's.
+/// Both drivers at once. Each call goes to both, and panics where the answers differ. Handles are those of the
+/// loaded driver.
 struct Twins {
     loaded: Box<dyn Driver>,
     linked: Box<dyn Driver>,
     /// The linked one's handles, living and dead.
     handles: HashMap<BlockId, BlockId>,
-    /// Of a driver that is not open, some answers mean nothing, and only one is asked for them.
+    /// Some answers of a driver that is not open have no meaning; then only one driver is called.
     is_open: bool,
 }
 
@@ -40,14 +41,14 @@ impl Twins {
     }
 }
 
-/// The answer, which both gave.
+/// The common answer of both.
 #[track_caller]
 fn same<T: PartialEq + std::fmt::Debug>(loaded: Result<T>, linked: Result<T>) -> Result<T> {
     match (&loaded, &linked) {
         (Ok(loaded), Ok(linked)) => assert_eq!(loaded, linked),
         (Err(loaded), Err(linked)) => {
             assert_eq!(loaded.kind(), linked.kind());
-            // Of a driver that is not open the host says so itself, in its own words.
+            // For a driver that is not open, the host reports the error itself, in its own words.
             let mistake = loaded.kind() == ErrorKind::Invalid;
             assert!(mistake || loaded.to_string() == linked.to_string(), "{loaded}, not {linked}");
         }

@@ -6,11 +6,11 @@
 //! allows.
 //!
 //! Not here: memory (`blocks.rs`), what fits in one evaluation (`resources.rs`), evaluation itself (`eval.rs`,
-//! and `library_ops.rs` for scans, sorts and matrix products), what operations compute (`gpupy_core::op_eval`).
+//! and `library_forms.rs` for scans, sorts and matrix products), what operations compute (`gpupy_core::op_eval`).
 
 mod blocks;
 mod eval;
-mod library_ops;
+mod library_forms;
 mod resources;
 
 use blocks::{Blocks, invalid};
@@ -149,7 +149,7 @@ impl Driver for Soft {
 
 fn evaluate(blocks: &mut Blocks, launch: &Launch<'_>) -> Result<()> {
     match launch.program.form.is_library_op() {
-        true => library_ops::launch(blocks, launch),
+        true => library_forms::launch(blocks, launch),
         false => eval::launch(blocks, launch),
     }
 }

@@ -1,8 +1,7 @@
-//! Times what the driver costs beside arithmetic:
-//! `cargo run --release -p driver-vulkan --features shaderc --example costs`.
+//! Times the overhead of the driver: `cargo run --release -p driver-vulkan --features shaderc --example costs`.
 //!
-//! Prints the time of opening, of a block, of a first and of later launches with and without waiting, and
-//! of transfers; each the least of some rounds.
+//! Prints the time of opening, of a block, of a first and of later launches with and without waiting, and of
+//! transfers; each the least of some rounds.
 
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};

@@ -1,7 +1,7 @@
 //! The Vulkan driver: it dispatches programs as compute shaders, on any device with Vulkan 1.2.
 //!
 //! Owns [`new`]. Shaders are compiled by naga, or with the feature `shaderc` by that library, which is then
-//! linked; `vulkan/gpu/open_device.rs` explains the differences between their kernels. The Vulkan library
+//! linked; `vulkan/gpu/gpu_device.rs` explains the differences between their kernels. The Vulkan library
 //! itself is opened at run time. The folders of the driver, each of which imports only those above it:
 //!
 //! ```text

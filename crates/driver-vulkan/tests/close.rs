@@ -1,11 +1,11 @@
-//! Closing: nothing of Vulkan's is left, so that both sides of a fork can open a device.
+//! Closing: no state of Vulkan is left, so that both sides of a fork can open a device.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::DType;
 use gpupy_core::driver::{BlockSpec, Config};
 
-/// The threads of this process by name, where the system tells.
+/// The threads of this process by name, if the system lists them.
 fn threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
@@ -13,7 +13,7 @@ fn threads() -> Vec<String> {
 
 /// Whether a driver opens in a process that is forked from this one.
 fn opens_in_a_fork() -> bool {
-    // SAFETY: the child uses the driver alone, and ends without running what this process registered.
+    // SAFETY: the child uses only the driver, and ends without running this process's exit handlers.
     unsafe {
         match libc::fork() {
             0 => {
@@ -40,7 +40,7 @@ fn closed_devices_leave_no_threads_and_both_sides_of_a_fork_open_again() {
         }
         let [mut first, mut second] = drivers;
         first.cleanup();
-        // The other one still works.
+        // The other driver still works.
         let block = second.block_alloc(BlockSpec::new(DType::I32, 3)).unwrap();
         second.block_write(block, 0, &[7; 12]).unwrap();
         let mut out = [0; 12];

@@ -5,8 +5,8 @@ use driver_vulkan::Trial;
 use gpupy_core::driver::Config;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One test at a time has the validation layers: they keep tables for the whole process, and those of Vulkan
-/// 1.3.239 once crashed in one while two tests had instances of their own.
+/// Only one test at a time uses the validation layers: they keep tables for the whole process, and those of
+/// Vulkan 1.3.239 once crashed while two tests had instances.
 static LAYERS: Mutex<()> = Mutex::new(());
 
 fn layers() -> MutexGuard<'static, ()> {
@@ -21,7 +21,7 @@ fn starts(trial: Trial) -> bool {
     started.inspect_err(|error| println!("{trial:?} does not start: {error}")).is_ok()
 }
 
-/// The trial under the eyes of the validation layers, if they are installed.
+/// The trial with the validation layers, if they are installed.
 fn watched(trial: Trial) -> Trial {
     let watched = Trial { watched: true, ..trial };
     if starts(watched) { watched } else { trial }
@@ -87,7 +87,7 @@ fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {
     all_but_faults(Trial { addressed: true, ..Trial::default() });
 }
 
-/// As on hardware; software has each invocation take all points of a chunk.
+/// As on hardware; on a software device each invocation takes all points of a chunk.
 #[test]
 fn reductions_that_invocations_share_have_the_same_bits() {
     for trial in by_each_compiler(Trial { shares: true, ..Trial::default() }) {

@@ -1,4 +1,4 @@
-//! What the driver promises beyond the contract: devices, kernels, work that is queued.
+//! The driver's promises beyond the contract: devices, kernels, queued work.
 #![allow(clippy::unwrap_used)]
 
 use driver_vulkan::{BindingCosts, Trial};
@@ -121,7 +121,7 @@ fn the_compiler_of_kernels_is_said_and_its_language_is_theirs() {
     assert_eq!(languages, [usual, ("naga", false)].map(|(name, is)| (name.to_owned(), is)));
 }
 
-/// WGSL reaches nothing by address.
+/// WGSL has no device addresses.
 #[cfg(feature = "shaderc")]
 #[test]
 fn how_blocks_are_reached_best_is_found_where_there_is_a_choice() {
@@ -209,7 +209,7 @@ fn queued_launches_see_the_elements_of_their_time() {
         let results: Vec<BlockId> = (0..200)
             .map(|k| {
                 let result = alloc(driver, len);
-                // Nobody has waited for the launches that read what is written over here.
+                // Overwrites elements that launches read which are not finished yet.
                 write(driver, x, &vec![k as f32; len]);
                 launch(driver, &program, (x, result), len, &[0.5]);
                 // A block that is still in use may be freed.
@@ -233,7 +233,7 @@ fn launches_take_more_numbers_than_can_be_pushed() {
         let program = polynomial(100);
         let (x, y) = (alloc(driver, 100), alloc(driver, 100));
         write(driver, x, &[1.0; 100]);
-        // More launches than one buffer of numbers has room for.
+        // More launches than one argument buffer has room for.
         for k in 0..1000 {
             let mut params = vec![0.0; 100];
             params[k % 100] = k as f32;

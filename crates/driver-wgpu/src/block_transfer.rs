@@ -8,7 +8,7 @@
 //! Not here: the check of ranges (`driver.rs`).
 
 use crate::blocks::Block;
-use crate::open_device::Gpu;
+use crate::gpu_device::Gpu;
 use crate::queue::{Queue, wait};
 use gpupy_codegen::compute;
 use gpupy_core::{Error, ErrorKind, Result};

@@ -5,7 +5,7 @@
 //!
 //! Not here: the meaning of the bytes (`block_transfer.rs`).
 
-use crate::open_device::Gpu;
+use crate::gpu_device::Gpu;
 use crate::queue::Batch;
 use gpupy_codegen::compute::{self, ALIGNMENT};
 use gpupy_core::driver::{BlockId, BlockSpec};

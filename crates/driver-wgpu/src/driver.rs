@@ -1,13 +1,13 @@
-//! The driver_answers's 14 functions.
+//! The contract's 14 functions.
 //!
 //! Owns [`Wgpu`]. Invariants: a panic of wgpu does not leave this crate, and its device counts as lost
 //! (`faults.rs`); every call reports the errors that occurred in it.
 //!
-//! Not here: their work (`open.rs` and its neighbours), the choice of the device (`open_device.rs`).
+//! Not here: their work (`open.rs` and its neighbours), the choice of the device (`gpu_device.rs`).
 
 use crate::blocks::Blocks;
+use crate::gpu_device::Adapters;
 use crate::open::{OpenDriver, shaping};
-use crate::open_device::Adapters;
 use crate::{NAME, faults, memory_budget};
 use gpupy_codegen::OperationSupport;
 use gpupy_codegen::compute::resources;
@@ -210,7 +210,7 @@ impl Driver for Wgpu {
         resources::of_part(part, self.split_storage.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)

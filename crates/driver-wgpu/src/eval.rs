@@ -6,8 +6,8 @@
 //! Not here: addressing (`gpupy_codegen::compute`), recording (`queue.rs`).
 
 use crate::blocks::Blocks;
+use crate::gpu_device::Gpu;
 use crate::kernel_compiler::{Compiler, Kernel};
-use crate::open_device::Gpu;
 use crate::queue::{Dispatch, Queue};
 use gpupy_codegen::compute::{
     self, DispatchDeclined, DispatchPlan, DispatchRequest, PlannedDispatch,

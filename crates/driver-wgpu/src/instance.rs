@@ -2,7 +2,7 @@
 //!
 //! Owns nothing. Invariant: nothing is printed, and only the APIs' own environment variables are read.
 //!
-//! Not here: the choice of a device (`open_device.rs`).
+//! Not here: the choice of a device (`gpu_device.rs`).
 
 /// The percentage of a device's memory beyond which wgpu refuses to allocate, where it knows the amount.
 const MOST_MEMORY: u8 = 95;

@@ -2,10 +2,10 @@
 //!
 //! Owns [`Compiler`] and [`Kernel`]. Invariant: a refused kernel is saved to a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy_codegen::cache`).
+//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy_codegen::kernel_cache`).
 
-use crate::disk_cache;
-use crate::open_device::Gpu;
+use crate::gpu_device::Gpu;
+use crate::pipeline_cache;
 use gpupy_codegen::compute::{self, spirv};
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
@@ -28,7 +28,7 @@ pub struct Kernel {
 pub struct Compiler {
     /// Layouts by the number of operands and of destinations.
     layouts: FxHashMap<(usize, usize), (wgpu::BindGroupLayout, wgpu::PipelineLayout)>,
-    cache: Option<disk_cache::PipelineStore>,
+    cache: Option<pipeline_cache::PipelineStore>,
     /// The target of kernels. Kernels without guards in their text reach the device as SPIR-V that this driver
     /// makes.
     shaping: compute::KernelFeatures,
@@ -39,7 +39,7 @@ impl Compiler {
     pub fn new(gpu: &Gpu, shaping: compute::KernelFeatures) -> Compiler {
         Compiler {
             layouts: FxHashMap::default(),
-            cache: disk_cache::PipelineStore::open(gpu),
+            cache: pipeline_cache::PipelineStore::open(gpu),
             shaping,
         }
     }
@@ -67,7 +67,7 @@ impl Compiler {
                 zero_initialize_workgroup_memory: false,
                 ..wgpu::PipelineCompilationOptions::default()
             },
-            cache: self.cache.as_ref().map(disk_cache::PipelineStore::pipelines),
+            cache: self.cache.as_ref().map(pipeline_cache::PipelineStore::pipelines),
         });
         gpu.faults.check("eval_ir").map_err(|error| match error.kind() {
             ErrorKind::Refused => refused(gpu, error.fact("reason").unwrap_or_default(), source),
@@ -176,8 +176,8 @@ fn refused(gpu: &Gpu, reason: &str, source: &str) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::gpu_device::Adapters;
     use crate::open::shaping;
-    use crate::open_device::Adapters;
     use gpupy_core::driver::Config;
 
     #[test]

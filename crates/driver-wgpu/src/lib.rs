@@ -1,8 +1,8 @@
 //! The wgpu driver: programs as compute kernels on Vulkan, Metal, Direct3D 12 or OpenGL.
 //!
 //! Owns [`new`]. In the order of a call: `driver.rs` has the contract's functions and `open.rs` the state of an
-//! open driver; `instance.rs` and `open_device.rs` find devices; `eval.rs` turns launches into dispatches of
-//! the kernels that `kernel_compiler.rs` compiles, with `disk_cache.rs` between runs; `queue.rs` receives all
+//! open driver; `instance.rs` and `gpu_device.rs` find devices; `eval.rs` turns launches into dispatches of
+//! the kernels that `kernel_compiler.rs` compiles, with `pipeline_cache.rs` between runs; `queue.rs` receives all
 //! commands; `blocks.rs`, `memory_budget.rs` and `block_transfer.rs` handle elements; `faults.rs` collects
 //! errors.
 //!
@@ -10,15 +10,15 @@
 
 mod block_transfer;
 mod blocks;
-mod disk_cache;
 mod driver;
 mod eval;
 mod faults;
+mod gpu_device;
 mod instance;
 mod kernel_compiler;
 mod memory_budget;
 mod open;
-mod open_device;
+mod pipeline_cache;
 mod queue;
 
 pub use driver::{new, new_on, new_short};

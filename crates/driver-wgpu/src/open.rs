@@ -6,8 +6,8 @@
 use crate::block_transfer;
 use crate::blocks::Blocks;
 use crate::eval::Evaluator;
+use crate::gpu_device::Gpu;
 use crate::kernel_compiler::{self, Compiler, Kernel};
-use crate::open_device::Gpu;
 use crate::queue::Queue;
 use gpupy_codegen::compute::{self, DispatchPlan, Language};
 use gpupy_codegen::kernel_cache::KernelCache;

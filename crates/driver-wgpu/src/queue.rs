@@ -7,8 +7,8 @@
 //!
 //! Not here: the choice of the kernel (`eval.rs`), transfers between host and device (`block_transfer.rs`).
 
+use crate::gpu_device::Gpu;
 use crate::kernel_compiler::Kernel;
-use crate::open_device::Gpu;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// The most dispatches in a batch.

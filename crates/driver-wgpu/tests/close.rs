@@ -4,7 +4,7 @@
 use gpupy_core::DType;
 use gpupy_core::driver::{BlockSpec, Config};
 
-/// The threads of this process by name, where the system tells.
+/// The threads of this process by name, if the system lists them.
 fn threads() -> Vec<String> {
     let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
@@ -23,7 +23,7 @@ fn closed_devices_leave_no_threads_and_open_again() {
             }
             let [mut first, mut second] = drivers;
             first.cleanup();
-            // The other one still works.
+            // The other driver still works.
             let block = second.block_alloc(BlockSpec::new(DType::I32, 3)).unwrap();
             second.block_write(block, 0, &[7; 12]).unwrap();
             let mut out = [0; 12];

@@ -69,7 +69,7 @@ pub fn inputs(operands: &[DType]) -> Vec<Vec<Scalar>> {
             let row = [a, b, b];
             for (k, column) in columns.iter_mut().enumerate() {
                 let special = if operands.len() == 1 { a } else { row[k] };
-                // Of a select: any other number as the second.
+                // For a select, any other number as the second.
                 let other = specials(last)[(column.len() * 7) % specials(last).len()];
                 column.push(if operands.len() == 3 && k == 1 { other } else { special });
             }

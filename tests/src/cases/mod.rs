@@ -30,7 +30,7 @@ pub use crate::suite::Suite;
 
 use contract::*;
 
-/// A group's name, and what runs its cases.
+/// A group's name, and the function that runs its cases.
 type Group = (&'static str, fn(&mut Suite<'_>));
 
 /// The functions of the contract, in its order.

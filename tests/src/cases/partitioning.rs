@@ -50,7 +50,7 @@ pub fn run(suite: &mut Suite<'_>) {
     }
 }
 
-/// The lowered limit is in force, and what still fits is still right.
+/// The lowered limit is in force, and programs within it still give right results.
 fn few_resources(device: &mut Device, slot: usize, limit: u32) -> Outcome {
     let Some((name, now)) = device.caps.resources.get(slot) else {
         return skip("fewer resources");

@@ -38,8 +38,8 @@ pub fn run(suite: &mut Suite<'_>) {
     }
 }
 
-/// Special numbers and any others of a dtype: powers of two and what is beside them, bits of all
-/// lengths, floats of ordinary sizes.
+/// Special numbers of a dtype and many others: powers of two and their neighbours, bits of all lengths, floats
+/// of ordinary sizes.
 fn numbers(dtype: DType, seed: u64) -> Vec<Scalar> {
     const FLOATS: [f64; 15] = [
         0.0,

@@ -32,7 +32,7 @@ const LONG: [usize; 6] = [8191, 16_384, 16_385, 65_536, 100_003, 262_145];
 pub fn run(suite: &mut Suite<'_>) {
     for dtype in DTYPES {
         suite.case(GROUP, &format!("of one {dtype}, every length"), |device| {
-            // Again, as what is launched often may be compiled anew.
+            // Again, because a program that is launched often may be compiled again.
             for n in LENGTHS.into_iter().chain(LENGTHS) {
                 all_of_one(device, dtype, &[n], contiguous(&[n]))?;
             }
@@ -263,7 +263,7 @@ fn in_any_order(device: &mut Device) -> Outcome {
 
 fn as_many_as_there_may_be(device: &mut Device) -> Outcome {
     need(device, 2)?;
-    // Of a driver that takes any number, some.
+    // For a driver without a limit, some.
     let most = device.caps.max_reductions.min(device.caps.max_dests).min(24);
     let dtypes: Vec<DType> = DTYPES
         .into_iter()
@@ -321,7 +321,7 @@ fn of_an_index(device: &mut Device) -> Outcome {
     device.check_one(&run, 0.0)
 }
 
-/// The sum, the greatest, the sum of squares and the least square: some of what lies there, some computed.
+/// The sum, the greatest, the sum of squares and the least square: some operands are loads, some computed.
 fn with_prologue(device: &mut Device) -> Outcome {
     need(device, 4)?;
     need_dtype(device, DType::F32)?;
@@ -348,7 +348,7 @@ fn with_prologue(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// The sum, the least and the bits of what a loop makes of each element, and the greatest of what is there.
+/// The sum, the least and the bits of a loop's results, and the greatest of the loaded elements.
 fn with_loop(device: &mut Device) -> Outcome {
     need(device, 4)?;
     need_dtype(device, DType::I32)?;
@@ -372,7 +372,7 @@ fn with_loop(device: &mut Device) -> Outcome {
     Ok(())
 }
 
-/// What lies between the least and the greatest, and the sum with what lies beside each output point.
+/// The difference of the greatest and the least, and the sum plus an element beside each output point.
 fn with_epilogue(device: &mut Device) -> Outcome {
     need(device, 3)?;
     need_dtype(device, DType::I32)?;

@@ -23,7 +23,7 @@ const NANS: [u32; 6] =
 /// Numbers that special ones meet.
 const ORDINARY: [f32; 10] = [0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-20, -1e20, f32::MAX, f32::MIN];
 
-/// What is special, and its bits.
+/// The kinds of special numbers, and their bits.
 pub fn kinds() -> [(&'static str, Vec<u32>); 4] {
     let bits = |floats: &[f32]| floats.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let (least, normal) = (f32::from_bits(1), f32::MIN_POSITIVE);

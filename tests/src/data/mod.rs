@@ -53,7 +53,7 @@ struct File {
     cases: Vec<Case>,
 }
 
-/// A launch and what it should write.
+/// A launch and its expected results.
 #[derive(Serialize, Deserialize)]
 pub struct Case {
     pub name: String,
@@ -130,12 +130,12 @@ impl Dest {
         Target { len: self.length, access, whole }
     }
 
-    /// What each element of the block is before the launch.
+    /// The value of each element of the block before the launch.
     pub fn fill(&self) -> Outcome<Scalar> {
         scalar(self.dtype, &self.fill)
     }
 
-    /// What the block holds after the launch.
+    /// The contents of the block after the launch.
     pub fn after(&self) -> Outcome<Vec<Scalar>> {
         scalars(self.dtype, &self.bits)
     }

@@ -1,6 +1,6 @@
-//! Launches with names, and what most of them are made of.
+//! Launches with names, and the functions that make most of them.
 //!
-//! Owns [`Named`]. Not here: which launches there are (`make.rs`, the files beside).
+//! Owns [`Named`]. Not here: the launches (`make.rs`, the files beside).
 
 use crate::expect::oracle::{Run, contiguous};
 use crate::expect::samples::Rng;

@@ -88,7 +88,7 @@ fn several() -> Vec<Named> {
     cases
 }
 
-/// The square root of a scaled sum of squares, plus what lies beside each output point.
+/// The square root of a scaled sum of squares, plus an element beside each output point.
 fn with_prologue_and_epilogue() -> Named {
     let mut b = Builder::new(Form::Reduce { op: Op::Add }, 2);
     let (x, inputs) = (b.operand(DType::F32), b.access(AccessKind::Contiguous));

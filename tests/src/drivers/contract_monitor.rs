@@ -165,8 +165,8 @@ impl ContractMonitor {
         Ok(())
     }
 
-    /// Whether a driver in host memory said that it writes into operands, and each point of the
-    /// launch reads of this block only what it writes.
+    /// Whether a driver in host memory has declared that it writes into operands, and each point of the launch
+    /// reads only its own element of this block.
     fn in_place(&self, launch: &Launch<'_>, block: BlockId) -> bool {
         let may = self.caps.as_ref().is_some_and(|caps| caps.in_place && caps.host_memory);
         let [dest] = launch.dests else { return false };

@@ -43,7 +43,7 @@ fn ids(held: &[Held]) -> Vec<BlockId> {
 }
 
 impl Device {
-    /// Runs a launch that may be too large for the driver, and compares what it wrote.
+    /// Runs a launch that may be too large for the driver, and compares its results.
     pub fn check(&mut self, run: &Run, ulp: f32) -> Outcome {
         if !self.check_ir(&run.program)?.fits {
             return skip(TOO_LARGE);
@@ -120,8 +120,8 @@ impl Device {
         Ok(Held { block: self.upload(dtype, &data)?, dtype, data })
     }
 
-    /// What each destination of a launch holds afterwards. The launch is of one operation that the
-    /// driver claims to have, so it has to fit.
+    /// The contents of each destination after a launch. The launch has one operation that the driver claims to
+    /// support, so it has to fit.
     pub fn outputs(&mut self, run: &Run) -> Outcome<Vec<Vec<Scalar>>> {
         let fits = self.check_ir(&run.program)?.fits;
         ensure(fits, || format!("a single operation does not fit\n{}", run.program))?;
@@ -241,7 +241,7 @@ pub fn compare(got: &[Scalar], elements: &[Element], ulp: f32, flushes: bool) ->
     mismatches.outcome()
 }
 
-/// What destinations and their neighbours hold before a launch.
+/// The contents of destinations and their neighbours before a launch.
 fn guards(dtype: DType, len: usize) -> Vec<Scalar> {
     (0..len).map(|at| guard(dtype, at)).collect()
 }
@@ -254,7 +254,7 @@ fn guard(dtype: DType, at: usize) -> Scalar {
     }
 }
 
-/// True when `got` is what a flushing device gives: zeros may have either sign.
+/// Whether `got` is a result of a flushing device: zeros may have either sign.
 fn is_flushed(got: Scalar, other: Scalar, ulp: f32) -> bool {
     let both_zero = got.as_f32() == 0.0 && other.as_f32() == 0.0;
     accepts(got, other, ulp) || (got.dtype == DType::F32 && both_zero)

@@ -48,7 +48,7 @@ impl LaunchMemory {
         self.part(0, self.len)
     }
 
-    /// What the elements are now.
+    /// The current elements.
     pub fn read(&self) -> Outcome<Vec<Scalar>> {
         let (before, rest) = self.bytes.split_at(self.start);
         let (elements, behind) = rest.split_at(self.len * self.dtype.size());

@@ -101,7 +101,7 @@ impl Model {
         Some(view)
     }
 
-    /// The same base under another shape, given the strides that the view has there.
+    /// Another view of the base: of this shape, with the strides that it has there.
     pub fn reshape(&self, shape: &[usize], strides: &[isize]) -> Model {
         Model { shape: shape.to_vec(), strides: strides.to_vec(), ..self.clone() }
     }

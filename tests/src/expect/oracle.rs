@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
         &self.run.program.insts
     }
 
-    /// Runs everything for one point of the output space; gives what is stored.
+    /// Runs everything for one point of the output space; returns the stored values.
     fn point(&mut self, point: &[usize]) -> Vec<(usize, Scalar)> {
         let end = self.insts().len();
         match self.run.program.form {

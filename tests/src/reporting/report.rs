@@ -15,7 +15,7 @@ pub struct Report {
     pub device: String,
     /// The cases, in the order in which they ran.
     pub cases: Vec<Case>,
-    /// What groups have counted beyond their cases, a line each.
+    /// Counts of groups beyond their cases, a line each.
     pub notes: Vec<String>,
 }
 

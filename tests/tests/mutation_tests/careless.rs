@@ -32,11 +32,11 @@ pub enum Careless {
     PanicsAtSecondFree,
     /// After an error nothing works.
     Gone,
-    /// An error takes what blocks hold.
+    /// An error destroys the contents of blocks.
     Forgets,
     /// A refused launch has written.
     WritesFirst,
-    /// A launch writes past the end of its destination, into what lies beside it.
+    /// A launch writes past the end of its destination, into neighbouring memory.
     PastTheEnd,
     /// A write reaches the element after it.
     WritesOnwards,

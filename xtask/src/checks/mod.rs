@@ -1,8 +1,8 @@
 //! Checks of the sources, and of the product under sanitizers.
 //!
 //! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other
-//! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs` and
-//! `imports.rs` check documents and imports against the sources.
+//! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs`,
+//! `imports.rs` and `unique_names.rs` check documents, imports and names.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
@@ -15,3 +15,5 @@ mod pages;
 pub mod sanitize;
 pub mod targets;
 pub mod types;
+#[cfg(test)]
+mod unique_names;

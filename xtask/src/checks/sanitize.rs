@@ -20,7 +20,7 @@ const FOR_MIRI: [&[&str]; 3] = [
     &["--test", "arrays", "--", "operations_broadcast", "a_view_of"],
 ];
 
-/// Runs what the nightly toolchain offers, then Python's tests; or one of them.
+/// Runs the checks that the nightly toolchain offers, then Python's tests; or one of them.
 pub fn run(arguments: &[String]) -> Result<()> {
     match arguments {
         [] => steps::run(core().into_iter().chain(guarded_memory::steps()).collect()),

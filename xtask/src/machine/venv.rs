@@ -14,7 +14,7 @@ use crate::machine::{process, workspace};
 const PACKAGES: [&str; 7] =
     ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "pytest-xdist", "hypothesis"];
 
-/// What tests need beside NumPy.
+/// The packages that tests need beside NumPy.
 const FOR_TESTS: [&str; 2] = ["pytest", "hypothesis"];
 
 /// The oldest Python that the module is built for.
@@ -28,7 +28,7 @@ venv = '' if u.find_spec('venv') and u.find_spec('ensurepip') else 'no-venv'
 print(sys.version_info[0], sys.version_info[1], free or venv or 'good')
 ";
 
-/// Makes the environment and installs what is missing there.
+/// Makes the environment and installs missing packages.
 pub fn prepare() -> Result<()> {
     let stamp = workspace::venv().join("gpupy-packages.txt");
     let wanted = PACKAGES.join("\n");
@@ -144,7 +144,7 @@ fn candidates() -> Vec<PathBuf> {
     names
 }
 
-/// What [`PROBE`] prints for an interpreter; nothing if there is none of this name.
+/// The output of [`PROBE`] for an interpreter; `None` if there is none of this name.
 fn probe(interpreter: &Path) -> Option<String> {
     process::capture(process::command(interpreter).args(["-c", PROBE])).ok()
 }

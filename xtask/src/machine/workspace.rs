@@ -1,7 +1,7 @@
-//! Where things are in the repository.
+//! The folders and files of the repository.
 //!
-//! Owns the paths that several tasks share. Invariant: nothing here touches the file system.
-//! Not here: what is done with the paths.
+//! Owns the paths that several tasks share. Invariant: nothing here touches the file system. Not here: the use
+//! of the paths.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX, EXE_SUFFIX};
 use std::path::PathBuf;

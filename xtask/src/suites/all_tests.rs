@@ -146,7 +146,7 @@ fn starting() -> Result<Vec<String>> {
     }
 }
 
-/// Takes apart one line of what [`DRIVERS`] prints.
+/// Parses one line of the output of [`DRIVERS`].
 fn driver(line: &str) -> Option<(&str, bool, &str)> {
     let (name, rest) = line.split_once(' ')?;
     let (starts, text) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -24,16 +24,16 @@ use stages::Program;
 
 /// An API that runs programs.
 trait Runs {
-    /// Makes arrays of what is given.
+    /// Makes arrays of the given elements.
     fn upload(&mut self, texels: [usize; 2], given: &[Vec<f32>]) -> Outcome<()>;
 
-    /// Compiles a program for what was uploaded last.
+    /// Compiles a program for the arrays that were uploaded last.
     fn compile(&mut self, program: &Program) -> Outcome<()>;
 
-    /// Runs what was compiled last, to its end.
+    /// Runs the program that was compiled last, to its end.
     fn run(&mut self) -> Outcome<()>;
 
-    /// What the last stage has written, one array after the other.
+    /// The results of the last stage, one array after the other.
     fn results(&mut self) -> Outcome<Vec<f32>>;
 }
 

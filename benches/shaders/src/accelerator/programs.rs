@@ -1,8 +1,9 @@
 //! Six of the article's programs as shaders by hand, on square images of a size that is a multiple of four.
 //!
-//! Four pixels of a grey image are one texel, and so is a pixel in colour that is read at any place. Owns the texts. The
+//! Four pixels of a grey image are one texel, and so is a pixel in colour that is read at any place. Owns the
+//! texts. The
 //! algorithms are those of `examples/accelerator/`, in its order of operations.
-//! Not here: what `VEC4` and its kin stand for (`stages.rs`).
+//! Not here: the meaning of `VEC4` and the like (`stages.rs`).
 
 use crate::accelerator::stages::{Place, Program, Stage};
 
@@ -123,7 +124,7 @@ fn rotate() -> Stage {
 fn corners() -> Vec<Stage> {
     let made = |stage, outputs| (0..outputs).map(|output| Place::Made { stage, output }).collect();
     let mut stages = convolve();
-    // What is at an edge has its own value on the other side, and no half.
+    // A pixel at an edge is its own neighbour beyond it, and the difference is not halved.
     let products = "    VEC4 c = T0(x, y);
     VEC4 l = PICK(x == 0, c.xxxx, T0(max(x - 1, 0), y));
     VEC4 r = PICK(x == W - 1, c.wwww, T0(min(x + 1, W - 1), y));
@@ -172,7 +173,8 @@ fn corners() -> Vec<Stage> {
     stages
 }
 
-/// Four offsets at a time: squared differences summed down into four arrays, then across, where the least so far is kept.
+/// Four offsets at a time: squared differences summed down into four arrays, then across, where the least so
+/// far is kept.
 fn stereo() -> Vec<Stage> {
     let mut stages = Vec::new();
     for group in 0..4 {

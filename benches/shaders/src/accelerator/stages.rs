@@ -27,7 +27,7 @@ pub enum Place {
 
 /// One draw, or dispatch.
 pub struct Stage {
-    /// What it reads.
+    /// The arrays that it reads.
     pub reads: Vec<Place>,
     /// How many arrays it writes.
     pub writes: usize,
@@ -73,7 +73,7 @@ impl Program {
             + "}\n"
     }
 
-    /// The compute shader of a stage: bindings are what it reads, then what it writes.
+    /// The compute shader of a stage: bindings are the arrays that it reads, then those that it writes.
     pub fn wgsl(&self, stage: &Stage) -> String {
         let [across, down] = self.texels;
         let mut text = format!("const W = {across};\nconst H = {down};\n");

@@ -38,7 +38,7 @@ pub struct ProgramInputs {
 impl ProgramInputs {
     pub fn of(program: &Program) -> ProgramInputs {
         let reduce = program.reduce_range();
-        let leaf = |(at, inst): (usize, &gpupy_core::ir::Inst)| {
+        let input = |(at, inst): (usize, &gpupy_core::ir::Inst)| {
             let [a, b, _] = inst.args.map(|arg| arg as usize);
             match inst.op {
                 Op::Load => {
@@ -48,9 +48,9 @@ impl ProgramInputs {
                 _ => None,
             }
         };
-        let all: Vec<RowInput> = program.insts.iter().enumerate().filter_map(leaf).collect();
+        let all: Vec<RowInput> = program.insts.iter().enumerate().filter_map(input).collect();
         let first = reduce.as_ref().map_or(0, |range| range.start);
-        let before = all.iter().filter(|leaf| leaf.at < first).count();
+        let before = all.iter().filter(|input| input.at < first).count();
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
         let gathers = program.insts.iter().any(|inst| inst.op == Op::Gather);
         ProgramInputs { all, reduce, before, gathers, operations: program.operation_count(), dests }

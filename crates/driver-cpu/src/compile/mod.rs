@@ -5,15 +5,15 @@
 //! decides until when a value is needed, and the [`SlotAllocator`](scratch_layout::SlotAllocator), a register
 //! allocator for rows, gives it a row of scratch memory. The [`PlanCompiler`](plan_compiler::PlanCompiler)
 //! builds the plan, with `regions.rs` for loops and branches; `unrolled_loop.rs` writes machine code for loops.
-//! A [`CachedProgram`](kernel_cache::CachedProgram) has its inputs, plans and machine code, kept for the next
+//! A [`CachedProgram`](program_cache::CachedProgram) has its inputs, plans and machine code, kept for the next
 //! launch.
 //!
 //! Imports `rows`, `index_split`, `resources.rs`, `errors.rs` and `gpupy-jit`. Not here: offsets and strides of
 //! a launch (`traversal`), how a plan runs (`run`).
 
 pub mod inputs;
-pub mod kernel_cache;
 pub mod plan_compiler;
+pub mod program_cache;
 mod regions;
 pub mod row_plan;
 pub mod scratch_layout;

@@ -21,29 +21,29 @@ use rustc_hash::FxHashMap;
 
 /// The strides of inputs and destinations along the rows of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StrideVariant {
+pub struct RowVariant {
     /// One for each input.
-    pub leaves: Vec<Stride>,
+    pub inputs: Vec<Stride>,
     /// One for each destination.
     pub dests: Vec<Stride>,
     /// The destination is an operand too: results are computed elsewhere and copied to it last.
     pub in_place: bool,
 }
 
-impl StrideVariant {
+impl RowVariant {
     /// The variant for machine code, where an index value with any step counts as `Unit`.
-    pub fn for_code(&self, leaves: &ProgramInputs) -> gpupy_jit::KernelStrides {
+    pub fn for_code(&self, inputs: &ProgramInputs) -> gpupy_jit::KernelStrides {
         let step = |stride: &Stride| match stride {
             Stride::Unit => gpupy_jit::RowStride::Unit,
             Stride::Zero => gpupy_jit::RowStride::Zero,
             Stride::Any => gpupy_jit::RowStride::Any,
         };
-        let leaf = |(leaf, stride): (&RowInput, &Stride)| match (leaf.operand, step(stride)) {
+        let input = |(input, stride): (&RowInput, &Stride)| match (input.operand, step(stride)) {
             (None, gpupy_jit::RowStride::Any) => gpupy_jit::RowStride::Unit,
             (_, step) => step,
         };
         gpupy_jit::KernelStrides {
-            accesses: leaves.all.iter().zip(&self.leaves).map(leaf).collect(),
+            accesses: inputs.all.iter().zip(&self.inputs).map(input).collect(),
             dests: self.dests.iter().map(step).collect(),
         }
     }
@@ -62,7 +62,7 @@ pub struct RowValue {
 /// # Errors
 /// - `Refused`: regions nest too deeply.
 /// - `Unsupported`: an operation without a row function.
-pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) -> Result<RowPlan> {
+pub fn plan(program: &Program, inputs: &ProgramInputs, variant: &RowVariant) -> Result<RowPlan> {
     let ends = program.region_ends();
     let mut compiler = PlanCompiler {
         program,
@@ -71,8 +71,8 @@ pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) 
         ends,
         values: vec![RowValue { slot: 0, scalar: true }; program.insts.len()],
         results: FxHashMap::default(),
-        leaf_of: leaves.all.iter().enumerate().map(|(number, leaf)| (leaf.at, number)).collect(),
-        direct: direct(program, leaves, variant),
+        input_of: inputs.all.iter().enumerate().map(|(number, input)| (input.at, number)).collect(),
+        direct: direct(program, inputs, variant),
         slots: SlotAllocator::default(),
         steps: Vec::new(),
         depth: 0,
@@ -80,7 +80,7 @@ pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) 
     };
     let mut at = 0;
     let mut reducing = None;
-    if let Some(range) = leaves.reduce.clone() {
+    if let Some(range) = inputs.reduce.clone() {
         compiler.block(&mut at, range.start, None)?;
         let all = program.reductions().map(|reduction| compiler.reduction(&reduction));
         let all = all.collect::<Result<_>>()?;
@@ -93,11 +93,11 @@ pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) 
         at = range.end;
     }
     compiler.block(&mut at, program.insts.len(), None)?;
-    let near: usize = leaves.all.iter().map(|leaf| leaf.size).chain(leaves.dests.clone()).sum();
+    let near: usize = inputs.all.iter().map(|input| input.size).chain(inputs.dests.clone()).sum();
     let PlanCompiler { slots, steps, cost, .. } = compiler;
     let layout = slots.layout(near);
     let moves = |place: &SlotPlace| {
-        matches!(place, SlotPlace::Leaf(_) | SlotPlace::Dest(_) | SlotPlace::Reduced(_))
+        matches!(place, SlotPlace::Input(_) | SlotPlace::Dest(_) | SlotPlace::Reduced(_))
     };
     let all = (0..).zip(&layout.places);
     Ok(RowPlan {
@@ -116,8 +116,8 @@ pub fn plan(program: &Program, leaves: &ProgramInputs, variant: &StrideVariant) 
 /// Values that are computed directly in a destination, with the number of that destination.
 fn direct(
     program: &Program,
-    leaves: &ProgramInputs,
-    variant: &StrideVariant,
+    inputs: &ProgramInputs,
+    variant: &RowVariant,
 ) -> FxHashMap<usize, usize> {
     let mut direct = FxHashMap::default();
     if variant.in_place {
@@ -125,7 +125,7 @@ fn direct(
     }
     let mut depth = 0;
     let mut computed = vec![false; program.insts.len()];
-    let epilogue = leaves.reduce.as_ref().map_or(0, |range| range.end);
+    let epilogue = inputs.reduce.as_ref().map_or(0, |range| range.end);
     for (at, inst) in program.insts.iter().enumerate().skip(epilogue) {
         match inst.op {
             Op::Loop | Op::If => depth += 1,
@@ -145,14 +145,14 @@ fn direct(
 /// The state of a compilation.
 pub struct PlanCompiler<'a> {
     pub program: &'a Program,
-    variant: &'a StrideVariant,
+    variant: &'a RowVariant,
     pub ends: Vec<usize>,
     pub last: Vec<usize>,
     /// The values of the instructions that are compiled already.
     pub values: Vec<RowValue>,
     /// The results of regions and the carried values of loops, by the instruction that opens the region.
     pub results: FxHashMap<usize, Vec<RowValue>>,
-    leaf_of: FxHashMap<usize, usize>,
+    input_of: FxHashMap<usize, usize>,
     direct: FxHashMap<usize, usize>,
     pub slots: SlotAllocator,
     /// The steps of the innermost open region.
@@ -196,24 +196,24 @@ impl PlanCompiler<'_> {
                 list[which]
             }
             Op::Index => {
-                let leaf = self.leaf_of[&at];
-                let scalar = self.variant.leaves[leaf] == Stride::Zero;
+                let input = self.input_of[&at];
+                let scalar = self.variant.inputs[input] == Stride::Zero;
                 let dst = self.slots.value(size, scalar, until);
                 self.spend(!scalar, 60);
-                self.steps.push(RowStep::Index { dst, leaf, wide: !scalar });
+                self.steps.push(RowStep::Index { dst, input, wide: !scalar });
                 RowValue { slot: dst, scalar }
             }
             Op::Load => {
-                let leaf = self.leaf_of[&at];
-                match self.variant.leaves[leaf] {
+                let input = self.input_of[&at];
+                match self.variant.inputs[input] {
                     Stride::Any => {
                         let dst = self.slots.value(size, false, until);
                         self.spend(true, 800);
-                        self.steps.push(RowStep::Load { dst, leaf, size });
+                        self.steps.push(RowStep::Load { dst, input, size });
                         RowValue { slot: dst, scalar: false }
                     }
                     stride => RowValue {
-                        slot: self.slots.at(SlotPlace::Leaf(leaf)),
+                        slot: self.slots.at(SlotPlace::Input(input)),
                         scalar: stride == Stride::Zero,
                     },
                 }
@@ -298,13 +298,13 @@ impl PlanCompiler<'_> {
                 .with("dtype", dtype)
         };
         self.spend(true, 60);
-        let leaf = match self.slots.place(value.slot) {
-            SlotPlace::Leaf(leaf) => Some(leaf),
+        let input = match self.slots.place(value.slot) {
+            SlotPlace::Input(input) => Some(input),
             _ => None,
         };
         Ok(RowReduction {
             value: value.slot,
-            leaf,
+            input,
             op,
             dtype,
             size,

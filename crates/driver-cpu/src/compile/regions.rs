@@ -92,9 +92,9 @@ impl PlanCompiler<'_> {
         self.slots.at_least(TOGETHER);
         let open = self.slots.row(DType::Bool.size(), until);
         let count = count.slot;
-        let turns = CompiledLoop { count, carried: rows, known, open, several, one };
+        let compiled = CompiledLoop { count, carried: rows, known, open, several, one };
         self.spend_on(region, end);
-        self.steps.push(RowStep::CompiledLoop(Box::new(turns)));
+        self.steps.push(RowStep::CompiledLoop(Box::new(compiled)));
         *at = end;
         true
     }

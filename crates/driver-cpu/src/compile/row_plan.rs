@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 pub enum Stride {
     /// To the next element in memory.
     Unit,
-    /// The same element again (stride 0).
+    /// One element for the whole row (stride 0).
     Zero,
     /// Any other stride.
     Any,
@@ -36,7 +36,7 @@ pub enum SlotPlace {
     /// A literal of the plan.
     Literal(usize),
     /// The element of an input at the start of the row; an input of stride class `Any` has none.
-    Leaf(usize),
+    Input(usize),
     /// The element of a destination at the start of the row.
     Dest(usize),
     /// The results of a reduction, by its number.
@@ -48,9 +48,9 @@ pub enum RowStep {
     /// An operation.
     Row { f: RowFn, dst: SlotIndex, args: [SlotIndex; 3], wide: bool },
     /// Copies an input of any stride into a row.
-    Load { dst: SlotIndex, leaf: usize, size: usize },
+    Load { dst: SlotIndex, input: usize, size: usize },
     /// Computes the values of an `index` input.
-    Index { dst: SlotIndex, leaf: usize, wide: bool },
+    Index { dst: SlotIndex, input: usize, wide: bool },
     /// Gathers elements of an operand.
     Gather { dst: SlotIndex, operand: usize, numbers: SlotIndex, size: usize, wide: bool },
     /// Copies a row, or broadcasts a scalar over one.
@@ -139,7 +139,7 @@ pub struct RowReduction {
     /// The operand: a row.
     pub value: SlotIndex,
     /// The input whose elements are that row in place, if there is one.
-    pub leaf: Option<usize>,
+    pub input: Option<usize>,
     pub op: Op,
     pub dtype: DType,
     /// Bytes of an element.
@@ -180,12 +180,12 @@ impl RowReduction {
     /// The operand that machine code computes for it; `None` where that is an input in place.
     pub fn computed(&self, lanes: bool) -> Option<ComputedValue> {
         let (value, size, adds) = (self.value, self.size, lanes && self.adds());
-        self.leaf.is_none().then_some(ComputedValue { value, size, adds })
+        self.input.is_none().then_some(ComputedValue { value, size, adds })
     }
 
     /// Whether machine code could add its operand to the lanes of the tree: a sum of computed floats.
     pub fn adds(&self) -> bool {
-        self.op == Op::Add && matches!(self.dtype, DType::F32 | DType::F64) && self.leaf.is_none()
+        self.op == Op::Add && matches!(self.dtype, DType::F32 | DType::F64) && self.input.is_none()
     }
 }
 

@@ -1,15 +1,15 @@
 //! Library operations: the whole-program forms, which are scans, sorts and matrix products.
 //!
 //! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in
-//! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs` and `vector_sort.rs`; products in `matmul.rs`,
+//! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs` and `vector_sort.rs`; products in `gemm.rs`,
 //! and gemv-like ones in `skinny_product.rs`, cut into the tiles of `product_tile.rs`. Invariants: threads
 //! write different elements; bits do not depend on the number of threads, except for products of floats.
 //!
 //! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
 
 mod chunked_scan;
+mod gemm;
 mod library_launch;
-mod matmul;
 mod product_tile;
 mod radix_sort;
 mod skinny_product;
@@ -51,7 +51,7 @@ pub fn launch(
     let whole = LibraryLaunch { shape: launch.shape, dtype: loads[0].dtype, reads, dest };
     match (rest[0].op, program.form) {
         (_, Form::Scan { op }) => chunked_scan::run(&whole, op, executor)?,
-        (_, Form::MatMul) => matmul::run(&whole, executor)?,
+        (_, Form::MatMul) => gemm::run(&whole, executor)?,
         (op, _) => sort::run(&whole, op == Op::ArgSort, executor)?,
     }
     Ok(Evaluated { launches: 1, ..Evaluated::default() })

@@ -1,6 +1,6 @@
 //! Tiles of the results of matrix products.
 //!
-//! Owns [`ProductTile`]. Not here: how a product is cut (`matmul.rs`, `skinny_product.rs`).
+//! Owns [`ProductTile`]. Not here: how a product is cut (`gemm.rs`, `skinny_product.rs`).
 
 use std::ops::Range;
 

@@ -101,14 +101,14 @@ impl LaunchItems<'_> {
         let last = self.shape.len() - 1;
         let from = point[last] * REDUCE_CHUNK;
         let count = REDUCE_CHUNK.min(self.shape[last] - from);
-        let mut input = point.clone();
-        input[last] = from;
+        let mut input_point = point.clone();
+        input_point[last] = from;
         let all: SmallVec<[LaneRows<'_>; 2]> = reducing
             .all
             .iter()
             .zip(&buffers.results)
             .map(|(reduction, first)| {
-                let lying = self.lying_rows(reducing, reduction, &input);
+                let lying = self.lying_rows(reducing, reduction, &input_point);
                 LaneRows { reduction, first: *first, n, lying }
             })
             .collect();
@@ -118,8 +118,14 @@ impl LaunchItems<'_> {
                 combine_lying(&all, count);
             } else {
                 for k in 0..count {
-                    input[last] = from + k;
-                    self.input(frame, (reducing, buffers), &input, self.rows.axis, n);
+                    input_point[last] = from + k;
+                    self.compute_operands(
+                        frame,
+                        (reducing, buffers),
+                        &input_point,
+                        self.rows.axis,
+                        n,
+                    );
                     for (which, lanes) in all.iter().enumerate() {
                         lanes.take(k, self.value(frame, (reducing, buffers), which));
                     }
@@ -136,8 +142,9 @@ impl LaunchItems<'_> {
         reduction: &RowReduction,
         point: &[usize],
     ) -> Option<(*const u8, isize)> {
-        let leaf = reduction.leaf.filter(|_| self.kernel.is_none() && reducing.steps.is_empty())?;
-        let walk = self.leaves[leaf].walk(point, point.len() - 1);
+        let input =
+            reduction.input.filter(|_| self.kernel.is_none() && reducing.steps.is_empty())?;
+        let walk = self.inputs[input].walk(point, point.len() - 1);
         Some((walk.ptr.cast_const(), walk.step))
     }
 }

@@ -18,29 +18,29 @@ impl RowFrame<'_> {
     ///
     /// # Safety
     /// As for [`RowFrame::run`].
-    pub unsafe fn run_compiled_loop(&self, turns: &CompiledLoop, n: usize) {
+    pub unsafe fn run_compiled_loop(&self, compiled: &CompiledLoop, n: usize) {
         // SAFETY: the slot of the count holds an int32.
-        let count = unsafe { self.slot(turns.count).cast::<i32>().read_unaligned() };
+        let count = unsafe { self.slot(compiled.count).cast::<i32>().read_unaligned() };
         for first in (0..n).step_by(TOGETHER) {
             // SAFETY: the row has these elements.
-            unsafe { self.run_together(turns, count, first, TOGETHER.min(n - first)) }
+            unsafe { self.run_together(compiled, count, first, TOGETHER.min(n - first)) }
         }
     }
 
     /// # Safety
     /// As for [`RowFrame::run`]; the row has `n` elements from `first` on, at most `TOGETHER`.
-    unsafe fn run_together(&self, turns: &CompiledLoop, count: i32, first: usize, n: usize) {
+    unsafe fn run_together(&self, compiled: &CompiledLoop, count: i32, first: usize, n: usize) {
         let row = |slot, size: usize| StridedPointer {
             ptr: self.slot(slot).wrapping_add(first * size),
             step: size as isize,
         };
-        let open = row(turns.open, 1);
-        let carried = turns.carried.len();
+        let open = row(compiled.open, 1);
+        let carried = compiled.carried.len();
         let rows = |pick: fn(&Carried) -> u32| {
-            turns.carried.iter().map(move |one| row(pick(one), one.size))
+            compiled.carried.iter().map(move |one| row(pick(one), one.size))
         };
         let own: SmallVec<[StridedPointer; 16]> = rows(|one| one.own).collect();
-        let known = turns.known.iter().map(|known| match known.left {
+        let known = compiled.known.iter().map(|known| match known.left {
             Some(_) => row(known.slot, known.size),
             None => StridedPointer { ptr: self.slot(known.slot), step: 0 },
         });
@@ -54,9 +54,9 @@ impl RowFrame<'_> {
         let mut iterations = count.max(0);
         let mut has_run = false;
         while iterations > 0 {
-            let (several, unrolled) = &turns.several;
+            let (several, unrolled) = &compiled.several;
             let (kernel, done) =
-                if iterations >= *unrolled { (several, *unrolled) } else { (&turns.one, 1) };
+                if iterations >= *unrolled { (several, *unrolled) } else { (&compiled.one, 1) };
             let (accesses_at, dests_at) = (accesses.as_ptr(), dests.as_ptr());
             let params = std::ptr::null();
             let row =
@@ -77,7 +77,7 @@ impl RowFrame<'_> {
             }
             if left.count > FEWEST && still <= left.count / 4 * 3 {
                 let mut known = SmallVec::<[(usize, StridedPointer); 16]>::new();
-                known.extend(turns.known.iter().enumerate().filter_map(|(k, known)| {
+                known.extend(compiled.known.iter().enumerate().filter_map(|(k, known)| {
                     known.left.map(|slot| (carried + k, row_of(self.slot(slot), first, known.size)))
                 }));
                 // SAFETY: rows have these elements, and the rows of `own` and of invariants are written only here.
@@ -137,7 +137,7 @@ impl ActiveElements {
             unsafe { copied(*from, *from, stay.iter().copied().zip(0..)) };
         }
         for (number, to) in known {
-            // SAFETY: `accesses` holds the active elements, and `own` has room for all elements of the row.
+            // SAFETY: the compacted row has room for the active elements, which move towards the front in order.
             unsafe { copied(accesses[*number], *to, stay.iter().copied().zip(0..)) };
             accesses[*number] = *to;
         }

@@ -7,7 +7,7 @@
 
 use crate::blocks::Blocks;
 use crate::compile::inputs::{ProgramInputs, RowInput};
-use crate::compile::kernel_cache::{CachedProgram, StrideKey};
+use crate::compile::program_cache::{CachedProgram, StrideKey};
 use crate::compile::row_plan::{RowPlan, RowStep, SlotPlace, Stride};
 use crate::rows::RowFn;
 use crate::run::launch_items::{self, APART};
@@ -44,11 +44,11 @@ const NOWHERE: RowStrides<'static> = RowStrides { strides: &[], size: 0 };
 /// # Errors
 /// - `Invalid`: the launch names a block that does not exist.
 pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> Result<bool> {
-    let leaves = &known.leaves;
-    let ([outer @ .., n], None, false) = (launch.shape, &leaves.reduce, leaves.gathers) else {
+    let inputs = &known.inputs;
+    let ([outer @ .., n], None, false) = (launch.shape, &inputs.reduce, inputs.gathers) else {
         return Ok(false);
     };
-    let (lined, rows) = (leaves.all.len() + leaves.dests.len(), outer.iter().product::<usize>());
+    let (lined, rows) = (inputs.all.len() + inputs.dests.len(), outer.iter().product::<usize>());
     let (most, long) = LONG_ROWS;
     if lined > MOST || !(1..=if *n < long { ROWS } else { most }).contains(&rows) {
         return Ok(false);
@@ -63,15 +63,15 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
         ways.add(way);
         is_apart |= way == Stride::Any;
     };
-    let (of_leaves, of_dests) = walks.split_at_mut(leaves.all.len());
-    for (walk, RowInput { operand, access, size, .. }) in of_leaves.iter_mut().zip(&leaves.all) {
+    let (of_inputs, of_dests) = walks.split_at_mut(inputs.all.len());
+    for (walk, RowInput { operand, access, size, .. }) in of_inputs.iter_mut().zip(&inputs.all) {
         let base = match operand {
             Some(operand) => blocks.named(launch.operands[*operand], launch)?.0,
             None => std::ptr::null_mut(),
         };
         add(walk, &launch.accesses[*access], base, *size);
     }
-    for (walk, (dest, size)) in of_dests.iter_mut().zip(launch.dests.iter().zip(&leaves.dests)) {
+    for (walk, (dest, size)) in of_dests.iter_mut().zip(launch.dests.iter().zip(&inputs.dests)) {
         add(walk, &dest.access, blocks.named(dest.block, launch)?.0, *size);
     }
     ways.end(launch.dests.iter().any(|dest| launch.operands.contains(&dest.block)));
@@ -84,9 +84,9 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     if *n > longest || time >= 1000 * SHARED || !prepared.is_settled() {
         return Ok(false);
     }
-    let count = leaves.all.len();
+    let count = inputs.all.len();
     // A single row needs no strides between rows.
-    let lines = if outer.is_empty() { [NOWHERE; MOST] } else { lines(leaves, launch) };
+    let lines = if outer.is_empty() { [NOWHERE; MOST] } else { lines(inputs, launch) };
     if let Some(kernel) = kernel {
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
@@ -107,10 +107,10 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
         return Ok(true);
     }
     launch_items::with_scratch(|scratch| {
-        let dests = leaves.dests.len();
+        let dests = inputs.dests.len();
         let mut frame = RowFrame::new(plan, scratch, (count, dests), &[], launch.params, 0)?;
         each_row(outer, &lines, &mut walks, |walks| {
-            frame.leaves.copy_from_slice(&walks[..count]);
+            frame.inputs.copy_from_slice(&walks[..count]);
             frame.dests.copy_from_slice(&walks[count..count + dests]);
             frame.moved(&[]);
             // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most the plan's tile.
@@ -121,11 +121,11 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
 }
 
 /// The strides of the inputs, then of the destinations of a launch that has few.
-fn lines<'a>(leaves: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; MOST] {
-    let of_leaves = leaves.all.iter().map(|leaf| (&launch.accesses[leaf.access], leaf.size));
-    let dests = launch.dests.iter().map(|dest| &dest.access).zip(leaves.dests.iter().copied());
+fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; MOST] {
+    let of_inputs = inputs.all.iter().map(|input| (&launch.accesses[input.access], input.size));
+    let dests = launch.dests.iter().map(|dest| &dest.access).zip(inputs.dests.iter().copied());
     let mut lines = [NOWHERE; MOST];
-    for (line, (access, size)) in lines.iter_mut().zip(of_leaves.chain(dests)) {
+    for (line, (access, size)) in lines.iter_mut().zip(of_inputs.chain(dests)) {
         *line = RowStrides { strides: &access.strides, size: size as isize };
     }
     lines
@@ -185,7 +185,7 @@ fn operation<'a>(
     plan: &RowPlan,
     lines: &[RowStrides<'a>; MOST],
     walks: &[StridedPointer; MOST],
-    leaves: usize,
+    inputs: usize,
     params: &[u64],
 ) -> Option<(RowFn, [RowStrides<'a>; MOST], [StridedPointer; MOST])> {
     let ([RowStep::Row { f, dst, args: [a, b, c], wide: true }], 0) =
@@ -197,8 +197,8 @@ fn operation<'a>(
         ([NOWHERE; MOST], [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST]);
     for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
         let number = match plan.slots[*slot as usize] {
-            SlotPlace::Leaf(leaf) => leaf,
-            SlotPlace::Dest(dest) => leaves + dest,
+            SlotPlace::Input(input) => input,
+            SlotPlace::Dest(dest) => inputs + dest,
             SlotPlace::Param(slot) => {
                 places[at].ptr = (&raw const params[slot]).cast_mut().cast();
                 continue;

@@ -3,7 +3,7 @@
 //! Only whole chunks are summed this way; the rest of a row is reduced like any other (`launch_items.rs`).
 //! Machine code stores the operands of other reductions of the program meanwhile.
 //!
-//! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`kernel_cache.rs`).
+//! Not here: the code (`gpupy-jit`, `Step::Lanes`), which sums have it (`program_cache.rs`).
 
 use crate::compile::row_plan::{ReducePlan, RowReduction};
 use crate::rows::{self, RowFn};
@@ -46,7 +46,7 @@ impl LaunchItems<'_> {
         let mut point = Point::from(point);
         for first in (0..chunks).step_by(together) {
             let count = together.min(chunks - first);
-            walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], &point, last);
+            walk(&mut frame.inputs[..self.before], &self.inputs[..self.before], &point, last);
             for ((reduction, left), which) in reducing.all.iter().zip(&left).zip(0..) {
                 if let (Unreduced::Lanes(_), Some(lanes)) = (left, buffers.added.row(which)) {
                     // SAFETY: the row holds a tile, and `together` chunks have no more lanes than that.
@@ -55,7 +55,7 @@ impl LaunchItems<'_> {
             }
             let row = RowArguments {
                 n: count * REDUCE_CHUNK,
-                accesses: frame.leaves.as_ptr(),
+                accesses: frame.inputs.as_ptr(),
                 dests: buffers.added.walks.as_ptr(),
                 params: self.params.as_ptr(),
             };
@@ -64,9 +64,9 @@ impl LaunchItems<'_> {
             unsafe { kernel.run(&row) }
             for ((reduction, left), which) in reducing.all.iter().zip(&left).zip(0..) {
                 let out = buffers.results[which].wrapping_add(first * reduction.size);
-                let from = match (buffers.added.row(which), reduction.leaf) {
+                let from = match (buffers.added.row(which), reduction.input) {
                     (Some(row), _) => row.cast_const(),
-                    (None, Some(leaf)) => frame.leaves[leaf].ptr.cast_const(),
+                    (None, Some(input)) => frame.inputs[input].ptr.cast_const(),
                     (None, None) => continue,
                 };
                 // SAFETY: `from` holds the lanes or elements of `count` chunks, and `out` has room for their results.

@@ -54,7 +54,7 @@ pub struct LaunchItems<'a> {
     pub before: usize,
     /// The space of the results.
     pub rows: IterationSpace,
-    pub leaves: &'a [StridedAccess<'a>],
+    pub inputs: &'a [StridedAccess<'a>],
     /// Inputs of a map that are expanded into scratch rows.
     pub expanded: &'a [ShortRowCopy<'a>],
     /// Destinations of a map that are scattered from scratch rows.
@@ -112,7 +112,7 @@ impl LaunchItems<'_> {
                 Some(reducing) => self.sizes().bytes(reducing),
                 None => self.copied_bytes(),
             };
-            let walks = (self.leaves.len(), self.dests.len());
+            let walks = (self.inputs.len(), self.dests.len());
             let mut frame =
                 RowFrame::new(self.plan, scratch, walks, self.operands, self.params, beyond)?;
             let base = frame.beyond;
@@ -150,22 +150,22 @@ impl LaunchItems<'_> {
     /// Runs items of a map by machine code.
     fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
         let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
-        let mut leaves: SmallVec<[StridedPointer; 8]> =
-            SmallVec::from_elem(nowhere, self.leaves.len());
+        let mut inputs: SmallVec<[StridedPointer; 8]> =
+            SmallVec::from_elem(nowhere, self.inputs.len());
         let mut dests: SmallVec<[StridedPointer; 4]> =
             SmallVec::from_elem(nowhere, self.dests.len());
         let mut point = Point::new();
         let mut filled: SmallVec<[ExpandedRow; 4]> = SmallVec::from_elem(None, self.expanded.len());
         for item in items {
             let n = self.rows.item(item, &mut point);
-            walk(&mut leaves, self.leaves, &point, self.rows.axis);
+            walk(&mut inputs, self.inputs, &point, self.rows.axis);
             walk(&mut dests, self.dests, &point, self.rows.axis);
             // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
-            unsafe { self.expand_leaves(&mut leaves, &point, n, beyond, &mut filled) };
+            unsafe { self.expand_inputs(&mut inputs, &point, n, beyond, &mut filled) };
             self.compute_aside(&mut dests, beyond);
             let row = RowArguments {
                 n,
-                accesses: leaves.as_ptr(),
+                accesses: inputs.as_ptr(),
                 dests: dests.as_ptr(),
                 params: self.params.as_ptr(),
             };
@@ -191,11 +191,11 @@ impl LaunchItems<'_> {
         filled: &mut [ExpandedRow],
     ) {
         let axis = self.rows.axis;
-        walk(&mut frame.leaves[self.before..], &self.leaves[self.before..], point, axis);
+        walk(&mut frame.inputs[self.before..], &self.inputs[self.before..], point, axis);
         walk(frame.dests, self.dests, point, axis);
         let beyond = frame.beyond;
         // SAFETY: the points are in the space, and `beyond` has room for the copied rows.
-        unsafe { self.expand_leaves(frame.leaves, point, n, beyond, filled) };
+        unsafe { self.expand_inputs(frame.inputs, point, n, beyond, filled) };
         self.compute_aside(frame.dests, beyond);
         frame.moved(reduced);
         // SAFETY: the points are in the space, and `n` is at most a tile.
@@ -243,9 +243,9 @@ impl LaunchItems<'_> {
     ///
     /// # Safety
     /// The point and the `n - 1` points after it are in the space; `rows` has room for the scratch rows.
-    unsafe fn expand_leaves(
+    unsafe fn expand_inputs(
         &self,
-        leaves: &mut [StridedPointer],
+        inputs: &mut [StridedPointer],
         point: &[usize],
         n: usize,
         rows: *mut u8,
@@ -254,7 +254,7 @@ impl LaunchItems<'_> {
         for ((k, expanded), filled) in self.expanded.iter().enumerate().zip(filled) {
             let row = rows.wrapping_add(k * self.expanded_bytes());
             // SAFETY: the points are in the space, and the scratch row has room for them.
-            leaves[expanded.which] = unsafe { expanded.expand(row, point, n, filled) };
+            inputs[expanded.which] = unsafe { expanded.expand(row, point, n, filled) };
         }
     }
 
@@ -280,7 +280,7 @@ impl LaunchItems<'_> {
     ///
     /// # Safety
     /// The point and the `n - 1` points after it along the axis are in the input space.
-    pub unsafe fn input(
+    pub unsafe fn compute_operands(
         &self,
         frame: &mut RowFrame<'_>,
         (reducing, buffers): (&ReducePlan, &ReduceScratch),
@@ -288,11 +288,11 @@ impl LaunchItems<'_> {
         axis: usize,
         n: usize,
     ) {
-        walk(&mut frame.leaves[..self.before], &self.leaves[..self.before], point, axis);
+        walk(&mut frame.inputs[..self.before], &self.inputs[..self.before], point, axis);
         if let Some(kernel) = self.kernel {
             let row = RowArguments {
                 n,
-                accesses: frame.leaves.as_ptr(),
+                accesses: frame.inputs.as_ptr(),
                 dests: buffers.stored.walks.as_ptr(),
                 params: self.params.as_ptr(),
             };
@@ -311,15 +311,15 @@ impl LaunchItems<'_> {
         (reducing, buffers): (&ReducePlan, &ReduceScratch),
         which: usize,
     ) -> *const u8 {
-        let RowReduction { leaf, value, .. } = reducing.all[which];
-        match (leaf, self.kernel.and_then(|_| buffers.stored.row(which))) {
-            (Some(leaf), _) => frame.leaves[leaf].ptr,
+        let RowReduction { input, value, .. } = reducing.all[which];
+        match (input, self.kernel.and_then(|_| buffers.stored.row(which))) {
+            (Some(input), _) => frame.inputs[input].ptr,
             (None, Some(row)) => row,
             (None, None) => frame.slot(value),
         }
     }
 
-    /// RowArguments reduction: reduces along the last axis into the rows of results.
+    /// Row reduction: reduces along the last axis into the rows of results.
     ///
     /// # Safety
     /// The point and the `n - 1` points after it are in the output space.
@@ -332,25 +332,25 @@ impl LaunchItems<'_> {
     ) {
         let last = self.shape.len() - 1;
         let extent = self.shape[last];
-        let mut input = point.clone();
+        let mut input_point = point.clone();
         if self.rows.axis == last {
             let start = point[last] * REDUCE_CHUNK;
             let (mut from, until) = (start, extent.min(start + n * REDUCE_CHUNK));
             if let Some(kernel) = self.lanes {
                 let chunks = (until - from) / REDUCE_CHUNK;
-                input[last] = from;
+                input_point[last] = from;
                 // SAFETY: the chunks are in the input space, and the results' rows have room for one of each.
-                unsafe { self.add_up(frame, (reducing, buffers), kernel, &input, chunks) };
+                unsafe { self.add_up(frame, (reducing, buffers), kernel, &input_point, chunks) };
                 from += chunks * REDUCE_CHUNK;
             }
             for piece in (from..until).step_by(self.tile()) {
                 let m = self.tile().min(until - piece);
-                input[last] = piece;
+                input_point[last] = piece;
                 let done = (piece - start) / REDUCE_CHUNK;
                 // SAFETY: the pieces of rows are in the input space, and the results' rows have room for one of
                 // each chunk.
                 unsafe {
-                    self.input(frame, (reducing, buffers), &input, last, m);
+                    self.compute_operands(frame, (reducing, buffers), &input_point, last, m);
                     for (which, reduction) in reducing.all.iter().enumerate() {
                         let row = self.value(frame, (reducing, buffers), which);
                         let out = buffers.results[which].add(done * reduction.size);
@@ -364,10 +364,10 @@ impl LaunchItems<'_> {
         let together = if self.follow(extent) { (self.tile() / extent).max(1) } else { 1 };
         for first in (0..n).step_by(together) {
             let m = together.min(n - first);
-            input[self.rows.axis] = point[self.rows.axis] + first;
+            input_point[self.rows.axis] = point[self.rows.axis] + first;
             // SAFETY: rows are in the input space, and the results' rows have room for one of each.
             unsafe {
-                self.input(frame, (reducing, buffers), &input, last, m * extent);
+                self.compute_operands(frame, (reducing, buffers), &input_point, last, m * extent);
                 for (which, reduction) in reducing.all.iter().enumerate() {
                     let row = self.value(frame, (reducing, buffers), which);
                     let out = buffers.results[which].add(first * reduction.size);
@@ -380,7 +380,7 @@ impl LaunchItems<'_> {
     /// Whether rows are contiguous for all inputs of the input space.
     fn follow(&self, extent: usize) -> bool {
         let (axis, last) = (self.rows.axis, self.shape.len() - 1);
-        follow(self.leaves[..self.before].iter(), axis, last, extent)
+        follow(self.inputs[..self.before].iter(), axis, last, extent)
     }
 }
 

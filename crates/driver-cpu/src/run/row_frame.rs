@@ -16,15 +16,15 @@ use gpupy_jit::StridedPointer;
 #[derive(Default)]
 pub struct ThreadScratch {
     /// Whole cache lines, so that rows are aligned.
-    lines: Vec<CacheLine>,
+    lines: Vec<ScratchLine>,
     slots: Vec<*mut u8>,
-    pub leaves: Vec<StridedPointer>,
+    pub inputs: Vec<StridedPointer>,
     pub dests: Vec<StridedPointer>,
 }
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct CacheLine(#[allow(dead_code)] [u8; 64]);
+struct ScratchLine(#[allow(dead_code)] [u8; 64]);
 
 impl ThreadScratch {
     /// At least `count` bytes of initialised memory.
@@ -36,7 +36,7 @@ impl ThreadScratch {
         if self.lines.len() < lines {
             let more = lines - self.lines.len();
             memory::reserve(&mut self.lines, more)?;
-            self.lines.resize(lines, CacheLine([0; 64]));
+            self.lines.resize(lines, ScratchLine([0; 64]));
         }
         Ok(self.lines.as_mut_ptr().cast())
     }
@@ -47,7 +47,7 @@ pub struct RowFrame<'a> {
     pub plan: &'a RowPlan,
     slots: &'a mut [*mut u8],
     /// Walks along the current row, by input.
-    pub leaves: &'a mut [StridedPointer],
+    pub inputs: &'a mut [StridedPointer],
     /// Walks along the current row, by destination.
     pub dests: &'a mut [StridedPointer],
     /// The first element of each operand, and the number of its elements.
@@ -64,7 +64,7 @@ impl<'a> RowFrame<'a> {
     pub fn new(
         plan: &'a RowPlan,
         scratch: &'a mut ThreadScratch,
-        (leaves, dests): (usize, usize),
+        (inputs, dests): (usize, usize),
         operands: &'a [(*mut u8, usize)],
         params: &'a [u64],
         beyond: usize,
@@ -77,16 +77,18 @@ impl<'a> RowFrame<'a> {
             SlotPlace::Scratch(at) => base.wrapping_add(at),
             SlotPlace::Param(slot) => (&raw const params[slot]).cast_mut().cast(),
             SlotPlace::Literal(slot) => (&raw const plan.literals[slot]).cast_mut().cast(),
-            SlotPlace::Leaf(_) | SlotPlace::Dest(_) | SlotPlace::Reduced(_) => std::ptr::null_mut(),
+            SlotPlace::Input(_) | SlotPlace::Dest(_) | SlotPlace::Reduced(_) => {
+                std::ptr::null_mut()
+            }
         }));
-        scratch.leaves.clear();
-        scratch.leaves.resize(leaves, nowhere);
+        scratch.inputs.clear();
+        scratch.inputs.resize(inputs, nowhere);
         scratch.dests.clear();
         scratch.dests.resize(dests, nowhere);
         Ok(RowFrame {
             plan,
             slots: &mut scratch.slots,
-            leaves: &mut scratch.leaves,
+            inputs: &mut scratch.inputs,
             dests: &mut scratch.dests,
             operands,
             beyond: base.wrapping_add(own),
@@ -97,7 +99,7 @@ impl<'a> RowFrame<'a> {
     pub fn moved(&mut self, reduced: &[*mut u8]) {
         for slot in &self.plan.moving {
             self.slots[*slot as usize] = match self.plan.slots[*slot as usize] {
-                SlotPlace::Leaf(leaf) => self.leaves[leaf].ptr,
+                SlotPlace::Input(input) => self.inputs[input].ptr,
                 SlotPlace::Dest(dest) => self.dests[dest].ptr,
                 SlotPlace::Reduced(which) => reduced[which],
                 SlotPlace::Scratch(_) | SlotPlace::Param(_) | SlotPlace::Literal(_) => continue,
@@ -135,12 +137,12 @@ impl<'a> RowFrame<'a> {
                     let args = args.map(|slot| self.slot(slot).cast_const());
                     f(self.slot(*dst), args, rows_of(*wide));
                 }
-                RowStep::Load { dst, leaf, size } => {
-                    let StridedPointer { ptr, step } = self.leaves[*leaf];
+                RowStep::Load { dst, input, size } => {
+                    let StridedPointer { ptr, step } = self.inputs[*input];
                     rows::copy(*size, (self.slot(*dst), *size as isize), (ptr, step), n);
                 }
-                RowStep::Index { dst, leaf, wide } => {
-                    let StridedPointer { ptr: first, step } = self.leaves[*leaf];
+                RowStep::Index { dst, input, wide } => {
+                    let StridedPointer { ptr: first, step } = self.inputs[*input];
                     rows::index(self.slot(*dst), first as i64, step as i64, rows_of(*wide));
                 }
                 RowStep::Gather { dst, operand, numbers, size, wide } => {
@@ -160,7 +162,7 @@ impl<'a> RowFrame<'a> {
                     rows::copy(*size, (ptr, step), (self.slot(*src), from), n);
                 }
                 RowStep::Loop(region) => self.run_loop(region, n),
-                RowStep::CompiledLoop(turns) => self.run_compiled_loop(turns, n),
+                RowStep::CompiledLoop(compiled) => self.run_compiled_loop(compiled, n),
                 RowStep::If(choice) => drop(self.choose(choice, n)),
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Owns [`ChunkScheduler`]. Every thread owns a range of the items, the same range in every work of that many
 //! items. It takes chunks from the front, and in every other work from the end: consecutive works then find in
-//! the processor's cache what the one before touched last. A thread with an empty range steals from the far
+//! the processor's cache the items that the one before touched last. A thread with an empty range steals from the far
 //! ends of other ranges, so late workers delay nothing. Chunks become smaller towards the end, so that all
 //! threads finish at about the same time. Invariant: every item is taken once.
 //!

@@ -40,7 +40,7 @@ pub struct Coalesced {
 /// The launch with coalesced axes, if that costs less than `cost` nanoseconds.
 pub fn coalesced(
     shape: &[usize],
-    leaves: &[StridedAccess<'_>],
+    inputs: &[StridedAccess<'_>],
     dests: &[StridedAccess<'_>],
     cost: f64,
 ) -> Option<Coalesced> {
@@ -51,7 +51,7 @@ pub fn coalesced(
     }
     let parts = points / extent * dests.len();
     let part_cost = parts as f64 * PIECE;
-    let scattered = if part_cost < cost { scattered(shape, leaves, dests) } else { None };
+    let scattered = if part_cost < cost { scattered(shape, inputs, dests) } else { None };
     let limit = if scattered.is_some() { part_cost } else { cost };
     let (axis, last) = (shape.len() - 2, shape.len() - 1);
     let follows = |line: &StridedAccess<'_>| {
@@ -59,16 +59,16 @@ pub fn coalesced(
         strides[axis] == strides[last] * extent as i64
     };
     let beside = |line: &StridedAccess<'_>| follows(line) && line.access.strides[last] == 1;
-    let all = leaves.iter().enumerate();
+    let all = inputs.iter().enumerate();
     let expanded: SmallVec<[usize; 4]> =
-        all.filter(|(_, line)| !follows(line)).map(|(leaf, _)| leaf).collect();
+        all.filter(|(_, line)| !follows(line)).map(|(input, _)| input).collect();
     // Index values are computed, not copied.
     let possible = dests.iter().all(beside)
-        && expanded.iter().all(|leaf| !leaves[*leaf].base.is_null())
-        && leaves
+        && expanded.iter().all(|input| !inputs[*input].base.is_null())
+        && inputs
             .iter()
             .all(|line| beside(line) || !follows(line) || line.access.strides[last] == 0);
-    let pieces: usize = expanded.iter().map(|leaf| pieces(shape, &leaves[*leaf])).sum();
+    let pieces: usize = expanded.iter().map(|input| pieces(shape, &inputs[*input])).sum();
     if !possible || pieces as f64 * PIECE >= limit {
         return scattered;
     }
@@ -84,10 +84,10 @@ pub fn coalesced(
             .map(|(_, stride)| stride)
             .collect(),
     };
-    let mut accesses: Vec<Access> = leaves.iter().chain(dests).map(merged).collect();
-    for leaf in &expanded {
+    let mut accesses: Vec<Access> = inputs.iter().chain(dests).map(merged).collect();
+    for input in &expanded {
         // Its stride along the scratch row.
-        if let Some(stride) = accesses[*leaf].strides.last_mut() {
+        if let Some(stride) = accesses[*input].strides.last_mut() {
             *stride = 1;
         }
     }
@@ -98,9 +98,9 @@ pub fn coalesced(
 }
 
 /// The number of pieces that are copied to expand an input.
-fn pieces(shape: &[usize], leaf: &StridedAccess<'_>) -> usize {
+fn pieces(shape: &[usize], input: &StridedAccess<'_>) -> usize {
     let [far @ .., outer, extent] = shape else { return 0 };
-    let (of_far, strides) = leaf.access.strides.split_at(far.len());
+    let (of_far, strides) = input.access.strides.split_at(far.len());
     let far: usize = far.iter().product();
     match (strides[0], of_far.iter().all(|step| *step == 0)) {
         // A scratch row that is the same everywhere is expanded once.
@@ -115,7 +115,7 @@ fn pieces(shape: &[usize], leaf: &StridedAccess<'_>) -> usize {
 /// are scattered.
 fn scattered(
     shape: &[usize],
-    leaves: &[StridedAccess<'_>],
+    inputs: &[StridedAccess<'_>],
     dests: &[StridedAccess<'_>],
 ) -> Option<Coalesced> {
     let last = shape.len() - 1;
@@ -125,7 +125,7 @@ fn scattered(
         (0..=1).contains(&strides[last]) && strides[axis] == strides[last] * extent as i64
     };
     let axis = (0..last)
-        .find(|axis| shape[*axis] > 1 && leaves.iter().all(|line| goes_on(line, *axis)))?;
+        .find(|axis| shape[*axis] > 1 && inputs.iter().all(|line| goes_on(line, *axis)))?;
     let others = || (0..last).filter(|k| *k != axis);
     let reordered = |line: &StridedAccess<'_>, end: &[i64]| Access {
         offset: line.access.offset,
@@ -139,7 +139,7 @@ fn scattered(
     };
     Some(Coalesced {
         shape: others().map(|k| shape[k]).chain([shape[axis] * extent]).collect(),
-        accesses: leaves.iter().map(in_row).chain(computed).collect(),
+        accesses: inputs.iter().map(in_row).chain(computed).collect(),
         extent,
         expanded: SmallVec::new(),
         scattered: dests.iter().map(whole).collect(),

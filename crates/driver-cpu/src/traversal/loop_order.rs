@@ -5,7 +5,7 @@
 //! Not here: the cost of an axis (`axis_choice.rs`), axis coalescing (`coalesce.rs`).
 
 use crate::compile::inputs::ProgramInputs;
-use crate::compile::plan_compiler::StrideVariant;
+use crate::compile::plan_compiler::RowVariant;
 use crate::traversal::axis_choice::{self, ReduceOrder, stride};
 use crate::traversal::coalesce::{Coalesced, coalesced};
 use crate::traversal::iteration_space::{Point, StridedAccess};
@@ -22,7 +22,7 @@ pub struct LoopOrder {
     /// `Some` for a map with short rows.
     pub coalesced: Option<Coalesced>,
     /// The strides, with `in_place` still false.
-    pub variant: StrideVariant,
+    pub variant: RowVariant,
 }
 
 impl LoopOrder {
@@ -30,49 +30,49 @@ impl LoopOrder {
     pub fn of(
         shape: &[usize],
         known: &ProgramInputs,
-        leaves: &[StridedAccess<'_>],
+        inputs: &[StridedAccess<'_>],
         dests: &[StridedAccess<'_>],
     ) -> LoopOrder {
         match known.reduce {
-            Some(_) => LoopOrder::of_reduction(shape, known, leaves, dests),
-            None => LoopOrder::of_map(shape, known, leaves, dests),
+            Some(_) => LoopOrder::of_reduction(shape, known, inputs, dests),
+            None => LoopOrder::of_map(shape, known, inputs, dests),
         }
     }
 
     fn of_map(
         shape: &[usize],
         known: &ProgramInputs,
-        leaves: &[StridedAccess<'_>],
+        inputs: &[StridedAccess<'_>],
         dests: &[StridedAccess<'_>],
     ) -> LoopOrder {
-        let lines = leaves.iter().chain(dests).copied();
+        let lines = inputs.iter().chain(dests).copied();
         let (axis, cost) = axis_choice::best(shape, lines, known.operations);
         let reduce_order = None;
-        if let Some(coalesced) = coalesced(shape, leaves, dests, cost) {
+        if let Some(coalesced) = coalesced(shape, inputs, dests, cost) {
             let (space, axis) = (coalesced.shape.clone(), coalesced.shape.len() - 1);
-            let lines = leaves.iter().chain(dests).zip(&coalesced.accesses);
+            let lines = inputs.iter().chain(dests).zip(&coalesced.accesses);
             let mut all = lines.map(|(line, access)| {
                 stride(&StridedAccess { access, ..*line }, axis, space[axis])
             });
-            let leaves = all.by_ref().take(leaves.len()).collect();
-            let variant = StrideVariant { leaves, dests: all.collect(), in_place: false };
+            let inputs = all.by_ref().take(inputs.len()).collect();
+            let variant = RowVariant { inputs, dests: all.collect(), in_place: false };
             return LoopOrder { reduce_order, space, axis, coalesced: Some(coalesced), variant };
         }
         let along = |line: &StridedAccess<'_>| stride(line, axis, shape[axis]);
-        let leaves = leaves.iter().map(along).collect();
+        let inputs = inputs.iter().map(along).collect();
         let variant =
-            StrideVariant { leaves, dests: dests.iter().map(along).collect(), in_place: false };
+            RowVariant { inputs, dests: dests.iter().map(along).collect(), in_place: false };
         LoopOrder { reduce_order, space: shape.into(), axis, coalesced: None, variant }
     }
 
     fn of_reduction(
         shape: &[usize],
         known: &ProgramInputs,
-        leaves: &[StridedAccess<'_>],
+        inputs: &[StridedAccess<'_>],
         dests: &[StridedAccess<'_>],
     ) -> LoopOrder {
         let last = shape.len() - 1;
-        let (first, rest) = leaves.split_at(known.before);
+        let (first, rest) = inputs.split_at(known.before);
         let mut space = Point::from(shape);
         space[last] = shape[last].div_ceil(REDUCE_CHUNK);
         let reduce_order = axis_choice::best_reduce_order(shape, first.iter(), known.operations);
@@ -86,9 +86,9 @@ impl LoopOrder {
         };
         let inside = first.iter().map(|line| stride(line, before, shape[before]));
         let after = |line: &StridedAccess<'_>| stride(line, axis, space[axis]);
-        let leaves = inside.chain(rest.iter().map(after)).collect();
+        let inputs = inside.chain(rest.iter().map(after)).collect();
         let variant =
-            StrideVariant { leaves, dests: dests.iter().map(after).collect(), in_place: false };
+            RowVariant { inputs, dests: dests.iter().map(after).collect(), in_place: false };
         LoopOrder { reduce_order: Some(reduce_order), space, axis, coalesced: None, variant }
     }
 }

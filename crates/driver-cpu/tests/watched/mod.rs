@@ -1,4 +1,4 @@
-//! The CPU driver behind a function that is told of each call, and may stop or fail it.
+//! The CPU driver behind a function that is called before each call, and may stop it or make it fail.
 #![allow(dead_code)] // each test takes a part
 
 use gpupy_core::driver::{
@@ -10,14 +10,14 @@ use gpupy_core::{DType, Op, Result};
 use gpupy_engine::Registry;
 use std::sync::Arc;
 
-/// Is told of each call and how many elements it is for, and may stop or fail it.
+/// Called with each call and its number of elements; may stop it or make it fail.
 type Watch = Arc<dyn Fn(&str, usize) -> Result<()> + Send + Sync>;
 
 /// The CPU driver, watched.
 struct Watched {
     driver: Box<dyn Driver>,
     watch: Watch,
-    /// Whether it says that launches may bring memory.
+    /// Whether its capabilities say that launches may bring memory.
     memory_launches: bool,
 }
 
@@ -26,7 +26,7 @@ pub fn watched(watch: impl Fn(&str, usize) -> Result<()> + Send + Sync + 'static
     registry(true, watch)
 }
 
-/// The same, where launches may bring memory or not.
+/// A registry like that of [`watched`], with or without launches that bring memory.
 pub fn registry(
     memory_launches: bool,
     watch: impl Fn(&str, usize) -> Result<()> + Send + Sync + 'static,

@@ -2,10 +2,10 @@
 //!
 //! Owns [`Kernel`]. Invariant: a refused shader is saved to a file that the error names.
 //!
-//! Not here: the text (`gpupy-codegen`), the kernel_cache of kernels (`gpupy-codegen/src/kernels/kernel_cache.rs`).
+//! Not here: the text (`gpupy-codegen`), the cache of kernels (`gpupy-codegen/src/kernels/kernel_cache.rs`).
 
-use crate::context::disk_cache;
 use crate::context::egl::GlContext;
+use crate::context::program_binaries;
 use crate::errors::NAME;
 use glow::HasContext;
 use gpupy_codegen::disk_cache::{DiskCache, short_hash};
@@ -28,13 +28,14 @@ pub struct Kernel {
 pub fn compile(context: &GlContext, source: &str, samplers: &[String]) -> Result<Kernel> {
     let gl = &context.gl;
     let vertex = fragment::vertex_source(context.limits.glsl);
-    let key = disk_cache::ProgramKey::new(&context.limits, &vertex, source);
+    let key = program_binaries::BinaryKey::new(&context.limits, &vertex, source);
     // Without program binaries nothing can be cached.
     let place = DiskCache::of(NAME).filter(|_| context.limits.program_binaries);
     // SAFETY: the context is current; objects made here are deleted here or kept in the kernel.
     unsafe {
         let program = gl.create_program().map_err(|e| refused(context, &e, source))?;
-        let loaded = place.as_ref().is_some_and(|place| disk_cache::load(gl, program, place, &key));
+        let loaded =
+            place.as_ref().is_some_and(|place| program_binaries::load(gl, program, place, &key));
         if !loaded {
             let linked = build(gl, program, &vertex, source, place.is_some());
             if let Err(log) = linked {
@@ -42,7 +43,7 @@ pub fn compile(context: &GlContext, source: &str, samplers: &[String]) -> Result
                 return Err(refused(context, &log, source));
             }
             if let Some(place) = &place {
-                disk_cache::store(gl, program, place, &key);
+                program_binaries::store(gl, program, place, &key);
             }
         }
         gl.use_program(Some(program));

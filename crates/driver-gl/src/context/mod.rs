@@ -4,18 +4,18 @@
 //! process's displays, or shares its objects with the context of a [`Renderer`](shared_context::Renderer). Its
 //! [`Limits`](egl::Limits) describe it, and `memory_budget.rs` limits the memory of blocks.
 //! [`Texture`](textures::Texture)s hold blocks, and [`Kernel`](kernel_compiler::Kernel)s are compiled shaders,
-//! which `disk_cache.rs` keeps between runs. A [`Gpu`](gpu::Gpu) has all of these and draws; a
+//! which `program_binaries.rs` keeps between runs. A [`Gpu`](gpu::Gpu) has all of these and draws; a
 //! [`GlThread`](thread::GlThread) has the thread and its queue of jobs.
 //!
 //! Imports `errors.rs`. Not here: blocks and compiled kernels as the caller knows them (`blocks.rs`,
 //! `eval.rs`).
 
-mod disk_cache;
 mod display;
 pub mod egl;
 pub mod gpu;
 mod kernel_compiler;
 pub mod memory_budget;
+mod program_binaries;
 pub mod shared_context;
 pub mod textures;
 pub mod thread;

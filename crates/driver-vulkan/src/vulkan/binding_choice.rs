@@ -6,7 +6,7 @@
 //! hardware may save the cost of binding. Invariant: blocks that cannot be bound are reached by address,
 //! whichever is faster.
 //!
-//! Not here: the limits of bindings (`open_device.rs`, `eval.rs`).
+//! Not here: the limits of bindings (`gpu_device.rs`, `eval.rs`).
 
 use super::open::OpenDriver;
 use crate::NAME;

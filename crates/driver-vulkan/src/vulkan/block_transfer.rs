@@ -164,8 +164,8 @@ unsafe fn put(base: NonNull<u8>, stored: usize, dtype: DType, data: &[u8]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::vulkan::gpu::gpu_device::Gpu;
     use crate::vulkan::gpu::instance::VulkanInstance;
-    use crate::vulkan::gpu::open_device::Gpu;
     use gpupy_core::driver::{Access, BlockSpec, Config, Dest, Launch};
     use gpupy_core::ir::{AccessKind, Builder, Form};
 

@@ -1,12 +1,12 @@
-//! The driver_answers's 14 functions.
+//! The contract's 14 functions.
 //!
 //! Owns [`Vulkan`]. Invariants: nothing is opened before `init`; after the device is lost, nothing stays open.
 //!
 //! Not here: their work (`open.rs` and its neighbours).
 
 use super::binding_choice::BindingCosts;
+use super::gpu::gpu_device::Gpu;
 use super::gpu::instance::VulkanInstance;
-use super::gpu::open_device::Gpu;
 use super::open::OpenDriver;
 use super::trial::Trial;
 use crate::NAME;
@@ -195,7 +195,7 @@ impl Driver for Vulkan {
         resources::of_part(part, self.longs.split())
     }
 
-    // `resource_zero`, `resource_add` and `resource_sub` are the driver_answers's own: counts add up.
+    // `resource_zero`, `resource_add` and `resource_sub` are the contract's own: counts add up.
 
     fn resource_check(&self, resources: &Resources) -> bool {
         driver_answers::fits(resources, &self.limits)

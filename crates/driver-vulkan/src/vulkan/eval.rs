@@ -6,7 +6,7 @@
 //! Not here: addressing (`gpupy_codegen::compute`), hazards and submission (`queue.rs`).
 
 use super::commands::queue::{Queue, Retired, Touch};
-use super::gpu::open_device::{BindingLimits, Gpu, Traits};
+use super::gpu::gpu_device::{BindingLimits, Gpu, Traits};
 use super::open::OpenDriver;
 use super::shaders::kernel_compiler::{Compiler, Kernel};
 use ash::vk;

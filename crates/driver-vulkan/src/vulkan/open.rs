@@ -7,10 +7,10 @@
 
 use super::commands::blocks::Blocks;
 use super::commands::buffer_allocator::{BufferAllocator, DeviceBuffer, Purpose};
-use super::commands::host_import;
+use super::commands::imported_buffer;
 use super::commands::launch_arguments::ArgumentBuffer;
 use super::commands::queue::{Queue, Retired};
-use super::gpu::open_device::Gpu;
+use super::gpu::gpu_device::Gpu;
 use super::shaders::kernel_compiler::{Compiler, Kernel};
 use crate::NAME;
 use gpupy_codegen::compute::DispatchPlan;
@@ -78,7 +78,7 @@ impl OpenDriver {
             None => self.buffer(bytes, Purpose::Block)?,
             // Widened elements differ from the host's.
             Some(_) if stored != spec.dtype.size() => {
-                return Err(host_import::not_imported("the device widens its elements"));
+                return Err(imported_buffer::not_imported("the device widens its elements"));
             }
             Some(memory) => self.memory.import(memory, bytes)?,
         };

@@ -3,7 +3,7 @@
 //! Owns [`Trial`]. Invariant: the default changes nothing. Not here: the tests.
 
 use super::binding_choice::BindingCosts;
-use super::gpu::open_device::Traits;
+use super::gpu::gpu_device::Traits;
 
 /// The changes that a test makes to a driver; the default makes none.
 #[derive(Clone, Copy, Debug, Default)]

@@ -28,7 +28,7 @@ pub fn undisturbed(device: &mut Device, mistake: impl FnOnce(&mut Device) -> Out
     works(device)
 }
 
-/// A handle that is not live, and what must stay open meanwhile.
+/// A handle that is not live, and a device that must stay open meanwhile.
 type Dead = (BlockId, Option<Device>);
 
 /// Its description, and a function that produces it.

@@ -1,4 +1,4 @@
-//! `resource_get` tells what a part of a program needs at most.
+//! `resource_get` returns the most that a part of a program needs.
 
 use super::get_method::lone;
 use super::{PARTS, Suite};

@@ -50,7 +50,7 @@ impl Log {
         log
     }
 
-    /// So many calls take longer.
+    /// Makes this many calls take longer.
     pub fn slow(self, nap: Duration, calls: usize) -> Log {
         self.seen().nap = (nap, calls);
         self

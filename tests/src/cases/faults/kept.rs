@@ -17,7 +17,7 @@ pub struct Kept {
     shelf: Arc<Mutex<Shelf>>,
 }
 
-/// What is known and kept, by configuration.
+/// The drivers and capabilities that are kept, by configuration.
 #[derive(Default)]
 struct Shelf {
     found: Vec<(Config, Capabilities)>,

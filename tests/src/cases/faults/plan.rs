@@ -57,7 +57,7 @@ impl Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
     Once,
-    /// So many in a row.
+    /// This many calls in a row.
     Times(usize),
     ForEver,
 }

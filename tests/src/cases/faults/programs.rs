@@ -17,7 +17,7 @@ use gpupy_engine::Settings;
 /// The name of the driver that does not fail.
 pub const GOOD: &str = "good";
 
-/// What a user does, and with what limits.
+/// A program of a user, and its limits.
 pub struct Program {
     pub name: &'static str,
     pub settings: fn() -> Settings,
@@ -169,7 +169,7 @@ fn writes(user: &mut User<'_>) -> Outcome {
     user.read(a)
 }
 
-/// Transposed, turned and strided views of what lies in several blocks.
+/// Transposed, flipped and strided views of values in several blocks.
 fn views(user: &mut User<'_>) -> Outcome {
     let x = user.given(&[5, 7])?;
     let row = user.index(&[5, 7], 0)?;

@@ -147,7 +147,7 @@ impl<'a> User<'a> {
         Ok(Name(self.items.len() - 1))
     }
 
-    /// So many elements of an axis from a start, each a step further.
+    /// `count` elements of an axis from a start, with a step.
     pub fn slice(
         &mut self,
         name: Name,

@@ -3,12 +3,12 @@
 //! Owns [`BufferAllocator`] and [`DeviceBuffer`]. Invariants: every buffer has an address and the alignment
 //! that kernels need; buffers for the host stay mapped as long as they live.
 //!
-//! Not here: buffers over host memory (`host_import.rs`), the buffers of blocks (`blocks.rs`), when a buffer
+//! Not here: buffers over host memory (`imported_buffer.rs`), the buffers of blocks (`blocks.rs`), when a buffer
 //! may be freed (`queue.rs`).
 
 use crate::NAME;
 use crate::vulkan::gpu::errors::failed;
-use crate::vulkan::gpu::open_device::Gpu;
+use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
 use gpu_allocator::vulkan::{
     Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -52,7 +52,7 @@ pub(super) enum Backing {
     Slow(Allocation),
     /// A part that the host reaches as fast as its own memory.
     Mapped(Allocation),
-    /// Host memory (`host_import.rs`).
+    /// Host memory (`imported_buffer.rs`).
     Imported(vk::DeviceMemory, HostMemory),
 }
 

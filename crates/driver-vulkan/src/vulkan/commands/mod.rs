@@ -1,7 +1,7 @@
 //! Commands for a device, and the memory that they use.
 //!
 //! A [`DeviceBuffer`](buffer_allocator::DeviceBuffer) lies in the memory of the
-//! [`BufferAllocator`](buffer_allocator::BufferAllocator), or over host memory (`host_import.rs`); a
+//! [`BufferAllocator`](buffer_allocator::BufferAllocator), or over host memory (`imported_buffer.rs`); a
 //! [`Block`](blocks::Block) of the contract has one. The [`Queue`](queue::Queue) receives all commands, puts
 //! barriers between dependent ones, and frees [`Retired`](queue::Retired) objects. An
 //! [`ArgumentBuffer`](launch_arguments::ArgumentBuffer) holds kernel arguments that are too long for push
@@ -11,6 +11,6 @@
 
 pub mod blocks;
 pub mod buffer_allocator;
-pub mod host_import;
+pub mod imported_buffer;
 pub mod launch_arguments;
 pub mod queue;

@@ -12,7 +12,7 @@
 use super::buffer_allocator::{BufferAllocator, DeviceBuffer};
 use crate::NAME;
 use crate::vulkan::gpu::errors::failed;
-use crate::vulkan::gpu::open_device::Gpu;
+use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 //! Owns [`Import`] and [`alignment`]. Invariant: the query and the import use the same handle type and buffer
 //! usage.
 //!
-//! Not here: buffers over such memory (`commands/host_import.rs`).
+//! Not here: buffers over such memory (`commands/imported_buffer.rs`).
 
 use ash::ext::external_memory_host;
 use ash::vk;

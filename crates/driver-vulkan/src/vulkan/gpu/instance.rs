@@ -4,7 +4,7 @@
 //! of a process share an instance, because creating one takes longer than the rest of opening a device; when
 //! the last device drops it, the library is unloaded too; a forked process creates its own.
 //!
-//! Not here: the choice of a device and its features (`open_device.rs`), messages of the validation layers
+//! Not here: the choice of a device and its features (`gpu_device.rs`), messages of the validation layers
 //! (`validation.rs`).
 
 use super::errors::unavailable;
@@ -30,7 +30,7 @@ pub struct FoundDevice {
     pub handle: vk::PhysicalDevice,
     /// Its name.
     pub name: String,
-    /// What kind of device it is.
+    /// The kind of device.
     pub kind: vk::PhysicalDeviceType,
 }
 

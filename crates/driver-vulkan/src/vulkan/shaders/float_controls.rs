@@ -4,9 +4,9 @@
 //! capabilities after its own, with the extension that SPIR-V before 1.4 requires, and execution modes after
 //! its entry point. Invariant: only modes for float sizes that the shader declares are added.
 //!
-//! Not here: the modes that a device offers (`open_device.rs`), the compiler (`kernel_compiler.rs`).
+//! Not here: the modes that a device offers (`gpu_device.rs`), the compiler (`kernel_compiler.rs`).
 
-use crate::vulkan::gpu::open_device::FloatModes;
+use crate::vulkan::gpu::gpu_device::FloatModes;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;

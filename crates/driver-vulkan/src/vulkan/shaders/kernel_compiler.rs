@@ -5,11 +5,11 @@
 //! the driver is closed.
 //!
 //! Not here: compilation to SPIR-V (`to_spirv.rs`), the choice of a launch's kernel (`eval.rs` and
-//! `gpupy_codegen::cache`), the files on disk (`gpupy_codegen::disk`).
+//! `gpupy_codegen::kernel_cache`), the files on disk (`gpupy_codegen::disk`).
 
 use super::to_spirv::{self, refused};
 use crate::vulkan::gpu::errors::failed;
-use crate::vulkan::gpu::open_device::Gpu;
+use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
 use gpupy_codegen::disk_cache::DiskCache;
 use gpupy_core::{ErrorKind, Result};

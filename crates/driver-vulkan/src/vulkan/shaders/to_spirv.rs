@@ -3,11 +3,11 @@
 //! Owns [`compile`]. shaderc, where it is linked, compiles GLSL; naga compiles WGSL. Invariant: a refused
 //! shader is saved to a file that the error names.
 //!
-//! Not here: the language of a device's kernels (`gpu/open_device.rs`), pipelines (`kernel_compiler.rs`).
+//! Not here: the language of a device's kernels (`gpu/gpu_device.rs`), pipelines (`kernel_compiler.rs`).
 
 use super::float_controls;
 use crate::NAME;
-use crate::vulkan::gpu::open_device::Traits;
+use crate::vulkan::gpu::gpu_device::Traits;
 use gpupy_codegen::compute::Language;
 use gpupy_codegen::compute::spirv as wgsl;
 use gpupy_codegen::disk_cache::short_hash;
@@ -77,8 +77,8 @@ pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::vulkan::gpu::gpu_device::Gpu;
     use crate::vulkan::gpu::instance::VulkanInstance;
-    use crate::vulkan::gpu::open_device::Gpu;
     use gpupy_core::driver::Config;
 
     /// The traits of a device of this machine; `None` (with the reason printed) where there is none.

@@ -7,7 +7,7 @@
 //! Not here: how a program becomes a plan (`plan_compiler.rs`) or machine code (`gpupy-jit`).
 
 use crate::compile::inputs::ProgramInputs;
-use crate::compile::plan_compiler::{self, StrideVariant};
+use crate::compile::plan_compiler::{self, RowVariant};
 use crate::compile::row_plan::{ComputedValue, ReducePlan, RowPlan, RowReduction, Stride};
 use crate::errors::NAME;
 use crate::index_split::affine_facts::AffineIndices;
@@ -41,7 +41,7 @@ impl StrideKey {
 
 /// A program that was evaluated before, with all that was compiled for it.
 pub struct CachedProgram {
-    pub leaves: ProgramInputs,
+    pub inputs: ProgramInputs,
     /// The indices of its gathers, where some may be affine.
     pub numbers: Option<AffineIndices>,
     prepared: Vec<Specialisation>,
@@ -49,7 +49,7 @@ pub struct CachedProgram {
 
 /// A program compiled for one set of strides.
 pub struct Specialisation {
-    variant: StrideVariant,
+    variant: RowVariant,
     /// The key of `variant`.
     ways: StrideKey,
     pub plan: RowPlan,
@@ -74,8 +74,8 @@ impl CachedProgram {
             let error = Error::new(ErrorKind::Refused, NAME);
             return Err(error.says("too many instructions").with("limit", limit));
         }
-        let (leaves, numbers) = (ProgramInputs::of(program), AffineIndices::of(program));
-        Ok(CachedProgram { leaves, numbers, prepared: Vec::new() })
+        let (inputs, numbers) = (ProgramInputs::of(program), AffineIndices::of(program));
+        Ok(CachedProgram { inputs, numbers, prepared: Vec::new() })
     }
 
     /// The specialisation for these strides, of at most 31 inputs and destinations.
@@ -89,16 +89,16 @@ impl CachedProgram {
     pub fn prepared(
         &mut self,
         program: &Program,
-        variant: StrideVariant,
+        variant: RowVariant,
         points: usize,
         beyond: Option<usize>,
     ) -> Result<(&Specialisation, Evaluated)> {
         let found = self.prepared.iter().position(|prepared| prepared.variant == variant);
         let at = found.unwrap_or(self.prepared.len());
         if found.is_none() {
-            let plan = plan_compiler::plan(program, &self.leaves, &variant)?;
+            let plan = plan_compiler::plan(program, &self.inputs, &variant)?;
             let mut ways = StrideKey::default();
-            variant.leaves.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
+            variant.inputs.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
             ways.end(variant.in_place);
             let (kernel, lanes) = (None, None);
             self.prepared.push(Specialisation {
@@ -117,7 +117,7 @@ impl CachedProgram {
         let reducing = prepared.plan.reducing.as_ref();
         let adds = reducing.is_some_and(|reducing| reducing.all.iter().any(RowReduction::adds));
         let write = |lanes| {
-            machine_code(program, &self.leaves, &prepared.variant, reducing.zip(Some(lanes)))
+            machine_code(program, &self.inputs, &prepared.variant, reducing.zip(Some(lanes)))
         };
         // Counts machine code that replaces a plan.
         let counts = |code: &Option<Kernel>| u32::from(code.is_some() && found.is_some());
@@ -160,17 +160,17 @@ impl Specialisation {
 /// Machine code for a map, or for the operands of reductions, which it stores or adds to the lanes of sums.
 fn machine_code(
     program: &Program,
-    leaves: &ProgramInputs,
-    variant: &StrideVariant,
+    inputs: &ProgramInputs,
+    variant: &RowVariant,
     reducing: Option<(&ReducePlan, bool)>,
 ) -> Option<Kernel> {
     let Some((reducing, lanes)) = reducing else {
-        return gpupy_jit::compile(program, &variant.for_code(leaves));
+        return gpupy_jit::compile(program, &variant.for_code(inputs));
     };
     let computed = reducing.computed(lanes);
     let map = map_before(program, reducing, &computed)?;
-    let mut steps = variant.for_code(leaves);
-    steps.accesses.truncate(leaves.before);
+    let mut steps = variant.for_code(inputs);
+    steps.accesses.truncate(inputs.before);
     let step = |value: &ComputedValue| match value.adds {
         true => gpupy_jit::RowStride::Lanes,
         false => gpupy_jit::RowStride::Unit,

@@ -1,13 +1,13 @@
-//! What is computed at once has the bits of what is recorded, in random programs and whole forms.
+//! Eager evaluation has the bits of recorded work, in random programs and whole-program forms.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 
+use eager_contexts::{auto, bytes, context};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Placement};
-use small::{auto, bytes, context};
 
-/// Numbers that look random, the same ones every time.
+/// Pseudo-random numbers, equal in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -134,7 +134,7 @@ fn operation(
     }
 }
 
-/// The elements with every NaN the same.
+/// The elements with one bit pattern for every NaN.
 fn plain(dtype: DType, mut bytes: Vec<u8>) -> Vec<u8> {
     let is_nan = |element: &[u8]| match dtype {
         DType::F32 => f32::from_ne_bytes(element.try_into().unwrap()).is_nan(),

@@ -1,11 +1,11 @@
-//! The disk_cache cache of compiled pipelines, between runs, for devices that support it.
+//! The disk cache of compiled pipelines, between runs, for devices that support it.
 //!
 //! Owns [`PipelineStore`]. One file has all pipelines of a device and its driver's version. Invariant: wgpu
 //! only gets bytes that it returned for the same device and version.
 //!
-//! Not here: the files (`gpupy_codegen::disk_cache`), kernels of this run (`gpupy_codegen::cache`).
+//! Not here: the files (`gpupy_codegen::disk_cache`), kernels of this run (`gpupy_codegen::kernel_cache`).
 
-use crate::open_device::Gpu;
+use crate::gpu_device::Gpu;
 use gpupy_codegen::disk_cache::DiskCache;
 
 /// Pipelines of this device, from this and earlier runs.

@@ -1,7 +1,7 @@
-//! Several reductions in one program have the bits that each has as a program of its own, whichever way rows go,
-//! interpreted and as machine code, on one thread and on several; and memory that is refused loses nothing.
+//! Several reductions in one program have the bits that each has alone, in every loop order, interpreted and as
+//! machine code, on one thread and on several; and failed allocations lose nothing.
 //!
-//! Not here: dtypes and accesses beside the suite's interpreter (the conformance suite).
+//! Not here: dtypes and accesses compared with the suite's interpreter (the conformance suite).
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
@@ -10,13 +10,13 @@ use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, memory};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Memory is refused in the whole process, so tests wait for each other.
+/// Allocations fail in the whole process, so tests wait for each other.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is reduced of an operand.
+/// The value of an operand that is reduced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     /// Its elements.
@@ -25,7 +25,7 @@ enum Value {
     Square,
     /// Their sums with themselves.
     Twice,
-    /// Whether one is that of the other operand.
+    /// Whether the elements equal those of the other operand.
     Equal,
 }
 
@@ -181,7 +181,7 @@ impl Blocks {
     }
 }
 
-/// What a program leaves after so many launches.
+/// The destinations after several launches of a program.
 fn run(driver: &mut dyn Driver, program: &Program, way: &Way, times: usize) -> Vec<Vec<u8>> {
     let blocks = blocks(driver, program, way);
     (0..times).for_each(|_| blocks.eval(driver, program, way).unwrap());
@@ -217,7 +217,7 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-/// The parts that there are of a dtype: of numbers six or eight, mixed with what is no number.
+/// The reductions of a dtype: six or eight for numbers, including reductions of bools.
 fn parts(dtype: DType) -> Vec<Part> {
     let all = [
         (Op::Add, Value::Plain),
@@ -308,7 +308,7 @@ fn whichever_allocation_is_refused_the_driver_works_on() {
     let want = run(&mut *open(1), &program, &way, 1);
     let mut refused = 0;
     for n in 1.. {
-        // On a thread of its own, which keeps no memory of an evaluation before.
+        // On a new thread, which has no memory from an earlier evaluation.
         let (done, left, again) = std::thread::scope(|scope| {
             let launched = scope.spawn(|| {
                 let mut cpu = open(1);

@@ -1,13 +1,13 @@
-//! Small work is computed at once where that may be, with the bits of what is recorded; where it may
-//! not, or cannot, it is recorded and nothing is lost.
+//! Eager evaluation: small work is computed at once where that is permitted, with the bits of recorded work;
+//! otherwise it is recorded and nothing is lost.
 #![allow(clippy::unwrap_used)]
 
-mod small;
+mod eager_contexts;
 mod watched;
 
+use eager_contexts::{add, auto, bytes, context, floats, opened, ramp, scaled};
 use gpupy_core::{DType, Error, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Outside, Placement};
-use small::{add, auto, bytes, context, floats, opened, ramp, scaled};
 use std::sync::{Arc, Condvar, Mutex};
 use watched::{registry, watched};
 
@@ -42,7 +42,7 @@ fn large_work_is_recorded() {
     assert!(z.in_memory().is_none());
     let stats = context.stats();
     assert_eq!((stats.computed_at_once, stats.launches, stats.values), (0, 0, 1));
-    // Few elements of it are not computed by themselves.
+    // A few of its elements are not computed alone.
     let few = scaled(&context, &z.slice_axis(0, 5, 3, 1), 2.0);
     assert_eq!(context.stats().computed_at_once, 0);
     assert_eq!(bytes(&context, &few), bytes(&context, &floats(&[20.0, 24.0, 28.0])));
@@ -125,7 +125,7 @@ fn a_host_driver_that_fails_loses_nothing() {
             let total = context.reduce(Op::Add, &z, &[0], false).unwrap();
             assert_eq!(bytes(&context, &total), 135f32.to_ne_bytes(), "{call}: {kind:?}");
             assert_eq!(bytes(&context, &x), bytes(&context, &ramp(10)));
-            // What is computed at once makes no block.
+            // Eager work allocates no block.
             let at_once = if call == "block_alloc" { 3 } else { 0 };
             assert_eq!(context.stats().computed_at_once, at_once, "{call}: {kind:?}");
         }
@@ -170,7 +170,7 @@ fn nobody_waits_for_an_evaluation_to_compute_at_once() {
     std::thread::scope(|scope| {
         scope.spawn(|| context.evaluate(&[&large]).unwrap());
         wait(&begun);
-        // The engine is taken; this returns all the same.
+        // The engine is locked; this returns nevertheless.
         let z = scaled(&context, &ramp(10), 2.0);
         assert!(z.in_memory().is_none());
         set(&go);

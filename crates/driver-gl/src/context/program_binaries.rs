@@ -1,6 +1,6 @@
-//! The disk_cache cache of compiled programs, between runs.
+//! The disk cache of compiled programs, between runs.
 //!
-//! Owns [`ProgramKey`]. Short programs are cached, too: the first text that Mesa compiles in a process makes it
+//! Owns [`BinaryKey`]. Short programs are cached, too: the first text that Mesa compiles in a process makes it
 //! set up all functions of GLSL, which takes 10 ms. Invariant: a cached program that the device rejects is
 //! compiled again.
 //!
@@ -11,15 +11,15 @@ use glow::HasContext;
 use gpupy_codegen::disk_cache::DiskCache;
 
 /// The key of a compiled program: everything that it depends on.
-pub struct ProgramKey {
+pub struct BinaryKey {
     text: String,
 }
 
-impl ProgramKey {
+impl BinaryKey {
     /// The key of a program made of these shaders on this device.
-    pub fn new(limits: &Limits, vertex: &str, fragment: &str) -> ProgramKey {
+    pub fn new(limits: &Limits, vertex: &str, fragment: &str) -> BinaryKey {
         let text = [&limits.renderer, &limits.version, vertex, fragment].map(|s| s.trim());
-        ProgramKey { text: text.join("\n") }
+        BinaryKey { text: text.join("\n") }
     }
 }
 
@@ -31,7 +31,7 @@ pub unsafe fn load(
     gl: &glow::Context,
     program: glow::Program,
     shelf: &DiskCache,
-    key: &ProgramKey,
+    key: &BinaryKey,
 ) -> bool {
     let found = shelf.take(&key.text);
     // The format, then the binary.
@@ -57,7 +57,7 @@ pub unsafe fn store(
     gl: &glow::Context,
     program: glow::Program,
     shelf: &DiskCache,
-    key: &ProgramKey,
+    key: &BinaryKey,
 ) {
     // SAFETY: the context is current, and the program is its own and linked.
     let Some(binary) = (unsafe { gl.get_program_binary(program) }) else { return };
@@ -86,8 +86,8 @@ mod tests {
         let gl = &context.gl;
         let vertex = fragment::vertex_source(context.limits.glsl);
         let source = "#version 400 core\nout vec4 o0;\nvoid main() { o0 = vec4(2.0); }\n";
-        let key = ProgramKey::new(&context.limits, &vertex, source);
-        let other = ProgramKey::new(&context.limits, &vertex, &source.replace("2.0", "3.0"));
+        let key = BinaryKey::new(&context.limits, &vertex, source);
+        let other = BinaryKey::new(&context.limits, &vertex, &source.replace("2.0", "3.0"));
         // SAFETY: the context is current, and the programs are its own.
         unsafe {
             let built = gl.create_program().unwrap();

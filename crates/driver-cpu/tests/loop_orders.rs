@@ -1,4 +1,4 @@
-//! Whichever way the rows of a launch go, its bits are those of the reference driver.
+//! In every loop order, a launch has the bits of the reference driver.
 
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Config, Dest, Driver, Launch};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
@@ -21,12 +21,12 @@ fn access(offset: i64, strides: &[i64]) -> Access {
     Access { offset, strides: strides.into() }
 }
 
-/// What a driver leaves in the destination; `times` launches of which all but the last are others.
+/// The destination after `times` launches, all but the last with other elements.
 fn run(driver: &mut dyn Driver, case: &Case, times: usize) -> Vec<u8> {
     run_on(driver, case, times, &|k| (k as f32 * 0.37).sin())
 }
 
-/// The same with other elements of the first operand.
+/// The destination after a launch with other elements of the first operand.
 fn run_on(
     driver: &mut dyn Driver,
     case: &Case,
@@ -72,7 +72,7 @@ fn check(cases: impl IntoIterator<Item = Case>) {
     }
 }
 
-/// Compares what a driver leaves in the destination with what it should.
+/// Compares the destination with the expected elements.
 fn compare(driver: &mut dyn Driver, case: &Case, want: &[u8]) {
     // Interpreted at first, as machine code later.
     for times in [1, 3] {
@@ -156,7 +156,7 @@ fn maps_of_images_into_blocks() {
         let shape = [rows, columns, 2, b];
         let len = rows * columns * 2 * b;
         let whole = access(0, &[c * 2 * side, 2 * side, side, 1]);
-        // Another image, one number for all, and what goes on nowhere.
+        // Another image, one number for all, and an operand that is contiguous nowhere.
         for other in [image.clone(), access(5, &[0; 4]), access(0, &[1, 0, 3, 1])] {
             cases.push(map(&shape, image.clone(), other.clone(), len, whole.clone()));
             let across = access(0, &[1, r, r * c * side, r * c]);
@@ -279,7 +279,7 @@ fn reductions_of_what_is_computed() {
         let whole = access(0, &[c * m, m, 1]);
         let following = access(5, &whole.strides);
         for other in [whole.clone(), access(1, &[0, 0, 1]), access(2, &[1, 3, 0])] {
-            // The reference does one operation at a time.
+            // The reference evaluates one operation at a time.
             let len = shape.iter().product();
             let quotients = map(&shape, following.clone(), other.clone(), len, whole.clone());
             let quotients = run(&mut *soft, &quotients, 1);

@@ -1,6 +1,6 @@
-//! Contexts with the CPU driver, and small arrays to compute with at once.
+//! Contexts with the CPU driver, and small arrays for eager evaluation.
 //!
-//! Owns what the tests of small work share. Not here: the tests (`at_once.rs`, `at_once_bits.rs`).
+//! Owns the common part of the tests of small work. Not here: the tests (`eager.rs`, `eager_bits.rs`).
 #![allow(dead_code)] // each test takes a part
 
 use gpupy_core::{DType, Op, Scalar};
