@@ -122,7 +122,7 @@ def append(arr, values, axis=None):
 
 
 def _by_methods(theirs: Any, *args: Any) -> Any:
-    """What NumPy's Python gives for an instance of a subclass, which may have methods of its own."""
+    """The result of NumPy's Python code for an instance of a subclass, which may have methods of its own."""
     from ._rebound import bound
 
     return bound(theirs)(*args)
@@ -190,7 +190,7 @@ _OFFERS = {"edge": None, "constant": None, "wrap": 0, "symmetric": 0, "reflect":
 
 
 def _sides(given: Any, rank: int) -> Any:
-    """What is given for both sides of each axis."""
+    """The arguments for both sides of each axis."""
     if type(given) is int:
         return [(given, given)] * rank
     if type(given) is tuple and len(given) == rank and all(_are_sides(pair) for pair in given):

@@ -51,7 +51,7 @@ def code(text: str, arguments: list[str]) -> int:
 
 
 def standard_input(arguments: list[str]) -> int:
-    """Runs what comes in."""
+    """Runs code from standard input."""
     return _run_text(sys.stdin.buffer.read(), "<stdin>", ["-", *arguments])
 
 

@@ -26,7 +26,7 @@ class Chain(NamedTuple):
     attributes: tuple[str, ...] = ()
 
     def then(self, attribute: str) -> Chain:
-        """The chain to an attribute of what this one gives."""
+        """The chain to an attribute of this chain's value."""
         return self._replace(attributes=(*self.attributes, attribute))
 
     def __str__(self) -> str:
@@ -34,10 +34,10 @@ class Chain(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """What a code object reads, and where it stores what lives longer than it."""
+    """The reads of a code object, and its stores outside its frame."""
 
     chains: frozenset[Chain]
-    # Attributes of what is not followed.
+    # Attributes of values that are not followed.
     loose: frozenset[str]
     # The last line that stores an attribute, a global or an outer variable of this name.
     stores: dict[str, int]
@@ -54,7 +54,7 @@ _NOTHING = {"NOP", "RESUME", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "PRECALL", "N
 
 @functools.lru_cache(maxsize=4096)
 def reads_of(code: CodeType) -> Reads:
-    """What a code object reads and stores."""
+    """The reads and stores of a code object."""
     aliases: dict[str, set[Chain]] = defaultdict(set)
     opaque: set[str] = set()
     # What a local name may be is known when all of the code was seen.

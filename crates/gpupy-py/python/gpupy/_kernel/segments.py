@@ -1,8 +1,8 @@
-"""From blocks to functions: what is computed between the headers of loops, and the state that goes round.
+"""From blocks to functions: the computations between the headers of loops, and the state that they carry.
 
 Owns ``compiled`` and ``Compiled``. From the entry, and from each header, blocks without loops lead to headers
 or out of the function. Each such *segment* is recorded as one function of scalars: where ways part, both are
-computed, with a mask for each, and where they meet, the masks choose. What is live at a header is the
+computed, with a mask for each, and where they meet, the masks choose. The live names at a header are the
 *state*; the kinds of its numbers are those that all ways which lead there agree on, found by going round
 until nothing changes.
 

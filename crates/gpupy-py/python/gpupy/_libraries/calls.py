@@ -68,7 +68,7 @@ def _array(array: Any) -> Any:
     return array.__array__()
 
 
-# What is not in it stays itself.
+# Names that are not in it stay themselves.
 _OTHERS: dict[type, Callable[[Any], Any]] = {
     dict: _values,
     list: _items,
@@ -110,7 +110,7 @@ def _giving_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: numpys(function(*args, **kwargs))
 
 
-# What makes another function of one.
+# Wrappers of functions.
 _Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -147,7 +147,7 @@ def _pointers() -> None:
 
 
 def rows() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Each module with what is done once it is there."""
+    """Each module with the action for its import."""
     for module, names in TAKING.items():
         yield module, functools.partial(put_all, module, names)
     for module, names in CALLING.items():

@@ -18,7 +18,7 @@ from . import calls
 
 
 def backend() -> Any:
-    """What ``array.backend`` means by ``gpupy``; it is there as soon as gpupy is imported."""
+    """The back end for ``array.backend: gpupy``, registered as soon as gpupy is imported."""
     from dask.array.backends import array_creation_dispatch
 
     return array_creation_dispatch.dispatch("gpupy")
@@ -90,7 +90,7 @@ def _made(theirs: Any, gpupy: Any) -> Any:
         return staticmethod(create)
 
     class Backend(theirs.ArrayBackendEntrypoint):  # type: ignore[misc]
-        """What Dask asks for where ``array.backend`` is ``gpupy``."""
+        """The entry point of Dask for ``array.backend: gpupy``."""
 
         @classmethod
         def to_backend_dispatch(cls) -> Callable[..., Any]:
@@ -137,7 +137,7 @@ def _functions() -> None:
 def _sizes() -> None:
     @sys.modules["dask.sizeof"].sizeof.register(ndarray)
     def sizeof(array: ndarray) -> int:
-        """The bytes of the elements, pending or not; what an axis repeats counts once.
+        """The bytes of the elements, pending or not; elements that an axis repeats count once.
 
         Those of arrays that an instance keeps, such as a mask, count too.
         """
@@ -149,7 +149,7 @@ def _sizes() -> None:
         return size
 
 
-# What tells this process's values from another's.
+# Distinguishes this process's values from another's.
 _process: tuple[int, str] | None = None
 
 

@@ -122,7 +122,7 @@ def _serializers() -> None:
             return {"pickle": True}, [pickled, *frames]
         host = array._constant()
         shape = host.shape
-        # What an axis repeats goes once.
+        # Elements that an axis repeats are sent once.
         host = host[tuple(slice(None) if stride else slice(1) for stride in host.strides)]
         if not host.flags.forc:
             host = np.ascontiguousarray(host)
