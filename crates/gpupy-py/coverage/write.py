@@ -21,7 +21,7 @@ import gpupy
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "coverage.md"
 # Few elements are computed at once, many are recorded: both ways have to be ours.
 SIZES = (12, 120)
-# What takes no elements, by NumPy's own words: dtypes, shapes, settings, text and files.
+# Functions that read no elements: dtypes, shapes, settings, text and files.
 WITHOUT_ELEMENTS = frozenset(
     "array2string array_repr array_str asmatrix base_repr binary_repr broadcast_shapes busday_count "
     "busday_offset can_cast common_type datetime_as_string datetime_data einsum_path "
@@ -67,7 +67,7 @@ def table(title, what, count, rows):
 
 
 def outcome(module, name, call):
-    """What is said of a call."""
+    """The outcome of a call."""
     if not call or falls(call) is None:
         return "computes nothing" if module == "numpy" and name in WITHOUT_ELEMENTS else "recorded"
     return f"NumPy's: {OF_NAMES[module].get(name, OTHERWISE[module])}"

@@ -40,7 +40,7 @@ def assert_same(got, want, context=""):
 
 
 def outcome(function, module):
-    """What a call gives: its result, or its exception's type and words."""
+    """The outcome of a call: its result, or its exception's type and message."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -21,7 +21,7 @@ WHOLE = np.arange(-6, 9)
 
 
 def by_point(function, *arguments):
-    """What a function gives for each point's NumPy scalars; a list of arrays where it gives tuples."""
+    """A function's results for each point's NumPy scalars; a list of arrays where it returns tuples."""
     arrays = np.broadcast_arrays(*arguments)
     points = zip(*(array.ravel() for array in arrays), strict=True)
     with np.errstate(all="ignore"), warnings.catch_warnings():

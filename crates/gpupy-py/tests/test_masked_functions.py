@@ -50,7 +50,7 @@ def shown_of(values):
 
 
 def of_both(call, names):
-    """What a line gives with NumPy's arrays and with ours; of errors, their class."""
+    """The results of a line with NumPy's arrays and with ours; the class of an error."""
     found = []
     for xp in (np, gp):
         try:

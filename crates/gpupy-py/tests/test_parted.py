@@ -1,4 +1,4 @@
-"""What is written into arrays that are pending anyway: right, and no launch of its own.
+"""Writes to arrays that are pending anyway: right, and no launch of their own.
 
 Not here: writes into elements that are there (``test_writing.py``), joins (``test_joining.py``).
 """
@@ -18,7 +18,7 @@ def given(shape):
 
 
 def _inside(np, x):
-    """What has no neighbours outside, in zeros."""
+    """The points with all neighbours inside, in an array of zeros."""
     y = np.zeros_like(x)
     y[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]
     return y

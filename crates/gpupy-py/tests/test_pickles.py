@@ -42,7 +42,7 @@ def test_an_order_of_columns_stays(driver):
 
 
 def test_nothing_is_copied_on_either_way(auto):
-    # What is computed is in host memory on these drivers.
+    # Computed elements are in host memory on these drivers.
     array = gpupy.asarray(numbers("f8")) + 1
     gpupy.evaluate(array)
     address = array._host().ctypes.data

@@ -1,4 +1,4 @@
-"""What every public function has: a name that pickles find, NumPy's parameters, its devices."""
+"""Every public function has a name that pickles find, NumPy's parameters, and its devices."""
 
 import functools
 import importlib

@@ -163,7 +163,7 @@ def lent(value):
 
 
 def outcome(run):
-    """What a call gives, or its error, and the warnings."""
+    """The result of a call, or its error, and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -273,7 +273,7 @@ def test_what_was_read_is_in_the_file_as_it_is_when_that_is_written(auto, tmp_pa
         scaled.save(tmp_path / "f")
 
 
-# What a size decides has to be recorded on both sides.
+# A branch by a size has to be recorded on both sides.
 ODD, POWERS, MIXED = [5, 7, 9, 33], [4, 8, 16, 64], [4, 5, 10, 11, 30, 33, 64]
 MANY = [14, 51, 70, 32, 12, 75, 68, 20]
 

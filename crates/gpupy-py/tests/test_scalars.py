@@ -25,7 +25,7 @@ def pending(xp, dtype="float32"):
     return s
 
 
-# What is known is NumPy's own, and so is what it gives with NumPy's arrays and lists, and as an array.
+# Known scalars are NumPy's own, and so are their results with NumPy's arrays and lists, and as an array.
 KINDS = {"known": three, "pending": pending}
 
 

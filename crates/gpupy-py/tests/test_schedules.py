@@ -18,7 +18,7 @@ import gpupy as np
 
 FOLDER = pathlib.Path(__file__).with_name("schedules")
 PROGRAMS = {}
-# What an evaluation did, whatever the machine.
+# The record of an evaluation, the same on every machine.
 COUNTS = [
     "launches",
     "instructions",
@@ -118,7 +118,7 @@ def rows_normalised():
 
 @program()
 def growth():
-    """What is costly and would be computed for each row again is stored first."""
+    """A costly value that would be recomputed for each row is stored first."""
     x = given(600)
     for coefficient in range(9):
         x = x * 0.5 + coefficient
@@ -257,7 +257,7 @@ def cast():
 
 @program(strict=False)
 def doubles():
-    """What the driver lacks is done by the host's, in the same flush."""
+    """The host driver does operations that the driver lacks, in the same flush."""
     return np.sqrt((given(200, 300) * 2).astype(np.float64) + 100).astype(np.float32) + 1
 
 

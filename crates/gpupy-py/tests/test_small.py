@@ -178,7 +178,7 @@ def result(xp, seed):
     arrays = [xp.asarray(small(seed, (size,))) for size in (10, 10, 25, 1)]
     if xp is numpy:
         arrays = [array.copy() for array in arrays]
-    # What is seen is not what it shows later.
+    # The elements seen now are not those of later.
     for _ in range(40):
         step(xp, dice, arrays, seen)
         seen[-2:] = [numpy.array(value) for value in seen[-2:]]

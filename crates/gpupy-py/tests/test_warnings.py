@@ -45,7 +45,7 @@ NUMBERS = {
 
 
 def told(xp, way, numbers, to):
-    """What is warned of, but for complex numbers that lose a part."""
+    """The warnings, except for complex numbers that lose a part."""
     x = xp.array(numbers) if isinstance(numbers, list) else xp.asarray(numbers)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")

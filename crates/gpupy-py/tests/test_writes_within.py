@@ -29,7 +29,7 @@ def number(a, value=1.0):
 
 
 def array(a, shape=(), value=1.0):
-    """What gives an array, and writes to ours."""
+    """An object that converts to an array, and writes to ours."""
 
     class Array:
         def __array__(self, dtype=None, copy=None):

@@ -199,7 +199,7 @@ NUMPYS = {
     },
 }
 
-# What has no axes is NumPy's scalar, as it is without Dask where its value is known.
+# Results without axes are NumPy's scalars, as without Dask where their value is known.
 SCALARS = {
     "sum": lambda d: d.uneven.sum(),
     "mean": lambda d: d.uneven.mean(),
