@@ -80,7 +80,7 @@ pub fn without_axes(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     let Some(dtype) = (array.ndim() == 0).then(|| numpy(object.py())) else { return Ok(None) };
     let known = dtype?.exactly(array.dtype().as_any());
     let Some(dtype) = known.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
-    // SAFETY: it has one element, of so many bytes.
+    // SAFETY: an array without axes has one element, of `dtype.size()` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(address(array), dtype.size()) };
     Ok(Scalar::read(dtype, bytes))
 }

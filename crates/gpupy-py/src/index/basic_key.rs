@@ -35,7 +35,7 @@ pub struct SliceRange {
 }
 
 impl SliceRange {
-    /// The numbers of a slice; `None` where one of them is none, or the step is 0.
+    /// The numbers of a slice; `None` where one of them is no number, or the step is 0.
     ///
     /// # Errors
     /// Other exceptions of their code.
@@ -53,7 +53,7 @@ impl SliceRange {
         if is_the_keys { Ok(None) } else { Err(error) }
     }
 
-    /// The first element of an axis that it names, and how many; where there are none, the first is any.
+    /// The first selected element of an axis, and their number; with none, the first is arbitrary.
     #[inline]
     pub fn within(&self, extent: usize) -> (usize, usize) {
         let (mut start, mut stop) = (self.start, self.stop);

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymethods]
 impl NdArray {
     /// The reduction of the named operation over an axis, or over all, of the elements as `dtype` where that
-    /// is given; `None` where it is not as simple, the class is a subclass, or the driver does not do it.
+    /// is given; `None` for other arguments, for subclasses, or where the driver lacks it.
     #[pyo3(signature = (name, axis=None, dtype=None))]
     fn _reduce_along<'py>(
         slf: &Bound<'py, Self>,
@@ -31,8 +31,8 @@ impl NdArray {
         })
     }
 
-    /// The mean over an axis, or over all, in `dtype` where that is given; `None` where it is not as simple,
-    /// or the driver does not do it.
+    /// The mean over an axis, or over all, in `dtype` where that is given; `None` for other arguments,
+    /// or where the driver lacks it.
     #[pyo3(signature = (axis=None, dtype=None))]
     fn _mean_along<'py>(
         slf: &Bound<'py, Self>,
@@ -52,8 +52,8 @@ impl NdArray {
         Ok(ready(py)?.count_true(mask))
     }
 
-    /// The place of the first extreme along an axis, or of all elements; `None` where it is not as simple, or the
-    /// driver does not do it.
+    /// The place of the first extreme along an axis, or of all elements; `None` for other arguments, or where
+    /// the driver lacks it.
     #[pyo3(signature = (greatest, axis=None))]
     fn _place_along<'py>(
         slf: &Bound<'py, Self>,
