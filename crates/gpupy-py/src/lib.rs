@@ -49,7 +49,7 @@ use views::{bases, dtype_views, repeats, reshape, shifts};
 #[pymodule(gil_used = true)]
 fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy's table of functions is found by an import, which fails in a finaliser when Python ends.
-    // SAFETY: the function takes nothing and changes nothing.
+    // SAFETY: the function takes no arguments and only returns a number; Python's lock is held.
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
     context::set_opener(recording::materialise::opened);
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;

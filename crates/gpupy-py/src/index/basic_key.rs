@@ -171,7 +171,7 @@ impl BasicKey {
 /// A Python int, if an isize holds it. It is one call, where `extract` takes four.
 #[inline]
 pub fn integer(key: &Bound<'_, PyInt>) -> Option<isize> {
-    // SAFETY: the key is an int; where it does not fit, the error that is set is taken back.
+    // SAFETY: the key is a live int; for one that does not fit, the error that is set is cleared below.
     match unsafe { ffi::PyLong_AsSsize_t(key.as_ptr()) } {
         -1 if PyErr::occurred(key.py()) => {
             drop(PyErr::take(key.py()));
