@@ -36,7 +36,7 @@ mod session;
 mod views;
 
 use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};
-use compute::{library_ops, py_function, select, ufunc};
+use compute::{py_function, scan_sort_matmul, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin, external_arrays};
 use fallback::{call_sites, fast_call};
@@ -126,10 +126,10 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::write_where, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::scan, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::place, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::sort, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::place, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::sort, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::argsort, module)?)?;
     jit::finish::add(module)?;
     forks::register();
     Ok(())

@@ -8,7 +8,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
 use crate::array::subclass::is_plain;
 use crate::array::wrap::wrap_array;
-use crate::compute::{library_ops, reduce};
+use crate::compute::{reduce, scan_sort_matmul};
 use crate::convert::dtypes;
 use crate::session::context::ready;
 use gpupy_core::DType;
@@ -64,10 +64,10 @@ impl NdArray {
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy().filter(|_| is_plain(slf)) else { return Ok(None) };
         if axis.is_none() {
-            return library_ops::place_of_all(py, greatest, array);
+            return scan_sort_matmul::place_of_all(py, greatest, array);
         }
         match reduce::plain(array, axis, None)? {
-            Some((axes, _)) => library_ops::placed(py, greatest, array, axes[0], false),
+            Some((axes, _)) => scan_sort_matmul::placed(py, greatest, array, axes[0], false),
             None => Ok(None),
         }
     }
