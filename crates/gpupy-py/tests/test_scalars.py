@@ -19,7 +19,7 @@ def three(xp, dtype="float32"):
 
 
 def pending(xp, dtype="float32"):
-    """The same number, which ours has not computed yet."""
+    """A number in NumPy and a pending one in gpupy."""
     s = xp.maximum(xp.array([1, 3, 2] * 2000, dtype=dtype), xp.zeros(6000, dtype))[1]
     assert xp is numpy or type(s) is gpupy.scalar
     return s

@@ -10,7 +10,7 @@ import gpupy
 
 
 def known(x):
-    """The same array; where it was recorded, its elements are in host memory now."""
+    """An array itself; if it was pending, its elements are in host memory now."""
     x.tolist()
     return x
 

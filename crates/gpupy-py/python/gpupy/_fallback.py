@@ -35,7 +35,7 @@ from ._gpupy import (
 _Mode: TypeAlias = Literal["allow", "warn", "error"]
 # NumPy's arrays that stand for ours, in the same order.
 _Hosts: TypeAlias = list[np.ndarray[Any, Any]]
-# What reads an array of ours.
+# Functions that read an array of ours.
 _Pick: TypeAlias = Callable[[ndarray], np.ndarray[Any, Any]]
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)

@@ -203,7 +203,7 @@ def _are_sides(pair: Any) -> bool:
 
 
 def _padded_by_numpy(array: Any, pad_width: Any, given: dict[str, Any]) -> Any:
-    # NumPy asks for the order of what it gets, which may be a compact copy of a view.
+    # NumPy checks the order of its argument, which may be a compact copy of a view.
     if isinstance(array, ndarray) and array.ndim and not array.flags.fnc:
         array = array.copy("C")
     return call("pad", np.pad, (array, pad_width), given)
@@ -264,7 +264,7 @@ def tile(A, reps):
             return array(a, copy=True, ndmin=len(times))
         made = tiled(a, times)
         if made is not None:
-            # NumPy's is a view of what it made; of nothing, of the array.
+            # NumPy's result is a view of its new array; without a shift, of the argument.
             return (made if a.size else a).reshape(made.shape)
     return call("tile", np.tile, (A, reps), {})
 

@@ -185,7 +185,7 @@ def _turned(subscripts: Any, a: Any) -> Any:
 
 
 class _Operand(NamedTuple):
-    """What makes a matrix, a stack of them, or a vector of an operand: ``None`` where it is so already."""
+    """The reshape that makes an operand a matrix, a stack of them, or a vector; ``None`` if it is one."""
 
     order: tuple[int, ...] | None
     shape: tuple[int, ...] | None

@@ -34,7 +34,7 @@ def run(path: str, arguments: list[str]) -> int:
     code = _compiled(source, absolute, ours)
     main = types.ModuleType("__main__")
     main.__file__ = absolute
-    # What the program defines is found by its module's name, as pickles want it.
+    # Pickles find the program's definitions by its module's name.
     sys.modules["__main__"] = main
     sys.argv = [path, *arguments]
     folder = file.resolve().parent

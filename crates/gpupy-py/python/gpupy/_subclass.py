@@ -378,7 +378,7 @@ def host_of(array: Any) -> np.ndarray[Any, Any]:
     return array._gpupy_twin(host) if is_masked(array) else host
 
 
-# By a class of NumPy's: what makes an instance of ours of one of it.
+# By a class of NumPy's: the conversion of its instances to ours.
 OURS: dict[type, Any] = {}
 
 

@@ -29,7 +29,7 @@ def is_nested(data: Any) -> bool:
 
 
 def flattened(data: Any, sizes: Any, dtype: Any) -> Flat:
-    """The elements of what a list is made of.
+    """The elements of a list's source.
 
     Raises
     ------

@@ -159,7 +159,7 @@ class _Small(NDArrayOperatorsMixin):
 
 
 _NUMBERS = frozenset((int, float, bool, complex))
-# By how many axes components have: all of them, and what an array has in their place.
+# By the number of component axes: all components, and an array's axes in their place.
 _WHOLE = {axes: (slice(None),) * axes for axes in (1, 2)}
 _BESIDE = {axes: (Ellipsis, *[None] * axes) for axes in (1, 2)}
 

@@ -71,7 +71,7 @@ def test_random_programs_do_what_numpys_do(row, limits):
         for number in range(count):
             numbers = random.Random(f"{row['name']} {limits} {number}")
             program = Draft(numbers.randrange, _MOST[limits]).program(20)
-            # The same once more finds what was remembered of it.
+            # A second run finds the cached plans.
             for _ in range(2 if number % 4 == 0 else 1):
                 does_what_numpys_does(program)
     else:

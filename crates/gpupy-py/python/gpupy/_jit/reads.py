@@ -41,7 +41,7 @@ class Reads(NamedTuple):
     loose: frozenset[str]
     # The last line that stores an attribute, a global or an outer variable of this name.
     stores: dict[str, int]
-    # What reads attributes in a way that is not followed, with its line.
+    # Calls that read attributes in a way that is not followed, with their line.
     unclear: tuple[int, str] | None
     # Whether it asks for identities, but of None.
     asks_identity: bool
@@ -57,7 +57,7 @@ def reads_of(code: CodeType) -> Reads:
     """The reads and stores of a code object."""
     aliases: dict[str, set[Chain]] = defaultdict(set)
     opaque: set[str] = set()
-    # What a local name may be is known when all of the code was seen.
+    # The values of a local name are known only after all of the code.
     _Walk(code, aliases, opaque).go()
     for _ in range(3):
         before = sum(map(len, aliases.values()))
@@ -84,7 +84,7 @@ class _Walk:
         self.is_none = False
         # The module that is imported, as names of it are.
         self.imported: set[Chain] = set()
-        # What is on top of the stack, as far as it is known, and whether it may be something else.
+        # The top of the stack, as far as it is known, and whether it may be something else.
         self.top: set[Chain] = set()
         self.may_be_other = True
 
@@ -143,7 +143,7 @@ class _Walk:
             self.forget()
 
     def stored(self, name: str, value: str, line: int) -> None:
-        """What is stored is read, too: whether it was another before can be told afterwards."""
+        """A store is read, too, to check afterwards whether the value has changed."""
         self.stores[value] = line
         if "ATTR" in name:
             self.attribute(value, is_super=False)

@@ -167,7 +167,7 @@ class Expressions:
         return result
 
     def _by_numpy(self, ufunc: np.ufunc, values: list[Any], error: Exception) -> Any:
-        """What NumPy gives of numbers of which Python says an error; one of Python's kinds."""
+        """NumPy's result for numbers for which Python raises an error; one of Python's kinds."""
         with np.errstate(all="ignore"):
             try:
                 result = ufunc(*values)
@@ -363,7 +363,7 @@ class Expressions:
 
 
 def _text(node: ast.expr) -> str:
-    """An expression as it was written, where what names stood for stands in the place of the names."""
+    """An expression as it was written, with the objects that replaced names shown by these names."""
     shown = copied(node)
     for found in ast.walk(shown):
         if isinstance(found, ast.Constant) and not isinstance(

@@ -237,7 +237,7 @@ class Flow:
             known.inner,
         )
         is_endless = False
-        # With the first turn before the loop, what its body binds has a value behind it.
+        # With the first turn before the loop, names that its body binds have a value after it.
         for before in (block, header) if self._is_peeled else (header,):
             tested = before
             test: ast.expr | str

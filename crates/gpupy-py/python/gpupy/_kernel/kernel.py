@@ -217,7 +217,7 @@ class Kernel:
         found = self._found(fixed, kinds)
         if found is not None:
             return found
-        # What finds sources is not made for several threads.
+        # The search for sources is not thread-safe.
         with _COMPILING:
             found = self._found(fixed, kinds)
             if found is None:
@@ -259,7 +259,7 @@ class Variant:
         try:
             return Variant._of_source(kernel, kinds, source, is_peeled=False)
         except KernelError:
-            # What a loop binds that goes round at least once has a value behind it.
+            # A loop that runs at least once gives its names a value.
             try:
                 return Variant._of_source(kernel, kinds, source, is_peeled=True)
             except KernelError:

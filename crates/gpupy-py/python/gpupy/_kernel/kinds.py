@@ -45,7 +45,7 @@ Kind: TypeAlias = Any
 
 
 def key(kind: Kind) -> Any:
-    """What tells kinds apart: to NumPy, `float` and its dtype, which are two kinds, are equal."""
+    """A key for kinds: to NumPy, `float` and its dtype, which are two kinds, are equal."""
     if isinstance(kind, tuple):
         return tuple(map(key, kind))
     if not isinstance(kind, Fixed):

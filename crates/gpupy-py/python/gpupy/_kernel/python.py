@@ -235,7 +235,7 @@ class PythonExpressions(Expressions):
     def _attribute(self, value: Any, name: str) -> Any:
         if is_array(value):
             self._refuse(f"`.{name}` of a number is not known to be Python's")
-        # Where looking it up calls nothing, it is what lies there.
+        # Where the look-up calls nothing, it is the attribute itself.
         found = inspect.getattr_static(value, name, self)
         if found is self or hasattr(type(found), "__get__"):
             self._refuse(f"`.{name}` of a {type(value).__name__} may do something")

@@ -114,7 +114,7 @@ class Source:
 def read(function: Callable[..., Any]) -> Source | None:
     """The source of a function; None where there is none to be had.
 
-    Raises ``KernelError`` for a function that takes what no element is, and for names that are nowhere.
+    Raises ``KernelError`` for a function whose parameters cannot be elements, and for unknown names.
     """
     assert isinstance(function, FunctionType)
     file = function.__code__.co_filename
@@ -132,7 +132,7 @@ def _definition(function: FunctionType, file: str) -> ast.FunctionDef | None:
     """A function's definition in its file; a lambda as one that returns its expression."""
     parsed, codes = _parsed("".join(linecache.getlines(file, function.__globals__)), file)
     if parsed is None or _told(function.__code__) not in codes:
-        # The file is not what the function was made of.
+        # The file has changed since the function was made.
         return None
     first, lambdas = function.__code__.co_firstlineno, []
     for node in ast.walk(parsed):

@@ -27,7 +27,7 @@ from .kinds import Fixed, Kind, computed, key
 from .python import PythonExpressions, is_flag, is_real, is_whole
 from .source import KernelError
 
-# Fewer elements are NumPy's: a call of what is compiled takes as long as some hundreds of them.
+# Fewer elements are left to NumPy: a call of a compiled function takes as long as some hundreds of them.
 _FEW = 512
 # A function is compiled after so many elements, which take NumPy as long.
 _WORTH = 1 << 14
@@ -52,7 +52,7 @@ class PythonKernel(Kernel):
         return of_programs(called)
 
     def traced(self, kinds: tuple[Kind, ...]) -> Any:
-        """What it does is not tried: it may do other things besides."""
+        """The function is not tried: it may have side effects."""
         raise KernelError(f"the source of `{self.__name__}` is not to be had")
 
 
@@ -88,7 +88,7 @@ class _Tried:
                 self.refused[of] = str(error), kinds
             raise _Refused(str(error)) from None
         except TypeError as error:
-            # What is excluded has no hash, say.
+            # For example, an excluded argument has no hash.
             raise _Refused(str(error)) from None
 
     def fail(self, words: str) -> NoReturn:
@@ -270,5 +270,5 @@ def _cast(result: tuple[Any, Kind], char: str) -> tuple[Any, Any]:
     if dtype == array.dtype:
         return array, None
     size = gpupy.absolute(array)
-    # What is rounded to infinity NumPy tells of.
+    # NumPy warns of numbers that are rounded to infinity.
     return array.astype(dtype), (size > float(np.finfo(dtype).max)) & gpupy.isfinite(array)

@@ -115,7 +115,7 @@ _Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def put(owner: Any, name: str, border: _Border = _taking_numpys) -> None:
-    """Puts a border before a function of a module, or of a class, which stays what it is to others."""
+    """Wraps a function of a module, or of a class; others still find the function under its name."""
     found = vars(owner)[name]
     kind = type(found)
     if kind in (classmethod, staticmethod):

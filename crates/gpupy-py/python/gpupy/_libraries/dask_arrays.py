@@ -69,7 +69,7 @@ def _masked(lookup: Any, function: Any) -> None:
 
     def register() -> None:
         masked = sys.modules["gpupy"].ma.MaskedArray
-        # What Dask has for NumPy's calls functions of `numpy.ma`, which with ours are gpupy's.
+        # Dask's functions for NumPy call functions of `numpy.ma`, which with our arrays are gpupy's.
         lookup.register(masked, function or lookup.dispatch(np.ma.MaskedArray))
 
     lookup.register_lazy("gpupy", register)
@@ -160,7 +160,7 @@ def _here() -> str:
     return _process[1]
 
 
-# What a masked array keeps that is none of its value, or is there twice.
+# Attributes of a masked array that are not part of its value, or redundant.
 _SAYS_NOTHING = frozenset(("_basedict", "_isfield", "_sharedmask"))
 
 
