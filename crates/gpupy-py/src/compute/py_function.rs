@@ -38,7 +38,7 @@ pub fn operation(
 }
 
 /// A function from scalars to scalars, computed at each point of its array arguments.
-#[pyclass(frozen, name = "ScalarFunction", module = "gpupy._gpupy")]
+#[pyclass(frozen, name = "Function", module = "gpupy._gpupy")]
 pub struct PyFunction(Arc<ScalarFunction>);
 
 #[pymethods]
