@@ -1,4 +1,4 @@
-"""Signals while an evaluation goes on: their handlers run, and what they raise ends the wait."""
+"""Signals during an evaluation: their handlers run, and their exceptions end the wait."""
 
 import signal
 import sys

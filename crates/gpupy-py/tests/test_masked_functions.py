@@ -24,7 +24,7 @@ def masked(xp, values, every=3):
 
 
 def shown(value):
-    """A result as what can be compared: which class, dtype and mask it has, and its elements elsewhere."""
+    """A result in comparable form: its class, dtype and mask, and its unmasked elements."""
     if isinstance(value, (tuple, list)):
         return [shown(each) for each in value]
     if type(value).__name__ == "MaskedConstant":

@@ -1,4 +1,4 @@
-"""Memory: what is held, kept for reuse, and given back early.
+"""Memory: held, pooled for reuse, and freed early.
 
 Not here: how many bytes move when it is short (the core's `tests/memory.rs`).
 """

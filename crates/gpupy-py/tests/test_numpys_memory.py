@@ -1,4 +1,4 @@
-"""Memory that NumPy or others own: records, buffers and what C writes to are shared, not copied."""
+"""Memory that NumPy or other code owns: records, buffers and memory for C are shared, not copied."""
 
 import ctypes
 

@@ -115,7 +115,7 @@ def _slices(extent):
 
 @st.composite
 def _writes(draw):
-    """Places in an array, each with what is written there: a number, or which of its own elements."""
+    """Places in an array, each with the source of a write: a number, or some of its own elements."""
     shape = tuple(draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
     writes = []
     for _ in range(draw(st.integers(1, 9))):

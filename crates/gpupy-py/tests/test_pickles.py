@@ -1,4 +1,4 @@
-"""Pickles whose elements go beside them: nothing is copied, and no side sees what the other writes later."""
+"""Pickles with out-of-band elements: nothing is copied, and no side sees later writes of the other."""
 
 import copy
 import mmap

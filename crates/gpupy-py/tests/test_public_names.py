@@ -22,7 +22,7 @@ def source(module):
 
 
 def public(module):
-    """The names that a module of ours has, with what they name."""
+    """The names of a module of ours, with their objects."""
     importlib.import_module(module)
     if module != "gpupy.emath":
         # That one is no module in NumPy but a name of one.

@@ -1,4 +1,4 @@
-"""Files of recorded functions: what was saved is done again, in another process too; damage is an error."""
+"""Files of traced functions: saved traces are repeated, in another process too; damage is an error."""
 
 import os
 import pathlib
@@ -88,7 +88,7 @@ def compared(found, wanted):
 
 
 def check(loaded, function, args):
-    """A call of what was loaded gives and writes what the function does."""
+    """A call of a loaded function returns and writes the same as the function."""
     theirs, own = ours(args), ours(args)
     wanted = function.__wrapped__(*theirs)
     found = loaded(*own)

@@ -1,4 +1,4 @@
-"""Small work is computed at once, with NumPy's results; what else happens is not delayed by it."""
+"""Small work is eager, with NumPy's results; it does not delay other work."""
 
 import math
 import random

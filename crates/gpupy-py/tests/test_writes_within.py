@@ -1,4 +1,4 @@
-"""Code of the user's that runs in the middle of a write: what it writes to the same array is not lost."""
+"""User code that runs in the middle of a write: its writes to the same array are not lost."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""Every way of writing changes what it names, all views of it, and nothing else."""
+"""Every kind of write changes its target, all views of it, and nothing else."""
 
 import operator
 

@@ -39,7 +39,7 @@ _MOST_AXES = 6
 
 @dataclass
 class Line:
-    """A statement, what it makes, and how exact that is."""
+    """A statement, its result, and the precision of the result."""
 
     text: str
     code: CodeType

@@ -1,4 +1,4 @@
-"""Random programs give on every driver what NumPy gives: values, dtypes, shapes, aliasing, refusals.
+"""Random programs behave on every driver like NumPy: values, dtypes, shapes, aliasing, refusals.
 
 `GPUPY_DIFFERENTIAL=100000` runs so many programs on each driver. Where `CI` is set, every run takes the same
 ones, which nothing but their numbers decides; elsewhere Hypothesis draws fewer and new ones, and shrinks.
