@@ -63,7 +63,7 @@ _BUILT_IN = (
     *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType),
 )
-# Modules whose numbers depend on a context that anybody may set.
+# Modules whose numbers depend on a context that any code may set.
 _DECIMAL = ("decimal", "_decimal", "_pydecimal")
 # The most items of a container that is watched, and the most guards of a function.
 _MOST_ITEMS, _MOST_GUARDS = 256, 2_000
