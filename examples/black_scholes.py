@@ -27,7 +27,7 @@ def distribution(x):
 
 @gpupy.kernel
 def price(spot, strike, years, volatility, is_call):
-    """What an option costs: the right to buy (a call) or to sell (a put) at the strike."""
+    """The price of an option: the right to buy (a call) or to sell (a put) at the strike."""
     if years <= 0:
         gain = spot - strike if is_call else strike - spot
         return max(gain, 0 * gain)

@@ -79,7 +79,7 @@ def table(comparisons, driver):
 
 
 def announce(driver):
-    """Says what the programs run on, and why other drivers do not start."""
+    """Prints the device of the programs, and why other drivers do not start."""
     print(f"   driver {driver['name']} on {driver['device']}")
     others = [other for other in gpupy.drivers() if not other["starts"]]
     for other in others:

@@ -12,7 +12,7 @@ import numpy as np
 
 import palette
 
-RATE = 0.2  # what flows to each neighbour in a step, as a part of the difference
+RATE = 0.2  # the flow to each neighbour in a step, as a part of the difference
 GLOW = ((0.0, 0.0, 0.1), (0.4, 0.0, 0.5), (0.9, 0.2, 0.2), (1.0, 0.8, 0.2), (1.0, 1.0, 0.9))
 
 
@@ -34,12 +34,12 @@ def step(plate, hot):
 
 
 def result(plate, hot):
-    """What the test compares."""
+    """The result for the test."""
     return plate
 
 
 def picture(plate, hot):
-    """The warmth as a glow; roots show what is faint."""
+    """The warmth as a glow; roots brighten faint values."""
     return palette.picture(np.sqrt(plate), GLOW)
 
 

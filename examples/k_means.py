@@ -36,7 +36,7 @@ def step(points, centres, labels):
 
 
 def result(points, centres, labels):
-    """What the test compares."""
+    """The result for the test."""
     return np.concatenate([centres.ravel(), labels])
 
 

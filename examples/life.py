@@ -40,7 +40,7 @@ def step(cells, ages):
 
 
 def result(cells, ages):
-    """What the test compares: both in one array."""
+    """The result for the test: both in one array."""
     return np.where(cells == 1, -1, ages)
 
 

@@ -32,12 +32,12 @@ def step(plane, reached, last):
 
 
 def result(plane, reached, last):
-    """What the test compares."""
+    """The result for the test."""
     return last
 
 
 def picture(plane, reached, last):
-    """A colour for each number of steps; black is what never escaped."""
+    """A colour for each number of steps; points that never escape are black."""
     return palette.picture((last / last.max()) ** 0.4, DUSK)
 
 

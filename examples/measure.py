@@ -1,4 +1,4 @@
-"""Runs one program by NumPy and by gpupy in turns, and says what it took.
+"""Runs one program with NumPy and gpupy alternating, and prints the costs.
 
 Owns `Program` and `Comparison`. A time is that of the whole program, up to its values in host memory. Nothing
 is kept from one run to the next: gpupy gives two equal expressions one value while the first is alive, and a
@@ -32,7 +32,7 @@ class Program:
 
 @dataclasses.dataclass
 class Comparison:
-    """What was seen of one program: seconds, values in host memory, and counters."""
+    """Measurements of one program: seconds, values in host memory, and counters."""
 
     name: str
     numpy_times: list

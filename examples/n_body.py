@@ -32,7 +32,7 @@ def start(count):
 
 
 def step(masses, places, speeds):
-    """Moves every body by what all others do to it, in place."""
+    """Moves every body by the forces of all others, in place."""
     x, y = places
     dx, dy = x - x[:, np.newaxis], y - y[:, np.newaxis]
     square = dx**2 + dy**2 + SOFTENING**2
@@ -43,7 +43,7 @@ def step(masses, places, speeds):
 
 
 def result(masses, places, speeds):
-    """What the test compares."""
+    """The result for the test."""
     return np.concatenate([places, speeds])
 
 

@@ -34,7 +34,7 @@ def start(count):
 
 
 def step(masses, places, speeds):
-    """Moves every body by what all others do to it, in place."""
+    """Moves every body by the forces of all others, in place."""
     apart = places[np.newaxis] - places[:, np.newaxis]
     square = dot(apart, apart) + SOFTENING**2
     pull = masses / (square * np.sqrt(square))

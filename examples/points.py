@@ -19,7 +19,7 @@ SEED = 1
 TIME = 0.004  # between two steps
 STEPS = 8  # between two frames
 SOFTENING = 0.02  # points nearer to a mass than that are hardly pulled more
-EXTENT = 1.6  # what is seen, from the middle
+EXTENT = 1.6  # the visible range, from the middle
 LIGHT = 0.06  # of one point
 SKY = ((0.01, 0.01, 0.05), (0.1, 0.2, 0.6), (0.5, 0.7, 1.0), (1.0, 1.0, 0.95))
 
@@ -58,7 +58,7 @@ def start(count):
 
 
 def step(places, speeds, time):
-    """Moves every point by what both masses do to it, in place."""
+    """Moves every point by the forces of both masses, in place."""
     for mass, phase in ((0.7, 0.0), (0.3, numpy.pi)):
         away = (1 - mass) * 0.4
         x, y = away * numpy.cos(3 * time + phase), away * numpy.sin(3 * time + phase)
@@ -69,7 +69,7 @@ def step(places, speeds, time):
 
 
 class Plate:
-    """What the points light."""
+    """The picture that the points light."""
 
     def __init__(self, context, count, pixels):
         program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)

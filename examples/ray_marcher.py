@@ -3,8 +3,8 @@ pixel.
 
     python examples/ray_marcher.py --output ray_marcher.png
 
-A ray goes on by the distance to what is nearest, until it is there or too far away (sphere tracing; Hart,
-1996). What it meets is lit by one lamp, with a shadow that a second march finds.
+A ray advances by the distance to the nearest surface, until it is there or too far away (sphere tracing;
+Hart, 1996). The surface is lit by one lamp, with a shadow that a second march finds.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def brightness(u, v):
         shade = np.float32(0.15) * lit
     else:
         shade = lit
-    # What is far away fades into the sky.
+    # Distant surfaces fade into the sky.
     haze = gone / FAR
     return (np.float32(0.1) + np.float32(0.8) * shade) * (1 - haze) + sky * haze
 

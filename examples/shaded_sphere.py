@@ -13,8 +13,8 @@ from PIL import Image
 
 LIGHT = (-1, 1, 1)  # direction of the light
 BACKGROUND = (0.0, 0.0, 0.5)  # red, green, blue
-AMBIENT = (0.1, 0.2, 0.3)  # what the sphere shows in its own shade
-DIFFUSE = (0.2, 0.5, 0.6)  # what the light adds
+AMBIENT = (0.1, 0.2, 0.3)  # the colour in the shade
+DIFFUSE = (0.2, 0.5, 0.6)  # the colour added by the light
 
 
 def shaded_sphere(xp, dtype, size):
@@ -43,7 +43,7 @@ def shaded_sphere(xp, dtype, size):
     nx, ny, nz = (ix - cx) / radius, (iy - cy) / radius, (iz - cz) / radius
     lit = nx * lx + ny * ly + nz * lz
 
-    # Rays that miss have no real solution; what was computed for them is not chosen here.
+    # Rays that miss have no real solution; their values are not selected here.
     return [
         255 * xp.where(discriminant > 0, xp.where(lit > 0, ambient + lit * diffuse, ambient), background)
         for background, ambient, diffuse in zip(BACKGROUND, AMBIENT, DIFFUSE, strict=True)

@@ -33,7 +33,7 @@ def sphere(size):
     normal = (eye + t * ray - centre) / radius
     lit = dot(normal, vec3(*LIGHT))
 
-    # Rays that miss have no real solution; what was computed for them is not chosen here.
+    # Rays that miss have no real solution; their values are not selected here.
     shaded = vec3(*AMBIENT) + select(lit > 0, lit, 0) * vec3(*DIFFUSE)
     colour = select(discriminant > 0, shaded, vec3(*BACKGROUND))
     return [255 * plane for plane in (colour.r, colour.g, colour.b)]

@@ -18,7 +18,7 @@ from matplotlib import pyplot
 # The import registers the back end; without this line Dask finds it by its entry point.
 import gpupy  # noqa: F401
 
-RATE = 0.2  # what flows to each neighbour in a step, as a part of the difference
+RATE = 0.2  # the flow to each neighbour in a step, as a part of the difference
 DEPTH = 10  # steps between two exchanges of edges
 SIDE = 16  # pixels of a picture in each direction
 COMPONENTS = 8

@@ -27,7 +27,7 @@ def start(size=1000):
 
 
 def convolve(image, taps=FIVE_TAPS):
-    """The image smoothed down and across; what lies outside is as the nearest pixel."""
+    """The image smoothed down and across; outside is the nearest pixel."""
     height, width = image.shape
     reach = len(taps) // 2
     tall = np.pad(image, ((reach, reach), (0, 0)), mode="edge")

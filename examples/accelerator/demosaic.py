@@ -18,7 +18,7 @@ import scene
 
 
 def start(size=1000):
-    """What the sensor gives: red and green in even rows, green and blue in odd ones."""
+    """The sensor's output: red and green in even rows, green and blue in odd ones."""
     picture = scene.landscape(size, softness=2)
     raw = picture[..., 1].copy()
     raw[::2, ::2] = picture[::2, ::2, 0]

@@ -22,7 +22,7 @@ def start(size=1000):
 
 
 def rotate(picture, angle=ANGLE):
-    """The picture turned about its centre; what comes from outside is black."""
+    """The picture turned about its centre; outside is black."""
     height, width, _ = picture.shape
     i = np.arange(height)[:, np.newaxis]
     j = np.arange(width)

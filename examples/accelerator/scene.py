@@ -1,4 +1,4 @@
-"""What the programs look at, in place of photographs: a landscape in colour, a pattern that moves, two views.
+"""Input pictures, in place of photographs: a landscape in colour, a pattern that moves, two views.
 
 All are float32 arrays of whole numbers from 0 to 255, as cameras give them: sums of their squares are exact.
 """
@@ -48,7 +48,7 @@ def grey(picture):
 
 
 def levels(brightness):
-    """What a camera of 8 bits makes of brightness."""
+    """Brightness as an 8-bit camera records it."""
     return brightness.clip(0, 255).astype(np.uint8).astype(np.float32)
 
 

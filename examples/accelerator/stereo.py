@@ -49,7 +49,7 @@ def stereo(left, right):
 
 
 def window_sums(image):
-    """The sums of the pixels around each; what lies outside is as the nearest pixel."""
+    """The sums of the pixels around each; outside is the nearest pixel."""
     height, width = image.shape
     padded = np.pad(image, WINDOW // 2, mode="edge")
     sums = sum(padded[k : k + height] for k in range(WINDOW))

@@ -1,4 +1,4 @@
-"""What the tests of the examples share: starting a program as a person does."""
+"""Shared by the tests of the examples: starts a program like a user."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""The ten programs of Accelerator's article give what NumPy gives in float64, on each driver by itself."""
+"""The ten programs of Accelerator's article have NumPy's float64 results, on each driver by itself."""
 
 import importlib.util
 import pathlib

@@ -1,4 +1,4 @@
-"""Each example runs, and gives by gpupy what it gives by NumPy."""
+"""Each example runs, with the same results on gpupy as on NumPy."""
 
 import sys
 

@@ -21,7 +21,7 @@ import gpupy
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs" / "coverage.md"
 # Few elements are computed at once, many are recorded: both ways have to be ours.
 SIZES = (12, 120)
-# What takes no elements, by NumPy's own words: dtypes, shapes, settings, text and files.
+# Functions that read no elements: dtypes, shapes, settings, text and files.
 WITHOUT_ELEMENTS = frozenset(
     "array2string array_repr array_str asmatrix base_repr binary_repr broadcast_shapes busday_count "
     "busday_offset can_cast common_type datetime_as_string datetime_data einsum_path "
@@ -67,7 +67,7 @@ def table(title, what, count, rows):
 
 
 def outcome(module, name, call):
-    """What is said of a call."""
+    """The outcome of a call."""
     if not call or falls(call) is None:
         return "computes nothing" if module == "numpy" and name in WITHOUT_ELEMENTS else "recorded"
     return f"NumPy's: {OF_NAMES[module].get(name, OTHERWISE[module])}"
@@ -118,16 +118,16 @@ def text():
     rows, many = functions("numpy"), ufuncs()
     recorded, nothing = count(rows, "recorded"), count(rows, "computes nothing")
     series = ".".join(np.__version__.split(".")[:2])
-    head = f"""# What is recorded
+    head = f"""# Recorded functions
 
 Written by `cargo xtask coverage`, with NumPy {series} and the driver `cpu`; do not edit. Each function is
-called with float64 arrays as programs most often call it, few elements and many, while fallbacks are
+called with float64 arrays in its most common form, with few elements and many, while fallbacks are
 forbidden. `a`, `b` and `x` are vectors, `m` and `m2` matrices, `i` integers, `mask` bools, `z` complex
-numbers, `c` rows of three; `s` and `h` are matrices that have an inverse, `h` a symmetric one.
+numbers, `c` rows of three; `s` and `h` are invertible matrices, `h` a symmetric one.
 
-*Recorded* is what drivers compute, now or when its value is needed. What *computes nothing* looks at dtypes,
-shapes and settings, or reads and writes text and files. All else is NumPy's, counted with the line of the
-program (`gpupy.stats().fallback_sites`), and forbidden by `GPUPY_FALLBACK=error`.
+Drivers compute *recorded* functions, now or when the value is needed. A function that *computes nothing*
+reads dtypes, shapes and settings, or reads and writes text and files. All others are NumPy's, counted with
+the line of the program (`gpupy.stats().fallback_sites`), and forbidden by `GPUPY_FALLBACK=error`.
 """
     said = f"Of {len(rows)} functions {recorded} are recorded, and {nothing} compute nothing."
     parts = [head, table("Functions of `numpy`", "function", said, rows)]

@@ -106,7 +106,7 @@ class _Namespace(types.ModuleType):
 
 
 class Absent:
-    """What is CUDA's or CuPy's inner workings: false, nothing, and a context that does nothing."""
+    """A placeholder for CUDA and CuPy's internals: false, empty, and a context that does nothing."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -143,7 +143,7 @@ class AbsentError(Exception):
 
 
 def _answer(name):
-    """What is found under a name of what is absent: errors are classes, versions are numbers."""
+    """The placeholder for an absent name: errors are classes, versions are numbers."""
     if name.endswith(("Error", "Exception", "Warning")):
         return AbsentError
     if name.endswith("GetVersion") or name in (

@@ -14,7 +14,7 @@ import tomllib
 
 @dataclasses.dataclass
 class Expected:
-    """What a list says: its versions, whether these are among them, reasons, and those by chance."""
+    """The contents of a list: versions, whether these are among them, reasons, and random failures."""
 
     lists: list
     strict: bool
@@ -52,7 +52,7 @@ def entry_of(test, reasons):
 
 
 def compare(expected, outcomes, files):
-    """What is other than expected, in words, and how many tests failed for each reason."""
+    """The unexpected outcomes in words, and how many tests failed for each reason."""
     surprises, by_reason, met = [], collections.Counter(), set()
     for test, (outcome, text) in sorted(outcomes.items()):
         if "::" not in test or entry_of(test, expected.by_chance) is not None:

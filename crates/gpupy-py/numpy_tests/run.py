@@ -93,7 +93,7 @@ def main():
 
 
 def versions():
-    """What a list of expected failures is for, in words."""
+    """Describes the versions of a list of expected failures."""
     return f"NumPy {numpy.__version__}, Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 

@@ -36,7 +36,7 @@ mod session;
 mod views;
 
 use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};
-use compute::{library_ops, py_function, select, ufunc};
+use compute::{py_function, scan_sort_matmul, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin, external_arrays};
 use fallback::{call_sites, fast_call};
@@ -49,7 +49,7 @@ use views::{bases, dtype_views, repeats, reshape, shifts};
 #[pymodule(gil_used = true)]
 fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy's table of functions is found by an import, which fails in a finaliser when Python ends.
-    // SAFETY: the function takes nothing and changes nothing.
+    // SAFETY: the function takes no arguments and only returns a number; Python's lock is held.
     unsafe { numpy::PY_ARRAY_API.PyArray_GetNDArrayCFeatureVersion(module.py()) };
     context::set_opener(recording::materialise::opened);
     module.add("DriverError", module.py().get_type::<errors::DriverError>())?;
@@ -126,10 +126,10 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(select::select, module)?)?;
     module.add_function(wrap_pyfunction!(select::write_where, module)?)?;
     module.add_function(wrap_pyfunction!(select::clip, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::scan, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::place, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::sort, module)?)?;
-    module.add_function(wrap_pyfunction!(library_ops::argsort, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::place, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::sort, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::argsort, module)?)?;
     jit::finish::add(module)?;
     forks::register();
     Ok(())

@@ -14,7 +14,7 @@ import sys
 PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "python" / "gpupy"
 HEAD = "# Written by stubs/write.py; do not edit.\n"
 
-# What a module has beside what its `__all__` names.
+# Names of a module beside its `__all__`.
 BEYOND = {
     "exceptions": "RankWarning",
     "lib.format": "ARRAY_ALIGN BUFFER_SIZE EXPECTED_KEYS GROWTH_AXIS_MAX_DIGITS MAGIC_LEN MAGIC_PREFIX "
@@ -22,7 +22,7 @@ BEYOND = {
     "read_array read_array_header_1_0 read_array_header_2_0 read_magic write_array write_array_header_1_0 "
     "write_array_header_2_0",
 }
-# What is ours in the place of a function of NumPy's.
+# Our replacements of NumPy's functions.
 INSTEAD = "from ._session import info as info\n"
 TWICE = "# Ours stand before NumPy's for Mypy, which keeps the first of a name, and behind for Pyright.\n"
 # Modules that are attributes under other names in NumPy.

@@ -42,12 +42,12 @@ def start(code, name, *options, first="", setup="", **more):
 
 
 def output(program):
-    """What a program prints, which ends well and says nothing else."""
+    """The output of a program that ends well and prints no errors."""
     out, err = program.communicate(timeout=2 * LIMIT)
     assert (program.returncode, err) == (0, ""), out
     return out.split()
 
 
 def run(code, name, *options, **more):
-    """What a program prints; the arguments are those of `start`."""
+    """The output of a program; the arguments are those of `start`."""
     return output(start(code, name, *options, **more))

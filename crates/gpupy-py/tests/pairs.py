@@ -21,7 +21,7 @@ def bits(array):
 
 
 def assert_same(got, want, context=""):
-    """The same type of thing with the same dtype, shape and bits."""
+    """Asserts that both are of one type, with the same dtype, shape and bits."""
     if isinstance(want, np.ndarray):
         assert isinstance(got, gpupy.ndarray), f"{context}: {type(got)} for an ndarray"
         assert not isinstance(got, np.ndarray)
@@ -40,7 +40,7 @@ def assert_same(got, want, context=""):
 
 
 def outcome(function, module):
-    """What a call gives: its result, or its exception's type and words."""
+    """The outcome of a call: its result, or its exception's type and message."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

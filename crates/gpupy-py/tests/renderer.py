@@ -73,7 +73,7 @@ class Renderer:
         self.gl("glFramebufferTexture2D", *args)
 
     def read(self, lent):
-        """The elements of what is lent."""
+        """The elements of a lent block."""
         size = lent.dtype.itemsize
         if lent.target == _BUFFER:
             out = ctypes.create_string_buffer(lent.size * size)

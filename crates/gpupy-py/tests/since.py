@@ -1,4 +1,4 @@
-"""Which tests want a newer NumPy than the oldest that gpupy takes, and what that NumPy lacks.
+"""Tests that need a newer NumPy than the oldest supported one, with the missing feature.
 
 The tests compare with the NumPy that is installed. Where an older one has no such function, or other words,
 there is nothing to compare with. Owns this list; ``conftest.py`` skips what is in it, with the reason.

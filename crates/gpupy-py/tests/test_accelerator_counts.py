@@ -1,4 +1,4 @@
-"""The ten programs of the Accelerator article: what NumPy gives in float64, in so many launches and no more.
+"""The ten programs of the Accelerator article: NumPy's float64 results, in a bounded number of launches.
 
 The programs are those of ``examples/accelerator``. Not here: their times (``xtask bench --accelerator``).
 """

@@ -1,4 +1,4 @@
-"""Boundary rules: shifts, margins and views of them, one in another, are what NumPy's are, in one launch.
+"""Boundary rules: shifts, margins and views of them, nested, have NumPy's elements, in one launch.
 
 Not here: each of them by itself (``test_joining.py``), the coordinates
 (``schedule/walk/piecewise_coordinate.rs``).

@@ -142,7 +142,7 @@ def test_arrays_of_any_rank_are_hashed_as_bytes():
 
 
 def test_scalars_give_tensors_and_pending_ones_are_of_our_namespace():
-    # What a driver leaves to NumPy is NumPy's own scalar, so on the one that leaves nothing.
+    # Fallbacks give NumPy's own scalars, so only on the driver without fallbacks.
     gpupy._gpupy.reconfigure("cpu")
     for x in (gpupy.ones(3, "i4")[1], gpupy.float32(2) * gpupy.ones(2, "f4")[0]):
         assert isinstance(x, numpy.generic) and gpupy.from_dlpack(x).item() == x
@@ -179,7 +179,7 @@ NORMS = [
 
 
 def results(function):
-    """What a call gives on NumPy and on gpupy: arrays, or the words of refusals."""
+    """The results of a call on NumPy and on gpupy: arrays, or error messages."""
     found = []
     for xp in (numpy, gpupy):
         try:

@@ -255,7 +255,7 @@ def test_of_written_records_the_smallest_stretch_is_uploaded(driver_name):
     assert gpupy.stats().bytes_uploaded == 0
     # Both ends changed, 88 bytes apart: no other 88 bytes give the values above than those from the first on.
     assert used() == 88
-    # What was not written is not sent, and what lies behind the first record is not either.
+    # Unwritten elements are not sent, nor those behind the first record.
     assert used() == 0
     for side in (mine, theirs):
         side[2]["position"] = 7

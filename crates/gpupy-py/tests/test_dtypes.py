@@ -137,7 +137,7 @@ def test_scalars_promote_as_numpys(everywhere, op):
 def test_casts_are_numpys(everywhere):
     for a, b in itertools.product(ALL, ALL):
         floats = np.dtype(a).kind == "f" and np.dtype(b).kind in "iu"
-        # What does not fit is not the same everywhere in NumPy either.
+        # Numbers that do not fit differ between machines in NumPy too.
         part = (
             slice(2, 5, 2) if floats and np.dtype(b).kind == "u" else slice(2, 5) if floats else slice(None)
         )

@@ -46,7 +46,7 @@ PROGRAMS = {
             threading.Thread(target=work, args=[k], daemon=True).start()
         time.sleep(0.2)
         """,
-    "a thread that nobody joined": """
+    "a thread that is not joined": """
         threading.Thread(target=lambda: float(much().sum())).start()
         """,
     "sys.exit in the middle of a function": """

@@ -1,4 +1,4 @@
-"""Explanations and traces: what they say, and that they change nothing."""
+"""Explanations and traces: their contents, and that they change nothing."""
 
 import os
 import re

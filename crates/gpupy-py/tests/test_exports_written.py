@@ -1,4 +1,4 @@
-"""Writes to pinned bases are seen by exports; expressions on pinned bases keep what they read."""
+"""Writes to pinned bases are seen by exports; expressions on pinned bases keep their elements."""
 
 import numpy as np
 import pytest

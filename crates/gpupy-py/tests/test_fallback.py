@@ -1,4 +1,4 @@
-"""What goes to NumPy is counted with the user's line, warned about, or forbidden."""
+"""Fallbacks to NumPy are counted with the user's line, warned about, or forbidden."""
 
 import gc
 import math
@@ -86,7 +86,7 @@ def test_results_in_containers_are_ours(driver):
     assert type(gpupy.linalg.svd(a)).__name__ == "SVDResult"
     counts, edges = gpupy.histogram(a, bins=gpupy.asarray([0.0, 1.5, 4.0]))
     assert counts.tolist() == [2, 2] and edges.tolist() == [0.0, 1.5, 4.0]
-    # What is given back is the array that was given, as in NumPy.
+    # The call returns its argument, as in NumPy.
     assert numpy.linalg.matrix_transpose(a).base is a
 
 

@@ -1,4 +1,4 @@
-"""What is decided for all of a flush: what one launch gives, and what is stored because it is read again.
+"""Decisions for a whole flush: values that one launch gives, and values stored because they are read again.
 
 Counted are launches, compilations and operations, which no other load changes, where no evaluation pauses.
 Not here: the counts of the timed programs (``test_launches.py``).
@@ -18,7 +18,7 @@ FUSING = pytest.mark.parametrize("name", [name for name in apart.STARTING if nam
 
 
 def _counted(driver, compute):
-    """What ``compute`` gives once it is evaluated, and the counts of that."""
+    """The evaluated result of ``compute``, and the counts of the evaluation."""
     gpupy._gpupy.reconfigure(driver, pauses=False)
     gpupy.reset_stats()
     found = compute()
@@ -36,7 +36,7 @@ def test_a_long_loop_compiles_no_more_than_a_short_one(driver):
     (x, total), long = _counted(driver, lambda: _loop(gpupy, 2000))
     assert long["kernels_compiled"] <= short["kernels_compiled"]
     assert long["launches"] <= 2.05 * short["launches"]
-    # What a turn computes is stored, and never computed again for the next one.
+    # The result of a turn is stored, and never recomputed for the next one.
     assert long["instructions"] <= 2.05 * short["instructions"]
     wanted_x, wanted_total = _loop(numpy, 2000)
     numpy.testing.assert_allclose(x, wanted_x, rtol=1e-4, atol=1e-4)

@@ -1,4 +1,4 @@
-"""Values beyond a limit of host memory go to the disk and come back; what cannot is a MemoryError."""
+"""Values beyond a limit of host memory are spilled and read back; others are a MemoryError."""
 
 import os
 import signal

@@ -94,7 +94,7 @@ def test_writes_by_index_arrays_change_what_numpys_change(device, data):
         if kind == 3:
             array[mine] = np.ones((7, 5), np.float32)
         else:
-            # What is written belongs to its place, so that the order does not count.
+            # The written value depends on its place, so that the order does not count.
             array[mine] = 9 if kind == 0 else array[mine] * 2 + 1
         return [base, before]
 

@@ -1,4 +1,4 @@
-"""Counts of instructions: what is kept is complete, and 5 % more than that is an error. None are counted."""
+"""Stored counts of instructions are complete, and 5 % more is an error. Nothing is counted here."""
 
 import importlib.util
 import pathlib

@@ -12,7 +12,7 @@ WAYS = {
     "_testcapi": "import _testcapi; _testcapi.run_in_subinterp({code!r})",
 }
 
-# What the other interpreter is told goes to the output, which the two share.
+# The other interpreter's error goes to the output, which the two share.
 TRIED = """
 import os, sys
 sys.path[:] = {path!r}

@@ -1,4 +1,4 @@
-"""Signals while an evaluation goes on: their handlers run, and what they raise ends the wait."""
+"""Signals during an evaluation: their handlers run, and their exceptions end the wait."""
 
 import signal
 import sys
@@ -33,7 +33,7 @@ def test_ctrl_c_ends_a_long_evaluation_and_loses_nothing(name):
                 made = (long(made[1] + 1), made[1] + 1)
         except KeyboardInterrupt:
             print("interrupted", gpupy.stats().launches > 0)
-        # The same array again, an element and its block.
+        # This array again, an element and its block.
         x, wanted = made[0], numpy.float32(7 + made[1])
         for _ in range(1000):
             wanted = numpy.sqrt((wanted * numpy.float32(0.999) + numpy.float32(1)) ** 2)

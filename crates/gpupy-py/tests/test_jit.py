@@ -1,4 +1,4 @@
-"""``gpupy.jit``: calls of a recorded function give what the function gives, and run no Python.
+"""``gpupy.jit``: repeated calls of a traced function have its results, and run no Python.
 
 Not here: what is refused (``test_refused_jit.py``), random functions (``test_random_jit.py``).
 """
@@ -44,7 +44,7 @@ def copied(value):
 
 
 def agree(jitted, *args, **kwargs):
-    """A call gives and writes what the function does."""
+    """A call returns and writes the same as the function."""
     function = jitted.__wrapped__
     own, theirs = copied(args), copied(args)
     own_named, theirs_named = copied(kwargs), copied(kwargs)
@@ -291,7 +291,7 @@ def test_what_a_function_reads_is_guarded(driver):
     outer = gp.float32(-2)
     agree(read, x)
     assert counts(read)[0] == recordings + 1
-    # Elements of what is read are read anew.
+    # Elements of arrays that are read are read anew.
     elements = W
     elements += 5
     agree(read, x)

@@ -1,4 +1,4 @@
-"""What ``gpupy.jit`` watches: whatever a function reads in another way than by its arguments' elements.
+"""Guards of ``gpupy.jit``: all reads of a function besides its arguments' elements.
 
 Each case changes something between two calls; the recorded function gives what the function gives. Not here:
 what is recorded (``test_jit.py``), what is refused (``test_refused_jit.py``).

@@ -1,4 +1,4 @@
-"""Names, ranges and arguments of compiled functions: what loops bind, where ranges end, what is given.
+"""Names, ranges and arguments of compiled functions: bindings of loops, ends of ranges, arguments.
 
 Not here: what functions compute (``test_kernels.py``).
 """

@@ -1,4 +1,4 @@
-"""Compiled functions: at each point what the function gives for NumPy's scalars.
+"""Compiled functions: at each point the function's result for NumPy's scalars.
 
 Not here: names behind loops, ends of ranges, arguments by name (``test_kernel_names.py``), random functions
 (``test_random_kernels.py``), what is refused (``test_refused_kernels.py``).
@@ -21,7 +21,7 @@ WHOLE = np.arange(-6, 9)
 
 
 def by_point(function, *arguments):
-    """What a function gives for each point's NumPy scalars; a list of arrays where it gives tuples."""
+    """A function's results for each point's NumPy scalars; a list of arrays where it returns tuples."""
     arrays = np.broadcast_arrays(*arguments)
     points = zip(*(array.ravel() for array in arrays), strict=True)
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -34,7 +34,7 @@ def by_point(function, *arguments):
 
 
 def check(function, *arguments, exact=True):
-    """That a kernel gives what its function does, and the same dtype."""
+    """Asserts that a kernel has its function's results, with the same dtype."""
     ours = gp.kernel(function)(*map(gp.asarray, arguments))
     wanted = by_point(function, *arguments)
     ours = ours if isinstance(ours, tuple) else (ours,)

@@ -1,4 +1,4 @@
-"""What the timed programs take, by driver: no more than ``launches.json`` says.
+"""The costs of the timed programs, by driver: no more than those in ``launches.json``.
 
 Launches, compilations and bytes are a program's cost that no other load changes, where no evaluation pauses.
 ``GPUPY_BLESS=1`` writes the file afresh; a count may only fall. Not here: whether the results are right
@@ -124,7 +124,7 @@ def _counted(driver, text):
     stats = gpupy.stats()
     counts = {count: stats[count] for count in COUNTS}
     if driver == "cpu":
-        # What becomes machine code depends on the processor.
+        # Which programs become machine code depends on the processor.
         del counts["kernels_compiled"]
     return counts
 

@@ -1,4 +1,4 @@
-"""Arrays that are lent to a renderer: what it reads, what it writes, and what stays true meanwhile."""
+"""Arrays that are lent to a renderer: its reads, its writes, and the array meanwhile."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""What NumPy's own tests found: layouts, parts, iterators, errors at the line, other classes.
+"""Regressions that NumPy's own tests found: layouts, parts, iterators, errors at the line, other classes.
 
 The oracle is NumPy. Not here: NumPy's tests themselves (``crates/gpupy-py/numpy_tests``).
 """

@@ -123,7 +123,7 @@ def test_floats_are_as_near_as_the_specification_says(driver, dtype):
 
 
 def test_products_are_no_fallbacks(driver):
-    # What a driver lacks, the host driver does.
+    # The host driver does products that a driver lacks.
     gpupy._gpupy.reconfigure(driver, strict=False)
     gpupy.reset_stats()
     a = gpupy.asarray(small((8, 8), "float32"))

@@ -24,7 +24,7 @@ def masked(xp, values, every=3):
 
 
 def shown(value):
-    """A result as what can be compared: which class, dtype and mask it has, and its elements elsewhere."""
+    """A result in comparable form: its class, dtype and mask, and its unmasked elements."""
     if isinstance(value, (tuple, list)):
         return [shown(each) for each in value]
     if type(value).__name__ == "MaskedConstant":
@@ -50,7 +50,7 @@ def shown_of(values):
 
 
 def of_both(call, names):
-    """What a line gives with NumPy's arrays and with ours; of errors, their class."""
+    """The results of a line with NumPy's arrays and with ours; the class of an error."""
     found = []
     for xp in (np, gp):
         try:

@@ -1,4 +1,4 @@
-"""Memory: what is held, kept for reuse, and given back early.
+"""Memory: held, pooled for reuse, and freed early.
 
 Not here: how many bytes move when it is short (the core's `tests/memory.rs`).
 """
@@ -49,7 +49,7 @@ def test_disposing_frees_at_once_and_is_said_at_the_line_that_uses_it(driver):
             use()
     with pytest.raises(ValueError, match="disposed"):
         x[:] = 3
-    # What was recorded before still sees the elements.
+    # Operations that were recorded before still see the elements.
     np.testing.assert_array_equal(pending, np.arange(1000) * 2 + 2)
     del pending
     assert blocks() == before
@@ -154,7 +154,7 @@ def test_the_size_of_an_array_is_numpys_and_evaluates_nothing(driver):
     gp.reset_stats()
     for theirs, ours in pairs:
         assert ours.__sizeof__() == theirs.__sizeof__()
-        # What Python's collector of garbage keeps beside an object comes on top.
+        # Python's garbage collector adds its header to an object.
         assert 0 <= sys.getsizeof(ours) - sys.getsizeof(theirs) <= 16
     sys.getsizeof(pairs[0][1].sum())
     assert gp.stats()["launches"] == 0

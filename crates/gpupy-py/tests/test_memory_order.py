@@ -119,7 +119,7 @@ KEYS = {
     "a mask behind a slice": (slice(None), numpy.array([True, False, True, True])),
 }
 
-# What differs, and why; where one of these no longer does, the test fails until its line is gone.
+# Differences, with reasons; where one of these is gone, the test fails until its line is removed.
 NUMPYS_VIEWS = "a view that NumPy makes of a small one with steps is a copy, which is packed"
 CAST_FIRST = "an operand that is broadcast and cast to bools is cast as a whole first"
 EXPECTED = {
@@ -131,7 +131,7 @@ EXPECTED = {
     "histogramdd": NUMPYS_VIEWS,
     "indices": "NumPy looks at the dtype of nothing only where there is something",
 }
-# What gives elements that nothing set, writes to its operands or to files, or reads them.
+# Functions that give uninitialised elements, write to operands or to files, or read files.
 SKIPPED = set(
     (
         "asmatrix bmat "
@@ -183,7 +183,7 @@ def facts(result, operand, xp):
 
 
 def compared(call, name):
-    """What of a call differs between NumPy and gpupy, over all operands that NumPy takes."""
+    """The differences of a call between NumPy and gpupy, over all operands that NumPy takes."""
     differ = {}
     for operand, make in OPERANDS.items():
         theirs = make(numpy, given())

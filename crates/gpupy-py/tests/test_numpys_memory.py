@@ -1,4 +1,4 @@
-"""Memory that NumPy or others own: records, buffers and what C writes to are shared, not copied."""
+"""Memory that NumPy or other code owns: records, buffers and memory for C are shared, not copied."""
 
 import ctypes
 
@@ -92,7 +92,7 @@ def test_what_fields_are_computed_to_is_what_they_held_then(driver, kind):
                 field[...] = field[::-1]
                 results.append(xp.sqrt(field[step % 4]))
             a[step % 4] = a[0]
-        # The same records in other memory.
+        # Equal records in other memory.
         a = xp.ones(3, MIXED[kind])
         for size in (3, 9, 2):
             a.resize(size, refcheck=False)

@@ -158,7 +158,7 @@ def test_a_file_that_shrinks_or_changes_is_an_error_that_names_the_place(auto, p
     os.utime(path, (1, 1))
     with pytest.raises(OSError, match="changed since it was opened"):
         made.sum().item()
-    # What is opened again is read, and an array that failed fails again.
+    # A file that is opened again is read, and an array that failed fails again.
     check(gpupy.open_memmap(path).sum(), NUMBERS.sum())
     with pytest.raises(OSError, match="changed"):
         made.sum().item()

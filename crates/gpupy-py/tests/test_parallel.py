@@ -17,7 +17,7 @@ COLUMNS = np.array([[3, 0], [1, 1], [0, 2]])
 
 
 def at(shape, element):
-    """The array whose element at each place is what a formula gives."""
+    """The array whose elements are given by a formula of their place."""
     result = np.empty(shape, dtype="f4")
     for place in np.ndindex(*shape):
         result[place] = element(*place)

@@ -1,4 +1,4 @@
-"""What is written into arrays that are pending anyway: right, and no launch of its own.
+"""Writes to arrays that are pending anyway: right, and no launch of their own.
 
 Not here: writes into elements that are there (``test_writing.py``), joins (``test_joining.py``).
 """
@@ -18,7 +18,7 @@ def given(shape):
 
 
 def _inside(np, x):
-    """What has no neighbours outside, in zeros."""
+    """The points with all neighbours inside, in an array of zeros."""
     y = np.zeros_like(x)
     y[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]
     return y
@@ -115,7 +115,7 @@ def _slices(extent):
 
 @st.composite
 def _writes(draw):
-    """Places in an array, each with what is written there: a number, or which of its own elements."""
+    """Places in an array, each with the source of a write: a number, or some of its own elements."""
     shape = tuple(draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
     writes = []
     for _ in range(draw(st.integers(1, 9))):

@@ -1,4 +1,4 @@
-"""Pickles whose elements go beside them: nothing is copied, and no side sees what the other writes later."""
+"""Pickles with out-of-band elements: nothing is copied, and no side sees later writes of the other."""
 
 import copy
 import mmap
@@ -42,7 +42,7 @@ def test_an_order_of_columns_stays(driver):
 
 
 def test_nothing_is_copied_on_either_way(auto):
-    # What is computed is in host memory on these drivers.
+    # Computed elements are in host memory on these drivers.
     array = gpupy.asarray(numbers("f8")) + 1
     gpupy.evaluate(array)
     address = array._host().ctypes.data

@@ -1,4 +1,4 @@
-"""Child processes: what arrays hold goes along with a fork, and devices open again on either side."""
+"""Child processes: arrays keep their elements across a fork, and devices open again on both sides."""
 
 import os
 import pickle

@@ -17,7 +17,7 @@ REDUCTIONS = ["min", "max", "any", "all"]
 
 
 class Program:
-    """The same arrays in NumPy and in gpupy, and a choice of what happens to them."""
+    """Equal arrays in NumPy and in gpupy, and random operations on them."""
 
     def __init__(self, draw):
         self.draw = draw

@@ -1,4 +1,4 @@
-"""What every public function has: a name that pickles find, NumPy's parameters, its devices."""
+"""Every public function has a name that pickles find, NumPy's parameters, and its devices."""
 
 import functools
 import importlib
@@ -22,7 +22,7 @@ def source(module):
 
 
 def public(module):
-    """The names that a module of ours has, with what they name."""
+    """The names of a module of ours, with their objects."""
     importlib.import_module(module)
     if module != "gpupy.emath":
         # That one is no module in NumPy but a name of one.

@@ -1,4 +1,4 @@
-"""Random functions with branches and loops: a kernel gives what the function gives for NumPy's scalars.
+"""Random functions with branches and loops: a kernel has the function's results for NumPy's scalars.
 
 Loops end, and numbers stay small, so that both ways are exact. Names are bound before the branches that bind
 them again, to numbers of one dtype: what becomes of others is in ``test_kernels.py``.

@@ -1,4 +1,4 @@
-"""Random functions of Python's numbers: `vectorize` gives what NumPy's gives, its errors and warnings too.
+"""Random functions of Python's numbers: `vectorize` has NumPy's results, errors and warnings.
 
 Operations are those that are exact; points are zeros of both signs, infinities, ints around 2**53 and 2**63,
 and numbers around the thresholds of the code. What is not compiled is NumPy's own, and counted here, so that
@@ -163,7 +163,7 @@ def lent(value):
 
 
 def outcome(run):
-    """What a call gives, or its error, and the warnings."""
+    """The result of a call, or its error, and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

@@ -12,7 +12,7 @@ from gpupy import _rebound
 
 
 def arrays(xp):
-    """What the calls name: vectors, matrices, integers, masks, and what has NaN or no elements."""
+    """Operands of the calls: vectors, matrices, integers, masks, and arrays with NaN or no elements."""
     rng = np.random.default_rng(3)
     v, w, m, k = rng.normal(size=7), rng.normal(size=7), rng.normal(size=(4, 5)), rng.normal(size=(3, 4, 5))
     nv, nm = v.copy(), m.copy()

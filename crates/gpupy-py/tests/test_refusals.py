@@ -9,7 +9,7 @@ import pytest
 import gpupy
 from gpupy._gpupy import _fail_allocation
 
-# What each program begins with.
+# The start of each program.
 GIVEN = {
     "few": numpy.linspace(-1, 1, 200, dtype=numpy.float32),
     "many": numpy.sin(numpy.arange(40_000, dtype=numpy.float32)),
@@ -194,5 +194,5 @@ def test_a_program_that_needs_more_than_it_may_have_is_refused_as_numpy_refuses_
             code = program.replace("NAME", repr(library)).replace("MORE", str(more))
             (outcomes[library],) = apart.run(code, "cpu", GPUPY_THREADS="1")
         assert outcomes["numpy"] == "refused", "the limit is too wide"
-        # What is lazy may need less.
+        # Lazy operations may need less.
         assert outcomes["gpupy"] in ("refused", "done")

@@ -1,4 +1,4 @@
-"""What ``gpupy.jit`` does not record: it raises with the line, or runs each time and says why.
+"""Operations that ``gpupy.jit`` does not record: it raises with the line, or runs each time with a reason.
 
 Not here: what it records (``test_jit.py``).
 """
@@ -72,7 +72,7 @@ def test_an_array_that_is_left_elsewhere_raises_with_the_line():
         assert f":{line_of(jitted, '# here')}" in str(error.value)
     with pytest.raises(gp.JitError, match="leaves an array elsewhere"):
         leaves_item(gp.ones(3))
-    # What was left has the elements that it would have.
+    # The stored array has its elements.
     assert (model.last == 2).all() and (held == 1).all() and (kept.pop() == 2).all()
 
 

@@ -1,4 +1,4 @@
-"""What `gpupy.kernel` does not compile is one line, with the construct, the file and the line."""
+"""Code that `gpupy.kernel` does not compile is an error of one line: construct, file and line."""
 
 import pytest
 

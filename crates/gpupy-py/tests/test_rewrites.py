@@ -1,4 +1,4 @@
-"""What is recorded in a simpler form has NumPy's bits: for each dtype, as few elements and as many."""
+"""Simplified expressions have NumPy's bits: for each dtype, with few elements and with many."""
 
 import numpy
 import pytest

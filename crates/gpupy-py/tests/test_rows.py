@@ -1,4 +1,4 @@
-"""Kernels of many operands over rows of any length: what they compute is exact, so it must be NumPy's.
+"""Kernels of many operands over rows of any length: the results are exact, so they must be NumPy's.
 
 Arrays are large enough that nothing is computed at once. Operands are views of every kind; what comes of them
 is reduced over some axes, of which some are long and some short. Every number is whole and small, so sums are

@@ -1,4 +1,4 @@
-"""Files of recorded functions: what was saved is done again, in another process too; damage is an error."""
+"""Files of traced functions: saved traces are repeated, in another process too; damage is an error."""
 
 import os
 import pathlib
@@ -88,7 +88,7 @@ def compared(found, wanted):
 
 
 def check(loaded, function, args):
-    """A call of what was loaded gives and writes what the function does."""
+    """A call of a loaded function returns and writes the same as the function."""
     theirs, own = ours(args), ours(args)
     wanted = function.__wrapped__(*theirs)
     found = loaded(*own)
@@ -273,7 +273,7 @@ def test_what_was_read_is_in_the_file_as_it_is_when_that_is_written(auto, tmp_pa
         scaled.save(tmp_path / "f")
 
 
-# What a size decides has to be recorded on both sides.
+# A branch by a size has to be recorded on both sides.
 ODD, POWERS, MIXED = [5, 7, 9, 33], [4, 8, 16, 64], [4, 5, 10, 11, 30, 33, 64]
 MANY = [14, 51, 70, 32, 12, 75, 68, 20]
 

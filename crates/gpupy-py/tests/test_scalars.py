@@ -19,13 +19,13 @@ def three(xp, dtype="float32"):
 
 
 def pending(xp, dtype="float32"):
-    """The same number, which ours has not computed yet."""
+    """A number in NumPy and a pending one in gpupy."""
     s = xp.maximum(xp.array([1, 3, 2] * 2000, dtype=dtype), xp.zeros(6000, dtype))[1]
     assert xp is numpy or type(s) is gpupy.scalar
     return s
 
 
-# What is known is NumPy's own, and so is what it gives with NumPy's arrays and lists, and as an array.
+# Known scalars are NumPy's own, and so are their results with NumPy's arrays and lists, and as an array.
 KINDS = {"known": three, "pending": pending}
 
 

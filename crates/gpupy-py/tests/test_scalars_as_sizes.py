@@ -10,7 +10,7 @@ import gpupy
 
 INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
 
-# What an integer does in NumPy's functions; the number is 2.
+# Uses of an integer in NumPy's functions; the number is 2.
 CALLS = {
     "zeros": lambda xp, n: xp.zeros(n),
     "ones": lambda xp, n: xp.ones(n),

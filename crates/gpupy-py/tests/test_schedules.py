@@ -1,4 +1,4 @@
-"""Schedules as text: what a flush does, step by step, for programs of every kind.
+"""Schedules as text: the steps of a flush, for programs of every kind.
 
 Each program is a function, written as for NumPy; the arrays that it returns are explained on the driver
 ``soft``, which takes one operation a kernel, so that the text is the same on every machine.
@@ -18,7 +18,7 @@ import gpupy as np
 
 FOLDER = pathlib.Path(__file__).with_name("schedules")
 PROGRAMS = {}
-# What an evaluation did, whatever the machine.
+# The record of an evaluation, the same on every machine.
 COUNTS = [
     "launches",
     "instructions",
@@ -49,7 +49,7 @@ def given(*shape, dtype=np.float32):
 
 
 def steady(text):
-    """A schedule without what differs from run to run or says little to a reader: times that were taken,
+    """A schedule without parts that differ from run to run or say little to a reader: measured times,
     whether a program was compiled, names of programs and their code."""
     text = re.sub(r"(?ms)^  program \w+ \(.*?(?=^  moved: )", "", text)
     text = re.sub(r"; program \w+(, compiled now)?", "", text)
@@ -118,7 +118,7 @@ def rows_normalised():
 
 @program()
 def growth():
-    """What is costly and would be computed for each row again is stored first."""
+    """A costly value that would be recomputed for each row is stored first."""
     x = given(600)
     for coefficient in range(9):
         x = x * 0.5 + coefficient
@@ -165,7 +165,7 @@ def assigned_in_place():
 
 @program()
 def assigned_to_what_is_pending():
-    """A row of what has no elements yet: the new value is a join of what is around it and what is written."""
+    """A row of a pending array: the new value is a join of the elements around it and the written ones."""
     x = given(4, 6) * 2
     x[1] = 7
     return x
@@ -173,7 +173,7 @@ def assigned_to_what_is_pending():
 
 @program()
 def assigned_to_a_copy():
-    """A row of what is read afterwards as it was before."""
+    """A row of an array whose old elements are read afterwards."""
     x = given(4, 6) * 2
     np.evaluate(x)
     before = x + 1
@@ -257,7 +257,7 @@ def cast():
 
 @program(strict=False)
 def doubles():
-    """What the driver lacks is done by the host's, in the same flush."""
+    """The host driver does operations that the driver lacks, in the same flush."""
     return np.sqrt((given(200, 300) * 2).astype(np.float64) + 100).astype(np.float32) + 1
 
 
@@ -270,7 +270,7 @@ def integers():
 
 @program()
 def complex_numbers():
-    """Complex numbers are NumPy's, on every driver; what comes of them is given to it."""
+    """Complex numbers are NumPy's, on every driver; results go to the driver."""
     z = given(6) + 1j * given(6)
     return np.abs(z * z.conj()) + given(6)
 

@@ -1,4 +1,4 @@
-"""What is said of older NumPys is about tests that exist."""
+"""The notes on older NumPys name tests that exist."""
 
 import pathlib
 

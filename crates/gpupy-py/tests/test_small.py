@@ -1,4 +1,4 @@
-"""Small work is computed at once, with NumPy's results; what else happens is not delayed by it."""
+"""Small work is eager, with NumPy's results; it does not delay other work."""
 
 import math
 import random
@@ -178,7 +178,7 @@ def result(xp, seed):
     arrays = [xp.asarray(small(seed, (size,))) for size in (10, 10, 25, 1)]
     if xp is numpy:
         arrays = [array.copy() for array in arrays]
-    # What is seen is not what it shows later.
+    # The elements seen now are not those of later.
     for _ in range(40):
         step(xp, dice, arrays, seen)
         seen[-2:] = [numpy.array(value) for value in seen[-2:]]

@@ -1,4 +1,4 @@
-"""Reductions of few points: components of vectors are operands of what reads and computes them."""
+"""Reductions of few points: components of vectors fuse with the operations around them."""
 
 import hypothesis
 import numpy
@@ -73,7 +73,7 @@ NAMES = ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "mean"]
 
 @st.composite
 def calls(draw):
-    """An array of few points along some axes, as a view, and what is reduced of it."""
+    """An array of few points along some axes, as a view, and the axes to reduce."""
     shape = draw(st.lists(st.integers(0, 5), min_size=1, max_size=3))
     name = draw(st.sampled_from(NAMES))
     axes = [*range(-len(shape), len(shape)), None]

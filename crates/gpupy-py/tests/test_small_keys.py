@@ -114,7 +114,7 @@ def test_keys_of_numbers_and_ranges_name_what_numpy_says(auto, key):
 
 
 def written(xp, turn, key):
-    """An array after a write to what a key names of a view of it."""
+    """An array after a write by a key to a view of it."""
     array = xp.asarray(numpy.arange(20.0).reshape(4, 5))
     turn(array)[key] = 7
     return array

@@ -104,7 +104,7 @@ def test_long_running_sums_are_nearer_than_numpys(driver):
 
 
 def test_these_are_no_fallbacks(driver):
-    # What a driver lacks, the host driver does.
+    # The host driver does sorts that a driver lacks.
     gpupy._gpupy.reconfigure(driver, strict=False)
     gpupy.reset_stats()
     a = gpupy.asarray(data((3, 50), "float32"))
@@ -141,7 +141,7 @@ def test_sorts_in_descending_order_are_stable_with_nan_last(device, dtype):
                 (_sorting._places(recorded, {"descending": True}), places),
                 (_sorting._sorted(recorded, {"descending": True}), wanted),
             ):
-                # What a driver does not sort is NumPy's.
+                # NumPy does sorts that a driver lacks.
                 if found is not None:
                     assert_same(found, want)
             if KNOWS_DESCENDING:

@@ -51,7 +51,7 @@ class Kept(gp.ndarray):
 
 
 def kind(value):
-    """What a result is: the name of its class, and of those inside it."""
+    """The name of a result's class, and of the classes inside it."""
     if isinstance(value, (tuple, list)):
         return [kind(each) for each in value]
     if isinstance(value, (np.ndarray, gp.ndarray)):
@@ -59,7 +59,7 @@ def kind(value):
     return "number" if isinstance(value, (np.generic, gp.scalar, int, float, complex, bool)) else "other"
 
 
-# What has no array of ours, gives other objects, or writes to a file.
+# Functions without an array of ours, that give other objects, or write to a file.
 _LEFT_OUT = {
     "info",
     "load",

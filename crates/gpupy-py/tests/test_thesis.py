@@ -1,4 +1,4 @@
-"""Programs as the GpuPy thesis wrote them, with what Python 3 and NumPy 2 force."""
+"""Programs of the GpuPy thesis, with the changes for Python 3 and NumPy 2."""
 
 import io
 import random

@@ -1,4 +1,4 @@
-"""Several threads of Python evaluate, write, drop and read at once; NumPy says what is right."""
+"""Several Python threads evaluate, write, drop and read concurrently; NumPy is the oracle."""
 
 import faulthandler
 import gc

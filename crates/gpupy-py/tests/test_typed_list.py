@@ -124,7 +124,7 @@ _edit = st.one_of(
 
 
 def _edited(items, edit, own):
-    """What an edit makes of items, and an error of Python's lists."""
+    """The items after an edit, and the error of Python's lists."""
     word, key, value = edit
     if word == "set":
         items[key] = own(value)

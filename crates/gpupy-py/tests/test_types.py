@@ -1,4 +1,4 @@
-"""What the stubs say of dictionaries, which stubtest does not look into, and that typed programs run."""
+"""The stubs describe dictionaries correctly, which stubtest does not check, and typed programs run."""
 
 import ast
 import pathlib

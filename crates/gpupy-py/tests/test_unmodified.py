@@ -22,7 +22,7 @@ def on_gpupy(folder, *arguments, given=None):
     return run(folder, "-m", "gpupy", *arguments, given=given)
 
 
-# What tells which array library a name is: the module of its arrays' class.
+# The array library behind a name: the module of its arrays' class.
 SAYS = "print(type(np.ones(2)).__module__)"
 
 

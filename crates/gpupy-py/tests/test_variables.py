@@ -14,7 +14,7 @@ WORK = "import gpupy as np\nfor _ in range(3): assert (np.arange(100000.0) * 2).
 
 
 def said(**variables):
-    """What a program writes to the standard error under these variables, for each of its warnings a line."""
+    """The warnings on standard error of a program under these variables, one a line."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GPUPY_")}
     command = [sys.executable, "-W", "always", "-c", WORK]
     done = subprocess.run(

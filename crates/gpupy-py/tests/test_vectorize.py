@@ -1,4 +1,4 @@
-"""`vectorize` compiles functions of Python's numbers and gives what NumPy gives; all else is NumPy's.
+"""`vectorize` compiles functions of Python's numbers, with NumPy's results; NumPy runs all others.
 
 Not here: random functions (``test_random_vectorize.py``).
 """
@@ -22,7 +22,7 @@ SCALE = 3.0
 
 
 def check(function, *arguments, exact=True, **options):
-    """That a function is compiled, and gives what NumPy's vectorize gives; as arrays of ours."""
+    """Asserts that a function is compiled, with the results of NumPy's vectorize as arrays of ours."""
     wanted = np.vectorize(function, **options)(*arguments)
     with gp.fallback("error"):
         ours = gp.vectorize(function, **options)(*map(ours_of, arguments))

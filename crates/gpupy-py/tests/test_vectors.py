@@ -32,7 +32,7 @@ def given(size, shape=(5, 4), dtype=np.float32, seed=0):
 
 
 def laid(array, how):
-    """The same components with another stride."""
+    """Equal components with another stride."""
     if how == "planes":
         return gp.moveaxis(gp.asarray(np.ascontiguousarray(np.moveaxis(array, -1, 0))), 0, -1)
     if how == "apart":

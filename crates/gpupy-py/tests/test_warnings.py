@@ -10,7 +10,7 @@ import gpupy
 
 
 def known(x):
-    """The same array; where it was recorded, its elements are in host memory now."""
+    """An array itself; if it was pending, its elements are in host memory now."""
     x.tolist()
     return x
 
@@ -45,7 +45,7 @@ NUMBERS = {
 
 
 def told(xp, way, numbers, to):
-    """What is warned of, but for complex numbers that lose a part."""
+    """The warnings, except for complex numbers that lose a part."""
     x = xp.array(numbers) if isinstance(numbers, list) else xp.asarray(numbers)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")

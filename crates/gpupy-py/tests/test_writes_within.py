@@ -1,4 +1,4 @@
-"""Code of the user's that runs in the middle of a write: what it writes to the same array is not lost."""
+"""User code that runs in the middle of a write: its writes to the same array are not lost."""
 
 import numpy
 import pytest
@@ -29,7 +29,7 @@ def number(a, value=1.0):
 
 
 def array(a, shape=(), value=1.0):
-    """What gives an array, and writes to ours."""
+    """An object that converts to an array, and writes to ours."""
 
     class Array:
         def __array__(self, dtype=None, copy=None):

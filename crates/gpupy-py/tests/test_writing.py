@@ -1,4 +1,4 @@
-"""Every way of writing changes what it names, all views of it, and nothing else."""
+"""Every kind of write changes its target, all views of it, and nothing else."""
 
 import operator
 
@@ -128,7 +128,7 @@ def test_a_pending_array_that_is_written_element_by_element_settles_in_host_memo
     swap(want, 300)
     swap(want, 1000)
     assert_same(array, want)
-    # What is pending may be written to a settled array all the same.
+    # Pending values may be written to an array in host memory all the same.
     array[5] = (array + 1)[7:8].sum()
     want[5] = want[7] + 1
     assert_same(array, want)

@@ -80,7 +80,7 @@ _LATER = {
 
 _OURS += _LATER
 
-# What `from numpy import *` gives, and the thesis's dtype.
+# The names of `from numpy import *`, and the thesis's dtype.
 __all__ = [*_numpy.__all__, "gpufloat32"]
 
 _submodules.install(__name__)

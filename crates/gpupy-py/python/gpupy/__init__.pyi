@@ -1,7 +1,7 @@
-"""gpupy's types: NumPy's functions, and what is ours.
+"""gpupy's types: NumPy's functions, and gpupy's own names.
 
 To a type checker the arrays, scalars and ufuncs of gpupy are NumPy's, in whose place programs use them: so
-NumPy's own stubs say what a function takes and gives, and what takes NumPy's arrays takes ours.
+NumPy's own stubs describe its functions; code for NumPy's arrays takes gpupy's.
 """
 
 # Ours stand before NumPy's for Mypy, which keeps the first of a name, and behind them for Pyright.

@@ -22,7 +22,7 @@ A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
   python -m gpupy PROGRAM.py …    a file
   python -m gpupy -m MODULE …     a module, pytest too
   python -m gpupy -c CODE …       a text
-  python -m gpupy - …             what comes in
+  python -m gpupy - …             standard input
 """
 
 

@@ -33,7 +33,7 @@ _LARGEST = np.iinfo(np.intp).max
 
 
 def order_of(order: Any) -> Any:
-    """An order as a capital letter, or ``None``; NumPy has the words for what is none."""
+    """An order as a capital letter, or ``None``; NumPy words the error for others."""
     letter = order.upper() if isinstance(order, str) else order
     if letter not in ("C", "F", "A", "K", None):
         np.empty(0).ravel(order)
@@ -54,7 +54,7 @@ def copied(array: ndarray, order: str | None, dtype: Any = None) -> Any:
 
 
 def is_of_a_subclass(value: Any) -> bool:
-    """Whether it is of a subclass of NumPy's arrays, which know by themselves what becomes of them."""
+    """Whether it is of a subclass of NumPy's arrays, which decides its own conversion."""
     return isinstance(value, np.ndarray) and type(value) is not np.ndarray
 
 
@@ -91,7 +91,7 @@ def _given_like(function: Callable[..., Any], *args: Any, like: Any, **kwargs: A
 
 
 def asked(like: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the class of ``like`` makes of our function of this name, or ``NotImplemented``.
+    """The result of our function of this name by the class of ``like``, or ``NotImplemented``.
 
     A class of the program knows functions by the names that it has them under, which are ours. One of another
     library's knows NumPy's, and is asked for those afterwards.
@@ -103,7 +103,7 @@ def asked(like: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def _otherwise(ours: Any) -> Callable[..., Any]:
-    """``zeros``, ``ones`` or ``empty`` where what is said is not as plain as most is."""
+    """The slow path of ``zeros``, ``ones`` or ``empty``: unusual arguments."""
     name = ours.__name__
 
     def make(shape, dtype=float, order="C", *, device=None, like=None):
@@ -184,7 +184,7 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **kwargs):
     if kwargs:
-        # NumPy knows what else there is.
+        # NumPy knows the other forms.
         np.array(0, **kwargs)
     if like is not None:
         given = {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
@@ -300,7 +300,7 @@ def require(a, dtype=None, requirements=None, *, like=None):
 
 def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
     """``require`` of an array of ours, of whose memory NumPy sees a copy."""
-    # NumPy names what it does not know.
+    # NumPy names the unknown argument.
     np.require(np.empty(0), None, requirements)
     wanted = {str(flag).upper()[0] for flag in requirements}
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"

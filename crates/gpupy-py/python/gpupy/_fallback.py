@@ -35,7 +35,7 @@ from ._gpupy import (
 _Mode: TypeAlias = Literal["allow", "warn", "error"]
 # NumPy's arrays that stand for ours, in the same order.
 _Hosts: TypeAlias = list[np.ndarray[Any, Any]]
-# What reads an array of ours.
+# Functions that read an array of ours.
 _Pick: TypeAlias = Callable[[ndarray], np.ndarray[Any, Any]]
 _MODES = ("allow", "warn", "error")
 _INSIDE = (os.path.dirname(__file__) + os.sep, os.path.dirname(np.__file__) + os.sep)
@@ -64,7 +64,7 @@ _mode: _Mode = "allow"
 def _set(mode: str, source: str) -> None:
     global _mode
     _mode = _checked(mode, source)
-    # What is an error in NumPy is one on another driver as well.
+    # An error in NumPy is one on every driver.
     set_driver_fallback(mode != "error")
     tell_of_fallbacks(mode != "allow")
 
@@ -172,7 +172,7 @@ def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = 
 
 
 def _array_of(value: Any) -> Any:
-    """What an object gives for itself as an array, where that is one of ours."""
+    """The array of ours to which an object converts itself, if it is one."""
     try:
         array = value.__array__()
     except Exception:
@@ -216,7 +216,7 @@ def _random() -> bool:
 
 
 def _comparable(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What is compared, with infinity for Python's integers that the other's dtype has not.
+    """The operands of a comparison, with infinity for Python's integers that the other's dtype does not hold.
 
     With ``where``, some releases of NumPy crash on these.
     """
@@ -261,7 +261,7 @@ def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
             # It moves the items of the list itself, whatever they are.
             return function(x, *to_host(args), **to_host(kwargs))
         if _subclass.is_masked(x):
-            # What moves is more than elements.
+            # More than elements would be moved.
             return function(x.__array__(), *to_host(args), **to_host(kwargs))
         return call("shuffle", function, (x, *args), kwargs)
 
@@ -269,7 +269,7 @@ def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``call`` for what is not plain: outputs, masks, views, other classes."""
+    """The slow path of ``call``: outputs, masks, views, other classes."""
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
     if outputs and (len(args) > function.nargs or any(x is ... for x in args)):
         # NumPy has the words.
@@ -289,7 +289,7 @@ def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[s
     hosts: _Hosts = []
     out = kwargs.get("out")
     if any(type(x) not in _PLAIN and _decides(x) for x in args) or (out is not None and _others_out(out)):
-        # NumPy's ufunc asks the other class what to do; ours has nothing to say then.
+        # NumPy's ufunc calls the other class, not ours.
         if getattr(function, "__module__", None) == "_operator":
             function = getattr(np, name, function)
         if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
@@ -301,7 +301,7 @@ def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[s
     targets = [_to_write(o) for o in outs]
 
     def pick(array: ndarray) -> np.ndarray[Any, Any]:
-        # NumPy has to see what it reads and writes in one memory.
+        # NumPy has to read and write one memory.
         read_there = any(isinstance(o, ndarray) and array._shares(o) for o in outs)
         host = array._pinned() if read_there else array._host()
         hosts.append(host if type(array) is ndarray else _subclass.twin(array, host))
@@ -334,7 +334,7 @@ def _called(
     host_args: tuple[Any, ...],
     host_kwargs: dict[str, Any],
 ) -> Any:
-    """What NumPy gives for host memory, with the arrays that it is of."""
+    """Wraps NumPy's result for host memory, with the arrays that own it."""
     count_fallback(name, arrays)
     try:
         result = function(*host_args, **host_kwargs)
@@ -352,7 +352,7 @@ def _refused(
     kwargs: dict[str, Any],
     arrays: list[ndarray],
 ) -> Any:
-    """What comes of a call that failed: where it was to write to its arguments, it may."""
+    """Handles a failed call: if it was to write to its arguments, repeats it with writable ones."""
     # NumPy's own arrays raise it too, and then nothing of ours would be changed.
     if "read-only" not in str(error) or not any(_writable(a) or _subclass.is_masked(a) for a in arrays):
         raise error
@@ -377,7 +377,7 @@ def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) ->
         has_twins = (plain or named) and any(isinstance(r, _subclass.Twin) for r in result)
         if not has_twins and (not plain or all(type(r) is not np.ndarray for r in result)):
             return wrap(result)
-        # What stands in it twice is one array.
+        # An array that is in it twice stays one array.
         made = {id(r): wrapped(name, r, arrays, hosts) for r in result}
         return (kind._make if named else kind)([made[id(r)] for r in result])
     if name == "frombuffer" and result.flags.writeable:
@@ -394,7 +394,7 @@ def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) ->
 
 
 def _decides(value: object) -> bool:
-    """Whether the class of a value, not ours or NumPy's, says by itself what ufuncs do with it."""
+    """Whether the class of a value, not ours or NumPy's, overrides ufuncs."""
     if isinstance(value, (ndarray, scalar, np.generic)):
         return False
     own = getattr(type(value), "__array_ufunc__", None)
@@ -430,7 +430,7 @@ def _view_of_one(
     for given, host in zip(arrays, hosts, strict=True):
         array = given if type(given) is kind else _subclass.plain(given)
         if not result.size:
-            # Addresses tell nothing of what has no elements.
+            # Without elements, addresses say nothing.
             if result.base is not host or array.dtype != result.dtype:
                 continue
             if not array._lazy:
@@ -448,7 +448,7 @@ def _view_of_one(
         if array.dtype == result.dtype:
             alike = array.strides == host.strides
             place = _places.of_view(host, result) if alike else _places.within(array, host, result)
-        # Otherwise a copy: what would be written to it would not reach the array.
+        # Otherwise a copy: writes to it would not reach the array.
         if place is None and type(result) is not np.ndarray:
             made = wrap(result.view(np.ndarray))
             made._writable = False

@@ -1,6 +1,6 @@
-"""The native module's types, for the package itself; what programs see of them is in ``__init__.pyi``.
+"""The native module's types, for the package itself; the public part is in ``__init__.pyi``.
 
-What may leave the work to NumPy gives ``None`` then.
+A function that leaves the work to NumPy returns ``None``.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from ._extents import Told
 
-# What holds elements: an array or a scalar, of gpupy's or of NumPy's.
+# An array or a scalar, of gpupy's or of NumPy's.
 _Array: TypeAlias = np.ndarray[Any, Any] | np.generic
 
 @type_check_only
@@ -91,7 +91,7 @@ class ndarray(np.ndarray[Any, Any]):
     def T(self) -> ndarray: ...
     @property
     def base(self) -> ndarray | None: ...
-    # What of it a device has.
+    # The parts that a device has.
     extents: Told[tuple[int, int]]
     pending_data: Told[tuple[int, int] | None]
     pending_extents: Told[list[tuple[int, int]]]
@@ -99,7 +99,7 @@ class ndarray(np.ndarray[Any, Any]):
     def ravel(self, *args: Any, **kwargs: Any) -> ndarray: ...
     def reshape(self, *args: Any, **kwargs: Any) -> ndarray: ...
     def transpose(self, *args: Any, **kwargs: Any) -> ndarray: ...
-    # What other libraries ask for.
+    # Protocols of other libraries.
     def __arrow_array__(self, type: Any = None) -> Any: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
     def __jax_array__(self) -> Any: ...

@@ -76,7 +76,7 @@ def _is_element(array: Any, key: Any) -> bool:
 
 
 def _is_basic(key: Any) -> bool:
-    """Whether a key names fields, elements or ranges: what NumPy gives for it is no copy of elements."""
+    """Whether a key names fields, elements or ranges: NumPy's result for it is no copy of elements."""
     if type(key) is tuple:
         return all(type(part) in _BASIC for part in key)
     return type(key) in _BASIC or (type(key) is list and bool(key) and all(type(x) is str for x in key))
@@ -247,7 +247,7 @@ def put_along_axis(arr, indices, values, axis):
 
 
 def _key_along(shape: tuple[int, ...], index: Any, axis: int) -> tuple[Any, ...]:
-    """The key that names along an axis what an array of indices says."""
+    """The key that selects by an array of indices along an axis."""
     key = [
         arange(extent).reshape((1,) * at + (-1,) + (1,) * (index.ndim - at - 1))
         for at, extent in enumerate(shape)
@@ -263,7 +263,7 @@ def _masked(array: Any, mask: Any, value: Any) -> bool:
         value = value[0]
     elif type(value) is ndarray and value.size == 1:
         value = value.reshape(())
-    # Of arrays and scalars NumPy refuses what would lose something; Python's numbers it converts.
+    # NumPy refuses lossy conversions of arrays and scalars, but converts Python's numbers.
     return alike and _select.copied_where(array, value, "safe", mask)
 
 

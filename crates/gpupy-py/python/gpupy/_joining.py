@@ -122,7 +122,7 @@ def append(arr, values, axis=None):
 
 
 def _by_methods(theirs: Any, *args: Any) -> Any:
-    """What NumPy's Python gives for an instance of a subclass, which may have methods of its own."""
+    """The result of NumPy's Python code for an instance of a subclass, which may have methods of its own."""
     from ._rebound import bound
 
     return bound(theirs)(*args)
@@ -190,7 +190,7 @@ _OFFERS = {"edge": None, "constant": None, "wrap": 0, "symmetric": 0, "reflect":
 
 
 def _sides(given: Any, rank: int) -> Any:
-    """What is given for both sides of each axis."""
+    """The arguments for both sides of each axis."""
     if type(given) is int:
         return [(given, given)] * rank
     if type(given) is tuple and len(given) == rank and all(_are_sides(pair) for pair in given):
@@ -203,7 +203,7 @@ def _are_sides(pair: Any) -> bool:
 
 
 def _padded_by_numpy(array: Any, pad_width: Any, given: dict[str, Any]) -> Any:
-    # NumPy asks for the order of what it gets, which may be a compact copy of a view.
+    # NumPy checks the order of its argument, which may be a compact copy of a view.
     if isinstance(array, ndarray) and array.ndim and not array.flags.fnc:
         array = array.copy("C")
     return call("pad", np.pad, (array, pad_width), given)
@@ -264,7 +264,7 @@ def tile(A, reps):
             return array(a, copy=True, ndmin=len(times))
         made = tiled(a, times)
         if made is not None:
-            # NumPy's is a view of what it made; of nothing, of the array.
+            # NumPy's result is a view of its new array; without a shift, of the argument.
             return (made if a.size else a).reshape(made.shape)
     return call("tile", np.tile, (A, reps), {})
 

@@ -25,7 +25,7 @@ _MOST_AXES = 64
 def _operands(*given: Any) -> list[Any] | None:
     """The operands as lazy arrays with elements, or ``None``."""
     if any_instance(given):
-        # NumPy knows what becomes of them.
+        # NumPy handles them.
         return None
     arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
     ours = all(isinstance(a, ndarray) and a._lazy for a in arrays)
@@ -62,7 +62,7 @@ def _contracted(a: ndarray, b: ndarray, axes_a: Sequence[int], axes_b: Sequence[
 
 
 def _element(product: Any) -> Any:
-    """What a product without axes is in NumPy, but for ``tensordot``."""
+    """A product with an operand without axes, as in NumPy except ``tensordot``."""
     return product[()] if product is not None and not product.ndim else product
 
 
@@ -174,7 +174,7 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
 
 
 def _turned(subscripts: Any, a: Any) -> Any:
-    """An array's axes in another order, a view, or ``None`` where that is not what is asked for."""
+    """An array's axes in another order, a view, or ``None`` for other requests."""
     if not isinstance(subscripts, str) or not isinstance(a, ndarray):
         return None
     given, arrow, wanted = subscripts.replace(" ", "").partition("->")
@@ -185,7 +185,7 @@ def _turned(subscripts: Any, a: Any) -> Any:
 
 
 class _Operand(NamedTuple):
-    """What makes a matrix, a stack of them, or a vector of an operand: ``None`` where it is so already."""
+    """The reshape that makes an operand a matrix, a stack of them, or a vector; ``None`` if it is one."""
 
     order: tuple[int, ...] | None
     shape: tuple[int, ...] | None

@@ -46,7 +46,7 @@ def _of_ours(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def complete_records(module: types.ModuleType) -> None:
-    """Has what makes masked records take NumPy's record arrays, which are those that there are."""
+    """Makes the constructors of masked records accept NumPy's record arrays."""
     theirs: Any = vars(module)["fromrecords"]
 
     @functools.wraps(theirs)
@@ -78,7 +78,7 @@ def _ours(core: Any, array: Any) -> Any:
         return core.masked
     is_records = type(array).__name__ == "MaskedRecords"
     if type(array) is not np.ma.MaskedArray and not is_records:
-        # A class of the program's, which knows by itself what it is.
+        # A class of the program's, which decides for itself.
         return array
     mask = array._mask if array._mask is np.ma.nomask else wrap(np.array(array._mask))
     made = wrap(np.asarray(array.data)).view(core.MaskedArray)
@@ -136,7 +136,7 @@ def _under(result: Any, mask: Any, value: Any, casting: Any) -> Any:
         known = value.astype(result.dtype) if dtype is not None else result.dtype.type(value)
         made = _select.where(mask, known, result)
         return made if made.shape == result.shape else result
-    # What cannot be written stays as it is computed.
+    # A result that cannot be written stays as it was computed.
     with contextlib.suppress(Exception):
         _select.copyto(result, value, casting=casting, where=mask)
     return result
@@ -192,7 +192,7 @@ def _sum(core: Any, theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 def _unary(core: Any) -> Callable[..., Any]:
     def __call__(self: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
-        """What the operation gives of an array, masked where it is, or where the operation has no value."""
+        """The operation on an array, masked where it is, or where the operation is undefined."""
         data, mask = core.getdata(a), core.getmask(a)
         with _quietly(data):
             result = self.f(data, *args, **kwargs)
@@ -220,7 +220,7 @@ def _joined(core: Any, a: Any, b: Any) -> Any:
 
 def _binary(core: Any) -> Callable[..., Any]:
     def __call__(self: Any, a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
-        """What the operation gives of two arrays, masked where either is."""
+        """The operation on two arrays, masked where either is."""
         first, second = core.getdata(a), core.getdata(b)
         with _quietly(first, second):
             result = self.f(first, second, *args, **kwargs)
@@ -236,7 +236,7 @@ def _binary(core: Any) -> Callable[..., Any]:
 
 def _domained(core: Any) -> Callable[..., Any]:
     def __call__(self: Any, a: Any, b: Any, *args: Any, **kwargs: Any) -> Any:
-        """What the operation gives of two arrays, masked where either is, or where it has no value."""
+        """The operation on two arrays, masked where either is, or where it is undefined."""
         first, second = core.getdata(a), core.getdata(b)
         with _quietly(first, second):
             result = self.f(first, second, *args, **kwargs)

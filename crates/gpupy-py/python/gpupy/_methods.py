@@ -1,6 +1,6 @@
 """The methods of arrays that are a few lines: ours where something can stay lazy, else NumPy's.
 
-Importing this module completes the class. Not here: what is fast or basic enough for Rust.
+Importing this module completes the class. Not here: methods that are fast or basic enough for Rust.
 """
 
 import abc
@@ -89,7 +89,7 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     given, dtype = dtype, np.dtype(dtype)
     if self._lazy and _creation.is_lazy(dtype):
         letter = order if order == "K" else _creation.order_of(order)
-        # Of what lies in neither order, "A" asks for C.
+        # For arrays in neither order, "A" means C.
         wanted = "C" if letter == "A" and not self.flags.forc else letter
         if dtype == self.dtype and not copy and _creation.lies_in(self, wanted):
             return self
@@ -278,7 +278,7 @@ def reduce(self):
 def reduce_ex(self, protocol, /):
     """For pickle: from protocol 5 on the elements are a buffer, which may go beside it without a copy.
 
-    A pending array is evaluated. What is written to it later does not reach the buffer.
+    A pending array is evaluated. Later writes to it do not reach the buffer.
     """
     if type(self) is not ndarray:
         return self.__reduce__()
@@ -313,7 +313,7 @@ def from_buffer(buffer: Any, dtype: Any, shape: tuple[int, ...], order: Any) -> 
     """An array whose elements are read where the buffer has them: it is given up."""
     if 0 in shape:
         return wrap_constant(np.empty(shape, dtype, order))
-    # What `frombuffer` gives keeps the buffer from moving.
+    # The result of `frombuffer` keeps the buffer from moving.
     return wrap_constant(np.frombuffer(buffer, dtype).reshape(shape, order=order))
 
 
@@ -460,7 +460,7 @@ _OWN = {
 }
 _READERS = "dump dumps tobytes tofile".split()
 _VIEWS = ["diagonal"]
-# What an object of any class has.
+# Attributes that objects of all classes have.
 _SKIPPED = {"__hash__"}
 
 

@@ -1,6 +1,6 @@
 """NumPy's namespace: ours where we have a function, NumPy's wrapped where we have not.
 
-Owns ``lookup``. Types and constants are NumPy's own objects. Not here: what the functions do.
+Owns ``lookup``. Types and constants are NumPy's own objects. Not here: the functions themselves.
 """
 
 import functools
@@ -54,7 +54,7 @@ OWN = {
 # By the id of NumPy's object: ours, and that object.
 _adapted: dict[int, tuple[Any, Any]] = {}
 
-# What is ours in NumPy's submodules.
+# Our functions in NumPy's submodules.
 OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": _pointers.FUNCTIONS,
     "gpupy.lib.stride_tricks": _strides.FUNCTIONS,
@@ -87,7 +87,7 @@ def _own(name: str, own: Any, theirs: Any, module: str) -> Any:
     """A function of ours as programs see it."""
     if not isinstance(own, type(_own)):
         return own
-    # Ours do what NumPy's page of the name says.
+    # Ours have the docstring of NumPy's.
     own.__doc__ = own.__doc__ or theirs.__doc__
     # So `inspect` shows NumPy's signature, and pickles find the name: one of those that it has here.
     if OWN_INSIDE.get(module, OWN).get(own.__name__) is not own:
@@ -99,7 +99,7 @@ def _own(name: str, own: Any, theirs: Any, module: str) -> Any:
 
 
 def _sign(own: Any, theirs: Any) -> None:
-    """Gives a function of ours what NumPy's carries of its signature."""
+    """Gives a function of ours the signature of NumPy's."""
     for name in ("__signature__", "__text_signature__"):
         found = getattr(theirs, name, None)
         if found is not None:

@@ -1,4 +1,4 @@
-"""``ctypeslib``: what C gets has to be the array's own memory, and writable.
+"""``ctypeslib``: pointers for C have to be to the array's own memory, and writable.
 
 Owns ``FUNCTIONS``. Not here: ``ndpointer``, which is NumPy's and takes our arrays
 (``_libraries/calls.py``), and ``x.ctypes`` (``_methods.py``).

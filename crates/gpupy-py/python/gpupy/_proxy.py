@@ -35,7 +35,7 @@ def called_giving_ours(kind: type[Any]) -> type[Any]:
         return call(kind.__name__, super(made, self).__call__, args, kwargs)
 
     class Kind(type(kind)):  # type: ignore[misc]
-        # What NumPy's functions give is of its own class.
+        # Results of NumPy's functions are of its own class.
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
 
@@ -47,7 +47,7 @@ def called_giving_ours(kind: type[Any]) -> type[Any]:
     return made
 
 
-# What is computed from a polynomial, as a method or an attribute.
+# Methods and attributes that are computed from a polynomial.
 _ROOTS = ("linspace", "r", "roots")
 
 
@@ -63,7 +63,7 @@ def _wrapped(theirs: Any) -> Any:
     return method
 
 
-# What is called by a key, by its class.
+# Objects that are called by a key, by their class.
 _KEYED = {"CClass": "c_", "MGridClass": "mgrid", "OGridClass": "ogrid", "RClass": "r_"}
 
 
@@ -109,7 +109,7 @@ class Proxy:
 
 
 class Archive(Proxy, collections.abc.Mapping[str, Any]):
-    """What ``load`` gives for a file of several arrays: they are read when they are asked for."""
+    """The result of ``load`` for a file of several arrays, which are read when they are needed."""
 
     __slots__ = ()
 

@@ -22,7 +22,7 @@ from ._creation import asanyarray
 from ._fallback import through_numpy
 from ._gpupy import ndarray, ufunc
 
-# What is left out needs operations that no driver has, or looks at NumPy's own memory.
+# Others need operations that no driver has, or read NumPy's own memory.
 NAMES = frozenset(
     # Numbers and comparisons.
     "allclose array_equal array_equiv cross cumulative_prod cumulative_sum fix isclose iscomplex "
@@ -33,14 +33,14 @@ NAMES = frozenset(
     "apply_along_axis apply_over_axes asarray_chkfinite block delete diag diag_indices_from diagflat "
     "fill_diagonal insert ix_ mask_indices piecewise require row_stack select "
     "tril_indices_from trim_zeros triu_indices_from vander "
-    # What skips NaN.
+    # Functions that skip NaN.
     "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmin nanprod nanstd nansum nanvar "
     # Sets.
     "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse "
     "unique_values "
     # Polynomials and functions.
     "i0 polyadd polyder polydiv polyint polysub polyval sort_complex "
-    # What is made of numbers.
+    # Functions of numbers.
     "bartlett blackman diag_indices geomspace hamming hanning kaiser logspace tril_indices "
     "triu_indices".split()
 )
@@ -57,7 +57,7 @@ _MAKING = frozenset(
 
 
 def is_rebound(name: str, theirs: Any, module: str) -> bool:
-    """Whether what a module of ours has under this name is such a function."""
+    """Whether a module of ours has such a function under this name."""
     if name in NAMES and getattr(np, name, None) is theirs:
         return True
     return name in NAMES_INSIDE.get(module, ())
@@ -169,7 +169,7 @@ _binding: dict[types.FunctionType, types.FunctionType] = {}
 
 
 class _Module:
-    """A module of NumPy's that is private, with what it has bound to ours."""
+    """A private module of NumPy's, with its names bound to ours."""
 
     def __init__(self, source: types.ModuleType) -> None:
         self._source = source
@@ -184,7 +184,7 @@ _modules: dict[int, Any] = {}
 
 
 def _ours(value: Any) -> Any:
-    """What gpupy has in the place of something of NumPy's."""
+    """Gpupy's counterpart of an object of NumPy's."""
     import gpupy
 
     from . import _namespace, _submodules
@@ -254,7 +254,7 @@ _WEAK = (int, float, complex)
 
 
 class _Converter:
-    """What NumPy's ``_array_converter`` is to its functions, for arrays of ours."""
+    """NumPy's ``_array_converter``, for arrays of ours."""
 
     def __init__(self, *given: Any) -> None:
         self._given = given

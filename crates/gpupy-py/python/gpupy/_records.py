@@ -13,7 +13,7 @@ from ._gpupy import ndarray, of_field
 
 
 def own_of_fields(name: str, function: Any, args: tuple[Any, ...]) -> Any:
-    """What implements a call here that reads fields of records and gives no view; ``None`` for others."""
+    """Our implementation of a call that reads fields of records and gives no view; ``None`` for others."""
     from . import _namespace
 
     if isinstance(function, np.ufunc):
@@ -21,7 +21,7 @@ def own_of_fields(name: str, function: Any, args: tuple[Any, ...]) -> Any:
     if name not in _OF_FIELDS:
         return None
     if name == "__getitem__":
-        # What an index array or a mask gives is a copy.
+        # The result of an index array or a mask is a copy.
         keys = args[1] if isinstance(args[1], tuple) else (args[1],)
         return (
             ndarray.__getitem__ if any(isinstance(key, (ndarray, np.ndarray, list)) for key in keys) else None
@@ -30,7 +30,7 @@ def own_of_fields(name: str, function: Any, args: tuple[Any, ...]) -> Any:
     return getattr(ndarray, name, None) if own is None and isinstance(args[0], ndarray) else own
 
 
-# What reads arrays and gives new ones.
+# Functions that read arrays and give new ones.
 _OF_FIELDS = frozenset(
     "__getitem__ argmax argmin argpartition argsort astype bincount choose compress concatenate "
     "convolve correlate count_nonzero cross cumprod cumsum delete diff digitize dot einsum extract "

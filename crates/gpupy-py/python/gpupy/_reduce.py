@@ -23,7 +23,7 @@ from ._subclass import plain as plain_of
 _UNSET = np._NoValue
 
 
-# What a reduction gives of nothing, by its ufunc.
+# The identities of reductions, by their ufunc.
 _OF_NOTHING: dict[str, Any] = {
     **{"add": 0, "multiply": 1, "logical_and": True, "logical_or": False},
     **{"bitwise_or": 0, "bitwise_xor": 0},
@@ -67,7 +67,7 @@ def _lazily(
 
 
 def _only_where(name: str, a: ndarray, initial: Any, where: Any) -> Any:
-    """The array with what changes no result where the mask says nothing; ``None`` without such a number."""
+    """The array with the identity where the mask is false; ``None`` without an identity."""
     where = mask_of(a, where)
     if where is None or (name not in _OF_NOTHING and number_of(a, initial) is None):
         return None
@@ -84,12 +84,12 @@ def _from_initial(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any, i
     return getattr(np, name)(made, made.dtype.type(initial))
 
 
-# Those that take a number where there is one, and what they compute of numbers alone.
+# Functions that accept numbers, with their counterparts for numbers alone.
 _SKIPPING = {"fmax": "maximum", "fmin": "minimum"}
 
 
 def _skipping(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any) -> Any:
-    """The recorded extreme of what is not NaN, or ``None``."""
+    """The recorded extreme of elements that are not NaN, or ``None``."""
     if a.dtype.kind != "f" or dtype is not None or not a.size:
         return _lazily(_SKIPPING[name], a, axis, keepdims, dtype) if a.dtype.kind in "iub" else None
     is_nan = np.isnan(a)
@@ -130,7 +130,7 @@ def _call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _said(**given: Any) -> dict[str, Any]:
-    """What of a call's keywords was said."""
+    """The keywords that a call was given."""
     said = {key: value for key, value in given.items() if value is not _UNSET}
     if said.get("out", 0) is None:
         del said["out"]
@@ -142,7 +142,7 @@ def _of_class(
 ) -> Any:
     """A reduction of an instance of a subclass: by its own method, its ways with ufuncs, or as its class."""
     if not is_method and has_own(a, name):
-        # What NumPy gives such methods: an output in any case, a dtype only where one is said.
+        # NumPy passes such methods an output in any case, a dtype only if it was given.
         said = {"out": None, **given}
         if said.get("dtype", 0) is None and ufunc:
             del said["dtype"]
@@ -255,7 +255,7 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -
     try:
         count = _count(a, axis)
     except (TypeError, ValueError):
-        # NumPy words what is wrong with the axes.
+        # NumPy words the error about the axes.
         return None
     # NumPy sums float16 in float32.
     wide = np.dtype(np.float32) if result == np.float16 else result
@@ -350,7 +350,7 @@ def _variance(
         if where is not True and mask_of(a, where) is None:
             return None
     except (TypeError, ValueError):
-        # NumPy words what is wrong with the axes.
+        # NumPy words the error about the axes.
         return None
     # As for means, float16 is summed in float32.
     wide = np.float32 if a.dtype == np.float16 else None
@@ -432,7 +432,7 @@ def _first(a: Any, axis: Any, ufunc: str, keepdims: Any) -> Any:
     if not isinstance(a, ndarray) or not a._lazy:
         return None
     rank = a.ndim
-    # What has no axes has none to keep.
+    # An array without axes has none to keep.
     kept = keepdims is not _UNSET and bool(keepdims) and rank > 0
     if axis is None:
         a, axis = a.reshape(-1), 0
@@ -498,7 +498,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     a = a if type(a) is ndarray else plain_of(_array(a))
     made = None
     if a._lazy:
-        # Along axes it lies as what NumPy reduces there, which is cast.
+        # Along axes it has the memory layout of NumPy's cast operand.
         mask = a if a.dtype == np.bool else a != 0 if axis is None else a.astype(np.bool)
         if type(mask) is ndarray and not keepdims:
             if axis is None and (count := mask._count_true()) is not None:
@@ -511,7 +511,7 @@ def count_nonzero(a, axis=None, *, keepdims=False):
     return _COUNT(made) if axis is None and not keepdims else made
 
 
-# What NumPy gives a number of elements as: Python's class, or its own.
+# The class of NumPy's counts: Python's, or its own.
 _COUNT = type(np.count_nonzero([]))
 
 

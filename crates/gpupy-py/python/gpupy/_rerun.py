@@ -33,7 +33,7 @@ _LOADED = "_gpupy_is_loaded"
 
 
 def lookup(module: types.ModuleType, name: str) -> Any:
-    """What a name of such a module stands for, which has not been asked for before."""
+    """Gpupy's counterpart of a name of such a module, looked up for the first time."""
     ours = module.__name__
     if name == "__path__":
         raise AttributeError(name)
@@ -51,7 +51,7 @@ def lookup(module: types.ModuleType, name: str) -> Any:
         return vars(module)[name]
     from . import _submodules
 
-    # What is no array, such as the runner of NumPy's tests.
+    # Objects that are no arrays, such as the runner of NumPy's tests.
     return getattr(_submodules._source(module), name)
 
 
@@ -94,7 +94,7 @@ def load(name: str) -> types.ModuleType:
     if name == "numpy.ma.mrecords":
         _masked.complete_records(module)
     if name == "numpy.ma.testutils":
-        # What is compared may be NumPy's, as records are.
+        # Compared objects may be NumPy's, such as records.
         vars(module)["ndarray"] = (ndarray, np.ndarray)
     return module
 
@@ -142,7 +142,7 @@ def _view(value: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _new(owner: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a class allocates for a subclass; record arrays are NumPy's, and subclasses of them here ours."""
+    """Allocates for a subclass; record arrays are NumPy's, and their subclasses here ours."""
     if isinstance(owner, type) and issubclass(owner, np.ndarray) and issubclass(kind, ndarray):
         made = owner.__new__(owner, *_fallback.to_host(args), **_fallback.to_host(kwargs))
         return _array(made).view(kind)
@@ -152,7 +152,7 @@ def _new(owner: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _of_type(kind: Any, value: Any) -> Any:
-    """What the class of a dtype's scalars gives: a number, or an array of the same class."""
+    """A call of the class of a dtype's scalars: a number, or an array of the same class."""
     return value.astype(kind) if isinstance(value, ndarray) and value.ndim else wrap(kind(value))
 
 
@@ -160,7 +160,7 @@ def _array(value: Any) -> Any:
     import gpupy
 
     if isinstance(value, np.ndarray):
-        # Such as a field of records: what is written to it reaches them.
+        # Such as a field of records: writes to it reach them.
         return adopt(value.view(np.ndarray)) if value.flags.writeable else gpupy.asarray(value)
     return gpupy.asarray(value) if isinstance(value, (np.generic, scalar)) else value
 
@@ -199,7 +199,7 @@ def _import(
     if ours in NAMES and fromlist:
         return load(name) if len(NAMES[ours]) == 1 else sys.modules[ours]
     source = importlib.import_module(name)
-    # `import a.b as c` asks the package for what is inside.
+    # `import a.b as c` reads an attribute of the package.
     return _ours(source) if fromlist else _package()
 
 
@@ -210,7 +210,7 @@ def _ours(source: types.ModuleType) -> Any:
 
 
 class _Imported:
-    """What an import statement takes names from."""
+    """The module from which an import statement takes names."""
 
     def __init__(self, names: dict[str, Any], source: Any = None) -> None:
         self.__dict__.update(names)

@@ -20,7 +20,7 @@ def module(name: str, arguments: list[str]) -> int:
     spec = None
     try:
         top = importlib.util.find_spec(name.partition(".")[0])
-        # Before it is imported, as what is inside it is found by that.
+        # Set before the import, because modules inside it are found by it.
         _imports.put(_folders(top, arguments), True)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
@@ -51,7 +51,7 @@ def code(text: str, arguments: list[str]) -> int:
 
 
 def standard_input(arguments: list[str]) -> int:
-    """Runs what comes in."""
+    """Runs code from standard input."""
     return _run_text(sys.stdin.buffer.read(), "<stdin>", ["-", *arguments])
 
 
@@ -64,7 +64,7 @@ def _run_text(text: str | bytes, name: str, arguments: list[str]) -> int:
 
 def _run(main: types.ModuleType, compiled: types.CodeType, arguments: list[str]) -> int:
     """Runs a main module; returns the exit status where it does not end by itself."""
-    # What the program defines is found by its module's name, as pickles want it.
+    # Pickles find the program's definitions by its module's name.
     sys.modules["__main__"] = main
     sys.argv = arguments
     exec(compiled, main.__dict__)

@@ -77,7 +77,7 @@ class accelerator:
             scope.leave()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, computed by gpupy. Raises ``TypeError`` for what gives its results later."""
+        """The function, computed by gpupy. Raises ``TypeError`` for generators and coroutines."""
         immutable = self._immutable
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TypeError(
@@ -134,7 +134,7 @@ class _Scope:
             return
         names.update(values)
         if sys.version_info < (3, 13):
-            # Before it is a view of the frame's names, it has to be written to them, and keeps what it holds.
+            # Before it is a view of the frame's names, it has to be written to them, and keeps its values.
             ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self.frame), ctypes.c_int(0))
             if self.frame.f_code.co_flags & inspect.CO_OPTIMIZED:
                 names.clear()
@@ -155,10 +155,10 @@ class _Called:
         self.kwargs = {name: self.swap.ours(value) for name, value in kwargs.items()}
 
     def result(self) -> Any:
-        """What the function gives, as NumPy's."""
+        """The function's result, as NumPy's arrays."""
         frame = sys._getframe()
         if isinstance(self.function, _own.Jit):
-            # What was recorded reads no names.
+            # A recorded function reads no names.
             done, result = self.function._replayed(self.args, self.kwargs, True)
             if done:
                 return self._theirs(result, frame)
@@ -173,7 +173,7 @@ class _Called:
         return self._theirs(result, frame)
 
     def _swap_names(self) -> None:
-        """Swaps what the function reads besides its arguments."""
+        """Swaps the arrays that the function reads besides its arguments."""
         function = inspect.unwrap(self.function) if isinstance(self.function, _own.Jit) else self.function
         self.module = _Module.entered(getattr(function, "__globals__", {}))
         self.cells = [cell for cell in getattr(function, "__closure__", None) or () if _filled(cell)]
@@ -239,7 +239,7 @@ class _Module:
         return found
 
     def left(self) -> None:
-        """One part less is inside; what it wrote is seen outside."""
+        """One part less is inside; its writes become visible outside."""
         self.count -= 1
         if self.count:
             self.swap.bring_back()
@@ -264,7 +264,7 @@ def _is_inside(frame: types.FrameType | None) -> bool:
 
 
 class _StandIn(types.ModuleType):
-    """NumPy, which is gpupy for what a part that is inside calls."""
+    """A proxy of NumPy, which is gpupy for calls from a part that is inside."""
 
     def __getattribute__(self, name: str) -> Any:
         return getattr(gpupy if _is_inside(sys._getframe(1)) else np, name)
@@ -280,5 +280,5 @@ _STAND_IN: Any = _StandIn("numpy")
 
 
 def actual(module: Any) -> Any:
-    """NumPy in the place of what stands for it."""
+    """NumPy in place of its proxy."""
     return np if module is _STAND_IN else module

@@ -34,7 +34,7 @@ def run(path: str, arguments: list[str]) -> int:
     code = _compiled(source, absolute, ours)
     main = types.ModuleType("__main__")
     main.__file__ = absolute
-    # What the program defines is found by its module's name, as pickles want it.
+    # Pickles find the program's definitions by its module's name.
     sys.modules["__main__"] = main
     sys.argv = [path, *arguments]
     folder = file.resolve().parent
@@ -52,7 +52,7 @@ _Names: TypeAlias = Callable[[str], str | None]
 class Finder(importlib.abc.MetaPathFinder):
     """Finds modules whose files ``holds`` accepts, with the modules in place that ``name_of`` names.
 
-    ``name_of(module)`` is the name of what stands for a module, or ``None`` where that stays.
+    ``name_of(module)`` is the name of a module's replacement, or ``None`` where it has none.
     """
 
     def __init__(self, holds: Callable[[pathlib.Path], bool], name_of: _Names) -> None:

@@ -98,7 +98,7 @@ def round_(a, decimals=0, out=None):
 
 def round_method(a, decimals=0, out=None):
     if _subclass.is_instance(a):
-        # NumPy gives what it scales as a plain array, and what has no axes as a number.
+        # NumPy returns scaled arrays as plain ones, and arrays without axes as numbers.
         keeps = out is not None or (a.ndim > 0 and (decimals == 0 or a.dtype.kind in "biuc"))
         if not keeps:
             return round_method(_subclass.plain(a), decimals)[()]

@@ -180,7 +180,7 @@ def _array_of(value: Any) -> Any:
 
 
 def _touch(theirs: Any, a: ndarray, b: ndarray, max_work: Any) -> Any:
-    """What NumPy says of two views of one owner's memory."""
+    """NumPy's answer for two views of one owner's memory."""
     (low, high), others = _reach(a), _reach(b)
     low, high = min(low, others[0]), max(high, others[1])
     memory = np.empty(max(high - low, 1), np.uint8)

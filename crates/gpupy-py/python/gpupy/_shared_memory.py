@@ -31,7 +31,7 @@ class _Base:
         self.users = 0
 
     def view(self, array: np.ndarray[Any, Any]) -> Any:
-        """The view of our base that shows what an array shows; None where there is none."""
+        """The view of our base with the elements of an array; None where there is none."""
         if array.flags.c_contiguous and array.size == self.flat.size and array.dtype == self.flat.dtype:
             if array.flags.writeable == self.flat.flags.writeable:
                 return self.ours.reshape(array.shape)
@@ -51,7 +51,7 @@ class _Base:
         return view
 
     def theirs(self, array: Any) -> Any:
-        """What NumPy's memory shows where an array of ours shows this base; None where it shows another."""
+        """NumPy's view of the memory for an array of ours; None where the array has another base."""
         place = place_in(array, self.ours)
         if place is None:
             return None
@@ -59,7 +59,7 @@ class _Base:
         return np.ndarray(array.shape, array.dtype, self.flat, offset, strides)
 
     def bring_back(self) -> None:
-        """Copies what was written to NumPy's memory."""
+        """Copies writes to NumPy's memory."""
         if self.before is None or not is_written(self.ours, self.before):
             return
         if self.flat.flags.writeable:
@@ -69,7 +69,7 @@ class _Base:
         self.before = snapshot(self.ours)
 
     def renew(self) -> None:
-        """Takes what NumPy's memory holds now, unless something is to be brought back."""
+        """Reads NumPy's memory again, unless there are writes to bring back."""
         if self.before is not None and not is_written(self.ours, self.before):
             now = gpupy.array(self.flat)
             if not np.array_equal(np.asarray(self.before).view(np.uint8), self.flat.view(np.uint8)):
@@ -82,7 +82,7 @@ _bases: dict[int, _Base] = {}
 
 
 def _root_of(value: Any) -> Any:
-    """What owns the memory of what a name holds: an array, or a buffer; None for no memory of NumPy's."""
+    """The owner of an object's memory: an array, or a buffer; None for no memory of NumPy's."""
     found: Any = None
     while value is not None:
         if isinstance(value, memoryview):
@@ -97,7 +97,7 @@ def _root_of(value: Any) -> Any:
     return found
 
 
-# What `as_strided` puts between an array and the one that it is made of.
+# The object that `as_strided` puts between an array and its base.
 _DUMMY: type[Any] = type(np.lib.stride_tricks.as_strided(np.zeros(1), (1,)).base)
 
 
@@ -137,7 +137,7 @@ class Swap:
         return {name: self.given[id(value)][1] for name, value in names.items() if id(value) in self.given}
 
     def ours(self, value: Any) -> Any:
-        """Our array in the place of what was there at the start."""
+        """Our array in place of the one that was there at the start."""
         return self.given[id(value)][1] if id(value) in self.given else value
 
     def _take(self, values: list[Any]) -> None:
@@ -170,7 +170,7 @@ class Swap:
             self.known[id(view)] = view, value
 
     def bring_back(self) -> None:
-        """Computes and copies what was written."""
+        """Computes and copies the written arrays."""
         _bring_back(self.used)
 
     def leave(self, names: dict[str, Any], before: Iterable[Any], is_nested: bool) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class Swap:
 
 
 def _bring_back(bases: list[_Base]) -> None:
-    """Copies what was written; what fails does not keep the others from it."""
+    """Copies the written arrays; the failure of one does not keep the others from being copied."""
     failed: list[Exception] = []
     for base in bases:
         try:

@@ -39,7 +39,7 @@ def _rows(a: Any, axis: Any, kind: Any, order: Any, given: Any) -> tuple[ndarray
 
 
 def _given(theirs: Any, stable: Any, descending: Any) -> dict[str, Any]:
-    """What is said of the order, by name. Before NumPy 2.5 it knows one of the names, and has the words."""
+    """The keyword arguments for the order. Before NumPy 2.5 it knows one of them, and words the errors."""
     if descending is _UNSET:
         return {"stable": stable}
     theirs(np.empty(0), descending=descending)

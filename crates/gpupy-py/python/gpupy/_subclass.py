@@ -23,7 +23,7 @@ from ._gpupy import ufunc as ufunc_class
 
 _UFUNC: Any = ndarray.__array_ufunc__
 
-# What the right operand of a comparison has for it.
+# The reflected methods of comparisons.
 COMPARED = {
     "equal": "__eq__",
     "greater": "__lt__",
@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
 
 
 def overrides(value: Any) -> bool:
-    """Whether it is an instance whose class says by itself what ufuncs do with it."""
+    """Whether it is an instance whose class overrides ufuncs."""
     return is_instance(value) and type(value).__array_ufunc__ is not _UFUNC
 
 
@@ -74,7 +74,7 @@ def has_own(value: Any, name: str) -> bool:
 
 
 def through(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a function gives for the plain array, as a result of an instance; numbers become such, too."""
+    """A function's result for the plain array, as a result of an instance; numbers become instances, too."""
     out = kwargs.get("out")
     if out is not None:
         kwargs["out"] = plain(out)
@@ -83,7 +83,7 @@ def through(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> 
 
 
 def like(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a function gives for the plain array, as of an instance's class; numbers stay as they are."""
+    """A function's result for the plain array, as an instance of the class; numbers stay as they are."""
     out = kwargs.get("out")
     if out is not None:
         kwargs["out"] = plain(out)
@@ -92,14 +92,14 @@ def like(function: Callable[..., Any], a: Any, *args: Any, **kwargs: Any) -> Any
 
 
 def by_methods(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """What a function that NumPy writes in Python gives for instances, whose methods it calls."""
+    """The result, for instances, of a function that NumPy writes in Python and that calls their methods."""
     from ._rebound import bound
 
     return bound(function)(*args, **kwargs)
 
 
 def of_ufunc(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a ufunc, or the operator that is one, gives for instances."""
+    """The result of a ufunc, or of its operator, for instances."""
     from . import _namespace
 
     is_operator = not isinstance(function, (np.ufunc, ufunc_class))
@@ -137,7 +137,7 @@ def _as_operand(value: Any) -> Any:
 
 
 def _bare(value: Any) -> Any:
-    """A plain array for an operand that would say by itself what results are; others as they are."""
+    """A plain array for an operand whose class overrides results; others as they are."""
     says = not isinstance(value, (np.ndarray, ndarray)) and hasattr(type(value), "__array_wrap__")
     return _as_array(value) if says and not isinstance(value, (np.generic, scalar)) else plain(value)
 
@@ -160,7 +160,7 @@ def _outputs(ufunc: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
 
 
 def of_method(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a method of a ufunc gives for instances."""
+    """The result of a ufunc's method for instances."""
     from . import _namespace
 
     out = kwargs.get("out")
@@ -193,7 +193,7 @@ def _spread(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def dispatched(ufunc: Any, which: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the classes of the operands make of a ufunc's call, of which one at least overrides it."""
+    """The result of a ufunc's call by the classes of its operands, one of which at least overrides it."""
     from . import _namespace
 
     ufunc = _namespace.ufunc_of(getattr(ufunc, "_numpy", ufunc))
@@ -236,7 +236,7 @@ def _named(which: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     return args[:arrays], kept
 
 
-# Of a ufunc's methods: how many arrays they take, and the names of what follows.
+# The methods of ufuncs: how many arrays they take, and the names of the other arguments.
 _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "accumulate": (1, "axis", "dtype", "out"),
     "reduce": (1, "axis", "dtype", "out", "keepdims", "initial", "where"),
@@ -256,12 +256,12 @@ def _priority(value: Any) -> float:
     return _OF_SCALARS
 
 
-# NumPy's priority of what has none.
+# NumPy's priority of objects without one.
 _OF_SCALARS = -1000000.0
 
 
 def _chosen(inputs: Iterable[Any]) -> tuple[Any, Any] | None:
-    """The operand that says what results are, after its ``__array_wrap__``; ``None`` where they are plain."""
+    """The operand whose ``__array_wrap__`` makes the results; ``None`` where they are plain."""
     best: tuple[Any, Any] | None = None
     most = float("-inf")
     for value in inputs:
@@ -279,13 +279,13 @@ def _chosen(inputs: Iterable[Any]) -> tuple[Any, Any] | None:
 
 
 def wrapped_by(inputs: Iterable[Any], made: Any, return_scalar: bool, context: Any = None) -> Any:
-    """A result by what the classes of the inputs make of it."""
+    """A result, wrapped by the classes of the inputs."""
     wrap = _chosen(inputs)
     return made if wrap is None else _applied(*wrap, made, context, return_scalar)
 
 
 def given_as(a: Any, made: Any, context: Any) -> Any:
-    """What a ufunc gave for the plain array of an instance, as the class makes it of a call."""
+    """A ufunc's result for the plain array of an instance, wrapped by its class."""
     return _applied(a.__array_wrap__, a, made, context, True)
 
 
@@ -302,7 +302,7 @@ def _as_output(out: Any, context: Any) -> Any:
 
 
 def _applied(wrap: Any, of: Any, made: Any, context: Any, return_scalar: bool) -> Any:
-    """A result by what a class makes of it, which is asked in the words of one of three ages."""
+    """A result, wrapped by a class through one of the three signatures of ``__array_wrap__``."""
     if not isinstance(made, ndarray):
         made = made._array() if isinstance(made, scalar) else _as_array(made)
     return_scalar = return_scalar and not made.ndim
@@ -331,14 +331,14 @@ def _as_array(made: Any) -> Any:
 
 
 def as_of(made: Any, a: Any, b: Any) -> Any:
-    """What was computed of two plain arrays, of the class of the operand with the greater priority."""
+    """A result of two plain arrays, as the class of the operand with the greater priority."""
     first, second = (_priority(x) if is_instance(x) else 0.0 for x in (a, b))
     of = b if type(a) is not type(b) and second > first else a
     return made._like(of) if is_instance(of) and isinstance(made, ndarray) and made.ndim else made
 
 
 def joined_as(parts: Iterable[Any], made: Any) -> Any:
-    """What is joined of arrays, of the class of the greatest priority above that of plain ones."""
+    """A joined array, as the class of the greatest priority above that of plain ones."""
     best, most = None, 0.0
     for part in parts:
         if is_instance(part) and _priority(part) > most:
@@ -373,12 +373,12 @@ def twin(array: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def host_of(array: Any) -> np.ndarray[Any, Any]:
-    """What NumPy gets to read for an instance: of NumPy's class that is as its own, if there is one."""
+    """The array that NumPy reads for an instance: of the corresponding NumPy class, if there is one."""
     host = array._host()
     return array._gpupy_twin(host) if is_masked(array) else host
 
 
-# By a class of NumPy's: what makes an instance of ours of one of it.
+# By a class of NumPy's: the conversion of its instances to ours.
 OURS: dict[type, Any] = {}
 
 

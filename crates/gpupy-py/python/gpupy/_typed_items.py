@@ -1,6 +1,6 @@
 """How items of a typed list come in and are printed.
 
-Owns ``flattened`` and ``item_of``: each says in words what is wrong with what it is given. Not here: the list
+Owns ``flattened`` and ``item_of``: each words the error for a wrong argument. Not here: the list
 itself (``_typed_list.py``).
 """
 
@@ -29,7 +29,7 @@ def is_nested(data: Any) -> bool:
 
 
 def flattened(data: Any, sizes: Any, dtype: Any) -> Flat:
-    """The elements of what a list is made of.
+    """The elements of a list's source.
 
     Raises
     ------

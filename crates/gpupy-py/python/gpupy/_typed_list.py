@@ -1,8 +1,9 @@
 """Typed lists: items of any lengths, whose elements have one dtype and lie one after another in one array.
 
 Owns ``TypedList``, after Rougier, *From Python to NumPy* (2017), "Custom vectorization". Invariants: the
-elements of item ``i`` are those from ``_bounds[i]`` to ``_bounds[i + 1]``, without gaps; what fails leaves a
-list as it was. Not here: how items come in (``_typed_items.py``), sums of items (``_typed_reduce.py``).
+elements of item ``i`` are those from ``_bounds[i]`` to ``_bounds[i + 1]``, without gaps; a failed operation
+leaves a list unchanged. Not here: how items come in (``_typed_items.py``), sums of items
+(``_typed_reduce.py``).
 """
 
 import itertools
@@ -92,7 +93,7 @@ class TypedList(NDArrayOperatorsMixin):
         self._data, self._bounds, self._count, self._is_own = flat.data, bounds, len(flat.sizes), flat.is_own
         self._shares_bounds = False
 
-    # What it has.
+    # Attributes.
 
     @property
     def dtype(self) -> numpy.dtype[Any]:
@@ -311,7 +312,7 @@ class TypedList(NDArrayOperatorsMixin):
         del self[:]
 
     def _settle(self) -> None:
-        """Puts what was appended behind the other elements."""
+        """Moves appended elements behind the others."""
         if not self._added:
             return
         added = self._added

@@ -19,7 +19,7 @@ _NAMES = ("xyzw", "rgba", "stpq")
 
 
 class _Small(NDArrayOperatorsMixin):
-    """What vectors and matrices have in common: an array whose last axes are no part of the shape."""
+    """The common base of vectors and matrices: an array whose last axes are no part of the shape."""
 
     __slots__ = ("_array",)
     __hash__ = None  # type: ignore[assignment]
@@ -129,7 +129,7 @@ class _Small(NDArrayOperatorsMixin):
         return self.from_array(self._array.reshape((*wanted, *self._inner)))
 
     def _operand(self, value: Any) -> Any:
-        """What stands beside the components: a number or an array has one for all components of a vector."""
+        """An operand beside the components: a number or an array has one element for all components."""
         if isinstance(value, _Small):
             if value._inner != self._inner:
                 names = f"{type(self).__name__} and {type(value).__name__}"
@@ -159,7 +159,7 @@ class _Small(NDArrayOperatorsMixin):
 
 
 _NUMBERS = frozenset((int, float, bool, complex))
-# By how many axes components have: all of them, and what an array has in their place.
+# By the number of component axes: all components, and an array's axes in their place.
 _WHOLE = {axes: (slice(None),) * axes for axes in (1, 2)}
 _BESIDE = {axes: (Ellipsis, *[None] * axes) for axes in (1, 2)}
 

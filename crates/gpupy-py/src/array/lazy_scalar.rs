@@ -123,7 +123,7 @@ impl LazyScalar {
         if self.value.get(py).is_none() { self.operations } else { 0 }
     }
 
-    /// The scalar that an operation gives on operands for which so many operations wait.
+    /// The scalar result of an operation; `pending` are the numbers of operations that its operands wait for.
     #[inline]
     pub fn recorded(
         py: Python<'_>,

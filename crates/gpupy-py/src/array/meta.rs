@@ -86,8 +86,8 @@ fn meta_like<'py>(
 fn blank<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     let dtype = dtypes::to_numpy(py, array.dtype())?;
     let mut shape: SmallVec<[isize; 4]> = array.shape().iter().map(|n| *n as isize).collect();
-    // SAFETY: the shape has as many numbers as axes; the call takes the last reference to the dtype over, and
-    // without strides and an address NumPy takes memory of its own.
+    // SAFETY: the shape has as many numbers as axes; the call takes over a reference to the dtype; with null for
+    // strides and address NumPy allocates the memory.
     let made = unsafe {
         let made = PY_ARRAY_API.PyArray_NewFromDescr(
             py,

@@ -29,8 +29,8 @@ pub fn give_kind(kind: &Bound<'_, PyType>) -> PyResult<()> {
         return Err(PyTypeError::new_err("it is no class of classes"));
     }
     let arrays = py.get_type::<NdArray>();
-    // SAFETY: an object has a reference to its class, which is exchanged here, under Python's lock, for one to a class
-    // whose objects lie in memory in the same way.
+    // SAFETY: Python's lock is held; the object's reference to its class is exchanged for one to `kind`, whose objects
+    // have the same memory layout (checked above).
     unsafe {
         let before = (*arrays.as_ptr()).ob_type;
         (*arrays.as_ptr()).ob_type = kind.clone().into_ptr().cast();

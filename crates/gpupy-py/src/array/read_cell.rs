@@ -30,7 +30,7 @@ unsafe impl<T: Send + Sync> Sync for ReadCell<T> {}
 
 /// A read guard: the value is not replaced while it lives.
 pub struct ReadGuard<'a, T> {
-    slot: &'a ReadCell<T>,
+    cell: &'a ReadCell<T>,
     /// It ends before Python's lock is let go of for good.
     python: PhantomData<Python<'a>>,
 }
@@ -47,7 +47,7 @@ impl<T> ReadCell<T> {
         loop {
             let readers = self.readers.load(Ordering::Relaxed);
             if readers != REPLACING && self.count(readers, readers + 1) {
-                return ReadGuard { slot: self, python: PhantomData };
+                return ReadGuard { cell: self, python: PhantomData };
             }
             spin_loop();
         }
@@ -85,14 +85,14 @@ impl<T> Deref for ReadGuard<'_, T> {
     #[inline(always)]
     fn deref(&self) -> &T {
         // SAFETY: this guard is counted as a reader, and `replace` changes no value that has readers.
-        unsafe { &*self.slot.value.get() }
+        unsafe { &*self.cell.value.get() }
     }
 }
 
 impl<T> Drop for ReadGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        let readers = &self.slot.readers;
+        let readers = &self.cell.readers;
         if ALONE {
             readers.store(readers.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
         } else {

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Bytes that are compared at once.
+/// The size of the pieces that are compared whole.
 const PIECE: usize = 4096;
 
 /// The most stretches that are written one by one: each is a separate write to the array that an operation reads.
@@ -73,7 +73,7 @@ impl ShadowCopy {
     }
 }
 
-/// The smallest stretches outside of which two pieces of memory of one size are the same, each of neighbouring pieces.
+/// The smallest ranges that hold all differences of two memories of one size; neighbouring pieces share a range.
 fn differences(now: &[u8], before: &[u8]) -> Vec<Range<usize>> {
     // Whole pieces are compared as fast as memory gives them, single bytes are not.
     let piece = |number: usize| number * PIECE..now.len().min((number + 1) * PIECE);

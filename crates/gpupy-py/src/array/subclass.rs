@@ -4,7 +4,7 @@
 //! `ndarray.__new__`. Invariants: an instance is finalised once, when its elements are in it; for a plain array all
 //! of this is one comparison of classes.
 //!
-//! Not here: which results of ufuncs and reductions are of which class (`python/gpupy/_subclass.py`).
+//! Not here: the classes of results of ufuncs and reductions (`python/gpupy/_subclass.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::recording;
@@ -111,7 +111,7 @@ fn allocated<'py>(
     let unknown = || PyRuntimeError::new_err("gpupy was not imported completely: import `gpupy`");
     let allocate = *ALLOCATE.get(py).ok_or_else(unknown)?;
     let kwargs = kwargs.map_or(std::ptr::null_mut(), |kwargs| kwargs.as_ptr());
-    // SAFETY: it is the class's own, the class is one of its subclasses, and it borrows arguments that live here.
+    // SAFETY: `allocate` is `tp_new` of `NdArray`, `class` is a subclass of it, and the arguments outlive the call.
     unsafe {
         let made = allocate(class.as_type_ptr(), args.as_ptr(), kwargs);
         Bound::from_owned_ptr_or_err(py, made)
@@ -155,7 +155,7 @@ pub fn new_array<'py>(
 /// Keeps the allocating slot, before `ndarray.__new__` is replaced.
 pub fn keep_allocation(py: Python<'_>) -> PyResult<()> {
     let class = py.get_type::<NdArray>();
-    // SAFETY: the class is one that this module made, whose slot is a function of this sort or null.
+    // SAFETY: the class is a heap type that PyO3 made, for which `PyType_GetSlot` is defined.
     let slot = unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_new) };
     if slot.is_null() {
         return Err(PyRuntimeError::new_err("the class of arrays makes no instances"));

@@ -84,8 +84,8 @@ impl DispatchCache {
         }
     }
 
-    /// The result of arrays, as they are, if the operation is known and can be computed at once. It has axes:
-    /// scalars go the long way.
+    /// The result of arrays, as they are, if the operation is known and can be computed eagerly. It has axes:
+    /// scalars take the slow path.
     #[inline(always)]
     pub fn of_arrays<const N: usize>(&self, arrays: [&Array; N]) -> Option<Array> {
         let (context, op, _) = self.known(&arrays.map(|array| OperandKind::of(array.dtype())))?;
@@ -114,7 +114,7 @@ impl DispatchCache {
         self.apply(operands, |context, op, args| context.at_once(op, args))
     }
 
-    /// The result of numbers alone, computed at once as the only element of an array.
+    /// The result of numbers alone, computed eagerly as the only element of an array.
     pub fn of_numbers(&self, operands: &[UfuncOperand<'_>]) -> Option<Scalar> {
         let kinds: SmallVec<[OperandKind; 2]> =
             operands.iter().map(|operand| operand.kind).collect();

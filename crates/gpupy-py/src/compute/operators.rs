@@ -81,7 +81,7 @@ pub fn binary<'py>(
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
         }
         if let (Some(a), Some(b)) = (known(lhs, &operands[0]), known(rhs, &operands[1])) {
-            // Both are scalars whose values are here: NumPy's scalars compute them at once.
+            // Both are scalars whose values are here: NumPy's scalars compute them now.
             return py.import("operator")?.call_method1(op.python_name(), (a, b));
         }
         if let Some(array) = ufunc.record_operator(py, op, &operands, None)? {
@@ -143,12 +143,12 @@ fn weak<'py>(
     function.call1(PyTuple::new(py, known)?).map(Some)
 }
 
-/// Whether an object stands for a Python float.
+/// Whether an object is a placeholder for a Python float.
 pub fn is_weak(object: &Bound<'_, PyAny>) -> bool {
     object.cast_exact::<LazyScalar>().is_ok_and(|scalar| scalar.get().is_weak)
 }
 
-/// An operand, where it stands for a number the number itself, which is read.
+/// An operand; in place of a placeholder the number itself, which is read.
 pub fn known_number<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match object.cast_exact::<LazyScalar>() {
         Ok(scalar) if scalar.get().is_weak => scalar.get().value(object.py()),
@@ -191,7 +191,7 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         let (ufunc, operands) = (ufunc_of(op, py)?, [a]);
         let [a] = &operands;
         if let Some(known) = known(value, a) {
-            // NumPy's scalar computes it at once.
+            // NumPy's scalar computes it now.
             return py.import("operator")?.call_method1(op.python_name(), (known,));
         }
         if let Some(array) = ufunc.at_once(&operands) {

@@ -1,6 +1,6 @@
 //! Functions of scalars, for the compiler of Python functions (`python/gpupy/_kernel`).
 //!
-//! Owns the class [`PyFunction`], and [`argument`], the arrays of which a function is recorded.
+//! Owns the class [`PyFunction`], and [`argument`], which makes the placeholders for recording a function.
 //!
 //! Not here: Python's statements and types (there), functions in the engine (`gpupy_engine::ScalarFunction`).
 
@@ -15,7 +15,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// An array that stands for an argument of this dtype: it has no elements, and operations on it are recorded.
+/// A placeholder array for an argument of this dtype: it has no elements, and operations on it are recorded.
 #[pyfunction]
 pub fn argument(dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let dtype = dtypes::from_any(dtype)?;
@@ -38,7 +38,7 @@ pub fn operation(
 }
 
 /// A function from scalars to scalars, computed at each point of its array arguments.
-#[pyclass(frozen, name = "ScalarFunction", module = "gpupy._gpupy")]
+#[pyclass(frozen, name = "Function", module = "gpupy._gpupy")]
 pub struct PyFunction(Arc<ScalarFunction>);
 
 #[pymethods]
@@ -56,8 +56,8 @@ impl PyFunction {
         Ok(PyFunction(Arc::new(function)))
     }
 
-    /// The function that goes through segments for so many turns, from where `entry` leaves it or, without one, from a
-    /// state that it takes behind the arguments.
+    /// The function that runs segments for this number of turns, from the state that `entry` returns or, without an
+    /// entry, from a state that follows the arguments.
     #[staticmethod]
     fn of_segments(
         arguments: usize,

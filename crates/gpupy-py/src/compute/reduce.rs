@@ -81,7 +81,7 @@ pub fn plain(
     Ok(axis.map(|axis| (smallvec![axis.rem_euclid(rank) as usize], dtype)))
 }
 
-/// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the longer way.
+/// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the slow path.
 pub fn mean(
     py: Python<'_>,
     array: &Array,

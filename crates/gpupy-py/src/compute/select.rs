@@ -85,7 +85,7 @@ pub fn write_where(
 }
 
 /// The elements of the second operand where the first one is true, of the third elsewhere; maybe put straight
-/// into the memory of `dest`, which is given back then.
+/// into the memory of `dest`, which is then returned.
 fn chosen(
     py: Python<'_>,
     [c, x, y]: [&UfuncOperand<'_>; 3],

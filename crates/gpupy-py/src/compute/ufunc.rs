@@ -159,7 +159,7 @@ impl Ufunc {
         Ok(done)
     }
 
-    /// The result of several operations, which become one function where they can be computed at once.
+    /// The result of several operations, which become one function where they can be computed eagerly.
     fn of_function(
         &self,
         py: Python<'_>,
@@ -193,7 +193,7 @@ impl Ufunc {
         context.call_at_once(&function, &args)
     }
 
-    /// The result of an array of ours, where it can be computed at once and has axes. Most operations on small
+    /// The result of an array of ours, where it can be computed eagerly and has axes. Most operations on small
     /// arrays are this or `of_two`, which take no detour by [`UfuncOperand`]s.
     #[inline(always)]
     pub fn of_one<'py>(&self, a: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -203,7 +203,7 @@ impl Ufunc {
         made(array.py(), self.dispatch_cache.of_arrays([a]))
     }
 
-    /// The result of two arrays of ours, where it can be computed at once and has axes, or is the product of
+    /// The result of two arrays of ours, where it can be computed eagerly and has axes, or is the product of
     /// two vectors.
     #[inline(always)]
     pub fn of_two<'py>(
@@ -243,12 +243,12 @@ impl Ufunc {
         made(py, self.dispatch_cache.of_array_and_float(array, value.value(), swapped))
     }
 
-    /// The result, where it can be computed at once and has axes.
+    /// The result, where it can be computed eagerly and has axes.
     pub fn at_once(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
         self.dispatch_cache.take(operands)
     }
 
-    /// Puts the result in the place of an array's elements, where it can be computed at once.
+    /// Writes the result in place, where it can be computed eagerly.
     pub fn update_at_once(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
         self.dispatch_cache.update(operands, dest)
     }

@@ -122,8 +122,8 @@ enum Plain<'py> {
 }
 
 impl Ufunc {
-    /// The arguments with the numbers that some stand for, where these have to be known: beside arrays any may be one,
-    /// but for powers, of which some are simpler.
+    /// The arguments with numbers in place of placeholders, where the numbers have to be known. Beside arrays a
+    /// placeholder is enough, except for powers, some of which have simpler forms.
     #[cold]
     fn with_known<'py>(
         &self,

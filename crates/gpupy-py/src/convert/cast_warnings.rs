@@ -11,7 +11,7 @@ use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 
-/// The most elements that are looked at: as many as are computed at once. A look takes a tenth of such a cast.
+/// The most elements that are checked: as many as are computed eagerly. A check takes a tenth of such a cast.
 const FEW: usize = 1 << 10;
 
 /// Warns where NumPy would: a float that no integer of the dtype is near, a number beyond the greatest float.

@@ -48,7 +48,7 @@ pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>
         return Ok(numpy.truth(py, scalar.as_bool()));
     }
     let (mut bytes, dtype) = (scalar.bytes(), numpy.dtype(scalar.dtype).as_ptr());
-    // SAFETY: the dtype is one of NumPy's with no more bytes than these, which it copies.
+    // SAFETY: `bytes` has at least the dtype's size, and NumPy copies the value out of it.
     unsafe {
         let made =
             PY_ARRAY_API.PyArray_Scalar(py, bytes.as_mut_ptr().cast(), dtype.cast(), null_mut());
@@ -80,7 +80,7 @@ pub fn without_axes(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     let Some(dtype) = (array.ndim() == 0).then(|| numpy(object.py())) else { return Ok(None) };
     let known = dtype?.exactly(array.dtype().as_any());
     let Some(dtype) = known.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
-    // SAFETY: it has one element, of so many bytes.
+    // SAFETY: an array without axes has one element, of `dtype.size()` bytes.
     let bytes = unsafe { std::slice::from_raw_parts(address(array), dtype.size()) };
     Ok(Scalar::read(dtype, bytes))
 }
@@ -330,7 +330,7 @@ pub fn bytes<'a>(array: &'a Bound<'_, PyUntypedArray>) -> Option<&'a [u8]> {
 
 /// Where the first element of an ndarray lies.
 pub fn address(array: &Bound<'_, PyUntypedArray>) -> *const u8 {
-    // SAFETY: it is an array of NumPy's, whose fields stay as they are while Python's lock is held.
+    // SAFETY: it is an array of NumPy's, whose fields do not change while Python's lock is held.
     unsafe { (*_PyArray_GET_ITEM_DATA(array.as_array_ptr())).data.cast_const().cast() }
 }
 

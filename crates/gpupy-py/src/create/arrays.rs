@@ -98,7 +98,7 @@ fn constant_of<'py>(
 }
 
 /// An array of one value, where shape and dtype are said as plainly as most are and the order is C;
-/// `None` leaves it to the longer way.
+/// `None` leaves it to the slow path.
 fn constant(
     shape: &Bound<'_, PyAny>,
     value: f64,
@@ -154,7 +154,7 @@ pub fn arange<'py>(
     py.import("gpupy._creation")?.getattr("arange")?.call(args, kwargs)
 }
 
-/// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the longer way.
+/// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the slow path.
 fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
     let int = |arg: Bound<'_, PyAny>| arg.cast_exact::<PyInt>().ok()?.extract::<i64>().ok();
     let Some(given) = args.iter().map(int).collect::<Option<SmallVec<[i64; 3]>>>() else {

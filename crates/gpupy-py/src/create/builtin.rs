@@ -91,7 +91,7 @@ fn page(py: Python<'_>, name: &str) -> PyResult<&'static CStr> {
     }
 }
 
-/// Text for a function, which Python never lets go of.
+/// Text for a function, leaked because Python keeps the function for ever.
 fn leaked(text: &str) -> PyResult<&'static CStr> {
     Ok(Box::leak(CString::new(text)?.into_boxed_c_str()))
 }

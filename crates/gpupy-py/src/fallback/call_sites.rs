@@ -144,8 +144,8 @@ pub fn reset_fallback_counts(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Counts a call to NumPy with these arrays, and says it where the mode asks for that. A call without an
-/// element is none.
+/// Counts a call to NumPy with these arrays, and reports it if the mode says so. A call whose arrays have no elements
+/// does not count.
 ///
 /// # Errors
 /// The warning or error of the mode (`GPUPY_FALLBACK`).

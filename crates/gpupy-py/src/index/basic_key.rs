@@ -35,7 +35,7 @@ pub struct SliceRange {
 }
 
 impl SliceRange {
-    /// The numbers of a slice; `None` where one of them is none, or the step is 0.
+    /// The numbers of a slice; `None` where one of them is no number, or the step is 0.
     ///
     /// # Errors
     /// Other exceptions of their code.
@@ -53,7 +53,7 @@ impl SliceRange {
         if is_the_keys { Ok(None) } else { Err(error) }
     }
 
-    /// The first element of an axis that it names, and how many; where there are none, the first is any.
+    /// The first selected element of an axis, and their number; with none, the first is arbitrary.
     #[inline]
     pub fn within(&self, extent: usize) -> (usize, usize) {
         let (mut start, mut stop) = (self.start, self.stop);
@@ -171,7 +171,7 @@ impl BasicKey {
 /// A Python int, if an isize holds it. It is one call, where `extract` takes four.
 #[inline]
 pub fn integer(key: &Bound<'_, PyInt>) -> Option<isize> {
-    // SAFETY: the key is an int; where it does not fit, the error that is set is taken back.
+    // SAFETY: the key is a live int; for one that does not fit, the error that is set is cleared below.
     match unsafe { ffi::PyLong_AsSsize_t(key.as_ptr()) } {
         -1 if PyErr::occurred(key.py()) => {
             drop(PyErr::take(key.py()));

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList, PySlice, PyTuple};
 use smallvec::SmallVec;
 
-/// The element or the array that a key names, if it is as simple as that.
+/// The element or the array that a key selects; `None` leaves it to the slow path.
 pub fn get<'py>(
     slf: &Bound<'py, NdArray>,
     key: &Bound<'py, PyAny>,
@@ -160,7 +160,7 @@ pub fn set(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     let py = slf.py();
-    // A driver is opened for these, whatever way they take: by the long way the next one would be pending.
+    // A driver is opened for these, whatever way they take: by the slow path the next one would be pending.
     let is_array =
         key.is_exact_instance_of::<NdArray>() || key.is_exact_instance_of::<PyUntypedArray>();
     if is_array || key.is_exact_instance_of::<PyList>() {
@@ -268,7 +268,7 @@ fn position_of_all(array: &Array, key: &Bound<'_, PyTuple>) -> Option<isize> {
     Some(at)
 }
 
-/// The place among so many that an integer means, which may count from the end.
+/// The position of an integer index in an axis of `n` elements; it may count from the end.
 #[inline]
 fn place(key: &Bound<'_, PyInt>, n: usize) -> Option<isize> {
     let at = integer(key)?;

@@ -31,7 +31,7 @@ impl RowIterator {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (array, at) = (self.array.bind(py), self.next.load(Ordering::Relaxed));
-        // Looked at anew: another shape may have been given to it.
+        // Read each time: the array's shape may have been changed.
         if at >= array.len()? {
             return Ok(None);
         }

@@ -116,7 +116,7 @@ pub fn take_along<'py>(
     }
 }
 
-/// The number of an axis; `None` when there is none.
+/// The normalised number of an axis; `None` where the array has no such axis.
 fn normal(axis: isize, ndim: usize) -> Option<usize> {
     let axis = if axis < 0 { axis + ndim as isize } else { axis };
     usize::try_from(axis).ok().filter(|axis| *axis < ndim)

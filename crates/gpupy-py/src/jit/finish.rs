@@ -104,7 +104,7 @@ fn address(object: &Bound<'_, PyAny>) -> usize {
     }
 }
 
-/// Whether a scalar stands for a Python float.
+/// Whether a scalar is a placeholder for a Python float.
 #[pyfunction]
 pub fn is_float(scalar: &Bound<'_, LazyScalar>) -> bool {
     scalar.get().is_weak

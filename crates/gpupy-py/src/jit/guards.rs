@@ -25,7 +25,7 @@ enum GuardedRead {
     List(Py<PyList>, Vec<Py<PyAny>>),
     /// The entries of a dictionary.
     Dict(Py<PyDict>, Vec<(Py<PyAny>, Py<PyAny>)>),
-    /// The elements of a set, which had so many.
+    /// The elements of a set.
     Set(Py<PyAny>, Vec<Py<PyAny>>),
 }
 

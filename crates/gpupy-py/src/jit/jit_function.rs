@@ -47,7 +47,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts words; those beyond so many together, as a program may have ever new ones.
+/// Counts reasons; beyond a limit of different ones, further ones are counted together.
 fn count(counts: &Mutex<HashMap<String, u64>>, words: String) {
     /// The most words that are told apart.
     const WORDS: usize = 256;

@@ -229,7 +229,7 @@ impl NdArray {
                 Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
             BufferSource::Numpy(array) => {
-                // SAFETY: it fills the description in, with itself as the owner to release.
+                // SAFETY: `view` is writable; NumPy's array fills it in, and is the owner that releases it.
                 let status = unsafe { ffi::PyObject_GetBuffer(array.as_ptr(), view, flags) };
                 if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
             }
@@ -238,8 +238,8 @@ impl NdArray {
 
     // SAFETY: Python calls this once for each `Py_buffer` that `__getbuffer__` filled in for this array.
     unsafe fn __releasebuffer__(_slf: Bound<'_, Self>, view: *mut ffi::Py_buffer) {
-        // SAFETY: only the buffers of lazy elements have an array of ours as their owner, and those have
-        // this inside.
+        // SAFETY: only buffers of lazy elements have an array of ours as their owner; `__getbuffer__` put a boxed
+        // `Exported` into their `internal`.
         drop(unsafe { Box::from_raw((*view).internal.cast::<Exported>()) });
     }
 

@@ -64,7 +64,7 @@ impl NdArray {
         like(slf, NdArray::lazy(copied)).map(Some)
     }
 
-    /// A copy with the elements as another dtype; `None` leaves it to the longer way.
+    /// A copy with the elements as another dtype; `None` leaves it to the slow path.
     fn _cast<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,

@@ -24,7 +24,7 @@ const FEW_READS: u32 = 8;
 /// Whether to pin the base before iterating over the array's elements: where that moves nothing, or not many more
 /// elements than are read. Otherwise each element is read by itself.
 fn pays_to_pin(array: &Array) -> bool {
-    /// Bases of so many elements may be evaluated and copied for any part of them.
+    /// Bases of at most this many elements are evaluated and copied for any part of them.
     const FEW: usize = 1 << 16;
     /// Larger bases, up to so many times the elements read: NumPy's iterator gives an element in 25 ns, an index takes
     /// 110, and a copy of an element 0.5 to 1.

@@ -8,7 +8,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
 use crate::array::subclass::is_plain;
 use crate::array::wrap::wrap_array;
-use crate::compute::{library_ops, reduce};
+use crate::compute::{reduce, scan_sort_matmul};
 use crate::convert::dtypes;
 use crate::session::context::ready;
 use gpupy_core::DType;
@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 #[pymethods]
 impl NdArray {
     /// The reduction of the named operation over an axis, or over all, of the elements as `dtype` where that
-    /// is given; `None` where it is not as simple, the class is a subclass, or the driver does not do it.
+    /// is given; `None` for other arguments, for subclasses, or where the driver lacks it.
     #[pyo3(signature = (name, axis=None, dtype=None))]
     fn _reduce_along<'py>(
         slf: &Bound<'py, Self>,
@@ -31,8 +31,8 @@ impl NdArray {
         })
     }
 
-    /// The mean over an axis, or over all, in `dtype` where that is given; `None` where it is not as simple,
-    /// or the driver does not do it.
+    /// The mean over an axis, or over all, in `dtype` where that is given; `None` for other arguments,
+    /// or where the driver lacks it.
     #[pyo3(signature = (axis=None, dtype=None))]
     fn _mean_along<'py>(
         slf: &Bound<'py, Self>,
@@ -52,8 +52,8 @@ impl NdArray {
         Ok(ready(py)?.count_true(mask))
     }
 
-    /// The place of the first extreme along an axis, or of all elements; `None` where it is not as simple, or the
-    /// driver does not do it.
+    /// The place of the first extreme along an axis, or of all elements; `None` for other arguments, or where
+    /// the driver lacks it.
     #[pyo3(signature = (greatest, axis=None))]
     fn _place_along<'py>(
         slf: &Bound<'py, Self>,
@@ -64,10 +64,10 @@ impl NdArray {
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy().filter(|_| is_plain(slf)) else { return Ok(None) };
         if axis.is_none() {
-            return library_ops::place_of_all(py, greatest, array);
+            return scan_sort_matmul::place_of_all(py, greatest, array);
         }
         match reduce::plain(array, axis, None)? {
-            Some((axes, _)) => library_ops::placed(py, greatest, array, axes[0], false),
+            Some((axes, _)) => scan_sort_matmul::placed(py, greatest, array, axes[0], false),
             None => Ok(None),
         }
     }

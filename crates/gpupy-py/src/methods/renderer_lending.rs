@@ -138,7 +138,7 @@ impl NdArray {
     /// `kind="buffer"` a buffer with a copy made on the device.
     ///
     /// Earlier computations finish before the renderer's draws inside, and these before the array is written again. The
-    /// texture or buffer is read-only, unless `write` is true: then the array takes the elements that the renderer wrote.
+    /// texture or buffer is read-only, unless `write` is true: then the array takes the renderer's elements.
     /// A view, or an array whose memory other code has, is lent as a copy, which is read-only.
     #[pyo3(signature = (kind="texture", *, write=false))]
     fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<LendContext> {

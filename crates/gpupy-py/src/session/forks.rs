@@ -43,7 +43,7 @@ extern "C" fn at_exit() {
 
 /// Asks Python to call `at_exit`.
 pub fn register() {
-    // SAFETY: the function is a static one, calls no Python, and does not unwind.
+    // SAFETY: `at_exit` is a static function that calls no Python and does not unwind.
     let refused: c_int = unsafe { pyo3::ffi::Py_AtExit(Some(at_exit)) };
     // Python has room for 32 such functions. Without ours the end is as it was, only less tidy.
     let _ = refused;

@@ -86,7 +86,7 @@ fn under(py: Python<'_>, array: &Array, seen: &MetaView) -> PyResult<Option<Arra
 
 #[pymethods]
 impl NdArray {
-    /// The view of the same bits as elements of another dtype; `None` leaves it to the longer way.
+    /// The view of the same bits as elements of another dtype; `None` leaves it to the slow path.
     fn _under<'py>(
         slf: &Bound<'py, Self>,
         dtype: &Bound<'py, PyAny>,

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use smallvec::SmallVec;
 
-/// Each element so many times, one after another: along an axis, or as one row of all elements where none is named.
+/// `numpy.repeat`: each element `repeats` times, along an axis, or as one row of all elements without an axis.
 #[pyfunction]
 #[pyo3(signature = (array, repeats, axis=None))]
 pub fn repeated(
@@ -48,7 +48,7 @@ pub fn repeated(
     spread.copy(array, &extents)
 }
 
-/// An array so many times along each of its axes, before which axes of one element stand where more are named.
+/// `numpy.tile`: an array repeated along each of its axes; further axes of extent 1 are added in front.
 #[pyfunction]
 pub fn tiled(array: &Bound<'_, NdArray>, times: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
     let this = array.get().read(array.py());
@@ -107,12 +107,12 @@ impl RepeatLayout {
     }
 }
 
-/// How often, said by a Python int.
+/// A count from a Python int.
 fn count(number: &Bound<'_, PyAny>) -> Option<usize> {
     number.cast_exact::<PyInt>().ok()?.extract().ok()
 }
 
-/// An axis of so many, said by a Python int that may count from the end.
+/// A normalised axis number from a Python int, which may count from the end.
 fn axis_of(axis: &Bound<'_, PyAny>, rank: usize) -> Option<usize> {
     let axis: isize = axis.cast_exact::<PyInt>().ok()?.extract().ok()?;
     let rank = rank as isize;

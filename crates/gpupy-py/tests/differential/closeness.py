@@ -17,12 +17,12 @@ CHUNKED = 600
 
 
 def difference(got, want, context=""):
-    """What differs, in words, or ``None``; elements are compared to the bit."""
+    """The difference in words, or ``None``; elements are compared to the bit."""
     return kind_difference(got, want, context) or _elements(got, want, context)
 
 
 def kind_difference(got, want, context=""):
-    """What differs but for the elements, in words, or ``None``; nothing is evaluated."""
+    """The difference except in elements, in words, or ``None``; nothing is evaluated."""
     if isinstance(want, (list, tuple)):
         if type(got) is not type(want) and not _named(got, want):
             return f"{context}: {type(got).__name__} for {type(want).__name__}"
@@ -46,7 +46,7 @@ def kind_difference(got, want, context=""):
 
 
 def exported_difference(got, want, context):
-    """What differs between two arrays of NumPy's own, in words, or ``None``."""
+    """The difference between two of NumPy's arrays in words, or ``None``."""
     if want is None or got is None:
         return None if want is got else f"{context}: {got!r} for {want!r}"
     for name in ("dtype", "shape"):
@@ -98,7 +98,7 @@ def equal(a, b):
 
 
 def settle(got, want, scale):
-    """What differs by more than the bound, in words, or ``None``; and the value for both to go on with.
+    """A difference beyond the bound in words, or ``None``; and the value for both to go on with.
 
     A ``scale`` is a word (``Line.scale``), or of a sum or product its count of elements, the same of their
     magnitudes, and what products of some of the factors may come to at most and at least.

@@ -33,13 +33,13 @@ _PICKED = re.compile(r"(v\d+)\[(.+)\] = (v\d+)")
 _MASKED = re.compile(r"np\.copyto\((v\d+), (?:np\.broadcast_to\()?(v\d+).*where=")
 # NaN that was computed has any bits.
 _BITS = re.compile(r"\.(?:tobytes|byteswap)\(")
-# What later steps may take as operands.
+# The operands for later steps.
 _MOST_AXES = 6
 
 
 @dataclass
 class Line:
-    """A statement, what it makes, and how exact that is."""
+    """A statement, its result, and the precision of the result."""
 
     text: str
     code: CodeType
@@ -82,7 +82,7 @@ class Draft:
     def __init__(self, below, most=30_000):
         self.below, self.most = below, most
         self.lines = []
-        # What foreign code works with is NumPy's on both sides.
+        # Foreign code works with NumPy's arrays on both sides.
         self.space = {"np": np, "numpy": np}
         self.count = 0
         # The array that a gap was filled with last, of which the next gaps speak.
@@ -124,7 +124,7 @@ class Draft:
         names = self.names(lambda a: allowed(a) and self._fits(a))
         if not names:
             raise _Unsuitable
-        # What came last is what most steps go on with.
+        # Most steps continue with the last result.
         name = names[-1 - self.below(len(names))]
         self.last, self.last_name = self.space[name], name
         self.shapes.append(self.last.shape)

@@ -1,4 +1,4 @@
-"""Keys: what stands between the brackets behind an array, the last one that a draft chose.
+"""Keys: the expressions between the brackets after an array, the last one that a draft chose.
 
 Not here: which array that is (``operands.py``).
 """

@@ -1,4 +1,4 @@
-"""What is written out in a statement: dtypes, scalars, arrays of a few elements or of a threshold's size.
+"""Literals of a statement: dtypes, scalars, arrays of a few elements or of a threshold's size.
 
 Not here: what names a variable (``operands.py``); where thresholds are from (``thresholds.py``).
 """

@@ -1,4 +1,4 @@
-"""What stands in the gaps of a statement.
+"""The operands for the placeholders of a statement.
 
 Owns ``GAPS``: for each gap a function of the draft that gives its text. Invariant: texts are literals or
 names of variables, so that a program is its own script. Not here: literals (``literals.py``) and keys
@@ -96,7 +96,7 @@ def _operand(draft):
 
 
 def _value(draft):
-    """What can be written: an array, a scalar, a list."""
+    """A source of a write: an array, a scalar, a list."""
     kind = draft.below(8)
     if kind == 7:
         return draft.choose(["[1, 2, 3]", "[5]", "[[1], [0]]", "(0.5, 1.5, 2.5)", "[True, False, True]"])
@@ -288,7 +288,7 @@ GAPS = {
     "mask": mask,
     "n": _number(0, 1, -1, 2, -2, 3),
     "number": _array("i", "u", "f"),
-    # What does not look whether it may write.
+    # Functions that do not check whether they may write.
     "open": lambda draft: draft.array(lambda a: a.flags.writeable and a.dtype.kind in "iub"),
     "order": lambda draft: draft.choose(ORDERS),
     "ordered": lambda draft: draft.array(_ordered),

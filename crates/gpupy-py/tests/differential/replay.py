@@ -15,7 +15,7 @@ from .closeness import CHUNKED, astray, difference, exported_difference, kind_di
 from .draft import undefined
 from .script import script
 
-# What NumPy says of a line as it computes it; gpupy computes later.
+# NumPy's warnings for a line; gpupy computes later.
 _OF_ELEMENTS = "encountered in"
 
 
@@ -57,7 +57,7 @@ def replay(program, opening="", flushes=False):
         if undefined(said):
             return
         refusal, heard = _run(line, ours)
-        # What is refused may have warned before it was looked at.
+        # A refused call may have warned before it was checked.
         words = _refusals(refusal, refused) or (None if refused else _warnings(heard, said))
         if words:
             raise Mismatch(program, at, words, opening)
@@ -119,7 +119,7 @@ def _warnings(heard, said):
 
 
 def _scale(line, theirs):
-    """What the error of a line is measured by."""
+    """The scale for the error of a line."""
     if line.scale in (None, "ulp", "zeros"):
         return line.scale
     operands = [theirs.get(name) for name in line.code.co_names if name[0] == "v"]
@@ -136,7 +136,7 @@ def _scale(line, theirs):
 
 
 def _exact(line, theirs, scale):
-    """What a long sum of few bits gives in wider numbers, or ``None``."""
+    """A long sum of narrow numbers, computed in a wider dtype, or ``None``."""
     if not isinstance(scale, tuple) or scale[0] <= CHUNKED:
         return None
     names = [name for name in line.code.co_names if name[0] == "v"]

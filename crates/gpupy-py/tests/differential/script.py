@@ -1,4 +1,4 @@
-"""A program as a Python script that shows what NumPy and gpupy make of it."""
+"""A program as a Python script that shows the results of NumPy and gpupy."""
 
 _BEFORE = """\
 import warnings

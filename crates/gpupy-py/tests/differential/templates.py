@@ -426,7 +426,7 @@ EXPORTS = """
     numpy.ctypeslib.as_array(<spread>.ctypes.data_as(numpy.ctypeslib.ctypes.POINTER(<ctype>)), <same>.shape)
 """
 
-# What foreign code writes, and where it lets go.
+# Writes by foreign code, and the ends of its views.
 FOREIGN = """
     <export>[...] = <k>
     <export>[...] = <export>

@@ -1,4 +1,4 @@
-"""What the random programs leave open, and that they leave no more open than that.
+"""The tolerances of the random programs, and that they are no larger than needed.
 
 Not here: the rules themselves (``closeness.py``, ``draft.py``, ``replay.py``).
 """
@@ -37,7 +37,7 @@ def _passes(got, want, text, loose=None, **arrays):
         ([np.inf, 1000, 0], 0, np.nan, False),
         ([9, 1000, 2], 18_000, 18_016, True),
         ([9, 1000, 2], 18_000, 19_000, False),
-        # What is lost of the first two factors does not come back.
+        # Digits lost in the first two factors do not come back.
         ([2e-4, 2e-4, 10_000, 10_000], 4, 3.576, True),
         ([2e-2, 2e-2, 100, 100], 4, 3.576, False),
     ],

@@ -1,4 +1,4 @@
-"""Random programs give on every driver what NumPy gives: values, dtypes, shapes, aliasing, refusals.
+"""Random programs behave on every driver like NumPy: values, dtypes, shapes, aliasing, refusals.
 
 `GPUPY_DIFFERENTIAL=100000` runs so many programs on each driver. Where `CI` is set, every run takes the same
 ones, which nothing but their numbers decides; elsewhere Hypothesis draws fewer and new ones, and shrinks.
@@ -71,7 +71,7 @@ def test_random_programs_do_what_numpys_do(row, limits):
         for number in range(count):
             numbers = random.Random(f"{row['name']} {limits} {number}")
             program = Draft(numbers.randrange, _MOST[limits]).program(20)
-            # The same once more finds what was remembered of it.
+            # A second run finds the cached plans.
             for _ in range(2 if number % 4 == 0 else 1):
                 does_what_numpys_does(program)
     else:

@@ -28,7 +28,7 @@ _LARGEST = 1 << 22
 
 
 def _value(node, named):
-    """What an expression is; ``LookupError`` where it is more than arithmetic of named constants."""
+    """The value of an expression; ``LookupError`` where it is more than arithmetic of named constants."""
     match node:
         case ast.Expression(body=body):
             return _value(body, named)
@@ -65,7 +65,7 @@ def constants():
 def _sizes():
     named = {value for of_file in constants().values() for value in of_file.values()}
     thresholds = {value for value in named if 2 <= value <= _LARGEST}
-    # What counts bytes is reached by fewer elements.
+    # A threshold in bytes is reached by fewer elements.
     thresholds |= {value // size for value in thresholds for size in (2, 4, 8, 16) if value >= 2 * size}
     return sorted({near for value in thresholds for near in (value - 1, value, value + 1)})
 

@@ -9,7 +9,7 @@ WORDS = {
         negative positive absolute fabs floor ceil trunc rint sqrt square sign conjugate isnan isinf isfinite
         signbit spacing logical_not invert reciprocal deg2rad degrees bitwise_count
     """,
-    # What keeps the dtype: where a result is converted, NumPy may write over operands that it still reads.
+    # These keep the dtype: where a result is converted, NumPy may write over operands that it still reads.
     "same1": "negative positive absolute floor ceil rint square sign conjugate invert",
     "same2": "add subtract multiply minimum maximum fmin fmax bitwise_and bitwise_xor floor_divide copysign",
     # Of complex numbers.

@@ -15,7 +15,7 @@ ROOT = next(p for p in pathlib.Path(__file__).parents if (p / "pyproject.toml").
 
 
 def run(folder, *command):
-    """What a program prints that is run in a folder; it ends well."""
+    """The output of a program that is run in a folder; it ends well."""
     metadata = folder / "gpupy_array-0.dist-info"
     metadata.mkdir(exist_ok=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: gpupy-array\nVersion: 0\n")

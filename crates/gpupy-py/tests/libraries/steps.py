@@ -80,7 +80,7 @@ def compare(found, wanted, where="result"):
 
 
 def _compare_arrays(found, wanted, where):
-    """What an array, a scalar, or another library's array is compared by: NumPy's array of it."""
+    """A NumPy array of an array, a scalar, or another library's array, to compare it."""
     found, wanted = numpy.asarray(found), numpy.asarray(wanted)
     kinds = f"{where}: {found.dtype}{found.shape}, {wanted.dtype}{wanted.shape}"
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape), kinds

@@ -1,4 +1,4 @@
-"""What libraries are told of our arrays, whether they are imported before gpupy or after it."""
+"""Registration of our arrays with libraries, imported before gpupy or after it."""
 
 import functools
 import importlib

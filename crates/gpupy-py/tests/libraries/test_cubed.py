@@ -50,7 +50,7 @@ for name, step in {steps!r}.items():
 
 
 def computed(module):
-    """What each step gives with this module's chunks."""
+    """The result of each step with this module's chunks."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM.format(steps=STEPS)],
         env={**os.environ, "CUBED_BACKEND_ARRAY_API_MODULE": module},

@@ -1,4 +1,4 @@
-"""What Dask is told of our chunks: sizes, names, when they are computed, how they go between processes."""
+"""Our chunks in Dask: sizes, names, when they are computed, and transfers between processes."""
 
 import pickle
 import subprocess

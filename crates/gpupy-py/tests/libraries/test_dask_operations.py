@@ -1,4 +1,4 @@
-"""Operations of Dask's arrays: which keep chunks of ours, and what the others are by Dask's doing.
+"""Operations of Dask's arrays: those that keep our chunks, and the others with Dask's reason.
 
 Owns the table of operations. Each is done with Dask's back end of NumPy's and with ours, and compared. What
 does not keep our chunks, or does not say that it does, stands under Dask's reason; the lists are strict. Not
@@ -199,7 +199,7 @@ NUMPYS = {
     },
 }
 
-# What has no axes is NumPy's scalar, as it is without Dask where its value is known.
+# Results without axes are NumPy's scalars, as without Dask where their value is known.
 SCALARS = {
     "sum": lambda d: d.uneven.sum(),
     "mean": lambda d: d.uneven.mean(),

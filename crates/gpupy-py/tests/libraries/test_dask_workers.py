@@ -40,7 +40,7 @@ CLUSTER = "LocalCluster(n_workers={workers}, threads_per_worker={threads}, memor
 
 
 def run(code, tmp_path, *, workers=2, threads=1, memory="1GB", method="spawn", cluster=None, **more):
-    """What a program says that runs beside workers: a dictionary of all."""
+    """The output of a program that runs beside workers, as a dictionary."""
     rest = f"dashboard_address=None, local_directory={str(tmp_path)!r}"
     cluster = cluster or CLUSTER.format(workers=workers, threads=threads, memory=memory, rest=rest)
     path = tmp_path / "program.py"

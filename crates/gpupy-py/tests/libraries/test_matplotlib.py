@@ -1,4 +1,4 @@
-"""matplotlib: what is drawn of our arrays is to the pixel what is drawn of NumPy's."""
+"""matplotlib: drawings of our arrays are equal to those of NumPy's, to the pixel."""
 
 import hashlib
 import io

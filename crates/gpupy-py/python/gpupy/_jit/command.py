@@ -1,6 +1,6 @@
 """``gpupy-run FILE in.npy … out.npy``: calls the recorded function of a file from a shell.
 
-Not here: what is in a file (``saved.py``).
+Not here: the contents of a file (``saved.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ named.
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Says what the command takes."""
+    """Prints the usage."""
     parser.add_argument("file", metavar="FILE", help="a file that `f.save` has written")
     parser.add_argument("words", metavar="in.npy … out.npy", nargs="*", help="arguments, then results")
     parser.add_argument("--driver", help="the driver, as of `gpupy.use`")
@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Does what the command was given; its status."""
+    """Runs the command; returns its status."""
     try:
         if options.driver:
             gpupy.use(options.driver)

@@ -1,6 +1,6 @@
 """Arguments and results, as `gpupy._gpupy.jit` takes descriptions of them.
 
-Owns ``Arguments`` and ``Result``. Not here: what is done with them (``recording.py``).
+Owns ``Arguments`` and ``Result``. Not here: their use (``recording.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .selection import Selection
 _DOUBLE = np.dtype(np.float64)
 Array = gpupy.ndarray
 Scalar = gpupy._gpupy.scalar
-# What is the same object wherever it is equal, as far as a program can tell.
+# Classes whose equal objects a program cannot distinguish.
 _PLAIN = frozenset([int, float, complex, str, bytes, bool, slice, range])
 
 
@@ -48,7 +48,7 @@ class Refused(Exception):
 
 
 class Arguments:
-    """What the arguments of a call are like, their arrays, and what the function is called with."""
+    """Descriptions of a call's arguments, their arrays, and the objects that the function gets."""
 
     def __init__(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], open_places: Container[int | str]
@@ -61,7 +61,7 @@ class Arguments:
         self._inside: list[Any] = []
         # Those in whose place something else stands.
         self.open: set[int | str] = set()
-        # What stands there, each with the argument.
+        # The placeholders, each with its argument.
         self.standing: list[tuple[weakref.ref[Any], Any]] = []
         self._wanted = open_places
         self.positional = [self._whole(place, value) for place, value in enumerate(args)]
@@ -121,7 +121,7 @@ class Arguments:
 
 
 class Result:
-    """What a function gave, with its arrays by their numbers."""
+    """A function's result, with its arrays by their numbers."""
 
     def __init__(
         self, value: Any, arguments: Arguments, captured: list[Any], is_known: Callable[[Any], bool]
@@ -131,7 +131,7 @@ class Result:
         self._containers: dict[int, int] = {}
         self._inside: set[int] = set()
         objects = [*arguments.objects, *captured]
-        # Numbers are known by what stands for them alone.
+        # Numbers are known by their placeholders alone.
         self._places = {id(known): place for place, known in enumerate(objects) if not may_be_open(known)}
         for standing, argument in arguments.standing:
             if (alive := standing()) is not None:
@@ -140,7 +140,7 @@ class Result:
         self._numbers: dict[int, int] = {}
         # Why it cannot be given again.
         self.refused: str | None = None
-        # What stands for arguments and is alive.
+        # The placeholders of arguments that are alive.
         self.standing = [found for standing, _ in arguments.standing if (found := standing()) is not None]
         self.outputs: list[Any] = []
         self.form = self._form(value)

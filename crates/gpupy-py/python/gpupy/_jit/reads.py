@@ -26,7 +26,7 @@ class Chain(NamedTuple):
     attributes: tuple[str, ...] = ()
 
     def then(self, attribute: str) -> Chain:
-        """The chain to an attribute of what this one gives."""
+        """The chain to an attribute of this chain's value."""
         return self._replace(attributes=(*self.attributes, attribute))
 
     def __str__(self) -> str:
@@ -34,14 +34,14 @@ class Chain(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """What a code object reads, and where it stores what lives longer than it."""
+    """The reads of a code object, and its stores outside its frame."""
 
     chains: frozenset[Chain]
-    # Attributes of what is not followed.
+    # Attributes of values that are not followed.
     loose: frozenset[str]
     # The last line that stores an attribute, a global or an outer variable of this name.
     stores: dict[str, int]
-    # What reads attributes in a way that is not followed, with its line.
+    # Calls that read attributes in a way that is not followed, with their line.
     unclear: tuple[int, str] | None
     # Whether it asks for identities, but of None.
     asks_identity: bool
@@ -54,10 +54,10 @@ _NOTHING = {"NOP", "RESUME", "CACHE", "EXTENDED_ARG", "PUSH_NULL", "PRECALL", "N
 
 @functools.lru_cache(maxsize=4096)
 def reads_of(code: CodeType) -> Reads:
-    """What a code object reads and stores."""
+    """The reads and stores of a code object."""
     aliases: dict[str, set[Chain]] = defaultdict(set)
     opaque: set[str] = set()
-    # What a local name may be is known when all of the code was seen.
+    # The values of a local name are known only after all of the code.
     _Walk(code, aliases, opaque).go()
     for _ in range(3):
         before = sum(map(len, aliases.values()))
@@ -84,7 +84,7 @@ class _Walk:
         self.is_none = False
         # The module that is imported, as names of it are.
         self.imported: set[Chain] = set()
-        # What is on top of the stack, as far as it is known, and whether it may be something else.
+        # The top of the stack, as far as it is known, and whether it may be something else.
         self.top: set[Chain] = set()
         self.may_be_other = True
 
@@ -143,7 +143,7 @@ class _Walk:
             self.forget()
 
     def stored(self, name: str, value: str, line: int) -> None:
-        """What is stored is read, too: whether it was another before can be told afterwards."""
+        """A store is read, too, to check afterwards whether the value has changed."""
         self.stores[value] = line
         if "ATTR" in name:
             self.attribute(value, is_super=False)

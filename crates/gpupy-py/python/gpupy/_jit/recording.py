@@ -40,7 +40,7 @@ class JitError(RuntimeError):
 
 
 class Memory:
-    """What is known of a function from calls before."""
+    """The history of a function's calls."""
 
     def __init__(self) -> None:
         # The numbers that arguments were, by their places and types; and the places where they differ.
@@ -74,7 +74,7 @@ class Memory:
 
 
 def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call of a function; what it does is kept in ``jit``, or why not is counted there."""
+    """A call of a function; its trace is kept in ``jit``, or the reason why not is counted there."""
     memory = jit._memory
     memory.see(args, kwargs)
     try:
@@ -150,7 +150,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         is_inside = result.refused is not None and not _own.leaks_views()
         _own.abandon()
         if is_inside:
-            # It is in what the function gives, which cannot be made again, and is given as it is.
+            # It is in a result that cannot be made again, and is returned as it is.
             _refused(jit, refused or str(result.refused))
             return value
         where = f", {refused}" if refused is not None and ":" in refused else ""

@@ -1,7 +1,7 @@
 """Recorded functions in files: ``f.save(path)`` writes one, ``gpupy.load(path)`` reads it.
 
-Owns ``Loaded``. What is in a file, and that nothing of it is believed, is the engine's
-(``crates/gpupy-engine/src/saved``). Not here: recording, and what a variant is (``gpupy._gpupy.jit``).
+Owns ``Loaded``. The engine defines the file and checks all of it (``crates/gpupy-engine/src/saved``). Not
+here: recording, and variants (``gpupy._gpupy.jit``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import gpupy
 from .._gpupy import eager
 from .._gpupy import jit as _own
 
-# What a number that stood open may be.
+# The classes of an open number.
 _NUMBERS = {"float": float} | {
     name: getattr(np, name)
     for name in "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
@@ -132,7 +132,7 @@ def _is_plain(dtype: np.dtype[Any]) -> bool:
 
 
 def save(jit: Any, name: str, path: Any, is_open: bool) -> None:
-    """Writes what a function recorded into a file, which is whole or is not there."""
+    """Writes a function's traces to a file, which is whole or is not there."""
     try:
         data, _, opened, why = jit._saved(name, is_open, told)
     except ValueError as error:

@@ -23,7 +23,7 @@ from .._gpupy import snapshot
 
 
 class Selection:
-    """What ``array[mask]`` is in a recording, where the mask has the array's shape."""
+    """``array[mask]`` in a recording, where the mask has the array's shape."""
 
     def __init__(self, full: Any, mask: Any) -> None:
         # Both as they are now, whatever is written to them.
@@ -128,7 +128,7 @@ class Selection:
 
 
 def _actual(value: Any) -> Any:
-    """What an argument is without selections."""
+    """An argument with selections turned into arrays."""
     if type(value) is Selection:
         return value.actual()
     if type(value) in (tuple, list):

@@ -50,9 +50,9 @@ _PURE_MODULES = frozenset(
 )
 # Classes whose built-in methods change nothing but containers, which are compared.
 _PURE_CLASSES = (int, float, complex, bool, str, bytes, tuple, list, dict, set, frozenset, range, slice, type)
-# Functions of NumPy's that read how it is set.
+# Functions of NumPy's that read its settings.
 _SETTINGS = frozenset("get_printoptions geterr geterrcall getbufsize geterrobj".split())
-# Functions of NumPy's that read what may change.
+# Functions of NumPy's that read mutable state.
 _READERS = frozenset("load loadtxt genfromtxt fromfile memmap open_memmap fromregex".split())
 _LEAVES = (
     *(int, float, complex, bool, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented)),
@@ -63,7 +63,7 @@ _BUILT_IN = (
     *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
     *(types.GetSetDescriptorType, types.MemberDescriptorType, types.CodeType),
 )
-# Modules whose numbers depend on a context that anybody may set.
+# Modules whose numbers depend on a context that any code may set.
 _DECIMAL = ("decimal", "_decimal", "_pydecimal")
 # The most items of a container that is watched, and the most guards of a function.
 _MOST_ITEMS, _MOST_GUARDS = 256, 2_000
@@ -78,15 +78,15 @@ class Watch:
 
     def __init__(self, function: Callable[..., Any], others: list[Any], containers: list[Any]) -> None:
         self.refused: str | None = None
-        # Whether it did what would happen twice if it ran once more.
+        # Whether it had side effects that would happen twice if it ran once more.
         self.has_effects = False
-        # Whether it tells a number from what stands for one.
+        # Whether it distinguishes a number from a placeholder.
         self.tells_numbers = False
         # Arrays that are read besides the arguments.
         self.arrays: list[Any] = []
         self._guards: dict[tuple[Any, ...], Guard] = {}
         self._names: dict[int, str] = {}
-        # What is known, so that it stays where it is, and what is read of it.
+        # Known objects, kept alive so that their addresses stay, and the reads of them.
         self._known: dict[int, Any] = {}
         self._objects: list[Any] = []
         self._loose: set[str] = set()
@@ -130,7 +130,7 @@ class Watch:
         return list(self._guards.values())
 
     def check_unchanged(self) -> None:
-        """Raises ``Refused`` where the function changed what it reads, or did what would not happen again."""
+        """Raises ``Refused`` where the function changed values that it reads, or had side effects."""
         if self.has_effects:
             raise Refused(str(self.refused))
         for container, items, _ in self._containers:
@@ -155,7 +155,7 @@ class Watch:
             self.has_effects, self.refused = True, why
         self.refused = self.refused or why
 
-    # What runs
+    # Calls
 
     def _told(self, frame: FrameType, event: str, value: Any) -> None:
         if not _own.is_recording():
@@ -250,7 +250,7 @@ class Watch:
                 why = f"line {frame.f_lineno}: it calls `{name}` of an object of class {kind.__name__}"
                 self._refuse(why, has_effects=True)
 
-    # What is read
+    # Reads
 
     def _follow(self, frame: FrameType, chain: Chain) -> None:
         """Guards the last read of a chain; those before are chains too."""
@@ -300,7 +300,7 @@ class Watch:
     def _attribute(self, owner: Any, attribute: str, name: str) -> Any:
         """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
         if issubclass(type(owner), types.ModuleType):
-            # What stands for NumPy in a scope is gpupy here.
+            # The proxy of NumPy in a scope is gpupy here.
             owner = owner if actual(owner) is owner else gpupy
             if attribute in _SETTINGS and owner.__name__.split(".")[0] in _OURS:
                 self._refuse(f"it reads how NumPy is set by `{attribute}`")
@@ -363,7 +363,7 @@ class Watch:
         found = () if value is _MISSING else (value,)
         self._guards[place] = (words, kind, owner, key, *found)
 
-    # What is reached
+    # Reachable objects
 
     def _know(self, value: Any, name: str) -> None:
         """Looks at an object that was reached, once."""
@@ -397,7 +397,7 @@ class Watch:
         elif kind is FunctionType:
             self._functions.setdefault(value.__code__, []).append(value)
             if _lies_in(value.__code__.co_filename, _PACKAGES):
-                # Its code is not watched, but what it has is known.
+                # Its code is not watched, but its objects are known.
                 for cell in value.__closure__ or ():
                     self._know(getattr(cell, "cell_contents", None), f"what {name} has")
             for default in (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()):
@@ -440,7 +440,7 @@ class Watch:
                 self._know(item, f"an item of {name}")
 
     def _look_loosely(self) -> None:
-        """Guards attributes that are read of what is not followed, of all objects that have them."""
+        """Guards attributes of values that are not followed, on all objects that have them."""
         for owner in list(self._objects):
             for attribute in self._loose:
                 if (id(owner), attribute) in self._seen_loose:
@@ -453,7 +453,7 @@ class Watch:
 
 
 class _Missing:
-    """In the place of what is not there."""
+    """In place of a missing value."""
 
 
 _MISSING = _Missing()
@@ -474,7 +474,7 @@ def _shares_work(builtin: Any) -> bool:
 
 
 def _in_class(kind: type, name: str) -> Any:
-    """What a class or one that it inherits from has under a name."""
+    """An attribute that a class has or inherits."""
     return next((one.__dict__[name] for one in kind.__mro__ if name in one.__dict__), _MISSING)
 
 

@@ -1,7 +1,7 @@
-"""What an expression gives: Python's operators, NumPy's ufuncs and the functions of ``math`` on values
+"""The values of expressions: Python's operators, NumPy's ufuncs and the functions of ``math`` on values
 (``kinds.py``).
 
-Owns ``Expressions``. What is known is computed by Python and NumPy themselves; everything else is recorded by
+Owns ``Expressions``. Known values are computed by Python and NumPy themselves; everything else is recorded by
 gpupy's own ufuncs, with NumPy's dtypes. Functions of ``math`` give Python's floats, as in Python, and NumPy's
 result where ``math`` raises an error.
 
@@ -121,7 +121,7 @@ class Expressions:
         return array if array.dtype == np.bool_ else self.ufunc(np.not_equal, [array, array.dtype.type(0)])
 
     def as_bool(self, mask: Any) -> Any:
-        """What an expression gives that is true where a mask holds."""
+        """The condition of an expression, true where a mask holds."""
         return mask
 
     def choose(self, mask: Any, value: Callable[[], Any], other: Callable[[], Any]) -> Any:
@@ -151,7 +151,7 @@ class Expressions:
         return found
 
     def operation(self, python: Callable[..., Any], ufunc: np.ufunc, values: list[Any]) -> Any:
-        """An operator on values: Python's own of what is known, else a ufunc; Python's numbers stay weak."""
+        """An operator on values: Python's own for known values, else a ufunc; Python's numbers stay weak."""
         if not any(map(is_array, values)):
             try:
                 with np.errstate(all="ignore"):
@@ -167,7 +167,7 @@ class Expressions:
         return result
 
     def _by_numpy(self, ufunc: np.ufunc, values: list[Any], error: Exception) -> Any:
-        """What NumPy gives of numbers of which Python says an error; one of Python's kinds."""
+        """NumPy's result for numbers for which Python raises an error; one of Python's kinds."""
         with np.errstate(all="ignore"):
             try:
                 result = ufunc(*values)
@@ -303,7 +303,7 @@ class Expressions:
         return self.call(called, values, _text(node))
 
     def call(self, called: Any, values: list[Any], words: str) -> Any:
-        """What a function gives."""
+        """The result of a function."""
         if isinstance(called, _Method):
             return self._method(called, values)
         found = known(called)
@@ -363,7 +363,7 @@ class Expressions:
 
 
 def _text(node: ast.expr) -> str:
-    """An expression as it was written, where what names stood for stands in the place of the names."""
+    """An expression as it was written, with the objects that replaced names shown by these names."""
     shown = copied(node)
     for found in ast.walk(shown):
         if isinstance(found, ast.Constant) and not isinstance(

@@ -5,7 +5,7 @@ its *header*; between headers no way comes by a block twice. A loop that is *pee
 it. A call of another function stands for that function's own blocks, whose names get a prefix. Hidden names
 begin with a dot.
 
-Not here: what blocks compute (``segments.py``), the source (``source.py``).
+Not here: the computations in blocks (``segments.py``), the source (``source.py``).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Block:
 
 @dataclass
 class _Inside:
-    """What statements stand in: their function, the prefix of its names, and where its jumps lead."""
+    """The context of statements: their function, the prefix of its names, and the targets of its jumps."""
 
     source: Source
     prefix: str
@@ -237,7 +237,7 @@ class Flow:
             known.inner,
         )
         is_endless = False
-        # With the first turn before the loop, what its body binds has a value behind it.
+        # With the first turn before the loop, names that its body binds have a value after it.
         for before in (block, header) if self._is_peeled else (header,):
             tested = before
             test: ast.expr | str
@@ -301,7 +301,7 @@ class Flow:
         return behind, ast.copy_location(_loaded(prefix + "result"), node)
 
     def function_of(self, called: Any) -> FunctionType | None:
-        """The Python function behind what is called, if it is inlined."""
+        """The Python function behind a call, if it is inlined."""
         found = self._inlined(called)
         return found if isinstance(found, FunctionType) else None
 
@@ -362,7 +362,7 @@ class _Calls(ast.NodeTransformer):
         if not any(map(self._inlines, (node.body, node.orelse))):
             self.generic_visit(node)
             return node
-        # What is called in one of the two is computed there alone.
+        # A call in one of the two is computed there alone.
         test, place = self.visit(node.test), self.inside.source.at(node)
         then, otherwise, behind = Block(), Block(), Block()
         self.block.way = Branch(test, then, otherwise, place)

@@ -1,4 +1,4 @@
-"""What functions that are no ufuncs do with values: Python's own, ``np.where`` and ``np.clip``, NumPy's
+"""Functions that are no ufuncs, on values: Python's own, ``np.where`` and ``np.clip``, NumPy's
 types, ``math``.
 
 Owns ``known``, ``arity`` and ``of_math``. Each takes the expressions that it is called in, which do
@@ -65,7 +65,7 @@ def ufunc_of_math(name: str) -> np.ufunc:
 
 
 def math_value(of: Any, name: str, values: list[Any]) -> Any:
-    """What a function of ``math`` gives: a float of Python's, an int, or a bool."""
+    """The result of a function of ``math``: a float of Python's, an int, or a bool."""
     floats = [of.to(float, value) for value in values]
     if name == "log" and len(values) == 2:
         both = [math_value(of, "log", [value]) for value in floats]
@@ -224,12 +224,12 @@ def _complex(of: Any, values: list[Any]) -> Any:
 
 
 def arity(called: Any) -> tuple[int, int]:
-    """How many arguments at least and at most what is known takes."""
+    """The least and the greatest number of arguments of a known function."""
     return _ARITY.get(called, (1, 1) if isinstance(called, type) else (0, 255))
 
 
 def known(called: Any) -> _Does | None:
-    """What does a function that is neither a ufunc nor one of ``math``."""
+    """The implementation of a function that is neither a ufunc nor one of ``math``."""
     try:
         found = _BUILTINS.get(called)
     except TypeError:

@@ -164,7 +164,7 @@ class Kernel:
         return _kept(ufunc, NUMPYS) or of_programs(called)
 
     def traced(self, kinds: tuple[Kind, ...]) -> Compiled:
-        """A function without source, by what it does with arguments that have no elements."""
+        """A function without source, compiled from its operations on placeholder arguments."""
         values, given = [], []
         for kind in kinds:
             value, own = unknown(kind)
@@ -217,7 +217,7 @@ class Kernel:
         found = self._found(fixed, kinds)
         if found is not None:
             return found
-        # What finds sources is not made for several threads.
+        # The search for sources is not thread-safe.
         with _COMPILING:
             found = self._found(fixed, kinds)
             if found is None:
@@ -226,7 +226,7 @@ class Kernel:
         return found
 
     def _found(self, fixed: tuple[Kind, ...], kinds: list[Kind]) -> Variant | None:
-        """The variant for these kinds, if what it found outside is still so."""
+        """The variant for these kinds, if its outside names are unchanged."""
         found = self._variants.get(key(fixed)) or self._variants.get(key(tuple(kinds)))
         return found if found is not None and found.is_valid() else None
 
@@ -252,14 +252,14 @@ class Variant:
 
     @staticmethod
     def of(kernel: Kernel, kinds: tuple[Kind, ...]) -> Variant:
-        """Compiles it; raises ``KernelError`` for what no kernel does."""
+        """Compiles it; raises ``KernelError`` for code that a kernel cannot have."""
         source = read(kernel.__wrapped__)
         if source is None:
             return Variant(kinds, kernel.traced(kinds), [])
         try:
             return Variant._of_source(kernel, kinds, source, is_peeled=False)
         except KernelError:
-            # What a loop binds that goes round at least once has a value behind it.
+            # A loop that runs at least once gives its names a value.
             try:
                 return Variant._of_source(kernel, kinds, source, is_peeled=True)
             except KernelError:
@@ -276,7 +276,7 @@ class Variant:
             source.at(source.tree).refuse(f"kernel `{kernel.__name__}`: {error}")
 
     def is_valid(self) -> bool:
-        """Whether what the function found outside itself is what it was."""
+        """Whether the objects that the function found outside itself are unchanged."""
         return all(guard.holds() for guard in self.guards)
 
     def going_on(self, turns: int) -> Any:

@@ -1,4 +1,4 @@
-"""The numbers of a function that is being compiled, and what becomes of them where ways meet.
+"""The numbers of a function that is being compiled, and their joins where control flow meets.
 
 A *value* is a constant of Python's or NumPy's, an array of gpupy's that stands for a number (its dtype is the
 number's), a ``Weak`` number, or a tuple of values. A *kind* says what is known of a value without its number:
@@ -36,7 +36,7 @@ class Weak:
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """The kind of what is known: a number, a tuple, or anything else that Python holds."""
+    """The kind of a known value: a number, a tuple, or any other Python object."""
 
     value: Any
 
@@ -45,7 +45,7 @@ Kind: TypeAlias = Any
 
 
 def key(kind: Kind) -> Any:
-    """What tells kinds apart: to NumPy, `float` and its dtype, which are two kinds, are equal."""
+    """A key for kinds: to NumPy, `float` and its dtype, which are two kinds, are equal."""
     if isinstance(kind, tuple):
         return tuple(map(key, kind))
     if not isinstance(kind, Fixed):

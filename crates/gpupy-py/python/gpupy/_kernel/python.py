@@ -9,7 +9,7 @@ Sums, products, quotients, comparisons and ints are exact; functions have gpupy'
 A number that is an int on some ways and a float on others is ``Either``, computed as a float: what its int
 would give is the same number, or ``ERROR`` holds.
 
-Not here: what becomes of the points (``vectorize.py``), NumPy's rules (``expressions.py``).
+Not here: the use of the error mask (``vectorize.py``), NumPy's rules (``expressions.py``).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TINY = 1e-300
 
 
 class PythonExpressions(Expressions):
-    """Expressions of Python's numbers, of which each notes where it is none of what Python computes."""
+    """Expressions of Python's numbers, noting the points where a result may not be Python's."""
 
     kinds = PythonKinds()
     hidden = frozenset({ERROR})
@@ -56,7 +56,7 @@ class PythonExpressions(Expressions):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.names.setdefault(ERROR, False)
-        # For which points what is computed now is wanted.
+        # The points for which the present computation is needed.
         self._wanted: list[Any] = []
 
     def error_where(self, mask: Any) -> None:
@@ -82,7 +82,7 @@ class PythonExpressions(Expressions):
             self._wanted.pop()
 
     def as_bool(self, mask: Any) -> Any:
-        """What an expression gives that is true where a mask holds: a bool of Python's."""
+        """The condition of an expression, true where a mask holds: a bool of Python's."""
         return Weak(bool, mask) if isinstance(mask, gpupy.ndarray) else mask
 
     def both(self, one: Any, other: Any) -> Any:
@@ -104,7 +104,7 @@ class PythonExpressions(Expressions):
         return found(self, ufunc.__name__, *values)
 
     def _known(self, python: Callable[..., Any], values: list[Any]) -> Any:
-        """What Python gives of numbers that are known; its warnings and errors it has to say itself."""
+        """Python's result for known numbers; Python itself raises its warnings and errors."""
         if not all(map(_is_plain, values)):
             self._refuse("what is done with things that are no numbers is not known")
         is_bool = any(isinstance(value, (bool, np.bool_)) for value in values)
@@ -221,7 +221,7 @@ class PythonExpressions(Expressions):
         return Weak(float, found) if kind is float else found
 
     def call(self, called: Any, values: list[Any], words: str) -> Any:
-        """What a function gives."""
+        """The result of a function."""
         if called is np.where or called is gpupy.where:
             self._refuse("`where` gives arrays, whatever is chosen")
         return super().call(called, values, words)
@@ -235,7 +235,7 @@ class PythonExpressions(Expressions):
     def _attribute(self, value: Any, name: str) -> Any:
         if is_array(value):
             self._refuse(f"`.{name}` of a number is not known to be Python's")
-        # Where looking it up calls nothing, it is what lies there.
+        # Where the look-up calls nothing, it is the attribute itself.
         found = inspect.getattr_static(value, name, self)
         if found is self or hasattr(type(found), "__get__"):
             self._refuse(f"`.{name}` of a {type(value).__name__} may do something")

@@ -1,9 +1,9 @@
-"""The kinds of Python's own numbers: which there are, and what two of them have in common.
+"""The kinds of Python's own numbers, and the common kind of two of them.
 
 Owns ``PythonKinds``. Bools are ints, and an int is a float nowhere. A number that is an int on some ways and
 a float on others is ``Either``, or ``EitherNumpys``, computed as a float.
 
-Not here: what is done with them (``python.py``), the kinds of NumPy's rules (``kinds.py``).
+Not here: operations on them (``python.py``), the kinds of NumPy's rules (``kinds.py``).
 """
 
 from __future__ import annotations

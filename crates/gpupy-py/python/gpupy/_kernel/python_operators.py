@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Floats below it are int64 without their fractions, and ints whose floats are below it are int64.
 WHOLE = 9.2e18
-# What is above it may be beyond the largest float after rounding.
+# Larger numbers may be beyond the largest float after rounding.
 HUGE = 1e308
 _MOST_POWER = 64
 
@@ -33,7 +33,7 @@ def size_of(value: Any) -> Any:
 
 
 def _of(name: str, *given: Any) -> Any:
-    """What a ufunc gives of arrays of one dtype, or of numbers of NumPy's."""
+    """The result of a ufunc on arrays of one dtype, or on numbers of NumPy's."""
     with np.errstate(all="ignore"):
         return getattr(gpupy if any(map(is_array, given)) else np, name)(*given)
 
@@ -74,7 +74,7 @@ def _overflows(name: str, a: Any, b: Any, found: Any) -> Any:
 
 
 def _either(of: PythonExpressions, name: str, *values: Any) -> Any:
-    """What comes of numbers of which all may be ints."""
+    """The result for numbers all of which may be ints."""
     given = [of.exact(value) for value in values]
     found = _of(name, *given)
     # As an int, it is no zero with a sign, and larger ones have more digits.

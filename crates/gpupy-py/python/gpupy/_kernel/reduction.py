@@ -1,4 +1,4 @@
-"""``gpupy.reduction``: what a function makes of each point, combined along axes by another function.
+"""``gpupy.reduction``: a function of each point, combined along axes by another function.
 
 Owns ``Reduction``. The order is that of sums: the canonical tree of docs/ir.md, in which 256 points are
 combined by 16 lanes. So a reduction by `+` of float32, float64 and int64 has the bits of `sum`, on every

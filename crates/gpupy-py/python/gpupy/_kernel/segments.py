@@ -1,8 +1,8 @@
-"""From blocks to functions: what is computed between the headers of loops, and the state that goes round.
+"""From blocks to functions: the computations between the headers of loops, and the state that they carry.
 
 Owns ``compiled`` and ``Compiled``. From the entry, and from each header, blocks without loops lead to headers
 or out of the function. Each such *segment* is recorded as one function of scalars: where ways part, both are
-computed, with a mask for each, and where they meet, the masks choose. What is live at a header is the
+computed, with a mask for each, and where they meet, the masks choose. The live names at a header are the
 *state*; the kinds of its numbers are those that all ways which lead there agree on, found by going round
 until nothing changes.
 
@@ -50,7 +50,7 @@ _Names = dict[str, Any]
 class Compiled:
     """A function for arguments of certain kinds."""
 
-    # What a call computes, and from which of its results on the kernel's own stand.
+    # The function of a call, and the position of the kernel's own results among its results.
     function: Any
     first: int
     result: Kind
@@ -67,7 +67,7 @@ def compiled(
 ) -> Compiled:
     """The function of a flow for arguments of these kinds; ``expressions`` has the rules of numbers.
 
-    Raises ``KernelError`` for what no kernel does.
+    Raises ``KernelError`` for code that a kernel cannot have.
     """
     return _Compiler(flow, arguments, name, expressions).compiled()
 
@@ -94,7 +94,7 @@ class _Compiler:
         self.place = flow.source.at(flow.source.tree)
         self.hidden = sorted(expressions.hidden)
         self.bound = {name for block in flow.blocks for name in bound(block)} | expressions.hidden
-        # What loops bind, or what comes behind them, is not what it was when they began; results are numbers.
+        # Names that loops bind, and names after them, change; results are numbers.
         self.varying = {RESULT} | {name for block in _behind(self.headers) for name in bound(block)}
 
     def compiled(self) -> Compiled:
@@ -118,7 +118,7 @@ class _Compiler:
     # Segments.
 
     def _start(self, header: Block | None) -> tuple[_Names, list[Any], list[Any]]:
-        """The values at the start of a segment, and what stands for the arguments and for the state."""
+        """The values at the start of a segment, and the placeholders of the arguments and of the state."""
         names: _Names = {}
         given: list[Any] = []
         for parameter, kind in zip(self.flow.source.parameters, self.arguments, strict=True):
@@ -312,7 +312,7 @@ class _Compiler:
         return Compiled(begin, *places, size, go_on)
 
     def _recorded(self, header: Block | None) -> Any:
-        """A segment as a function from arguments and state to the state and the number of what comes next."""
+        """A segment as a function: from arguments and state to the state and the next segment's number."""
         names, given, state = self._start(header)
         before = dict(zip(self._state_slots(), state, strict=True)) if header is not None else {}
         ends = self._segment(header, names)
@@ -330,7 +330,7 @@ class _Compiler:
                         after[slot] = one if known is None else gpupy.where(way.mask, one, known)
         results = []
         for slot, dtype in self._dtypes().items():
-            # What is not live where it leads stays as it was.
+            # Names that are not live at the target stay unchanged.
             one = after.get(slot, before.get(slot, dtype.type(0)))
             results.append(one)
         return self._function([*given, *state], [*results, goes_on])
@@ -363,7 +363,7 @@ class _Compiler:
             inner = self._turns(loop.inner)
             trips = self.trips.get(loop.range) if loop.range is not None else None
             if loop.header not in self.reached:
-                # No turn comes back to it, but what was peeled off it may have loops.
+                # No turn comes back to it, but its peeled turn may have loops.
                 turns = inner
             else:
                 turns = None if trips is None or inner is None else trips * (1 + inner) + 1

@@ -4,7 +4,7 @@ Owns ``Source`` and ``KernelError``. What a function finds outside itself (globa
 looked up when it is compiled, and stands in its tree as a constant; ``Source.guards`` says what was found
 where, so that a later call can ask whether it is still so.
 
-Not here: what statements do (``flow.py``), what expressions give (``expressions.py``).
+Not here: statements (``flow.py``), expressions (``expressions.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
-# Modules of which a name is what it is.
+# Modules whose names do not change.
 LIBRARIES = ("numpy", "math", "gpupy")
 
 
@@ -35,24 +35,24 @@ class Place:
     line: int
 
     def refuse(self, words: str) -> NoReturn:
-        """Raises the error of what stands here."""
+        """Raises the error for this place in the source."""
         raise KernelError(f"{words} ({self.file}, line {self.line})")
 
 
 @dataclass(frozen=True)
 class Guard:
-    """A name outside of a function, and what it was when the function was compiled."""
+    """A name outside of a function, and its value when the function was compiled."""
 
     names: Any
     name: str
     found: Any
 
     def holds(self) -> bool:
-        """Whether it still is what it was."""
+        """Whether it still has that value."""
         return self.now() is self.found
 
     def now(self) -> Any:
-        """What it is now: of names, of a cell, or an attribute of anything else."""
+        """Its present value: of a global, a cell, or an attribute of another object."""
         if isinstance(self.names, dict):
             return self.names.get(self.name, _NOTHING)
         if isinstance(self.names, CellType):
@@ -114,7 +114,7 @@ class Source:
 def read(function: Callable[..., Any]) -> Source | None:
     """The source of a function; None where there is none to be had.
 
-    Raises ``KernelError`` for a function that takes what no element is, and for names that are nowhere.
+    Raises ``KernelError`` for a function whose parameters cannot be elements, and for unknown names.
     """
     assert isinstance(function, FunctionType)
     file = function.__code__.co_filename
@@ -132,7 +132,7 @@ def _definition(function: FunctionType, file: str) -> ast.FunctionDef | None:
     """A function's definition in its file; a lambda as one that returns its expression."""
     parsed, codes = _parsed("".join(linecache.getlines(file, function.__globals__)), file)
     if parsed is None or _told(function.__code__) not in codes:
-        # The file is not what the function was made of.
+        # The file has changed since the function was made.
         return None
     first, lambdas = function.__code__.co_firstlineno, []
     for node in ast.walk(parsed):
@@ -155,7 +155,7 @@ def _definition(function: FunctionType, file: str) -> ast.FunctionDef | None:
 
 @functools.lru_cache(maxsize=16)
 def _parsed(text: str, file: str) -> tuple[ast.Module | None, frozenset[Any]]:
-    """The tree of a text, and what tells apart the code that comes of it."""
+    """The tree of a text, and a key of the code compiled from it."""
     try:
         tree, open_codes = ast.parse(text), [compile(text, file, "exec", dont_inherit=True)]
     except (SyntaxError, ValueError):
@@ -169,7 +169,7 @@ def _parsed(text: str, file: str) -> tuple[ast.Module | None, frozenset[Any]]:
 
 
 def _told(code: CodeType) -> Any:
-    """What tells code apart from other code of its file."""
+    """A key that distinguishes code from other code of its file."""
     parts = (_told(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts)
     return code.co_name, code.co_firstlineno, code.co_code, code.co_names, code.co_varnames, tuple(parts)
 
@@ -203,7 +203,7 @@ def _own_names(tree: ast.FunctionDef) -> set[str]:
 
 
 class _Foreign(ast.NodeTransformer):
-    """Puts what a function finds outside itself in the place of its names."""
+    """Replaces a function's free names by the objects that it finds outside itself."""
 
     def __init__(self, source: Source, own: set[str]) -> None:
         self.source, self.own = source, own
@@ -231,7 +231,7 @@ class _Foreign(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(found), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        # What an annotation says is not computed.
+        # Annotations are not computed.
         if node.value is not None:
             node.value = self.visit(node.value)
         return node

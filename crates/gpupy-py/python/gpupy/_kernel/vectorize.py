@@ -1,4 +1,4 @@
-"""``np.vectorize``, compiled where what it gives is NumPy's.
+"""``np.vectorize``, compiled where the results are NumPy's.
 
 Owns ``vectorize``. NumPy calls the function for each element, with Python's numbers; the dtypes of the
 results are those of the first element's, for which it is called with NumPy's scalars. Here the function is
@@ -7,7 +7,7 @@ are cast as NumPy casts Python's numbers. Whatever is not known to be the same i
 fallback: functions that are no kernels, other arguments, few elements, and calls of which a point raises an
 error, so that the error is Python's own.
 
-Not here: what a function may have (``flow.py``, ``python.py``).
+Not here: the supported code (``flow.py``, ``python.py``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .kinds import Fixed, Kind, computed, key
 from .python import PythonExpressions, is_flag, is_real, is_whole
 from .source import KernelError
 
-# Fewer elements are NumPy's: a call of what is compiled takes as long as some hundreds of them.
+# Fewer elements are left to NumPy: a call of a compiled function takes as long as some hundreds of them.
 _FEW = 512
 # A function is compiled after so many elements, which take NumPy as long.
 _WORTH = 1 << 14
@@ -52,12 +52,12 @@ class PythonKernel(Kernel):
         return of_programs(called)
 
     def traced(self, kinds: tuple[Kind, ...]) -> Any:
-        """What it does is not tried: it may do other things besides."""
+        """The function is not tried: it may have side effects."""
         raise KernelError(f"the source of `{self.__name__}` is not to be had")
 
 
 class _Tried:
-    """What is known of a function: how many elements it was called for, and what became of it."""
+    """The history of a function: for how many elements it was called, and whether it was compiled."""
 
     def __init__(self, function: FunctionType) -> None:
         self.kernel, self.code = PythonKernel(function, None, 10**7), function.__code__
@@ -88,7 +88,7 @@ class _Tried:
                 self.refused[of] = str(error), kinds
             raise _Refused(str(error)) from None
         except TypeError as error:
-            # What is excluded has no hash, say.
+            # For example, an excluded argument has no hash.
             raise _Refused(str(error)) from None
 
     def fail(self, words: str) -> NoReturn:
@@ -103,7 +103,7 @@ class vectorize(np.vectorize):
     pyfunc: Any
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The function at each element of what it is given."""
+        """The function at each element of its arguments."""
         if self.pyfunc is np._NoValue:
             return super().__call__(*args, **kwargs)
         try:
@@ -140,7 +140,7 @@ class vectorize(np.vectorize):
         return arrays if len(arrays) != 1 else arrays[0]
 
     def _known(self) -> _Tried:
-        """What is known of the function; raises ``_Refused`` where nothing can be compiled."""
+        """The compiled variant of the function; raises ``_Refused`` where nothing can be compiled."""
         if self.signature is not None:
             raise _Refused("elements with a signature are arrays")
         function, tried = self.pyfunc, self.__dict__.get("_tried")
@@ -227,7 +227,7 @@ def _first(value: Any) -> Any:
 
 
 def _excluded(value: Any) -> Kind:
-    """The kind of what a function is given as it is."""
+    """The kind of an excluded argument."""
     if isinstance(value, (gpupy.ndarray, np.ndarray)):
         raise _Refused("an array that is excluded is read as a whole")
     return Fixed(value)
@@ -270,5 +270,5 @@ def _cast(result: tuple[Any, Kind], char: str) -> tuple[Any, Any]:
     if dtype == array.dtype:
         return array, None
     size = gpupy.absolute(array)
-    # What is rounded to infinity NumPy tells of.
+    # NumPy warns of numbers that are rounded to infinity.
     return array.astype(dtype), (size > float(np.finfo(dtype).max)) & gpupy.isfinite(array)

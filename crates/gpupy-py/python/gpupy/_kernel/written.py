@@ -233,7 +233,7 @@ def erf(x: Any) -> Any:
 
 
 def erfc(x: Any) -> Any:
-    """What the error function lacks to 1."""
+    """1 minus the error function."""
     x = float(x)
     if x >= 0.5:
         return _erfc_of_large(x)

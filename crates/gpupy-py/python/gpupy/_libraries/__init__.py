@@ -1,4 +1,4 @@
-"""What other libraries are told of our arrays, when they are imported.
+"""Registration of our arrays with other libraries, when they are imported.
 
 Owns ``install`` and the finder that sees the imports. Invariants: no library is imported from here; one
 that has changed so that it cannot be told is imported all the same. Not here: whose functions take NumPy's

@@ -68,7 +68,7 @@ def _array(array: Any) -> Any:
     return array.__array__()
 
 
-# What is not in it stays itself.
+# Names that are not in it stay themselves.
 _OTHERS: dict[type, Callable[[Any], Any]] = {
     dict: _values,
     list: _items,
@@ -110,12 +110,12 @@ def _giving_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args, **kwargs: numpys(function(*args, **kwargs))
 
 
-# What makes another function of one.
+# Wrappers of functions.
 _Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def put(owner: Any, name: str, border: _Border = _taking_numpys) -> None:
-    """Puts a border before a function of a module, or of a class, which stays what it is to others."""
+    """Wraps a function of a module, or of a class; others still find the function under its name."""
     found = vars(owner)[name]
     kind = type(found)
     if kind in (classmethod, staticmethod):
@@ -147,7 +147,7 @@ def _pointers() -> None:
 
 
 def rows() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Each module with what is done once it is there."""
+    """Each module with the action for its import."""
     for module, names in TAKING.items():
         yield module, functools.partial(put_all, module, names)
     for module, names in CALLING.items():

@@ -17,7 +17,7 @@ from . import calls
 
 
 def theirs(value: Any) -> Any:
-    """What NumPy has in the place of something that a program has of ours: a module, a function, an array."""
+    """NumPy's counterpart of an object of ours: a module, a function, an array."""
     if type(value) is ufunc:
         return value._numpy
     array = calls.numpys(value)
@@ -29,7 +29,7 @@ def theirs(value: Any) -> Any:
     module = value.__name__ if is_module else getattr(value, "__module__", None)
     if not isinstance(module, str) or module.split(".")[0] != "gpupy":
         return value
-    # What is compiled stands in the namespace as well.
+    # Compiled functions are in the namespace as well.
     ours = "gpupy" if module == "gpupy._gpupy" else module
     source = sys.modules.get("numpy" + ours.removeprefix("gpupy"), value)
     if is_module:
@@ -46,7 +46,7 @@ def _numba() -> None:
     from numba.extending import NativeValue, register_model, unbox
 
     class Ours(types.Array):  # type: ignore[misc]
-        """An array that comes in as one of ours; what is made of it is numba's own."""
+        """An array that comes in as one of ours; results made of it are numba's own."""
 
     register_model(Ours)(ArrayModel)
 

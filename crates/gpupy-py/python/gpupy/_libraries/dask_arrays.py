@@ -18,7 +18,7 @@ from . import calls
 
 
 def backend() -> Any:
-    """What ``array.backend`` means by ``gpupy``; it is there as soon as gpupy is imported."""
+    """The back end for ``array.backend: gpupy``, registered as soon as gpupy is imported."""
     from dask.array.backends import array_creation_dispatch
 
     return array_creation_dispatch.dispatch("gpupy")
@@ -69,7 +69,7 @@ def _masked(lookup: Any, function: Any) -> None:
 
     def register() -> None:
         masked = sys.modules["gpupy"].ma.MaskedArray
-        # What Dask has for NumPy's calls functions of `numpy.ma`, which with ours are gpupy's.
+        # Dask's functions for NumPy call functions of `numpy.ma`, which with our arrays are gpupy's.
         lookup.register(masked, function or lookup.dispatch(np.ma.MaskedArray))
 
     lookup.register_lazy("gpupy", register)
@@ -90,7 +90,7 @@ def _made(theirs: Any, gpupy: Any) -> Any:
         return staticmethod(create)
 
     class Backend(theirs.ArrayBackendEntrypoint):  # type: ignore[misc]
-        """What Dask asks for where ``array.backend`` is ``gpupy``."""
+        """The entry point of Dask for ``array.backend: gpupy``."""
 
         @classmethod
         def to_backend_dispatch(cls) -> Callable[..., Any]:
@@ -137,7 +137,7 @@ def _functions() -> None:
 def _sizes() -> None:
     @sys.modules["dask.sizeof"].sizeof.register(ndarray)
     def sizeof(array: ndarray) -> int:
-        """The bytes of the elements, pending or not; what an axis repeats counts once.
+        """The bytes of the elements, pending or not; elements that an axis repeats count once.
 
         Those of arrays that an instance keeps, such as a mask, count too.
         """
@@ -149,7 +149,7 @@ def _sizes() -> None:
         return size
 
 
-# What tells this process's values from another's.
+# Distinguishes this process's values from another's.
 _process: tuple[int, str] | None = None
 
 
@@ -160,7 +160,7 @@ def _here() -> str:
     return _process[1]
 
 
-# What a masked array keeps that is none of its value, or is there twice.
+# Attributes of a masked array that are not part of its value, or redundant.
 _SAYS_NOTHING = frozenset(("_basedict", "_isfield", "_sharedmask"))
 
 

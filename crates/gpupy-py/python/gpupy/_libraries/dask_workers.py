@@ -19,7 +19,7 @@ from . import calls
 
 
 def computed(result: Any) -> Any:
-    """What a task gives, once the arrays of ours in it are evaluated, all at once."""
+    """A task's result, after all arrays of ours in it were evaluated together."""
     pending = list(_ours(result))
     if pending:
         _gpupy.evaluate(*pending)
@@ -31,7 +31,7 @@ _CONTAINERS = (tuple, list, dict)
 
 
 def _ours(result: Any) -> Iterator[Any]:
-    """The arrays and scalars of ours in what a task gives, also inside tuples, lists and dictionaries."""
+    """The arrays and scalars of ours in a task's result, also inside tuples, lists and dictionaries."""
     left, seen = [result], set()
     while left:
         item = left.pop()
@@ -79,7 +79,7 @@ def _distributed(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return run_task
 
 
-# What part of a worker's memory may be kept free for reuse.
+# The part of a worker's memory that may be kept free for reuse.
 POOL = 1 / 16
 
 
@@ -116,13 +116,13 @@ def _serializers() -> None:
     @protocol.dask_serialize.register(ndarray)
     def serialize(array: ndarray, context: Any = None) -> tuple[dict[str, Any], list[Any]]:
         if not array._lazy or type(array) is not ndarray:
-            # A dtype of NumPy's own, or what a subclass keeps besides.
+            # A dtype of NumPy's own, or attributes of a subclass.
             frames: list[Any] = []
             pickled = protocol.pickle.dumps(array, buffer_callback=lambda f: frames.append(memoryview(f)))
             return {"pickle": True}, [pickled, *frames]
         host = array._constant()
         shape = host.shape
-        # What an axis repeats goes once.
+        # Elements that an axis repeats are sent once.
         host = host[tuple(slice(None) if stride else slice(1) for stride in host.strides)]
         if not host.flags.forc:
             host = np.ascontiguousarray(host)

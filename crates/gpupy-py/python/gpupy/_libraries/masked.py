@@ -74,7 +74,7 @@ def _going_to_ours(find: Callable[[Any], Any], function: Callable[..., Any]) -> 
         if any(map(_is_masked, args)) or any(map(_is_masked, kwargs.values())):
             own = find(args[0] if args else None)
             if own is not None:
-                # An output stays what it is: what is written to it is to be seen.
+                # An output stays itself, so that writes to it are seen.
                 given = {key: x if key == "out" else _ours(x) for key, x in kwargs.items()}
                 return own(*map(_ours, args), **given)
         return function(*args, **kwargs)
@@ -93,9 +93,9 @@ def _writing(border: Callable[[Any], Any], function: Callable[..., Any]) -> Call
     return writing
 
 
-# What writes to its first argument.
+# Functions that write to their first argument.
 _WRITING = frozenset("harden_mask put putmask set_fill_value soften_mask".split())
-# What makes an array of what is given, and what it calls.
+# Functions that make an array of their argument, and their counterparts.
 _MAKING = frozenset("array asanyarray asarray default_fill_value masked_array".split())
 
 

@@ -4,9 +4,9 @@
 //! before shows an argument (a placeholder) instead of its elements, so that all operations on it are recorded,
 //! writes included; arrays made meanwhile are as usual. A decision, `bool()` of an open array, ends a [`Segment`]:
 //! the arrays that are alive are computed from the real elements, and arguments take their place again. Invariant:
-//! while a recording is in progress no array from before changes; the function's effects are applied at once.
-//! `recorded_repr.rs` has the elements that arrays show, `materialise.rs` the real elements, `unrecordable.rs` the
-//! refusals.
+//! while a recording is in progress no array from before changes; the function's effects are applied together, at
+//! its end. `recorded_repr.rs` has the elements that arrays show, `materialise.rs` the real elements,
+//! `unrecordable.rs` the refusals.
 //!
 //! Not here: the use of a recording (`jit`), segments (`gpupy_engine::Segment`).
 

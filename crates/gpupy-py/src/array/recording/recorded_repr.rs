@@ -27,8 +27,8 @@ impl RecordedRepr {
         repr: &'a ReadCell<Repr>,
     ) -> ReadGuard<'a, Repr> {
         let known = self.number.load(Ordering::Relaxed) == number;
-        if let Some(slot) = self.repr.get().filter(|_| known) {
-            return slot.read(py);
+        if let Some(cell) = self.repr.get().filter(|_| known) {
+            return cell.read(py);
         }
         let found = match &*repr.read(py) {
             Repr::Lazy(array) => with(|recording| recording.touch(address, array)).flatten(),
@@ -39,13 +39,13 @@ impl RecordedRepr {
         };
         let Some(found) = found else { return repr.read(py) };
         let found = Repr::Lazy(found);
-        if let Some(slot) = self.repr.get() {
+        if let Some(cell) = self.repr.get() {
             // It has no readers: only this recording, or an earlier one, has shown it.
-            if slot.replace(py, found).is_err() {
+            if cell.replace(py, found).is_err() {
                 return repr.read(py);
             }
             self.number.store(number, Ordering::Relaxed);
-            return slot.read(py);
+            return cell.read(py);
         }
         self.number.store(number, Ordering::Relaxed);
         self.repr.get_or_init(|| ReadCell::new(found)).read(py)
@@ -53,9 +53,9 @@ impl RecordedRepr {
 
     /// Shows other elements from now on.
     pub fn show(&self, py: Python<'_>, repr: Repr) {
-        if let Some(slot) = self.repr.get() {
+        if let Some(cell) = self.repr.get() {
             // It has no readers: this thread is in no operation on it.
-            drop(slot.replace(py, repr));
+            drop(cell.replace(py, repr));
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Not here: functions such as `exp`, which NumPy computes.
 
-use crate::compute::library_ops;
+use crate::compute::scan_sort_matmul;
 use crate::compute::ufunc_lowering::UfuncLowering;
 use crate::compute::ufunc_lowering::decompositions::{OpRecorder, number};
 use gpupy_core::op::{Op, Rule};
@@ -120,7 +120,7 @@ pub fn record(
             RealImagParts { re, im: f.one(Op::Neg, &im)? }.joined(&f)?
         }
         (UfuncLowering::MatMul, [ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)]) => {
-            return library_ops::product(context, x, y);
+            return scan_sort_matmul::product(context, x, y);
         }
         (UfuncLowering::Square, [x]) => context.apply(Op::Mul, &[*x, *x])?,
         (UfuncLowering::Reciprocal, [x]) => reciprocal(&f, part, *x)?,

@@ -56,7 +56,7 @@ pub enum UfuncLowering {
     NextAfter,
     /// How far the next float is.
     Spacing,
-    /// A matrix product, which is no operation on elements (`library_ops.rs`).
+    /// A matrix product, which is no operation on elements (`scan_sort_matmul.rs`).
     MatMul,
 }
 

@@ -5,8 +5,8 @@
 //! Not here: the longer compositions (`decompositions.rs`), those of complex numbers (`complex.rs`).
 
 use crate::array::operand::{OperandKind, OperandValue, UfuncOperand, range};
-use crate::compute::library_ops;
 use crate::compute::promotion::Promotion;
+use crate::compute::scan_sort_matmul;
 use crate::compute::ufunc_lowering::UfuncLowering;
 use crate::compute::ufunc_lowering::complex;
 use crate::compute::ufunc_lowering::decompositions;
@@ -287,7 +287,7 @@ impl UfuncLowering {
             }
             (UfuncLowering::Spacing, [x]) => return float_neighbours::spacing(context, dtype, *x),
             (UfuncLowering::MatMul, [ArrayOrScalar::Array(x), ArrayOrScalar::Array(y)]) => {
-                return library_ops::product(context, x, y);
+                return scan_sort_matmul::product(context, x, y);
             }
             _ => return Ok(None),
         };

@@ -126,7 +126,7 @@ pub fn placed<'py>(
     wrap_array(py, place.index_axis(axis, 0)).map(Some)
 }
 
-/// The place in C order, int64, of the first extreme of all elements, found at once; `None` where that is too much, or
+/// The place in C order, int64, of the first extreme of all elements, found eagerly; `None` where that is too much, or
 /// NumPy's.
 pub fn place_of_all<'py>(
     py: Python<'py>,
