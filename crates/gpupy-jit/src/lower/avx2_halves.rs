@@ -14,7 +14,7 @@ const W: LaneWidth = LaneWidth::W64;
 /// The floats with lowest bits that count ones, and that count multiples of 2^32.
 const ONES: f64 = 4503599627370496.0;
 const UPPER: f64 = 4294967296.0 * ONES;
-/// The same method serves negative numbers: halves are then less by this number.
+/// Negative numbers are treated alike, with halves that are less by this number.
 const SIGNED: f64 = 9223372036854775808.0;
 const HALF: f64 = 4294967296.0;
 
