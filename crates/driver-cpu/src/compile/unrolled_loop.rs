@@ -40,8 +40,8 @@ impl LoopCompiler<'_> {
             .filter(|inst| inst.op.is_scalar_op())
             .count();
         let unrolled = (OPERATIONS / operations.max(1)).clamp(1, MOST);
-        let (program, known) = self.compiled(unrolled)?;
-        let (single, _) = self.compiled(1)?;
+        let (program, known) = self.unrolled_program(unrolled)?;
+        let (single, _) = self.unrolled_program(1)?;
         let steps = self.carried.iter().map(|_| RowStride::Unit);
         let of_known =
             known.iter().map(|at| if is_scalar(*at) { RowStride::Zero } else { RowStride::Unit });
@@ -62,7 +62,7 @@ impl LoopCompiler<'_> {
 
     /// `count` iterations as a map from the carried values and the loop invariants to the carried values and
     /// the mask of elements that are still in the loop, with the positions of the invariants.
-    fn compiled(&self, count: usize) -> Option<(Program, Vec<usize>)> {
+    fn unrolled_program(&self, count: usize) -> Option<(Program, Vec<usize>)> {
         let known = self.known()?;
         let mut builder = Builder::new(Form::Map, 1);
         let mut load = |dtype| {
