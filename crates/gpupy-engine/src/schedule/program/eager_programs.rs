@@ -22,7 +22,7 @@ const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 /// The functions that have tasks: as many as their keys tell apart.
 pub(crate) const MOST_CALLED: u32 = 1 << 22;
 
-/// What a task does at each point.
+/// The operation of a task at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaunchBody {
     Apply(Op),
@@ -32,12 +32,12 @@ pub(crate) enum LaunchBody {
     Reduce(Op),
     /// The reduction of so many points, each a load of its own ([`FEW`](crate::graph::reduction_lanes::FEW)).
     Few(Op, u8),
-    /// The sum of so many products, likewise.
+    /// The sum of this number of products, in the order of the lanes.
     Products(u8),
     Whole(LibraryOp),
 }
 
-/// What an operand is to a program.
+/// The kind of an operand in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramLeaf {
     Scalar(DType),
@@ -45,7 +45,7 @@ pub(crate) enum ProgramLeaf {
     Coordinate(AccessKind),
 }
 
-/// What tells programs apart.
+/// The key of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramKey {
     pub work: LaunchBody,
@@ -64,7 +64,7 @@ pub(crate) struct ReadyProgram {
     pub units: SmallVec<[Access; 3]>,
 }
 
-/// The programs of a device's tasks, by the codes of their keys; `None` for those that it cannot do.
+/// The programs of a device's tasks, by the codes of their keys; `None` for keys without a program on this device.
 pub(crate) struct EagerPrograms(LruCache<u64, Option<ReadyProgram>, FxBuildHasher>);
 
 impl Default for EagerPrograms {
@@ -111,7 +111,7 @@ impl ProgramKey {
             self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
         };
         if let LaunchBody::Call(number) = self.work {
-            // No other work has so many points; what the results are, the function says.
+            // No other body has this number of points; the results depend on the function alone.
             return leaves(0xff << 56 | u64::from(number) | u64::from(self.rank) << 22);
         }
         let (form, op) = match self.work {
