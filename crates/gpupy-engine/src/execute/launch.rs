@@ -197,7 +197,7 @@ pub(super) fn evaluated(
     }
 }
 
-/// What a trace says of a kernel that has written these tiles.
+/// The trace of a kernel that has written these tiles.
 pub(super) fn told<'v>(
     device: &OpenDevice,
     kernel: &'v Kernel,

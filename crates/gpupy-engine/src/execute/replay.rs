@@ -45,7 +45,7 @@ impl ReplayTurn {
         self.value(InputSource::Pending(number))
     }
 
-    /// Lets go of what nothing names any more.
+    /// Drops values that no later action names.
     fn let_go(&mut self, last: &[InputSource]) {
         for source in last {
             match source {

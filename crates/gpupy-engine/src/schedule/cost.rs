@@ -57,8 +57,8 @@ pub(crate) fn is_for_strips(space: &[usize]) -> bool {
     size_of(space) >= T.striped_points
 }
 
-/// How many strips there are of kernels that go over so many bytes, if that pays: they read so many of these again, and
-/// so many are given by one and read by another.
+/// The number of strips for kernels that touch `bytes` bytes, if strips pay: `again` of these are read again, and
+/// `in_passing` are results that a later kernel reads.
 pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize) -> Option<usize> {
     // Results of strips are kept until the last strip; without strips, results on the way would be freed before.
     let pays = again >= T.read_again && in_passing <= bytes / 16;

@@ -70,8 +70,8 @@ pub(crate) struct Node {
     pub dtype: DType,
     pub shape: Shape,
     pub kind: ValueKind,
-    /// Operations to compute an element from what was computed when this was recorded, counting
-    /// shared ones again; saturating. Only a measure of what recomputing costs.
+    /// Operations to compute an element from values that were computed at recording, counting shared ones again;
+    /// saturating. A measure of the cost of recomputing.
     pub weight: u32,
     /// The longest chain of operations that were pending when this was recorded; of elements that were
     /// computed at once, the longest that led to them so.
@@ -87,8 +87,8 @@ pub(crate) struct Node {
     pub open: bool,
     /// It is open, and its extents may be others when it is recorded again: operations on it stay what they are.
     pub outlined: bool,
-    /// It lies outside, or reads what does on some way and was pending: it is computed by small tiles, mostly again and
-    /// again rather than to be stored.
+    /// It is external, or reads an external value through pending ones: it is computed by small tiles, usually again
+    /// and again instead of being stored.
     pub streams: bool,
     /// Its host memory may go to the disk, as that is limited.
     pub paged: bool,
@@ -110,7 +110,7 @@ pub(crate) struct Node {
     state: Mutex<ValueState>,
 }
 
-/// What is known of a value, and where.
+/// The mutable state of a value: which elements are computed, and where they are.
 #[derive(Default)]
 pub(crate) struct ValueState {
     /// The inputs' values, `None` for scalars; empty once everything is computed and not on its way
@@ -134,7 +134,7 @@ pub(crate) struct ValueState {
     pub watchers: SmallVec<[DeadList; 1]>,
 }
 
-/// What only expressions have; see the fields of [`Node`].
+/// The parts of a node that only expressions have; see the fields of [`Node`].
 #[derive(Default)]
 struct NodeParts {
     weight: u32,
@@ -151,7 +151,7 @@ struct NodeParts {
 }
 
 impl NodeParts {
-    /// What an expression over a shape begins with.
+    /// The initial parts of an expression over a shape.
     fn of(
         shape: &[usize],
         op: NodeOp,
@@ -402,17 +402,18 @@ impl Value {
         !self.0.pending.load(Ordering::Acquire)
     }
 
-    /// True for what a reader gives.
+    /// True for a value whose elements a reader gives.
     pub(crate) fn is_external(&self) -> bool {
         matches!(self.0.kind, ValueKind::External(_))
     }
 
-    /// True for an argument, and for what reads one: it has elements only where others stand in the argument's place.
+    /// True for an argument, and for expressions of one: they have elements only once other values replace the
+    /// argument.
     pub(crate) fn is_open(&self) -> bool {
         self.0.open
     }
 
-    /// True for an argument in the place of an array, and for what reads one.
+    /// True for an argument in the place of an array, and for expressions of one.
     pub(crate) fn is_outlined(&self) -> bool {
         self.0.outlined
     }
@@ -423,7 +424,7 @@ impl Value {
         Some(Value::host(self.dtype(), self.shape(), host))
     }
 
-    /// Refuses what has no elements.
+    /// Refuses a value without elements.
     ///
     /// # Errors
     /// - `Open`: it is an argument, or reads one.
@@ -468,7 +469,7 @@ impl Value {
         self.0.zeros.load(Ordering::Relaxed)
     }
 
-    /// Whether there is another handle just now: an array, or what was computed from it and is pending.
+    /// Whether there is another handle just now: an array, or a pending expression that reads it.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }

@@ -30,9 +30,9 @@ pub(crate) enum LaunchBody {
     Call(u32),
     Index,
     Reduce(Op),
-    /// The reduction of so many points, each a load of its own ([`FEW`](crate::graph::reduction_lanes::FEW)).
+    /// The reduction of this number of points, each a load of its own ([`FEW`](crate::graph::reduction_lanes::FEW)).
     Few(Op, u8),
-    /// The sum of this number of products, in the order of the lanes.
+    /// The sum of this number of products, each factor a load of its own.
     Products(u8),
     Whole(LibraryOp),
 }
@@ -111,7 +111,7 @@ impl ProgramKey {
             self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
         };
         if let LaunchBody::Call(number) = self.work {
-            // No other body has this number of points; the results depend on the function alone.
+            // No other body has 0xff points; the function determines the results.
             return leaves(0xff << 56 | u64::from(number) | u64::from(self.rank) << 22);
         }
         let (form, op) = match self.work {
@@ -119,7 +119,7 @@ impl ProgramKey {
             LaunchBody::Call(number) => (0, u64::from(number)),
             LaunchBody::Index => (1, 0),
             LaunchBody::Reduce(op) | LaunchBody::Few(op, _) => (2, op as u64),
-            // What a scan combines by is no form.
+            // A scan's operation is no part of its form.
             LaunchBody::Whole(LibraryOp::Scan(op)) => (3, op as u64),
             LaunchBody::Whole(whole) => (3, whole.op() as u64),
             LaunchBody::Products(_) => (3, Op::MatMul as u64),

@@ -374,7 +374,8 @@ impl<'w> Chain<'w> {
             return Some((Input::View(value.id(), Box::new(layout)), Some(value.clone())));
         }
         let device = self.device;
-        // A value that is read whole should mostly be used, unless it lies where it is read.
+        // A gather's table is computed and brought whole: this pays if at least half of it is read, or if it lies where
+        // it is read.
         let is_near = device.caps.host_memory && device.is_all_there(value);
         if !device.gathers_from(value) || !is_near && value.len() / 2 > size_of(self.space) {
             return None;
