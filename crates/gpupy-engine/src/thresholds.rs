@@ -170,7 +170,7 @@ gpupy_core::thresholds! {
     most_apart: u32 = 256,
     /// Such accesses that are computed by a kernel whatever the size of the value, as those of the components
     /// of vectors: they spare it the launch that would store the value.
-    few_apart: usize = crate::graph::reduction_lanes::FEW,
+    few_apart: usize = crate::graph::tree_lanes::FEW,
     /// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller
     /// one lies in a cache.
     apart_from: usize = 1 << 16,

@@ -10,14 +10,14 @@
 use crate::array::base::Array;
 use crate::eager::borrow::BorrowedOperand;
 use crate::graph::library_op::LibraryOp;
-use crate::graph::reduction_lanes::{FEW, Products};
 use crate::graph::scalar_function::ScalarFunction;
+use crate::graph::tree_lanes::{FEW, Products};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::memory::access;
 use crate::memory::view::View;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::program::eager_programs::{
-    LaunchBody, MOST_CALLED, ProgramKey, ProgramLeaf, unit,
+    EagerProgramKey, LaunchBody, MOST_CALLED, ProgramLeaf, unit,
 };
 use crate::schedule::program::kernel::merge_axes;
 use crate::schedule::program::single_operation;
@@ -40,7 +40,7 @@ const NAMES: [BlockId; MOST_OPERANDS] = [BlockId(0), BlockId(1), BlockId(2)];
 
 /// One operation, ready to be launched.
 pub(crate) struct EagerLaunch {
-    key: ProgramKey,
+    key: EagerProgramKey,
     /// The function of a call.
     called: Option<Arc<ScalarFunction>>,
     params: SmallVec<[u64; MOST_OPERANDS]>,
@@ -66,7 +66,7 @@ impl EagerLaunch {
     #[inline(always)]
     fn new(work: LaunchBody, dtype: DType, points: usize, len: usize) -> EagerLaunch {
         EagerLaunch {
-            key: ProgramKey { work, dtype, rank: 1, leaves: [None; 3] },
+            key: EagerProgramKey { work, dtype, rank: 1, leaves: [None; 3] },
             called: None,
             params: SmallVec::new(),
             operands: SmallVec::new(),

@@ -8,7 +8,7 @@
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::deferred::WholeAxisOp;
 use crate::graph::library_op::LibraryOp;
-use crate::graph::reduction_lanes::{Products, folded};
+use crate::graph::tree_lanes::{Products, folded};
 use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
 use gpupy_core::ir::REDUCE_CHUNK;

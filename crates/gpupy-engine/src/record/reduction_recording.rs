@@ -12,7 +12,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::graph::deferred::WholeAxisOp;
-use crate::graph::reduction_lanes::{FEW, folded};
+use crate::graph::tree_lanes::{FEW, folded};
 use crate::graph::value::{Input, NodeOp, Operand, ValueKind};
 use crate::memory::view::View;
 use crate::record::recorder::Recorder;

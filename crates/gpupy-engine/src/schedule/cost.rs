@@ -1,8 +1,8 @@
 //! The cost model of computing, storing and loading, by which a schedule decides what it recomputes and what it stores.
 //!
 //! Costs are in *operations*: the time of one arithmetic instruction for one element, as a part of a kernel. A function
-//! counts as many as `gpupy_core::op::OpInfo::cost` says. Owns the constants, each with its measurement, and [`Growth`].
-//! Invariant: nothing here changes what is computed, only how often.
+//! counts as many as `gpupy_core::op::OpInfo::cost` says. Owns the constants, each with its measurement, and
+//! [`Growth`]. Invariant: nothing here changes what is computed, only how often.
 //!
 //! Not here: the users of the model. The walker asks for values that are reached in several ways or more often than
 //! they have elements, `rematerialisation.rs` for values that earlier evaluations computed, `horizontal_fusion.rs` for

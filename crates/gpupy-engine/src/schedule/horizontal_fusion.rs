@@ -14,7 +14,7 @@
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::program::kernel::Marks;
 use crate::schedule::walk::{Child, FusionWalk, Role, Start, WalkNode, nodes_of};
 use crate::thresholds::T;

@@ -12,7 +12,7 @@ use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{FusionWalk, Role};

@@ -12,7 +12,7 @@
 use crate::explain::trace::operation;
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::operation_lowering::{
     LoweredProgram, LoweredSteps, OperationLowering, method_dtype,
 };

@@ -6,8 +6,8 @@
 //! Not here: cutting a piece that does not fit (`partition.rs`).
 
 use crate::memory::access;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::once::Once;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::emit;

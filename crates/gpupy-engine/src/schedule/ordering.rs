@@ -10,8 +10,8 @@
 
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::in_place;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::placement::ValuePlacement;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};

@@ -15,7 +15,7 @@
 
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind, computed_bytes};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::walk::{FusionWalk, Needs, Role, WalkNode, nodes_of};
 use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -11,7 +11,7 @@ use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition, Possible};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, KernelTarget};

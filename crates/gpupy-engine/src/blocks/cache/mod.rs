@@ -54,7 +54,7 @@ struct CachedBlock {
     pins: u32,
     /// Its place in the list of the value's parts.
     listed: usize,
-    /// The host memory that the block is read in (`host_import.rs`).
+    /// The host memory that the block is read in (`imported_blocks.rs`).
     imported: Option<Arc<HostBuffer>>,
     /// The positions at which the value has other elements by now (`stale.rs`).
     stale: Ranges,

@@ -14,7 +14,7 @@ use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Possible};
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::release::ReleasedTiles;

@@ -5,7 +5,7 @@
 
 use crate::graph::value::Value;
 use crate::schedule::destination::{Destination, RootDestinations};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{Partition, Possible};
 use crate::schedule::walk::{FusionWalk, Needs, Start};
 use crate::schedule::walk_kernels::WalkKernels;

@@ -10,7 +10,7 @@ use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::reduction_tile::{self, Combined, ReductionPart, ReductionPieces};
 use crate::schedule::walk::{Needs, lost};

@@ -1,8 +1,8 @@
 //! Programs of eager launches: one operation over operands of some layout.
 //!
-//! Owns [`ProgramKey`] and [`EagerPrograms`]. The program of a task depends on its operation and on the walks over its
-//! operands, not on numbers, so few programs serve all tasks. Invariant: a program has the instructions of a kernel of
-//! the same operation.
+//! Owns [`EagerProgramKey`] and [`EagerPrograms`]. The program of a task depends on its operation and on the walks over
+//! its operands, not on numbers, so few programs serve all tasks. Invariant: a program has the instructions of a kernel
+//! of the same operation.
 //!
 //! Not here: how they are made (`single_operation.rs`), the numbers of a task, and its launch (`eager_launch.rs`).
 
@@ -30,7 +30,7 @@ pub(crate) enum LaunchBody {
     Call(u32),
     Index,
     Reduce(Op),
-    /// The reduction of this number of points, each a load of its own ([`FEW`](crate::graph::reduction_lanes::FEW)).
+    /// The reduction of this number of points, each a load of its own ([`FEW`](crate::graph::tree_lanes::FEW)).
     Few(Op, u8),
     /// The sum of this number of products, each factor a load of its own.
     Products(u8),
@@ -47,7 +47,7 @@ pub(crate) enum ProgramLeaf {
 
 /// The key of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ProgramKey {
+pub(crate) struct EagerProgramKey {
     pub work: LaunchBody,
     pub dtype: DType,
     pub rank: u32,
@@ -95,7 +95,7 @@ pub(crate) fn unit() -> Access {
     Access { offset: 0, strides: smallvec![1] }
 }
 
-impl ProgramKey {
+impl EagerProgramKey {
     /// All of it in one number, another one for every other key.
     pub fn code(&self) -> u64 {
         const { assert!(DType::ALL.len() <= 16, "a dtype has four bits here") };
@@ -153,7 +153,7 @@ mod tests {
             .map(LaunchBody::Whole);
         let all: Vec<LaunchBody> = few.chain(others).chain(whole).chain(called).collect();
         let leaf = Some(ProgramLeaf::Memory(DType::F64, AccessKind::Affine));
-        let key = |work: &LaunchBody| ProgramKey {
+        let key = |work: &LaunchBody| EagerProgramKey {
             work: *work,
             dtype: DType::F64,
             rank: 63,

@@ -9,8 +9,8 @@
 
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::flush::Demand;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::structure_cache::Structure;
 use crate::thresholds::T;

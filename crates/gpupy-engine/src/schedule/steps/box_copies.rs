@@ -5,7 +5,7 @@
 
 use crate::graph::value::Value;
 use crate::schedule::cost;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role, Start};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;

@@ -12,7 +12,7 @@ use crate::graph::value::{NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, JoinCut, Needs, Start};

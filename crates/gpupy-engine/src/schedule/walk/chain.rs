@@ -15,7 +15,7 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Part};

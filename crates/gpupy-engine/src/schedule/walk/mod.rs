@@ -4,9 +4,9 @@
 //! cuts it into fused kernels. Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of
 //! the walk's needs.
 //!
-//! Imports `cost.rs`, `open_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not here:
-//! how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel
-//! (`partition.rs`).
+//! Imports `cost.rs`, `engine_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not
+//! here: how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which
+//! kernel (`partition.rs`).
 
 mod chain;
 mod expanded;

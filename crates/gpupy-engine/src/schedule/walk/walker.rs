@@ -13,7 +13,7 @@ use super::{Applied, Child, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, l
 use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
