@@ -17,10 +17,10 @@ gpupy_core::thresholds! {
     /// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.
     most_products: usize = 2 << 20,
-    /// The most elements among which places of extremes are looked for at once: what takes some 20 µs (float64, AVX2),
+    /// The most elements among which places of extremes are looked for at once: they take some 20 µs (float64, AVX2),
     /// as long as to record and to launch the three steps that find them.
     most_searched: usize = 128 << 10,
-    /// The most elements of a sort that are computed at once: what takes some 20 µs.
+    /// The most elements of an eager sort: they take some 20 µs.
     most_sorted: usize = 2 << 10,
     /// The points that a chain of operations has computed at once, all operations together, from which on the next is
     /// recorded, for the rest of the chain to be one kernel: to compute them takes as long as to plan that. So whether
@@ -88,8 +88,8 @@ gpupy_core::thresholds! {
     /// After so many soon returns in a row the long interval before them counts no more.
     rhythm_forgets: u8 = 4,
 
-    /// The most elements of a tile of what lies outside, and of what is computed from it: little enough for many of
-    /// them to be in memory, and to be in a cache when they are computed with; a launch takes little time beside it.
+    /// The most elements of a tile of an external value, and of values computed from it: little enough for many of them
+    /// to be in memory, and to be in a cache when they are computed with; a launch takes little time beside it.
     streamed_tile: usize = 1 << 21,
     /// Elements that lie outside and may be read although few of them are wanted.
     streamed_least: usize = 1 << 16,
@@ -112,16 +112,16 @@ gpupy_core::thresholds! {
     /// Points that take as long as to plan and to launch the operations that compute them: a long chain costs
     /// about as much for few points as for so many (driver cpu, 500 operations on float64).
     launch_points: usize = 1 << 10,
-    /// Reading one in so many elements of a value, or fewer, is no reason to compute all of them: what reads others
-    /// later has computed at most as many again.
+    /// Reading one in so many elements of a value, or fewer, is no reason to compute all of them: later reads of others
+    /// compute at most as many again.
     narrow_part: usize = 2,
     /// The most walks over scattered positions that a value remembers.
     scattered_walks: usize = 16,
 
     // record
-    /// The most little writes into a pending value, one after another, that become joins. Edges are as many; what
-    /// writes more goes through a value little after little, and each of its writes would be another layer to walk
-    /// through: 500 rows and columns took memory without end (NPBench's `correlation`).
+    /// The most little writes into a pending value, one after another, that become joins. Writes of edges are as many;
+    /// a program that writes more goes through a value piece by piece, and each of its writes would be another layer to
+    /// walk through: 500 rows and columns took memory without end (NPBench's `correlation`).
     joined_writes: u32 = 8,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,
@@ -136,7 +136,7 @@ gpupy_core::thresholds! {
     /// Of so many elements that others want as they are, one at most may be left around a write, for all to be
     /// copied in the launch that writes: edges are little of an image.
     left_part: usize = 8,
-    /// The most joins one in another; a longer chain is read from what it stores on the way.
+    /// The most joins one in another; a longer chain is stored on the way.
     longest_chain: usize = 8,
     /// The most points at which a rasteriser in software computes the coordinates of a join. By Mesa's, four
     /// rotations of 150 by 150 take 0.8 and 0.6 of the time of nine launches (OpenGL, Vulkan), of 1000 by 1000
@@ -147,8 +147,8 @@ gpupy_core::thresholds! {
     ordered_steps: usize = 64,
     /// The most nodes of their walks, and of those that wait.
     ordered_nodes: usize = 1 << 12,
-    /// The most values that an evaluation is told of which will be asked for next: what it looks at grows with
-    /// them.
+    /// The most values that an evaluation is told of which will be asked for next: the graph that it examines grows
+    /// with them.
     flushed_together: usize = 32,
     /// Operations between two looks that a loop's body may have.
     loop_body: usize = 64,
@@ -161,8 +161,8 @@ gpupy_core::thresholds! {
     kept_functions: usize = 1024,
     /// The most words of all that is kept of one kind.
     kept_words: usize = 1 << 18,
-    /// Operations that may be computed again for another access to the same value, rather than storing it:
-    /// about what a load and a launch cost.
+    /// Operations that may be computed again for another access to the same value, rather than storing it: about the
+    /// cost of a load and a launch.
     recompute: u32 = 16,
     /// Operations that take much longer than to store an element and to load it.
     costly: u32 = 48,
@@ -170,25 +170,25 @@ gpupy_core::thresholds! {
     most_apart: u32 = 256,
     /// Such accesses that are computed by a kernel whatever the size of the value, as those of the components
     /// of vectors: they spare it the launch that would store the value.
-    few_apart: usize = crate::graph::reduction_lanes::FEW,
+    few_apart: usize = crate::graph::tree_lanes::FEW,
     /// The elements of the smallest value for which a kernel has more operations for many accesses: a smaller
     /// one lies in a cache.
     apart_from: usize = 1 << 16,
-    /// Operations that are computed again rather than to store what lies outside and is computed with: 10 ns, for which
-    /// a disk writes as much.
+    /// Operations that are recomputed rather than to store results of external values: 10 ns, for which a disk writes
+    /// as much.
     streamed: u32 = 512,
-    /// What storing an element in new memory costs, and reading it from there: 0.65 ns a float32 and 1.5 ns a
+    /// The cost of storing an element in new memory, and of reading it from there: 0.65 ns a float32 and 1.5 ns a
     /// float64 on two cores of an AMD EPYC, where an operation takes 0.02 ns.
     store: u64 = 64,
-    /// What loading an element costs that is read several times, and so mostly from a cache: less than 0.1 ns
-    /// there, by one measurement.
+    /// The cost of loading an element that is read several times, and so mostly from a cache: less than 0.1 ns there,
+    /// by one measurement.
     load: u64 = 4,
-    /// What a launch costs with all that leads to it, in nanoseconds: as OpenGL and Vulkan take on Mesa, which
-    /// is assumed of every device.
+    /// The cost of a launch with all that leads to it, in nanoseconds: that of OpenGL and Vulkan on Mesa, which is
+    /// assumed of every device.
     launch: f64 = 20_000.0,
-    /// What one operation on one element costs, in nanoseconds. Measured with the distance map of 50 points,
-    /// 350 operations, on two cores: 8.8 ns an element by Mesa's llvmpipe, 6.4 by AVX-512 code on the host. A
-    /// GPU is taken for one of 10^12 operations a second, which small ones reach.
+    /// The cost of one operation on one element, in nanoseconds. Measured with the distance map of 50 points, 350
+    /// operations, on two cores: 8.8 ns an element by Mesa's llvmpipe, 6.4 by AVX-512 code on the host. A GPU is taken
+    /// for one of 10^12 operations a second, which small ones reach.
     on_software: f64 = 0.025,
     /// As above, for the host driver.
     on_host: f64 = 0.02,
@@ -219,13 +219,13 @@ gpupy_core::thresholds! {
     striped_points: usize = 1 << 17,
     /// The most pending values of a flush that is known again.
     replayed_values: usize = 512,
-    /// The most values that are looked at below a reduction; one with more is alone. A loop of 1000 turns, each
-    /// a sum of what all turns before it give, looks at them for nothing: 16 of them take a tenth of its time,
-    /// 64 a third.
+    /// The most values that are looked at below a reduction; one with more is alone. A loop of 1000 turns, each a sum
+    /// of the results of all turns before it, looks at them for nothing: 16 of them take a tenth of its time, 64 a
+    /// third.
     together_below: usize = 16,
     /// The narrowest margin, along an axis that is rotated at all: the next shifts are mostly as small.
     halo_narrowest: usize = 8,
-    /// What a margin is of an extent at most.
+    /// The largest margin is the extent divided by this.
     halo_part: usize = 8,
     /// The most boxes of one tile of anything but a join: with more, joins are computed first.
     most_boxes: usize = 256,

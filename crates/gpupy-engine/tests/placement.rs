@@ -41,7 +41,7 @@ fn context_of(device: &Side, host: &Side, settings: Settings) -> Context {
     Context::new(registry, Settings { driver: "device".into(), ..settings })
 }
 
-/// A context where a failure is an error, and the host does no work.
+/// A context where a failure is an error: the host takes over no work.
 fn context() -> Context {
     let settings = Settings { driver_fallback: false, ..Settings::default() };
     context_of(&Side::default(), &Side::default(), settings)

@@ -30,8 +30,7 @@ pub(crate) enum AxisRole {
     OrNone,
 }
 
-/// What an elementwise operation gives for operands, with its elements in memory as near to theirs as can
-/// be.
+/// The result of an elementwise operation, with its memory order as close to that of the operands as possible.
 #[inline]
 pub(crate) fn kept<E>(
     args: &[ArrayOrScalar<'_>],
@@ -63,8 +62,8 @@ fn falls(strides: &[isize]) -> bool {
     strides.windows(2).all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs())
 }
 
-/// What a copy of an array gives, with its axes from the longest stride to the shortest. That is NumPy's `K`
-/// of copies and casts, where axes without a step lie innermost; to operations they lie anywhere.
+/// A copy of an array, with its axes from the longest stride to the shortest. This is NumPy's `K` for copies and casts,
+/// where axes without a stride lie innermost; for operations they may lie anywhere.
 pub(crate) fn kept_by_strides<E>(
     array: &Array,
     compute: impl FnOnce(&Array) -> Result<Array, E>,
@@ -76,8 +75,8 @@ pub(crate) fn kept_by_strides<E>(
     compute(&array.seen_as(view)).map(|result| result.transpose(&back))
 }
 
-/// What an operation along an axis gives for arrays of one rank, which agree in their other extents. Axes
-/// without a step lie innermost where the result is made as copies are, and anywhere otherwise.
+/// The result of an operation along an axis, for arrays of one rank that agree in their other extents. Axes without a
+/// step lie innermost where the result is made as copies are, and anywhere otherwise.
 pub(crate) fn kept_along<E>(
     arrays: &[Array],
     axis: usize,
@@ -100,7 +99,7 @@ pub(crate) fn kept_along<E>(
     }
 }
 
-/// What a reduction over the axes `gone` gives for an array; they stay, with one element, or not.
+/// The result of a reduction over the axes `gone`, which stay with one element, or not.
 pub(crate) fn kept_but<E>(
     array: &Array,
     gone: &[usize],
@@ -203,7 +202,7 @@ impl AxisOrder {
         (!axes.is_sorted()).then_some(AxisOrder(axes))
     }
 
-    /// An array with its axes so that what comes first lies outermost; `None` for a scalar.
+    /// An array with its axes moved to this order, outermost first; `None` for a scalar.
     fn moved(&self, arg: &ArrayOrScalar<'_>) -> Option<Array> {
         let ArrayOrScalar::Array(array) = arg else { return None };
         let mut whole = (*array).clone();

@@ -19,7 +19,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError, Weak};
 
-/// What the user holds: a view of a base.
+/// An array: a view of a base.
 #[derive(Clone)]
 pub struct Array {
     base: Arc<Base>,
@@ -78,13 +78,13 @@ pub(crate) fn share_large() {
         if let Ok(mut current) = base.current.try_lock()
             && matches!(current.held(), Contents::Own(_))
         {
-            // Pinned ones stay what they are, and so do those for which there is no room.
+            // Pinned ones stay as they are, and so do those for which there is no room.
             let _ = current.value_mut();
         }
     }
 }
 
-/// What a base shows that has no elements of its own.
+/// A dtype view: the elements of a base that has none of its own, but shows another base's.
 pub(crate) trait DtypeView: Send + Sync {
     /// Gives the face's base the elements that the whole has now.
     fn follow(&self, dtype: DType, current: &mut Current);
@@ -92,22 +92,22 @@ pub(crate) trait DtypeView: Send + Sync {
     /// Like `follow`, but gives `None` where another thread has locked the whole.
     fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()>;
 
-    /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which
-    /// undoes what was written.
+    /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which undoes
+    /// the write.
     ///
     /// # Errors
     /// - `Disposed`: either has none any more. `OutOfMemory`: there is no room for them. What was written
     ///   to the face is undone then.
     fn pass_on(&self, current: &mut Current) -> Result<bool>;
 
-    /// The view of the whole, and what it has to be given, where that does what writing `source` to a view of
-    /// the face does; `None` where the face's own elements have to be written.
+    /// The view of the whole and the source that together do the same as writing `source` to a view of the face; `None`
+    /// where the face's own elements have to be written.
     ///
     /// # Errors
     /// - `Disposed`: there are no elements any more. `Shape`: the source does not fit.
     fn through(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<Option<(Array, Array)>>;
 
-    /// What the face shows.
+    /// The array whose elements the face shows.
     fn whole(&self) -> &Array;
 }
 
@@ -341,7 +341,7 @@ impl Array {
         self.owner().dtype.size()
     }
 
-    /// What the base has whose elements these are.
+    /// The contents of the base that owns the elements.
     pub(crate) fn owner_current(&self) -> MutexGuard<'_, Current> {
         self.owner().current.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -356,7 +356,7 @@ impl Array {
         self.face().map_or(0, |face| face.whole().byte_offset())
     }
 
-    /// The array without what would keep its base.
+    /// A weak handle of the array.
     pub fn downgrade(&self) -> WeakArray {
         WeakArray { base: Arc::downgrade(&self.base), view: self.view.clone() }
     }
@@ -366,7 +366,7 @@ impl Array {
         self.base.len
     }
 
-    /// What the base shows, if it has no elements of its own.
+    /// The dtype view, if the base has no elements of its own.
     pub(crate) fn face(&self) -> Option<&dyn DtypeView> {
         self.base.face.get().map(|face| &**face)
     }
@@ -421,8 +421,8 @@ impl Array {
         self.base.face.get().is_none().then_some(current)
     }
 
-    /// Lets the base show the elements of another one from now on, which `make` is given what it has to make
-    /// with. It changes nothing where the base shows another one's already.
+    /// Makes the base a dtype view of another one, which `make` makes of its contents. Does nothing if the base is a
+    /// view already.
     ///
     /// # Errors
     /// - `Disposed`: it has none any more. Those of `make`.
@@ -461,7 +461,7 @@ impl Array {
     pub fn dispose(&self) {
         let mut current = self.current();
         let held = current.dispose();
-        // What goes with it takes other locks.
+        // Dropping it takes other locks.
         drop(current);
         drop(held);
     }
@@ -478,7 +478,7 @@ impl Array {
         }
     }
 
-    /// What all elements of the base are, if they are one number that takes no memory.
+    /// The number that all elements of the base are equal to, if it takes no memory.
     pub(crate) fn constant(&self) -> Option<Scalar> {
         match self.current().held() {
             Contents::Value(value) => match value.0.kind {
@@ -509,7 +509,7 @@ impl Array {
         matches!(self.current().held(), Contents::Own(_))
     }
 
-    /// Whether the base's value is an expression of which something is not computed yet.
+    /// Whether the base's value is an expression that is not fully computed.
     pub(crate) fn is_pending(&self) -> bool {
         match self.current().held() {
             Contents::Value(value) => {
@@ -524,7 +524,7 @@ impl Array {
         self.current_now().is_some_and(|current| matches!(current.held(), Contents::Own(_)))
     }
 
-    /// Refuses what was disposed of.
+    /// Refuses a disposed array.
     ///
     /// # Errors
     /// - `Disposed`: it has no elements any more.

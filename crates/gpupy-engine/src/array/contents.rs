@@ -12,7 +12,7 @@ use crate::graph::value::Value;
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
 
-/// What a base has at present, and how often it was replaced.
+/// The present contents of a base, and how often they were replaced.
 pub(crate) struct Current {
     held: Contents,
     pub version: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Current {
     lack: Option<Error>,
 }
 
-/// What a base has.
+/// The contents of a base.
 pub(crate) enum Contents {
     /// Uniquely owned elements.
     Own(OwnedElements),
@@ -31,7 +31,7 @@ pub(crate) enum Contents {
 }
 
 impl Current {
-    /// What the base has, as it has it.
+    /// The contents.
     pub fn held(&self) -> &Contents {
         &self.held
     }
@@ -53,14 +53,14 @@ impl Current {
         self.version
     }
 
-    /// Puts other elements in the place of what the base has.
+    /// Replaces the contents by other elements.
     pub fn replace(&mut self, held: Contents) {
         self.held = held;
         self.lack = None;
         self.version += 1;
     }
 
-    /// Puts own elements in the place of what the base has; they are the same.
+    /// Replaces the contents by owned elements that are equal to them.
     pub fn make_own(&mut self, own: OwnedElements) {
         self.held = Contents::Own(own);
     }
@@ -84,7 +84,7 @@ impl Current {
         }
     }
 
-    /// The shape of what the base has.
+    /// The shape of the contents.
     ///
     /// # Errors
     /// - `Disposed`: there is nothing any more.
@@ -125,17 +125,17 @@ impl Current {
         }
     }
 
-    /// What a new base has.
+    /// The contents of a new base.
     pub fn new(held: Contents) -> Current {
         Current { held, version: 0, lack: None }
     }
 
-    /// Takes away what the base has.
+    /// Takes the contents away.
     pub fn take(&mut self) -> Contents {
         std::mem::replace(&mut self.held, Contents::Nothing)
     }
 
-    /// Takes away what the base has for good.
+    /// Takes the contents away for good.
     pub fn dispose(&mut self) -> Contents {
         let held = self.take();
         self.replace(Contents::Nothing);

@@ -32,7 +32,7 @@ pub(crate) struct OwnedElements {
 pub(crate) struct ElementStorage {
     /// Where they are, if they are many or pinned.
     buffer: Option<ElementBuffer>,
-    /// Otherwise they are here; none beyond those that were asked for is ever read.
+    /// The inline buffer otherwise; bytes beyond the length that was asked for are never read.
     here: InlineBytes,
 }
 
@@ -64,7 +64,7 @@ fn many(bytes: usize) -> Result<Option<ElementBuffer>> {
     }
 }
 
-/// Few bytes. Not initialised, because moving what is nothing costs nothing.
+/// The inline buffer. It is not initialised, as moving uninitialised bytes costs nothing.
 #[repr(align(16))]
 struct InlineBytes(MaybeUninit<[u8; HERE]>);
 
@@ -140,15 +140,14 @@ impl OwnedElements {
         OwnedElements { dtype, shape, depth: 0, origin, memory }
     }
 
-    /// No elements yet, of what is computed at the end of a chain so long.
+    /// Elements without memory yet, for a result at the end of a chain of `depth` operations.
     #[inline(always)]
     pub fn blank(dtype: DType, origin: Origin, depth: u32) -> OwnedElements {
         let memory = ElementStorage { buffer: None, here: InlineBytes(MaybeUninit::uninit()) };
         OwnedElements { dtype, shape: Shape::new(), depth, origin, memory }
     }
 
-    /// Makes room for elements in C order, in the place of those that were there; the caller writes them before they
-    /// are read.
+    /// Makes room for elements in C order, replacing the old ones; the caller writes them before they are read.
     ///
     /// # Errors
     /// - `OutOfMemory`: there is no room; nothing changed.
@@ -251,7 +250,7 @@ impl OwnedElements {
         Ok(Value::in_memory(self.dtype, shape, self.origin, self.depth, buffer))
     }
 
-    /// A value with these elements, which are not pinned, of which nothing is left here.
+    /// Moves these elements, which are not pinned, into a value.
     ///
     /// # Errors
     /// - `OutOfMemory`: there is no room for a value's memory; the elements are here as they were.

@@ -36,7 +36,7 @@ impl Pinned {
         Arc::strong_count(this) > 1 || this.stays.load(Ordering::Relaxed)
     }
 
-    /// The buffer, of which there is no export.
+    /// The buffer, when it has no export.
     pub fn into_buffer(self) -> HostBuffer {
         self.buffer
     }

@@ -35,7 +35,7 @@ impl BlockPool {
         Some(free.block)
     }
 
-    /// Keeps a block. What comes back is too much now and goes to the driver.
+    /// Keeps a block. Gives the blocks that exceed the pool, for the driver to free.
     pub fn put(&mut self, spec: BlockSpec, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         self.free.push_back(Free { spec, block, flush: self.flush });
         self.bytes += spec.bytes();
@@ -45,7 +45,7 @@ impl BlockPool {
         })
     }
 
-    /// Notes the end of a flush. What comes back has not been used for long.
+    /// Notes the end of a flush. Gives the blocks that were not reused for long.
     pub fn rest(&mut self) -> impl Iterator<Item = BlockId> + '_ {
         self.flush += 1;
         let flush = self.flush;

@@ -26,8 +26,8 @@ impl ReuseInterval {
         ReuseInterval { last: now, interval: None, soon: 0 }
     }
 
-    /// Expects a block back no sooner than those that it was computed from, until it has a rhythm of
-    /// its own: they are likely to be used in turns.
+    /// Expects a block back no sooner than its operands, until it has an interval of its own: they are likely to be
+    /// used in turns.
     pub fn follow(&mut self, operand: ReuseInterval) {
         self.interval = self.interval.max(operand.interval);
     }
@@ -48,8 +48,8 @@ impl ReuseInterval {
         }
     }
 
-    /// Uses of other blocks until this one is expected back: what blocks are evicted by. `cache/eviction_queue.rs` has
-    /// them in this order without asking each.
+    /// Uses of other blocks until this one is expected back: the key of eviction. `cache/eviction_queue.rs` keeps
+    /// blocks in this order without a look at each.
     #[cfg(test)]
     pub fn wait(&self, now: u64) -> u64 {
         let age = now - self.last;
@@ -75,7 +75,7 @@ mod tests {
     use super::ReuseInterval;
     use std::collections::HashMap;
 
-    /// What is missed when `room` blocks fit and `victim` says which of those on the device goes.
+    /// The number of misses when `room` blocks fit and `victim` chooses the block to evict.
     fn misses(
         uses: &[u32],
         room: usize,

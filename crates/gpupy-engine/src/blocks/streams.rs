@@ -24,7 +24,7 @@ pub(crate) fn most_of_tile(value: &Value) -> usize {
             true => T.streamed_reduction,
             false => T.streamed_across,
         },
-        // As many rows as read no more of what is multiplied.
+        // As many rows as read no more of the matrices.
         ValueKind::Expr { op: NodeOp::Whole(LibraryOp::MatMul(k)), .. } => {
             let rows = (T.streamed_tile / (*k).max(1)).max(1);
             rows.saturating_mul(value.shape().last().copied().unwrap_or(1)).min(T.streamed_tile)
@@ -54,9 +54,9 @@ pub(crate) struct Residents {
     all: Vec<Resident>,
     /// The bytes of these that stay, if they can.
     most: u64,
-    /// What the launch at hand needs of values whose memory may go to the disk.
+    /// The elements that the current launch needs of values that may be spilled.
     needed: Vec<(ValueId, Range<usize>)>,
-    /// Counts launches and reads: what was used since the last one stays.
+    /// Counts launches and reads: parts that were used since the last one stay.
     clock: u64,
 }
 
@@ -66,7 +66,7 @@ impl Residents {
         Residents { all: Vec::new(), most, needed: Vec::new(), clock: 0 }
     }
 
-    /// Notes that what was used so far is no longer needed.
+    /// Notes that the parts used so far are no longer needed.
     pub fn advance(&mut self) {
         self.clock += 1;
         self.needed.clear();
@@ -130,7 +130,7 @@ impl Residents {
         leaving.filter_map(|part| Some((Value(part.value.upgrade()?), part.range))).collect()
     }
 
-    /// Puts back what could not go.
+    /// Puts back a part that could not be released.
     pub fn put_back(&mut self, value: &Value, range: Range<usize>) {
         self.insert(value, range);
     }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A driver's name with what it can, or why it does not start.
 pub(crate) type DriverReport = (&'static str, Result<Capabilities>);
 
-/// What was known last.
+/// The last known state.
 #[derive(Default)]
 pub(crate) struct LastSnapshot {
     pub counts: Mutex<Counts>,
@@ -22,10 +22,10 @@ pub(crate) struct LastSnapshot {
 
 #[derive(Clone, Default)]
 pub(crate) struct Counts {
-    /// What belongs to no driver.
+    /// The counts that belong to no driver.
     pub whole: Stats,
     pub drivers: Vec<(&'static str, Stats)>,
-    /// What each driver's device holds, which takes longer to count.
+    /// The contents of each driver's device, which take longer to count.
     pub held: Vec<Stats>,
 }
 

@@ -41,7 +41,7 @@ fn refused(kind: ErrorKind, said: impl Into<String>) -> Error {
 }
 
 impl LentBlock {
-    /// What the block is lent as.
+    /// The form in which the block is lent.
     pub fn lent(&self) -> Lent {
         self.lent
     }

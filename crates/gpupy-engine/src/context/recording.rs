@@ -454,7 +454,7 @@ impl Context {
 /// It takes a wait, or is an error.
 struct Postponed;
 
-/// What became of an operand that was to be put somewhere.
+/// The outcome of putting an operand into a view.
 enum PutOutcome {
     /// It is there; this is the base's new value.
     Done(Value),

@@ -21,7 +21,7 @@ pub enum Placement {
     Strict,
 }
 
-/// What a context is told before it opens a device.
+/// The settings of a context, which are read before it opens a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The driver's name, or `auto`. `GPUPY_DRIVER`.

@@ -65,8 +65,8 @@ impl Registry {
         self
     }
 
-    /// Adds the host driver, which works on host memory and does what the others lack; the last one
-    /// that is added so.
+    /// Adds the host driver, which works on host memory and does operations that the others lack; the last one added is
+    /// used.
     pub fn register_host(
         mut self,
         name: &'static str,

@@ -109,8 +109,7 @@ impl<'a> BorrowGuard<'a> {
         Some(loan)
     }
 
-    /// Takes these operands too, as `of` does. Where it does not, the loan lends what it had and some of
-    /// them.
+    /// Borrows these operands too, as `of` does. On `None` the guard keeps its operands, and some of these.
     #[inline]
     pub fn take(&mut self, args: &[ArrayOrScalar<'a>]) -> Option<()> {
         for arg in args {

@@ -22,21 +22,21 @@ use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Error, Scalar};
 use std::sync::Arc;
 
-/// Through which work goes.
+/// The entry of all operations: eager or recorded.
 pub(crate) struct Door {
     later: Recorder,
     /// `None` where all work is the chosen driver's.
     now: Option<EagerHost>,
 }
 
-/// What computes little work.
+/// The evaluator of little work.
 struct EagerHost {
     at_once: EagerEvaluator,
     /// Computes the steps of larger operations.
     recorder: Recorder,
 }
 
-/// What does an operation that was not computed on the spot.
+/// The recorder of an operation that was not computed at once.
 pub(crate) struct Later<'a> {
     pub recorder: &'a Recorder,
     /// It is little work, but an operand is not in host memory, or not just now.
@@ -61,12 +61,12 @@ impl Door {
         self.now.is_some()
     }
 
-    /// What records an operation whatever it is.
+    /// The recorder that records every operation, however small.
     pub fn recorder(&self) -> &Recorder {
         &self.later
     }
 
-    /// What does an operation of several steps with results of this shape.
+    /// The recorder of an operation of several steps with results of this shape, which may compute them.
     pub fn recorder_of(
         &self,
         work: WorkSize,
@@ -79,14 +79,14 @@ impl Door {
         }
     }
 
-    /// What puts arrays one behind the other.
+    /// The recorder of a join of arrays, which may compute it.
     pub fn joining(&self, arrays: &[Array]) -> &Recorder {
         let points = arrays.iter().map(Array::size).fold(0, usize::saturating_add);
         self.recorder_of(WorkSize::Joined(points, arrays.len()), &[], &[])
     }
 
-    /// A scalar operation on operands that broadcast, computed, or what `otherwise` makes of it; `to` is the dtype that
-    /// a cast gives.
+    /// A scalar operation on operands that broadcast: computed, or given to `otherwise`; `to` is the result's dtype of
+    /// a cast.
     #[inline(always)]
     pub fn apply<E>(
         &self,
@@ -105,7 +105,7 @@ impl Door {
                 }
                 later.lacks = true;
             } else if policy::are_there(args, &shape) {
-                // Some powers are steps of what is exact.
+                // Some powers are steps of exact operations.
                 later.recorder = &now.recorder;
             } else {
                 later.lacks = true;
@@ -249,8 +249,8 @@ impl Door {
         small_fancy_index::write(dest, index, source)
     }
 
-    /// Writes into a view of a base that has elements of its own, if what is written is in host memory and needs no
-    /// broadcasting beyond one element; `None`, with nothing done, where it is not so.
+    /// Writes into a view of a base that has elements of its own, if the source is in host memory and needs no
+    /// broadcasting but of one element; `None`, with nothing done, for others.
     pub fn write(&self, dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
         self.elements(dest.size())?;
         host_moves::write_own(dest, source)
@@ -271,7 +271,7 @@ impl Door {
         *value = recorder.assigned(old, dest, source);
     }
 
-    /// What a segment gives of the bases of these arrays; `None` where it was not planned, or cannot be done now.
+    /// The results of a segment for the bases of these arrays; `None` where it was not planned, or cannot be done now.
     pub fn segment(&self, segment: &Segment, given: &[&Array]) -> Option<Vec<Array>> {
         self.now.as_ref()?.at_once.segment(segment, given)
     }

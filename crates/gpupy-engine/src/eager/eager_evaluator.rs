@@ -270,7 +270,7 @@ impl Engine {
     /// Evaluates a task into memory of its own.
     ///
     /// # Errors
-    /// Any of the driver's; what is in the memory is nothing then.
+    /// Any of the driver's; the contents of the memory are undefined then.
     fn compute_at_once(
         &mut self,
         host: usize,

@@ -10,14 +10,14 @@
 use crate::array::base::Array;
 use crate::eager::borrow::BorrowedOperand;
 use crate::graph::library_op::LibraryOp;
-use crate::graph::reduction_lanes::{FEW, Products};
 use crate::graph::scalar_function::ScalarFunction;
+use crate::graph::tree_lanes::{FEW, Products};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::memory::access;
 use crate::memory::view::View;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::program::eager_programs::{
-    LaunchBody, MOST_CALLED, ProgramKey, ProgramLeaf, unit,
+    EagerProgramKey, LaunchBody, MOST_CALLED, ProgramLeaf, unit,
 };
 use crate::schedule::program::kernel::merge_axes;
 use crate::schedule::program::single_operation;
@@ -35,13 +35,13 @@ use std::sync::Arc;
 /// The most operands of a task.
 const MOST_OPERANDS: usize = 3;
 
-/// What names the operands of a task in the memory of its launch.
+/// The names of a task's operands in the memory of its launch.
 const NAMES: [BlockId; MOST_OPERANDS] = [BlockId(0), BlockId(1), BlockId(2)];
 
 /// One operation, ready to be launched.
 pub(crate) struct EagerLaunch {
-    key: ProgramKey,
-    /// What a call computes.
+    key: EagerProgramKey,
+    /// The function of a call.
     called: Option<Arc<ScalarFunction>>,
     params: SmallVec<[u64; MOST_OPERANDS]>,
     operands: SmallVec<[HostBlock; MOST_OPERANDS]>,
@@ -66,7 +66,7 @@ impl EagerLaunch {
     #[inline(always)]
     fn new(work: LaunchBody, dtype: DType, points: usize, len: usize) -> EagerLaunch {
         EagerLaunch {
-            key: ProgramKey { work, dtype, rank: 1, leaves: [None; 3] },
+            key: EagerProgramKey { work, dtype, rank: 1, leaves: [None; 3] },
             called: None,
             params: SmallVec::new(),
             operands: SmallVec::new(),
@@ -138,7 +138,7 @@ impl EagerLaunch {
         if side_by_side { Some(()) } else { self.walk_over(operands, shape, alike) }
     }
 
-    /// Takes operands anew, some of which do not lie side by side.
+    /// Takes operands anew, some of which are not contiguous.
     #[cold]
     fn walk_over(
         &mut self,
@@ -285,7 +285,7 @@ impl EagerLaunch {
         }
         match work {
             LaunchBody::Whole(whole) => {
-                // Their axes are what they go by.
+                // Library operations walk by axes, so these are not merged.
                 let out = whole.form().out_shape(&space);
                 let dest = access::access(0, &contiguous_strides(&out));
                 task.key.rank = space.len() as u32;
@@ -413,7 +413,7 @@ impl EagerLaunch {
 /// Elements from one on, of memory whose first element lies there.
 fn lying(first: NonNull<u8>, dtype: DType, from: usize, len: usize) -> HostBlock {
     let start = first.as_ptr().wrapping_add(from * dtype.size());
-    // What is never null stays so within its memory.
+    // A pointer into the memory is never null.
     HostBlock { memory: HostMemory::new(NonNull::new(start).unwrap_or(first)), len }
 }
 
@@ -426,8 +426,7 @@ fn seen(view: &View, dtype: DType, first: NonNull<u8>) -> (Access, HostBlock) {
     (access, memory)
 }
 
-/// The host memory that an access reads, of which it counts from then on; `None` where it is not
-/// all there.
+/// The host memory that an access reads; the access is made relative to it. `None` where not all elements are there.
 fn memory(value: &Value, access: &mut Access, space: &[usize]) -> Option<HostBlock> {
     if !value.is_computed() {
         return None;

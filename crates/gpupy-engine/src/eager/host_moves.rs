@@ -44,7 +44,7 @@ pub(crate) fn write(value: &mut Value, dest: &Array, source: &Operand, little: b
     true
 }
 
-/// What a write writes, in C order; of a scalar, one element.
+/// The source elements of a write, in C order; one element for a scalar.
 fn data(dest: &Array, source: &Operand, little: bool) -> Option<ElementBytes> {
     match source {
         (Input::Scalar(scalar), _) => {
@@ -90,11 +90,11 @@ fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
     state.host.take()
 }
 
-/// Writes few elements into a view of a base that has its own, if what is written is in host memory
-/// and needs no broadcasting beyond one element; `None`, with nothing done, where it is not so.
+/// Writes few elements into a view of a base that has its own, if the source is in host memory and needs no
+/// broadcasting but of one element; `None`, with nothing done, for others.
 pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
     let size = dest.dtype().size();
-    // What is lent is not the destination's base, whose lock is taken below.
+    // The borrowed source is not the destination's base, whose lock is taken below.
     let lent;
     let data = match source {
         ArrayOrScalar::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
@@ -192,7 +192,7 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
 /// Bytes of elements that are copied by way of the stack.
 const STACK: usize = 1 << 10;
 
-/// What is written.
+/// The source of a write.
 enum WriteSource<'a> {
     Of(HostView<'a>),
     /// Elements of the destination's base.

@@ -22,7 +22,7 @@ use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
 use std::ops::Deref;
 
-/// How much work an operation is.
+/// The amount of work of an operation, by its elements and its kind.
 #[derive(Clone, Copy)]
 pub(crate) enum WorkSize {
     /// So many results of an operation on elements, or elements that are reduced, scanned or moved.
@@ -46,7 +46,7 @@ impl WorkSize {
             WorkSize::Searched(points) => (points, T.most_searched),
             WorkSize::Sorted(points) => (points, T.most_sorted),
             WorkSize::Products(points) => (points, T.most_products),
-            // What has more parts than a tile has boxes would be computed before anything reads it.
+            // A join of more parts than a tile has boxes would be computed before it is read.
             WorkSize::Joined(points, parts) if parts > T.most_boxes => {
                 (points, T.most_points.max(parts.saturating_mul(T.joined_part)))
             }
@@ -67,7 +67,7 @@ pub(crate) fn are_there(args: &[ArrayOrScalar<'_>], results: &[usize]) -> bool {
     BorrowGuard::of(args).is_some_and(|loan| !is_chain(loan.depth, results))
 }
 
-/// The shape that operands have together.
+/// The shape to which operands broadcast.
 pub(crate) enum Joint<'a> {
     /// All that are arrays have it.
     Same(&'a [usize]),
@@ -98,7 +98,7 @@ pub(crate) fn little<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
 /// The shape that operands have together; `None` where none is an array, or they do not broadcast.
 #[inline(always)]
 fn joint<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
-    // What most operations are.
+    // The common cases.
     match args {
         [ArrayOrScalar::Array(a)]
         | [ArrayOrScalar::Array(a), ArrayOrScalar::Scalar(_)]
@@ -126,14 +126,14 @@ fn joint<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
 /// The shapes of operands.
 type Shapes<'a> = SmallVec<[&'a [usize]; 3]>;
 
-/// What shapes broadcast to, if they do.
+/// The shape to which shapes broadcast, if they do.
 #[cold]
 fn broadcast(shapes: &[&[usize]]) -> Option<Shape> {
     let shape = broadcast_shapes(shapes).ok()?;
     checked_size(&shape).ok().map(|_| shape)
 }
 
-/// The work of a product of stacks of matrices; that of none where they do not fit.
+/// The work of a product of stacks of matrices; no work where they do not fit.
 pub(crate) fn products(left: &Array, right: &Array) -> WorkSize {
     let ([a @ .., m, k], [b @ .., _, n]) = (left.shape(), right.shape()) else {
         return WorkSize::Products(0);

@@ -42,27 +42,27 @@ pub struct Segment {
     planned: OnceLock<Option<PlannedSegment>>,
 }
 
-/// The launches of a segment on the host driver, by the places of what they read and write.
+/// The launches of a segment on the host driver, with the places of their operands and results.
 #[derive(Default)]
 pub(crate) struct PlannedSegment {
     launches: Vec<Planning>,
-    /// What is stored: the step that it is.
+    /// The stored steps.
     stored: Vec<u32>,
     /// Where each result comes from.
     results: Vec<LaunchSource>,
 }
 
-/// What a launch reads or a result is.
+/// The source of a launch's operand, or of a result.
 #[derive(Clone, Copy)]
 enum LaunchSource {
     Argument(u32),
     Leaf(u32),
-    /// What was stored, by its number.
+    /// A stored value, by its number.
     Stored(u32),
 }
 
 impl LaunchSource {
-    /// Whether both are the same of what is stored.
+    /// Whether both are the same stored value.
     fn is_stored_as(&self, other: &LaunchSource) -> bool {
         matches!((self, other), (LaunchSource::Stored(one), LaunchSource::Stored(two)) if one == two)
     }
@@ -72,7 +72,7 @@ struct Planning {
     code: Arc<KernelCode>,
     operands: SmallVec<[LaunchSource; 4]>,
     params: SmallVec<[u64; 4]>,
-    /// The numbers of what it writes, each with whether it writes all of it.
+    /// The numbers of the values that it writes, each with whether it writes all of it.
     dests: SmallVec<[(u32, bool); 2]>,
 }
 
@@ -87,7 +87,7 @@ impl Segment {
         Ok((Segment::of_outline(outline)?, used))
     }
 
-    /// What was recorded, by the steps for its extents.
+    /// The segment of a recorded outline, with the steps for its extents.
     ///
     /// # Errors
     /// Those of its operations.
@@ -163,8 +163,7 @@ fn work(step: &RecordedStep) -> WorkSize {
 }
 
 impl Engine {
-    /// Plans a segment on the host driver, by evaluating what it gives of these values, all of which are in host
-    /// memory.
+    /// Plans a segment on the host driver, by evaluating its results for these values, all of which are in host memory.
     pub(crate) fn plan(
         &mut self,
         segment: &Segment,
@@ -189,7 +188,7 @@ impl Engine {
         known.extend(given.iter().map(Value::id).zip((0..).map(LaunchSource::Argument)));
         let steps: FxHashMap<ValueId, u32> = made.iter().map(Value::id).zip(0..).collect();
         let results = results(recorded, given, &made);
-        // What is held besides the results would be stored.
+        // Values that are held besides the results would be stored.
         drop(made);
         let pending = results.iter().filter(|value| !value.is_computed());
         let pending: Vec<Value> = pending.cloned().collect();
@@ -216,7 +215,7 @@ impl Engine {
         Some(PlannedSegment { results: taken, ..plan.planned })
     }
 
-    /// Does what was planned; `None` where it cannot be done here and now.
+    /// Launches a planned segment; `None` where it cannot be done here and now.
     pub(crate) fn launch_planned(
         &mut self,
         segment: &Segment,
@@ -322,7 +321,7 @@ struct SegmentPlan<'r> {
     /// Where each value is that is there.
     known: FxHashMap<ValueId, LaunchSource>,
     planned: PlannedSegment,
-    /// What is being filled by several launches.
+    /// The values whose block several launches are filling.
     open: Option<SmallVec<[u32; 2]>>,
 }
 
@@ -412,7 +411,7 @@ impl SegmentPlan<'_> {
     }
 }
 
-/// What the results are, as values recorded anew.
+/// The results, as values recorded anew.
 pub(crate) fn results(recorded: &Recorded, given: &[Value], made: &[Value]) -> Vec<Value> {
     let places = recorded.results().iter();
     places.map(|(place, _)| recorded.value(*place, given, made).clone()).collect()

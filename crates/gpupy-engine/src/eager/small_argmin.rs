@@ -39,8 +39,8 @@ pub(crate) fn places(op: Op, array: &Array, axis: usize) -> Option<Array> {
     Array::own(DType::I32, &shape, Origin::AtOnce, &places)
 }
 
-/// Tells the place of the extreme in each row of elements in host memory, of which so many lie beside each other in C
-/// order; `None`, and nothing is told, where they are not there.
+/// Tells the place of the extreme in each row of elements in host memory: rows of `n` elements, `beside` of which are
+/// interleaved in C order. `None`, with no place told, where the elements are not there.
 fn each_place(
     op: Op,
     array: &Array,
@@ -98,7 +98,7 @@ fn each_row<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
             each_row_here::<T, N, GREATEST>(elements, lies, found, read);
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has what the code is for.
+            // SAFETY: the processor has AVX2, as was checked before.
             return unsafe { with_avx2::<T, N, GREATEST>(elements, lies, found, read) };
         }
     }
@@ -156,7 +156,7 @@ fn better<T: Copy + PartialOrd, const GREATEST: bool>(best: T, x: T) -> T {
     if stays | is_nan(best) { best } else { x }
 }
 
-/// The place of the extreme in a row of at least one element: what it is and where, element by element.
+/// The place of the extreme in a row of at least one element: its value and position, element by element.
 #[inline(always)]
 fn first_of_few<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     row: &[[u8; N]],
@@ -176,8 +176,7 @@ fn first_of_few<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
 /// Elements that are looked at together: enough for two registers of AVX2, of float32.
 const LANES: usize = 16;
 
-/// The place of the extreme in a row of many elements: first what it is, then where, as both are loops that
-/// processors do on many elements at once.
+/// The place of the extreme in a row of many elements: first its value, then its position, as both loops vectorise.
 #[inline(always)]
 fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     row: &[[u8; N]],

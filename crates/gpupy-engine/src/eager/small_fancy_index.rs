@@ -16,7 +16,7 @@ use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// What becomes of an index that is outside its axis.
+/// The rule for an index that is outside its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
     /// An error; negative ones down to minus the extent count from the end.

@@ -15,9 +15,9 @@ use crate::explain::tracer::Tracer;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::decided::Decided;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::flush::Demand;
 use crate::schedule::halo::Halos;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::operation_lowering::LoweredSteps;
 use crate::schedule::ordering::{Failed, Next, Ordered, Schedule, closed};
 use crate::schedule::pending_graph::PendingGraph;
@@ -32,28 +32,28 @@ use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// The open devices, and what was done.
+/// The engine: the open devices, and the counts of their work.
 pub(crate) struct Engine {
     /// By position in the registry.
     pub devices: Vec<Option<OpenDevice>>,
-    /// What each did, also before it was closed or lost.
+    /// The counts of each device, also from before it was closed or lost.
     pub counts: Vec<Stats>,
-    /// What belongs to no device.
+    /// The counts that belong to no device.
     pub stats: Stats,
     pub slice: TimeSlice,
-    /// What was read from outside and is in host memory.
+    /// The external elements that are in host memory.
     pub residents: Residents,
-    /// What may be stored because it would be computed again.
+    /// The budget for storing values that would be recomputed.
     pub again: Rematerialisation,
     /// The tracer for work in host memory.
     pub tracer: Tracer,
-    /// What the present evaluation decided on when it began.
+    /// The decisions of the present evaluation.
     pub decided: Option<Decided>,
-    /// What it has done, as far as another may do the same.
+    /// Its captured actions, if another flush may repeat them.
     pub captured: Option<Capture>,
 }
 
-/// What a paused evaluation goes on with: what it decided, and what there is on each device.
+/// The state of a paused evaluation: its decisions, and its facts on each device.
 pub(crate) struct Aside {
     decided: Option<Decided>,
     devices: Vec<(Halos, LoweredSteps)>,

@@ -115,7 +115,7 @@ impl Engine {
         how: FillSource,
     ) {
         let (mark, held) = (self.tracer.mark(), self.slice.held());
-        // What is in the blocks would be lost in a pause, and what it was computed from is let go.
+        // The contents of the blocks would be lost in a pause, and their operands are released.
         self.slice.hold(true);
         opened.0.push(Filling { values, tile: tile.clone(), blocks, how, mark, held });
     }

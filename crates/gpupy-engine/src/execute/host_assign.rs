@@ -16,7 +16,7 @@ use gpupy_core::Result;
 use std::ops::Range;
 
 impl Engine {
-    /// Writes what is missing of a tile in host memory.
+    /// Writes the missing elements of a tile in host memory.
     pub(super) fn assign_on_host(
         &mut self,
         value: &Value,

@@ -54,7 +54,7 @@ pub(crate) fn find(mask: &[u8], to: &mut [u8]) {
     let (places, _) = to.as_chunks_mut::<NUMBER>();
     let mut found = 0;
     for (position, byte) in (0i32..).zip(mask) {
-        // Every position is written, and the place moves on behind those that count.
+        // Every position is written, and the place advances only behind true elements.
         let Some(place) = places.get_mut(found) else { break };
         *place = position.to_ne_bytes();
         found += usize::from(*byte != 0);

@@ -65,7 +65,7 @@ impl Engine {
         let began = self.tracer.clock();
         let replaced = began.map(|_| subject(&old));
         let (len, size) = (value.len(), value.dtype().size());
-        // What is held here is not the old value's only handle.
+        // The handle here is not the old value's only one.
         let copied = old.host_buffer()?;
         let (from, replaced_by) = (Arc::downgrade(&copied), old.id());
         drop((old, copied));

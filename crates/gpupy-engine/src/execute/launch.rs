@@ -16,8 +16,8 @@ use crate::memory::tiling::Tile;
 use crate::schedule::commands;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::in_place::TakenOperand;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::program::kernel::Kernel;
 use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
 use gpupy_core::op::Op;
@@ -197,7 +197,7 @@ pub(super) fn evaluated(
     }
 }
 
-/// What a trace says of a kernel that has written these tiles.
+/// The trace of a kernel that has written these tiles.
 pub(super) fn told<'v>(
     device: &OpenDevice,
     kernel: &'v Kernel,

@@ -14,8 +14,8 @@ use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Command, LaunchCommand};
 use crate::schedule::destination::Destination;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::in_place::TakenOperand;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::rematerialisation;
@@ -45,7 +45,7 @@ impl ReplayTurn {
         self.value(InputSource::Pending(number))
     }
 
-    /// Lets go of what nothing names any more.
+    /// Drops values that no later action names.
     fn let_go(&mut self, last: &[InputSource]) {
         for source in last {
             match source {

@@ -18,11 +18,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Engine {
-    /// Sees to it that so many bytes more are within the limit: what can be read again goes, and then what was used
-    /// longest ago goes to the disk.
+    /// Makes room for `more` bytes within the limit: elements that can be read again are released, and then the least
+    /// recently used ones are spilled to the disk.
     ///
     /// # Errors
-    /// - `OutOfMemory`: what has to stay is too much. `File`: the disk is full.
+    /// - `OutOfMemory`: elements that have to stay take too much. `File`: the disk is full.
     pub(crate) fn keep_within(&mut self, more: u64) -> Result<()> {
         let Some(most) = limit::host_bytes() else { return Ok(()) };
         let held = |engine: &Engine, all: &[Value]| {

@@ -30,7 +30,7 @@ pub(super) struct Striped {
     pub computes: Vec<ValueId>,
 }
 
-/// A kernel whose strips are launched: its blocks, and what that cost so far.
+/// A kernel whose strips are launched: its blocks, and its cost so far.
 struct Striping {
     operands: SmallVec<[BlockId; 8]>,
     dest: (BlockId, BlockSpec),

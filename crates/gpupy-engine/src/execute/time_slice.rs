@@ -17,7 +17,7 @@ pub(crate) struct TimeSlice {
     end: Option<Instant>,
     /// Whether something was computed in this slice that is kept.
     kept: bool,
-    /// Whether what was computed last is kept only where it goes on.
+    /// Whether the last results are kept only if the slice goes on.
     held: bool,
     /// Operations on elements that were launched since the device was last waited for.
     queued: u64,
@@ -38,12 +38,12 @@ impl TimeSlice {
         self.held = false;
     }
 
-    /// Says that a pause would lose what was computed, or no longer.
+    /// Says whether a pause would lose results.
     pub fn hold(&mut self, held: bool) {
         self.held = held;
     }
 
-    /// Whether a pause would lose what was computed.
+    /// Whether a pause would lose results.
     pub fn held(&self) -> bool {
         self.held
     }

@@ -127,9 +127,8 @@ impl Engine {
         }
     }
 
-    /// The positions of a value that the device has not as they are now: what the host has written since or was never
-    /// brought there, and what is still to be computed; without a device, all. Of a constant these are none, as it is a
-    /// number of the launch.
+    /// The positions of a value that are missing on the device: those that the host has written since, those that were
+    /// never brought there, and pending ones; without a device, all. A constant has none, as it is a launch argument.
     pub fn pending(&self, position: Option<usize>, value: &Value) -> Ranges {
         let device = position.and_then(|at| self.devices.get(at)?.as_ref());
         let (mut value, mut open) = (value.clone(), Ranges::full(value.len()));
@@ -167,7 +166,7 @@ impl Engine {
             ErrorKind::Poisoned => {
                 let device = self.device(position)?;
                 device.discard(key);
-                // A copy that did not arrive may be what it was computed from.
+                // A copy that did not arrive may have been an operand.
                 device.discard_copies();
             }
             _ => return Err(error),

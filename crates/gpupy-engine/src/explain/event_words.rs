@@ -33,7 +33,7 @@ fn of_step(step: &Step, number: usize, names: &Names) -> Vec<String> {
     let driver = step.driver;
     let (reads, frees) = (extents(&step.reads, names), frees(step, names));
     let took = took(step);
-    // What moves a block says how many bytes, which is what it costs.
+    // A transfer is told with its bytes, which determine its cost.
     let moved = |what: String| {
         let all = format!("{what}, {} bytes; {took}", step.work.bytes);
         vec![format!(

@@ -15,7 +15,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// What a flush did.
+    /// The explanation of a flush.
     pub fn of_flush(flush: Flush) -> Explanation {
         let heading = format!("array of {}", type_text(&flush.value));
         Explanation { heading, flush: Some(flush) }
@@ -26,7 +26,7 @@ impl Explanation {
         Explanation { heading: heading.into(), flush: None }
     }
 
-    /// What was recorded, if there was something to evaluate.
+    /// The record, if there was something to evaluate.
     pub fn flush(&self) -> Option<&Flush> {
         self.flush.as_ref()
     }

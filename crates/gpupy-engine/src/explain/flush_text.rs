@@ -154,7 +154,7 @@ pub(crate) fn lone_event(event: &Event) -> String {
     event_words::event(event, 1, &Names::none()).join("\n  ") + "\n"
 }
 
-/// What a value is that needs no evaluation.
+/// The place of a value that needs no evaluation.
 pub(crate) fn whereabouts(value: &Value) -> String {
     let what = type_text(&subject(value));
     match &value.0.kind {

@@ -23,7 +23,7 @@ pub(crate) struct LayerBox {
     pub layer: usize,
     pub title: String,
     pub detail: String,
-    /// What a reader sees when the pointer rests on the box.
+    /// The tooltip of the box.
     pub note: String,
     pub colour: Option<usize>,
     pub leaf: bool,
@@ -198,7 +198,7 @@ fn spread(places: &mut [BoxPlace], layer: &[usize], wanted: Option<&[f64]>) {
         moved += weight * (places[*i].x - want);
         weights += weight;
     }
-    // What was pushed right is shared out to both sides.
+    // Displacement to the right is shared out to both sides.
     let back = if weights > 0.0 { moved / weights } else { 0.0 };
     layer.iter().for_each(|i| places[*i].x -= back);
 }

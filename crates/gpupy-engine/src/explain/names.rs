@@ -40,7 +40,7 @@ impl Names {
         if self.0.contains_key(&value.id) { self.name(value.id) } else { type_text(value) }
     }
 
-    /// What a node does, with its sources.
+    /// The operation of a node, with its sources.
     pub fn node(&self, node: &GraphNode) -> String {
         if node.leaf || node.sources.is_empty() {
             return node.what.clone();
@@ -85,7 +85,7 @@ pub(crate) fn time_text(time: Duration) -> String {
     format!("{:.3} ms", time.as_secs_f64() * 1e3)
 }
 
-/// A time of which there are many in a flush.
+/// A short form of a time, for steps.
 pub(crate) fn short_time(time: Duration) -> String {
     format!("{:.1} µs", time.as_secs_f64() * 1e6)
 }

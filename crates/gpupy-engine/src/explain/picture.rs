@@ -64,7 +64,7 @@ fn of_values(flush: &Flush) -> (Vec<LayerBox>, Vec<LayerLine>) {
         (words.join(" "), format!("{}: {type_of}", names.name(node.value.id)))
     };
     let layers = layers(flush, &by_id);
-    // Ids rise from operands to operations, so what is read has its place already.
+    // Ids rise from operands to operations, so operands have their places already.
     for node in flush.graph.iter().filter(|node| !node.leaf || flush.graph.len() == 1) {
         let layer = layers.get(&node.value.id).copied().unwrap_or(0);
         let mut sources = Vec::new();

@@ -19,7 +19,7 @@ pub struct Stats {
     pub instructions: u64,
     /// Walks that were launched by the plan of an earlier one.
     pub plans_replayed: u64,
-    /// Flushes that did what an earlier one had done.
+    /// Flushes that replayed an earlier one.
     pub flushes_replayed: u64,
     /// Launches, and writes by index arrays, done in place, in the memory of an operand without other uses.
     pub in_place: u64,
@@ -51,7 +51,7 @@ pub struct Stats {
     pub driver_fallbacks: u64,
     /// Blocks that came from a pool instead of from the driver.
     pub pool_hits: u64,
-    /// Times that values were cut smaller because a device had no room for what one launch needs.
+    /// Times that values were cut smaller because a device had no room for one launch.
     pub smaller_cuts: u64,
     /// Blocks that hold something, on all devices; not reset, like the four below.
     pub blocks: u64,

@@ -24,7 +24,7 @@ pub struct Subject {
     pub shape: Shape,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug)]
 pub enum StepAction {
     /// A program is launched.
@@ -67,7 +67,7 @@ pub struct KernelEvent {
     pub compiled: u32,
     /// Launches, draws or dispatches that it took.
     pub launches: u32,
-    /// What the device ran, where the driver tells.
+    /// The code that the device ran, where the driver tells.
     pub code: Option<Arc<str>>,
 }
 
@@ -87,7 +87,7 @@ impl ElementRange {
     }
 }
 
-/// What is let go of when a step is done.
+/// Memory that is freed after a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Freed {
     /// A value that nothing holds any more, with all its memory.
@@ -96,7 +96,7 @@ pub enum Freed {
     Block(Subject),
 }
 
-/// How much a step does.
+/// The amount of work of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepWork {
     /// Operations on elements.
@@ -105,19 +105,19 @@ pub struct StepWork {
     pub loads: u64,
     /// Elements that are written.
     pub stores: u64,
-    /// Bytes of what is read and written, or moved.
+    /// Bytes that are read and written, or moved.
     pub bytes: u64,
 }
 
-/// What work costs on a device, in nanoseconds.
+/// The prices of work on a device, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Prices {
     pub operation: f64,
-    /// What an operation costs in host memory.
+    /// The price of an operation in host memory.
     pub on_host: f64,
-    /// What an element costs that is read, in operations.
+    /// The price of reading an element, in operations.
     pub load: f64,
-    /// What an element costs that is written, in operations.
+    /// The price of writing an element, in operations.
     pub store: f64,
     pub launch: f64,
     /// Of a small launch whose result is read back.
@@ -138,7 +138,7 @@ impl Prices {
             StepAction::Kernel(_) => self.launch + all * self.operation,
             StepAction::Host(_) => all * self.on_host,
             StepAction::Upload { .. } => bytes as f64 * self.upload,
-            // It waits for what writes the block.
+            // It waits for the launch that writes the block.
             StepAction::Download => self.round_trip + bytes as f64 * self.download,
             StepAction::Import | StepAction::Evict => 0.0,
         };
@@ -150,21 +150,21 @@ impl Prices {
 /// One thing that a flush does.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it does.
+    /// Its action.
     pub what: StepAction,
     /// The driver's name; of a step in host memory, nothing.
     pub driver: &'static str,
-    /// What it reads; of a kernel, from blocks.
+    /// The elements that it reads; of a kernel, from blocks.
     pub reads: Vec<ElementRange>,
-    /// What it writes; nothing where that is part of a block that became no value's.
+    /// The elements that it writes; nothing where their block became no value's.
     pub writes: Vec<ElementRange>,
     /// Whether it writes only some of these elements.
     pub partly: bool,
     /// The value whose memory it writes into, and which is no more then.
     pub in_place_of: Option<Subject>,
-    /// What nothing needs any more after it.
+    /// The values and blocks that are not needed after it.
     pub frees: Vec<Freed>,
-    /// What it does.
+    /// Its amount of work.
     pub work: StepWork,
     /// How long it was expected to take.
     pub expected: Duration,

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Where the text of each flush goes.
 pub type Sink = Box<dyn Fn(&str) + Send>;
 
-/// What an operation of a graph reads.
+/// The source of an operand in a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// One scalar at every point.
@@ -46,20 +46,20 @@ impl Source {
 pub struct GraphNode {
     /// The value.
     pub value: Subject,
-    /// The operation's name with what it knows of axes; of a leaf, what it is.
+    /// The operation's name with its axes; the kind of a leaf.
     pub what: String,
-    /// What it reads; nothing for a leaf.
+    /// Its operands; none for a leaf.
     pub sources: Vec<Source>,
     /// Whether there was nothing to compute: host data, a constant, or computed before.
     pub leaf: bool,
 }
 
-/// What is told of an evaluation: its steps, and between them why they are what they are.
+/// An event of an evaluation: a step, or the reason for the steps that follow.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Something is done.
     Step(Box<Step>),
-    /// An operation of this name was computed while it was recorded, by this driver: what came out.
+    /// An eager operation: dtype and shape of the result, the operation's name, and the driver's.
     AtOnce(DType, Shape, &'static str, &'static str),
     /// A piece was too large for one kernel (or shared by several), so this is evaluated first.
     Cut(Subject),
@@ -72,15 +72,15 @@ pub enum Event {
 /// One evaluation.
 #[derive(Clone, Debug)]
 pub struct Flush {
-    /// What was wanted.
+    /// The wanted value.
     pub value: Subject,
-    /// What was wanted together with it.
+    /// The values that were wanted together with it.
     pub beside: Vec<Subject>,
     /// The first one's positions that were wanted, in C order.
     pub range: Range<usize>,
-    /// What was pending below them, and the leaves of that; operands before operations.
+    /// The pending values below them, and their leaves; operands before operations.
     pub graph: Vec<GraphNode>,
-    /// What was done, in order.
+    /// The actions, in order.
     pub events: Vec<Event>,
     /// From the beginning to the end, on the host's clock.
     pub time: Duration,
@@ -89,7 +89,7 @@ pub struct Flush {
 }
 
 impl Flush {
-    /// What was done, in order.
+    /// The actions, in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> + '_ {
         self.events.iter().filter_map(|event| match event {
             Event::Step(step) => Some(&**step),
@@ -118,7 +118,7 @@ pub(crate) fn graph(roots: &[&Value], mut stored: impl FnMut(&Value)) -> Vec<Gra
             ValueKind::Host(_) => Some("host data".to_string()),
             ValueKind::External(external) => Some(format!("elements of {}", external.0.name())),
             ValueKind::Constant(scalar) => Some(format!("constant {scalar}")),
-            // What was computed has let go of its operands.
+            // A computed value has released its operands.
             ValueKind::Expr { inputs, .. }
                 if value.is_computed() || operands.len() != inputs.len() =>
             {

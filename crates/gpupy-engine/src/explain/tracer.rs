@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// A handle of a context's recorder, with what work costs on a device; clones share the recorder.
+/// A handle of a context's recorder, with the prices of a device; clones share the recorder.
 #[derive(Clone, Default)]
 pub(crate) struct Tracer {
     shared: Arc<SharedTracer>,
@@ -37,12 +37,12 @@ struct SharedTracer {
 struct TracerState {
     sink: Option<Sink>,
     flush: Option<(Flush, Instant)>,
-    /// What is stored: the leaves of the flush, and what its steps wrote.
+    /// The stored values: the leaves of the flush, and the results of its steps.
     living: Vec<(Subject, Weak<Node>)>,
 }
 
 impl TracerState {
-    /// What is gone since this was asked last.
+    /// The values that are gone since the last call.
     fn gone(&mut self) -> Vec<Freed> {
         let gone = self.living.extract_if(.., |(_, node)| node.strong_count() == 0);
         let mut gone: Vec<Subject> = gone.map(|(subject, _)| subject).collect();
@@ -59,7 +59,7 @@ impl TracerState {
         })
     }
 
-    /// Puts what is gone down to the step that was done last.
+    /// Attributes freed values to the step that was done last.
     fn settle(&mut self) {
         let gone = self.gone();
         if let Some(step) = self.last() {
@@ -111,7 +111,7 @@ impl<'v> Doing<'v> {
         self
     }
 
-    /// It reads all of this value, of which the caller holds no handle, if any.
+    /// It reads all of this value, if any; the caller holds no handle of it.
     pub fn reads_named(mut self, value: Option<Subject>) -> Doing<'v> {
         if let Some(value) = value {
             let len = value.shape.iter().product::<usize>();
@@ -149,7 +149,7 @@ impl<'v> Doing<'v> {
         self
     }
 
-    /// What it does, where the extents do not say it.
+    /// Its work, where the extents do not determine it.
     pub fn work(mut self, work: StepWork) -> Doing<'v> {
         self.step.work = work;
         self

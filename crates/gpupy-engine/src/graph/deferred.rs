@@ -17,7 +17,7 @@ pub(crate) struct Deferred {
     pub shapes: SmallVec<[Shape; 2]>,
 }
 
-/// What is done over whole axes.
+/// An operation over whole axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum WholeAxisOp {
     Reduce {

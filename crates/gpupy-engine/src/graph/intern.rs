@@ -17,8 +17,8 @@ struct InternEntry<N> {
     node: Weak<N>,
 }
 
-/// A table of living nodes. What a context computes lies on its devices, so each context has
-/// a table of its own: values of two contexts are two, however equal they look.
+/// A table of living nodes. Results of a context lie on its devices, so each context has a table of its own: equal
+/// values of two contexts are not one.
 pub(crate) struct Interner<N> {
     table: Mutex<HashTable<InternEntry<N>>>,
     /// The reductions that were recorded last.
@@ -49,7 +49,7 @@ impl<N: Interned> Interner<N> {
         self.reductions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The living node of this hash that is what a key says, or a new one.
+    /// The living node of this hash that equals a key, or a new one.
     pub fn find_or_insert<K>(
         &self,
         hash: u64,
@@ -114,7 +114,7 @@ impl<N: Interned> Interner<N> {
         true
     }
 
-    /// Takes in again what it has forgotten.
+    /// Inserts a node again that it has forgotten.
     pub fn remember(&self, hash: u64, node: &Arc<N>) {
         let mut table = self.table();
         if table.find(hash, |e| e.id == node.id()).is_none() {

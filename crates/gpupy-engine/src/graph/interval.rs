@@ -13,7 +13,7 @@ use gpupy_core::{DType, Scalar, for_integer_type};
 pub(crate) enum Bounds {
     /// Of integers and bools: the least and the greatest.
     Whole { low: i128, high: i128 },
-    /// Of floats: likewise, of those that are not NaN; and whether some may be.
+    /// The interval of floats that are not NaN, and whether some may be NaN.
     Real { low: f64, high: f64, nan: bool },
 }
 
@@ -23,7 +23,7 @@ use Bounds::{Real, Whole};
 const ANY: Bounds = Real { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: true };
 
 impl Bounds {
-    /// What a dtype allows; of what is no real number, nothing is said.
+    /// The range of a dtype; unknown for dtypes without real numbers.
     pub fn of_dtype(dtype: DType) -> Bounds {
         let bits = 8 * dtype.size() as u32;
         match dtype {
@@ -42,8 +42,7 @@ impl Bounds {
         Bounds::of_elements(scalar.dtype, &scalar.bytes()[..size]).unwrap_or(ANY)
     }
 
-    /// The least and the greatest of elements; `None` for none, and for dtypes of which nothing is
-    /// said.
+    /// The least and the greatest of elements; `None` for none, and for dtypes without bounds.
     pub fn of_elements(dtype: DType, bytes: &[u8]) -> Option<Bounds> {
         fn whole<T: Copy + Ord + bytemuck::AnyBitPattern + Into<i128>>(
             bytes: &[u8],
@@ -77,7 +76,7 @@ impl Bounds {
         }
     }
 
-    /// Bounds of what is within either.
+    /// The union: bounds of elements within either.
     pub fn union(self, other: Bounds) -> Bounds {
         match (self, other) {
             (Whole { low, high }, Whole { low: l, high: h }) => {
@@ -252,8 +251,7 @@ fn cast(x: Bounds, from: DType, to: DType) -> Option<Bounds> {
         (Real { low, high, nan }, outer @ Whole { low: least, .. }) => {
             let known = matches!(from, DType::F32 | DType::F64) && low <= high;
             let whole = Whole { low: low.trunc() as i128, high: high.trunc() as i128 };
-            // What does not fit, and NaN, become the least of int32 and int64; of other dtypes, what
-            // a rule of their own says.
+            // Numbers that do not fit, and NaN, become the least int32 or int64; other dtypes have rules of their own.
             let kept = matches!(to, DType::I32 | DType::I64);
             match known && whole.is_within(outer) {
                 true if !nan => Some(whole),

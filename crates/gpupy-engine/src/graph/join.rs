@@ -21,7 +21,7 @@ pub(crate) struct Join {
     pub ends: SmallVec<[usize; 4]>,
 }
 
-/// What a walk finds in a join.
+/// The result of a walk's lookup in a join.
 pub(crate) enum JoinLookup {
     /// All points are in one part: its number and its first coordinate.
     Part(usize, usize),
@@ -32,8 +32,8 @@ pub(crate) enum JoinLookup {
 }
 
 impl Join {
-    /// Adds a part. Of one that is a pending join along the same axis its parts are added: reading what was made
-    /// by joining again and again would go through all joins for each part.
+    /// Adds a part. Of one that is a pending join along the same axis its parts are added: otherwise reading an array
+    /// that was made by repeated joins would traverse all joins for each part.
     pub fn push(&mut self, part: Operand, shape: &[usize], operands: &mut SmallVec<[Operand; 3]>) {
         let end = self.ends.last().copied().unwrap_or(0);
         if let (Input::Whole(_), Some(value)) = &part

@@ -9,7 +9,7 @@ use gpupy_core::ir::{Form, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 
-/// What a whole-program form computes from its operands.
+/// The library operation that a whole-program form computes from its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LibraryOp {
     /// Running results along the last axis, of elements and the starts of their chunks.

@@ -61,13 +61,13 @@ impl Passed {
     }
 }
 
-/// What a kernel reads of a value.
+/// The elements that a kernel reads of a value.
 #[derive(Clone)]
 pub(crate) struct PartialRead {
     /// The positions from the first to the last.
     pub reach: Range<usize>,
     points: usize,
-    /// What the walk over them is known by, where it leaves some of them out.
+    /// The key of the walk over them, where it skips some of them.
     scattered: Option<u64>,
 }
 

@@ -27,7 +27,7 @@ pub struct ScalarFunction {
     /// The turns of its loop; 0 without one.
     turns: u32,
     cost: u32,
-    /// What tells it from every other function that was made.
+    /// A number that no other function has.
     number: u32,
 }
 
@@ -142,13 +142,12 @@ impl ScalarFunction {
         &self.program.dests
     }
 
-    /// What it computes.
+    /// Its program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The turns of its loop; 0 without one.
-    /// What tells it from every other function that was made.
+    /// A number that no other function has.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
@@ -204,7 +203,7 @@ fn results(builder: &mut Builder, region: u32, dtypes: &[DType]) -> Vec<u32> {
     (0..).zip(dtypes).map(|(k, dtype)| builder.result(region, k, *dtype)).collect()
 }
 
-/// What a program costs whose loop goes through so many turns.
+/// The cost of a program whose loop takes `turns` turns.
 fn cost(program: &Program, turns: u32) -> u32 {
     let (mut total, mut open) = (0u32, SmallVec::<[u32; 4]>::new());
     for (at, inst) in (0..).zip(&program.insts) {

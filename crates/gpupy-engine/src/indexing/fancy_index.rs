@@ -71,7 +71,7 @@ impl Context {
         self.inner.door.picked_along(array, indices, laid, outside)
     }
 
-    /// The extents of what index arrays name.
+    /// The extents of the result of index arrays.
     pub(crate) fn picked_shape(
         &self,
         array: &Array,

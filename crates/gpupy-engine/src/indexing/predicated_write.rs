@@ -102,19 +102,19 @@ impl Context {
 /// A computation on picked elements, recorded again for all elements.
 struct UnmaskedRecording<'a> {
     recorder: &'a Recorder,
-    /// What the elements were picked by.
+    /// The positions at which the elements were picked.
     positions: ValueId,
     /// Of all elements.
     shape: Shape,
-    /// What was recorded for a value.
+    /// The operands recorded for values.
     known: FxHashMap<ValueId, Operand>,
     /// How many operations one element takes.
     operations: usize,
 }
 
 impl UnmaskedRecording<'_> {
-    /// The values that are computed for `source`, operands first; `None` where it takes many, or what no
-    /// single element is computed from.
+    /// The values that are computed for `source`, operands first; `None` where there are many, or where one reads more
+    /// than one element at each point.
     fn below(&mut self, source: &Value) -> Option<Vec<Value>> {
         let mut found: FxHashMap<ValueId, Value> = FxHashMap::default();
         let mut stack = vec![source.clone()];

@@ -31,7 +31,7 @@ impl Context {
         source: ArrayOrScalar<'_>,
     ) -> Result<()> {
         let shape = self.picked_shape(array, indices, at)?;
-        // What the source has to fit is an array of the picked elements.
+        // The source has to fit an array of the picked elements.
         let target = View { offset: 0, strides: smallvec![0; shape.len()], shape };
         let source = source_of(&array.seen_as(target.clone()), source)?;
         if size_of(&target.shape) == 0 {

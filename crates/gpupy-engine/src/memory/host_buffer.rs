@@ -56,7 +56,7 @@ impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
     ///
     /// # Errors
-    /// - `OutOfMemory`: the system has no more memory, also after it got back what was free.
+    /// - `OutOfMemory`: the system has no more memory, even after the pool was freed.
     pub fn new(len: usize) -> Result<HostBuffer> {
         #[cfg(feature = "guard")]
         if let Some(guarded) = gpupy_core::guard_pages::of_elements(len) {
@@ -113,8 +113,7 @@ impl HostBuffer {
         Ok(made)
     }
 
-    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or what they
-    /// were.
+    /// Gives the memory of a range back to the system, where it was reserved; the bytes are zeros then, or unchanged.
     ///
     /// # Safety
     /// The range is neither read nor written during the call.
@@ -242,7 +241,7 @@ impl Drop for HostBuffer {
         if *self.counts.get_mut() {
             limit::uncount(self.len);
         }
-        // Where accesses are checked, memory goes back to what checks them.
+        // Where accesses are checked, memory goes back to the checker.
         if cfg!(feature = "guard") {
             return;
         }
@@ -289,8 +288,8 @@ pub(crate) fn trim() {
     drop(free);
 }
 
-/// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one
-/// eighth is wasted. `None` for what no address counts.
+/// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one eighth is wasted.
+/// `None` beyond the address space.
 #[inline]
 fn class(len: usize) -> Option<usize> {
     if cfg!(feature = "guard") {

@@ -17,8 +17,8 @@ pub(crate) const COUNTED_FROM: usize = 64 << 10;
 /// The fewest bytes of a value that may go to the disk: its memory is pages of its own then.
 pub(crate) const PAGED_FROM: usize = 4 << 20;
 
-/// Says how many bytes of host memory values may take in this process; 0 for as many as there are. What is there
-/// already stays where it is.
+/// Says how many bytes of host memory values may take in this process; 0 for as many as there are. Memory that is
+/// allocated already stays.
 pub fn set_host_bytes(most: u64) {
     MOST.store(most, Ordering::Relaxed);
 }

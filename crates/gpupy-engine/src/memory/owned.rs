@@ -112,7 +112,7 @@ impl Drop for Owned {
     }
 }
 
-/// How memory of a capacity is allocated; `None` for what no allocator serves.
+/// How memory of a capacity is allocated; `None` for sizes that no allocator serves.
 fn layout(capacity: usize) -> Option<Layout> {
     let align = match capacity {
         _ if capacity >= T.paged_from => 4096,

@@ -22,7 +22,7 @@ pub fn bytes_read() -> u64 {
     BYTES_READ.load(Ordering::Relaxed)
 }
 
-/// What gives the elements of a value, in its C order.
+/// A source of a value's elements, in C order.
 pub trait Reader: Send + Sync {
     /// Reads the elements from `first` on that fill `into`.
     ///
@@ -38,7 +38,7 @@ pub trait Reader: Send + Sync {
     /// How many elements it likes to read at once, at least 1: a multiple of these begins each read but the last.
     fn unit(&self) -> usize;
 
-    /// The name of what is read, for people.
+    /// The name of the source, for people.
     fn name(&self) -> String;
 }
 
@@ -123,7 +123,7 @@ impl Reader for FileReader {
     }
 }
 
-/// By what a file is known to be as it was.
+/// The facts by which a changed file is recognised.
 fn facts(found: &Metadata) -> (u64, Option<SystemTime>) {
     (found.len(), found.modified().ok())
 }

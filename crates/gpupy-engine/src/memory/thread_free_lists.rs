@@ -47,7 +47,7 @@ pub(crate) fn take(capacity: usize) -> Option<Owned> {
     found.ok().flatten()
 }
 
-/// Keeps memory for this thread; gives back what has to go elsewhere.
+/// Keeps memory for this thread; returns memory that has to go elsewhere.
 #[inline]
 pub(crate) fn put(owned: Owned) -> Option<Owned> {
     let capacity = owned.capacity();

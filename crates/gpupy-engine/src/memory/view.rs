@@ -87,7 +87,7 @@ impl View {
         axes.sort_unstable();
         let mut starts: usize = axes.iter().map(|(_, extent)| *extent).product();
         let (mut run, mut joined) = (1, 0);
-        // Of an axis whose step is no longer than what lies between, nothing is left out.
+        // An axis whose stride is no longer than the elements within it has no gaps.
         while let Some((step, extent)) =
             axes.get(joined).filter(|a| a.0 <= run || starts > 4 * most)
         {

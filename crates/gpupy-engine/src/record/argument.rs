@@ -28,7 +28,7 @@ impl Array {
         Ok(Array::with_view(Value::outlined(self.dtype(), &shape), self.layout().clone()))
     }
 
-    /// True where the base reads arguments of what is being recorded, and has no elements.
+    /// True where the base depends on arguments of a recording, and has no elements.
     pub fn is_open(&self) -> bool {
         matches!(self.current().held(), Contents::Value(value) if value.is_open())
     }
@@ -60,9 +60,9 @@ impl Array {
         fits && !current.is_pinned()
     }
 
-    /// Puts what another base has in the place of what this one has: elements of the same dtype and number. They are
-    /// moved, so the other has none afterwards. False, with nothing done, where exports or another base show this
-    /// one's elements, or the other was made with another shape.
+    /// Replaces this base's contents by another's: elements of the same dtype and number. They are moved, so the other
+    /// has none afterwards. False, with nothing done, where exports or another base show this one's elements, or the
+    /// other was made with another shape.
     ///
     /// # Errors
     /// - `Disposed`: the other has none any more.

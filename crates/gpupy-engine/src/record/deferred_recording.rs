@@ -41,7 +41,7 @@ impl Recorder {
         Some(operands.map(|operands| Array::from_value(made(operands))))
     }
 
-    /// What a deferred operation gives of operands whose extents are known.
+    /// The result of a deferred operation on operands whose extents are known.
     ///
     /// # Errors
     /// Those of the operation.

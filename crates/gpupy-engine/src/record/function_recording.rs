@@ -112,7 +112,7 @@ impl FunctionRecording {
         Ok(self.builder.op(Op::Complex, &[re, im]))
     }
 
-    /// What a value is in the program: its operands first, without recursion.
+    /// The instruction of a value in the program: its operands first, without recursion.
     fn value(&mut self, root: &Value) -> Result<u32> {
         let mut open = vec![root.clone()];
         while let Some(value) = open.last().cloned() {

@@ -37,7 +37,7 @@ impl LoweredOperand {
         }
     }
 
-    /// As what an operation over this shape reads.
+    /// This operand as an input of an operation over this shape.
     fn operand(&self, shape: &[usize]) -> Result<Operand> {
         match self {
             LoweredOperand::Scalar(scalar) => Ok((Input::Scalar(*scalar), None)),
@@ -170,7 +170,7 @@ impl Recorded {
         recorder.copy(&array)?.value()
     }
 
-    /// What a step reads, over this shape.
+    /// The input of a step over this shape.
     fn read(
         &self,
         read: &RecordedOperand,
@@ -190,7 +190,7 @@ impl Recorded {
         Ok(LoweredOperand::Array(Array::from_value(value).seen(view)?))
     }
 
-    /// What is read whole.
+    /// An operand that is read whole.
     fn whole(
         &self,
         read: Option<&RecordedOperand>,

@@ -8,7 +8,7 @@
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::deferred::WholeAxisOp;
 use crate::graph::library_op::LibraryOp;
-use crate::graph::reduction_lanes::{Products, folded};
+use crate::graph::tree_lanes::{Products, folded};
 use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
 use gpupy_core::ir::REDUCE_CHUNK;
@@ -118,7 +118,7 @@ impl Recorder {
         }
     }
 
-    /// The sum of few products, of which each pair of factors has a place along the last axis.
+    /// The sum of few products, whose pairs of factors lie along the last axis.
     fn few_products(&self, left: &Array, right: &Array, count: usize) -> Result<Array> {
         let (dtype, last) = (left.dtype(), left.ndim() - 1);
         let Products { multiply, add, wide } = Products::of(dtype);
@@ -214,7 +214,7 @@ fn repeated(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Array> {
     Array::from_bytes(dtype, &ones, element)?.broadcast_to(shape)
 }
 
-/// What changes no element when it is combined with it from the left, if there is such an element.
+/// The left identity of an operation, if it has one.
 fn identity(op: Op, dtype: DType) -> Option<Vec<u8>> {
     let size = dtype.size();
     let complex = matches!(dtype, DType::C64 | DType::C128);

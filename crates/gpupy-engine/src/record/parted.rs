@@ -54,7 +54,7 @@ impl Recorder {
         self.surrounded(old, &cuts, &ranges, written)
     }
 
-    /// A join with what is written in the place of what it has between two coordinates.
+    /// A join with the written elements in place of those between two coordinates.
     fn replaced(
         &self,
         old: &Value,
@@ -95,8 +95,7 @@ impl Recorder {
         let mut shape: Shape = ranges.iter().map(Range::len).collect();
         let mut made = None;
         for axis in cuts.iter().rev() {
-            // What is around the box along this axis: as far as the box of the axes further out, all of those further
-            // in.
+            // The elements around the box along this axis: within the box along the outer axes, all of the inner ones.
             let around = |range: Range<usize>| {
                 let mut view = whole.clone();
                 for (k, own) in ranges.iter().enumerate() {
@@ -163,7 +162,7 @@ impl Parted {
     }
 }
 
-/// What a part of a joined value gives between two coordinates; `None` where that is not known any more.
+/// The elements of a part of a joined value between two coordinates; `None` where they are not known any more.
 fn of_part(old: &Value, join: &Join, part: usize, range: Range<usize>) -> Option<Operand> {
     let ValueKind::Expr { inputs, .. } = &old.0.kind else { return None };
     let operand = old.state().operands.get(part)?.clone();

@@ -28,7 +28,7 @@ pub(crate) struct Recorded {
     results: Vec<(RecordedPlace, Shape)>,
 }
 
-/// What a step reads, and what a result is.
+/// The place of a step's operand, or of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RecordedPlace {
     Argument(u32),
@@ -77,7 +77,7 @@ impl Recorded {
         Ok((Recorded { arguments, leaves, steps, results }, used))
     }
 
-    /// These steps, of which nothing is known.
+    /// A list of these steps.
     pub fn new(
         arguments: Vec<(DType, Shape)>,
         leaves: Vec<Value>,
@@ -118,12 +118,12 @@ impl Recorded {
         &self.steps
     }
 
-    /// What it gives, and the shape in which that is seen: its elements are there in C order, perhaps in another one.
+    /// Its results, each with the shape in which it is seen: the elements lie in C order, perhaps under another shape.
     pub fn results(&self) -> &[(RecordedPlace, Shape)] {
         &self.results
     }
 
-    /// The dtype of what is in a place.
+    /// The dtype of the value in a place.
     pub fn dtype(&self, place: RecordedPlace) -> DType {
         match place {
             RecordedPlace::Argument(number) => self.arguments[number as usize].0,
@@ -207,7 +207,7 @@ impl Recorded {
     }
 }
 
-/// What a scalar operation on scalars gives.
+/// The result of a scalar operation on scalars (constant folding).
 fn folded(step: &RecordedStep, operands: &[Operand]) -> Option<Scalar> {
     let NodeOp::Apply(op) = step.op else { return None };
     let scalar = |(input, _): &Operand| match input {

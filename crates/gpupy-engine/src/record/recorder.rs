@@ -200,7 +200,7 @@ impl Recorder {
         self.value(dtype, view.shape, op, smallvec![(input, Some(value))])
     }
 
-    /// A new base with the elements that an array shows of what lies outside: once they are computed, they are there.
+    /// A new base with the external elements that an array shows: once they are computed, they stay in memory.
     ///
     /// # Errors
     /// - `Disposed`: the array has none any more.
@@ -264,7 +264,7 @@ impl Recorder {
         })?;
         let (shape, operands) = broadcast(args)?;
         let is_outlined = |(_, value): &Operand| value.as_ref().is_some_and(Value::is_outlined);
-        // What is simpler depends on numbers, which may depend on extents.
+        // Simplification depends on numbers, which may depend on extents.
         let made = match operands.iter().any(is_outlined) {
             true => self.recorded(op, dtype, shape.clone(), operands),
             false => self.simplest(op, dtype, &shape, operands),
@@ -296,7 +296,7 @@ impl Recorder {
                 (_, None) => return old,
             }
         }
-        // What a write into open elements becomes depends on extents.
+        // The expression of a write into open elements depends on extents.
         if old.is_outlined() || source.1.as_ref().is_some_and(Value::is_outlined) {
             return self.written(old, dest, source);
         }
@@ -323,7 +323,7 @@ impl Recorder {
     }
 }
 
-/// The shape of operands that broadcast, and what they read over it.
+/// The shape to which operands broadcast, and their inputs over it.
 #[inline]
 pub(super) fn broadcast(args: &[ArrayOrScalar<'_>]) -> Result<(Shape, SmallVec<[Operand; 3]>)> {
     let shape = common_shape(args)?;
@@ -354,7 +354,7 @@ fn common_shape(args: &[ArrayOrScalar<'_>]) -> Result<Shape> {
     Ok(shape)
 }
 
-/// What writing `source` into the view `dest` reads.
+/// The operand of a write of `source` into the view `dest`.
 ///
 /// # Errors
 /// - `Shape`: the source does not broadcast to the view; the words are NumPy's.

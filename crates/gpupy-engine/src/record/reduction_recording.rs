@@ -12,7 +12,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::graph::deferred::WholeAxisOp;
-use crate::graph::reduction_lanes::{FEW, folded};
+use crate::graph::tree_lanes::{FEW, folded};
 use crate::graph::value::{Input, NodeOp, Operand, ValueKind};
 use crate::memory::view::View;
 use crate::record::recorder::Recorder;
@@ -183,7 +183,7 @@ impl Recorder {
         if n <= REDUCE_CHUNK && array.constant().is_none() {
             return self.lanes_by_rows(op, array, &outer, inner).map(Some);
         }
-        // Chunks of whole rows: first each of them, then what comes of them.
+        // Chunks of whole rows: first each of them, then their results.
         let last = outer.iter().rev().copied().find(|axis| extents[*axis] > 1);
         let Some(last) = last.filter(|_| REDUCE_CHUNK.is_multiple_of(width)) else {
             return Ok(None);
@@ -202,8 +202,8 @@ impl Recorder {
         self.reduce(op, &first, &rest, false).map(Some)
     }
 
-    /// A reduction of one chunk: the rows of an axis, or pieces of them that are as wide as the tree has lanes,
-    /// are combined as its lanes are, and then what comes of them along that axis.
+    /// A reduction of one chunk: the rows of an axis, or pieces of them that are as wide as the tree has lanes, are
+    /// combined as its lanes are, and then their results along that axis.
     fn lanes_by_rows(&self, op: Op, array: &Array, outer: &[usize], inner: usize) -> Result<Array> {
         let mut pieces = vec![array.clone()];
         for (removed, axis) in outer.iter().enumerate() {
@@ -250,7 +250,7 @@ impl Recorder {
     }
 }
 
-/// What one step along the last axis gives: its shape, and how.
+/// The result of one step along the last axis: its shape and operation.
 fn stepped(op: Op, rows: &Array) -> (Shape, NodeOp) {
     let mut shape = Shape::from(rows.shape());
     let n = shape.pop().unwrap_or(1);
@@ -285,8 +285,8 @@ fn is_exact(dtype: DType) -> bool {
     !dtype.is_float() && !dtype.is_complex()
 }
 
-/// What the canonical tree gives of so many equal elements, at least one; `None` where the operation does not
-/// combine them. All chunks of a step but the last are equal, so each step combines two.
+/// The result of the canonical tree for `n` equal elements, at least one; `None` where the operation does not combine
+/// them. All chunks of a step but the last are equal, so each step combines two.
 fn of_equals(op: Op, scalar: Scalar, n: usize) -> Option<Scalar> {
     let (dtype, size) = (scalar.dtype, scalar.dtype.size());
     let chunk = |count: usize, element: Scalar, end: Option<Scalar>| -> Option<Scalar> {

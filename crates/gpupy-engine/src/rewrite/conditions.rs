@@ -65,19 +65,19 @@ pub(super) fn same(of: Dtypes) -> bool {
     of.result == of.x && direct(of)
 }
 
-/// A cast whose last step gives what it would give from the start.
+/// A cast of a cast that equals the direct cast.
 pub(super) fn direct(of: Dtypes) -> bool {
     let Dtypes { x, inner, result } = of;
     // Low bits of low bits. A cast to a bool asks for all bits.
     let narrower = inner.is_int() && result.is_int() && result.size() <= inner.size();
-    // What differs from 0 still does: beyond the largest number lies infinity.
+    // A number other than 0 stays so: beyond the largest number lies infinity.
     let nonzero = result == DType::Bool && x.is_int() && inner.is_float();
     let kept = holds(inner, x) && fits_again(of);
     real(of) && (kept || x.is_int() && narrower || nonzero)
 }
 
-/// Whether an integer that becomes a float comes back as if it had not. Floats become small integers
-/// by way of int32, and others by way of int64, where what does not fit loses its bits.
+/// Whether an integer that becomes a float comes back as if it had not. Floats become small integers by way of int32,
+/// and others by way of int64, where numbers that do not fit lose bits.
 fn fits_again(of: Dtypes) -> bool {
     let Dtypes { x, inner, result } = of;
     let small = result.size() < 4 || result == DType::I32;

@@ -24,7 +24,7 @@ use zeros::KnownResult;
 
 type MatchedOperands = SmallVec<[Operand; 3]>;
 
-/// What the names of a row stand for.
+/// The operands that the names of a rule stand for.
 struct RowBindings {
     operands: [Option<Operand>; OPERANDS],
     made: Option<Scalar>,
@@ -80,7 +80,7 @@ pub(crate) trait Rewrite: Sized {
     }
 }
 
-/// What a row gives; `dtype` is the result's.
+/// The result of a rule; `dtype` is the result's.
 fn rewritten(
     to: &impl Rewrite,
     term: &RewriteTerm,
@@ -142,7 +142,7 @@ fn matched(
     (row.when)(bound.dtypes).then_some(bound)
 }
 
-/// Whether an operand may be what a term says: all that is seen without its own operands.
+/// Whether an operand may match a term, as far as can be told without its own operands.
 fn may_be(term: &RewriteTerm, operand: &Operand, shape: &Shape) -> bool {
     match term {
         RewriteTerm::Operand(_) => true,

@@ -14,7 +14,7 @@ use super::conditions::{
 use gpupy_core::Scalar;
 use gpupy_core::op::Op;
 
-/// An expression of a row. What is matched is one operation deep below the outer one.
+/// An expression of a rule. A pattern is at most one operation deep below the outer one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RewriteTerm {
     /// An operand.
@@ -23,9 +23,9 @@ pub(super) enum RewriteTerm {
     Again,
     /// A scalar: this number, as cast to the operand's dtype.
     Number(f64),
-    /// A scalar of which the function makes another, which is `MADE` in the result.
+    /// A scalar that the function maps to another, which is `MADE` in the result.
     Making(fn(Scalar) -> Option<Scalar>),
-    /// What was made.
+    /// The scalar that was made.
     Made,
     /// An operation.
     Of(Op, &'static [RewriteTerm]),
@@ -34,11 +34,11 @@ pub(super) enum RewriteTerm {
 /// One rewrite.
 #[derive(Debug)]
 pub(super) struct RewriteRule {
-    /// The outer operation of what is asked for.
+    /// The outer operation of the pattern.
     pub op: Op,
     /// Its operands, each name once. Of a symmetric operation, scalars stand last.
     pub from: &'static [RewriteTerm],
-    /// What is recorded in its place.
+    /// The replacement.
     pub to: RewriteTerm,
     /// The dtypes for which it is the same.
     pub when: fn(Dtypes) -> bool,

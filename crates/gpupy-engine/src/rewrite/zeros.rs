@@ -17,7 +17,7 @@ use gpupy_core::op_eval;
 use gpupy_core::{DType, Scalar};
 use smallvec::{SmallVec, smallvec};
 
-/// What an operation gives at each point.
+/// The result of an operation at each point.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum KnownResult {
     /// This number.
@@ -26,8 +26,8 @@ pub(super) enum KnownResult {
     Zeros,
 }
 
-/// What an operation gives for operands among which are zeros; `None` where that is not known, or
-/// differs from point to point.
+/// The result of an operation on operands among which are zeros; `None` where it is not known, or differs from point to
+/// point.
 pub(super) fn known(op: Op, dtype: DType, operands: &[Operand]) -> Option<KnownResult> {
     // Functions differ between devices within their bound.
     let zero = |operand: &Operand| is_zeros(operand) || scalar_of(operand).is_some_and(is_zero);

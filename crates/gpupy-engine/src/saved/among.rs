@@ -70,7 +70,7 @@ fn are_told_apart(look: &Look, other: &Look) -> bool {
     let symbols = |look: &Look| -> Vec<(u32, u32)> {
         look.open.iter().map(|symbol| (symbol.wanted, symbol.axis)).collect()
     };
-    // Parts are numbered as they are come upon: what both have before a decision is the same in both.
+    // Parts are numbered in the order of traversal, so those before a decision have equal numbers in both looks.
     let have_parts = look.parts.iter().zip(&other.parts).all(|(one, two)| one == two);
     if symbols(look) != symbols(other) || !have_parts {
         return false;

@@ -25,7 +25,7 @@ pub struct ExtentTerm(pub i64, pub Vec<u8>);
 const DEGREE: usize = 3;
 
 impl Extent {
-    /// What it is where the open extents are these.
+    /// Its value for these open extents.
     ///
     /// # Errors
     /// - `Shape`: it is beyond 64 bits, or names an extent that is not there.
@@ -103,7 +103,7 @@ impl Extent {
     }
 }
 
-/// A product of open extents: which, and what it was each time.
+/// A product of open extents: its factors, and its value in each recording.
 struct ExtentProduct {
     of: Vec<u8>,
     values: Vec<i128>,

@@ -41,7 +41,7 @@ pub struct Saved {
 /// The head of a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Document {
-    /// What the function was called.
+    /// The function's name.
     pub name: String,
     pub looks: Vec<Look>,
     /// Functions of scalars, each with the turns of its loop.
@@ -123,12 +123,12 @@ impl Saved {
         bytes.extend(head);
         bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
         bytes.extend(&self.data);
-        // What is nested too deeply is found here, not when it is needed.
+        // Nesting that is too deep is found here, not at the first call.
         Saved::read(&bytes)?;
         Ok(bytes)
     }
 
-    /// What the function was called.
+    /// The function's name.
     pub fn name(&self) -> &str {
         &self.document.name
     }

@@ -11,17 +11,17 @@ use super::outline::{ConstantLeaf, Outline};
 use gpupy_core::{DType, Result};
 use serde::{Deserialize, Serialize};
 
-/// One way in which a function was called: what its arguments were like, and what it did with them.
+/// A look: one way in which a function was called, with the pattern of its arguments and the operations done with them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// The extents that are open.
     pub open: Vec<Symbol>,
-    /// What follows from them by division: in products they are numbered behind the open ones.
+    /// Quotients of open extents: in products they are numbered behind the open ones.
     pub parts: Vec<ExtentQuotient>,
-    /// By how much at least an open extent is greater than another one: what a program does with both, as slices that
-    /// end at the other's extent, may depend on it.
+    /// The least difference between two open extents: operations on both, such as slices that end at the other's
+    /// extent, may depend on it.
     pub order: Vec<ExtentOrder>,
-    /// What the positional arguments have to be, in their order.
+    /// The patterns of the positional arguments, in their order.
     pub arguments: Vec<ArgumentPattern>,
     /// And the named ones, with their names.
     pub named: Vec<(String, ArgumentPattern)>,
@@ -35,11 +35,11 @@ pub struct Look {
     pub wanted: Vec<InspectedArray>,
     /// Elements that are always the same.
     pub leaves: Vec<ConstantLeaf>,
-    /// What is done between two decisions.
+    /// The operations between two decisions.
     pub segments: Vec<Outline>,
     /// The way through the segments, which begins at the first.
     pub ways: Vec<SegmentCall>,
-    /// What calls leave behind and give.
+    /// The effects and results of calls.
     pub endings: Vec<Ending>,
     /// How many registers segments give.
     pub made: u32,
@@ -67,24 +67,24 @@ pub struct ExtentOrder(pub u8, pub u8, pub i64);
 pub struct ExtentQuotient {
     /// The open extent's number.
     pub of: u8,
-    /// What is added before.
+    /// The number that is added before the division.
     pub plus: i64,
     /// The divisor.
     pub by: i64,
 }
 
 impl ExtentQuotient {
-    /// What it is of this extent.
+    /// Its value for this extent.
     pub fn at(self, extent: i64) -> Option<i64> {
         extent.checked_add(self.plus)?.checked_div_euclid(self.by)
     }
 }
 
-/// A constant of the program: what kind of object it is, and its text, which the front end understands.
+/// A constant of the program: the kind of the object, and its text, which the front end understands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedConstant(pub String, pub String);
 
-/// What an argument has to be.
+/// The pattern that an argument has to match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArgumentPattern {
@@ -132,17 +132,17 @@ pub struct InspectedArray {
     pub writable: bool,
 }
 
-/// What stands for a base.
+/// The register of a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Register {
     /// By its number among the inputs.
     Input(u32),
-    /// By its number among what segments gave.
+    /// By its number among the results of segments.
     Made(u32),
 }
 
-/// A segment on the way, and what comes after it.
+/// A segment on the way, and its continuation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentCall {
     /// The segment's number.
@@ -151,11 +151,11 @@ pub struct SegmentCall {
     pub takes: Vec<Register>,
     /// The number of the first register that it gives.
     pub gives: u32,
-    /// What comes after it.
+    /// Its continuation.
     pub then: AfterSegment,
 }
 
-/// What comes after a segment.
+/// The continuation after a segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AfterSegment {
@@ -172,10 +172,10 @@ pub enum AfterSegment {
     },
 }
 
-/// What a call leaves behind and gives.
+/// The effects and the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
-    /// The inputs that are written, and what they get.
+    /// The inputs that are written, and the sources of their new elements.
     pub writes: Vec<(u32, BaseSource)>,
     /// The bases of new arrays.
     pub bases: Vec<BaseSource>,
@@ -185,11 +185,11 @@ pub struct Ending {
     pub result: SavedResult,
 }
 
-/// What a base gets.
+/// The source of a base's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BaseSource {
-    /// What is in a register.
+    /// The contents of a register.
     Register(Register),
     /// Always the same, by its number among the leaves.
     Leaf(u32),
@@ -218,7 +218,7 @@ pub enum OutputSource {
     Base(u32),
 }
 
-/// What a call gives, with places for arrays.
+/// The result of a call, with places for arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SavedResult {
@@ -253,7 +253,7 @@ impl InspectedArray {
 }
 
 impl Look {
-    /// Refuses a look whose parts name what is not there. Ways lead forward, so each call ends.
+    /// Refuses a look whose parts name missing parts. Ways lead forward, so each call ends.
     ///
     /// # Errors
     /// - `Invalid`: what is wrong.

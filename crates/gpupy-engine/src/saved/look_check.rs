@@ -15,7 +15,7 @@ use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Result};
 use std::sync::Arc;
 
-/// What a base is like: its dtype and how many elements it has.
+/// The kind of a base: its dtype and its number of elements.
 type Like = (DType, usize);
 
 /// A look for known extents, on its way through a call.
@@ -28,10 +28,10 @@ pub(super) struct LookCheck<'l> {
     pub inputs: Vec<Like>,
 }
 
-/// What comes next.
+/// The next visit.
 enum Visit {
     Way(usize),
-    /// Back to before a way: what registers had there.
+    /// Back to the state before a way: the contents of registers there.
     Back(usize, Vec<Option<Like>>),
 }
 
@@ -39,7 +39,7 @@ impl LookCheck<'_> {
     /// Goes through all ways.
     ///
     /// # Errors
-    /// - `Invalid`, `Index`, `Shape`: what does not fit.
+    /// - `Invalid`, `Index`, `Shape`: the part that does not fit.
     pub fn all(&self) -> Result<()> {
         let mut made: Vec<Option<Like>> = vec![None; self.look.made as usize];
         let mut seen = vec![false; self.look.ways.len()];

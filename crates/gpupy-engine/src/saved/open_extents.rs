@@ -30,8 +30,8 @@ enum IntegerSlot<'l> {
     Number(&'l mut SavedScalar),
 }
 
-/// The looks of single ways, of which those that differ in extents alone are one; how many became open ones, and why
-/// others did not.
+/// The looks of single ways, merged where they differ in extents alone; how many became open ones, and why others did
+/// not.
 pub(super) fn joined(looks: &[Look]) -> (Vec<Look>, usize, Option<String>) {
     let mut groups: Vec<(Look, Vec<Look>)> = Vec::new();
     for look in looks.iter().flat_map(Look::single) {
@@ -84,7 +84,7 @@ fn open(group: &[Look]) -> Result<Look, String> {
     let mut group: Vec<Look> = group.to_vec();
     let Some(mut look) = group.first().cloned() else { return Err(String::new()) };
     let mut following = Following::of(&group);
-    // What stands in each slot, in the order in which a look is gone through.
+    // The integers of each slot, in the order of traversal.
     let mut values: Vec<Vec<i64>> = Vec::new();
     let mut scalars: Vec<Vec<Scalar>> = Vec::new();
     for other in &mut group {
@@ -116,7 +116,7 @@ fn open(group: &[Look]) -> Result<Look, String> {
     refused.map_or(Ok(look), Err)
 }
 
-/// Puts what the next slot has behind what it had in other looks.
+/// Appends the integer of the next slot to those of other looks.
 fn put<T>(all: &mut Vec<Vec<T>>, next: &mut usize, value: T) {
     match all.get_mut(*next) {
         Some(known) => known.push(value),
@@ -129,7 +129,7 @@ fn put<T>(all: &mut Vec<Vec<T>>, next: &mut usize, value: T) {
 struct Following {
     open: Vec<Symbol>,
     parts: Vec<ExtentQuotient>,
-    /// What they were in each recording, parts behind the open ones.
+    /// Their values in each recording, parts behind the open ones.
     sizes: Vec<Vec<i64>>,
     found: FxHashMap<Vec<i64>, Option<Extent>>,
 }
@@ -165,7 +165,7 @@ impl Following {
         self.sizes.iter_mut().zip(values).for_each(|(size, value)| size.push(*value));
     }
 
-    /// What was these values in the recordings.
+    /// The extent that had these values in the recordings.
     fn through(&mut self, values: &[i64]) -> Result<Extent, String> {
         if let Some(Some(known)) = self.found.get(values) {
             return Ok(known.clone());

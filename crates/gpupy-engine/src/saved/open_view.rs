@@ -37,7 +37,7 @@ impl OpenView {
         if shape.len() != strides.len() {
             return Err(damaged("shape and strides of a view differ in length"));
         }
-        // Far inside what is computed with later.
+        // Far inside the range of later computations.
         let reach = shape.iter().zip(&strides).try_fold(offset.unsigned_abs(), |reach, (n, s)| {
             reach.checked_add((*n as u64).checked_mul(s.unsigned_abs())?)
         });

@@ -26,11 +26,11 @@ use std::sync::Arc;
 pub struct Outline {
     /// The dtype and the shape of each argument's base.
     pub arguments: Vec<(DType, Vec<Extent>)>,
-    /// What it reads besides, by their numbers among the look's leaves.
+    /// The other values that it reads, by their numbers among the look's leaves.
     pub leaves: Vec<u32>,
-    /// Operations, operands before what reads them.
+    /// Operations, operands before their readers.
     pub steps: Vec<SavedStep>,
-    /// What it gives, each with the shape in which it is seen.
+    /// Its results, each with the shape in which it is seen.
     pub results: Vec<(StepSource, Vec<Extent>)>,
 }
 
@@ -67,7 +67,7 @@ pub enum SavedScalar {
     By(DType, Extent),
 }
 
-/// What a step reads, and what a result is.
+/// The source of a step's operand, or of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepSource {
@@ -75,7 +75,7 @@ pub enum StepSource {
     Argument(u32),
     /// A leaf of the segment.
     Leaf(u32),
-    /// What a step before gave.
+    /// The result of an earlier step.
     Step(u32),
 }
 
@@ -94,17 +94,17 @@ pub enum SavedOperand {
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedStep {
-    /// The dtype of what it gives.
+    /// The dtype of its result.
     pub dtype: DType,
     /// The shape of that.
     pub shape: Vec<Extent>,
-    /// What it does.
+    /// Its action.
     pub does: SavedAction,
     /// Its operands.
     pub reads: Vec<SavedOperand>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SavedAction {
@@ -141,7 +141,7 @@ pub enum SavedAction {
     MatMul(Vec<Extent>, Vec<Extent>),
 }
 
-/// What numbers of a file stand for.
+/// The parts that numbers of a file stand for.
 pub(super) struct FileParts<'f> {
     pub functions: &'f [Arc<ScalarFunction>],
     /// The look's leaves, for these extents.
@@ -210,7 +210,7 @@ impl Outline {
         })
     }
 
-    /// What was recorded, for these extents.
+    /// The recorded expressions, for these extents.
     ///
     /// # Errors
     /// - `Invalid`, `Shape`, `Index`: a part names what is not there, or extents that cannot be.

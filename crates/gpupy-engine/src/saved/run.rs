@@ -47,7 +47,7 @@ impl Look {
                 .all(|ExtentOrder(a, b, least)| at(*a).saturating_sub(at(*b)) >= *least)
     }
 
-    /// The open extents with what follows from them by division.
+    /// The open extents with their quotients.
     ///
     /// # Errors
     /// - `Shape`: one is beyond 64 bits.
@@ -88,8 +88,8 @@ impl super::look::ArgumentPattern {
 }
 
 impl Saved {
-    /// Calls the function with these arrays, of which numbers are such without axes, and gives the arrays of its
-    /// result. Arrays that it writes are written.
+    /// Calls the function with these arrays, where numbers are arrays without axes, and gives the arrays of its result.
+    /// Arrays that it writes are written.
     ///
     /// # Errors
     /// - `Shape`: the function was not recorded for such arrays, or decided otherwise then. Any of an evaluation;

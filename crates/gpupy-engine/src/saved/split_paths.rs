@@ -13,7 +13,7 @@ use super::look::{AfterSegment, BaseSource, Ending, Look, SegmentCall};
 struct Used(Vec<u32>);
 
 impl Used {
-    /// The new number of what had this one.
+    /// The new number of an item with this old one.
     fn number(&mut self, old: u32) -> u32 {
         let known = self.0.iter().position(|used| *used == old);
         known.unwrap_or_else(|| {
@@ -22,7 +22,7 @@ impl Used {
         }) as u32
     }
 
-    /// What is used of a list, in its new order.
+    /// The used items of a list, in their new order.
     fn of<T: Clone>(&self, all: &[T]) -> Vec<T> {
         self.0.iter().filter_map(|old| all.get(*old as usize).cloned()).collect()
     }
@@ -59,7 +59,7 @@ impl Look {
         ends.map(single).collect()
     }
 
-    /// The look of these ways, each with what was decided behind it.
+    /// The look of these ways, each with the decision behind it.
     fn along(&self, chain: &[(usize, Option<bool>)], ending: &Ending) -> Look {
         let (mut segments, mut leaves) = (Used::default(), Used::default());
         let mut ways: Vec<SegmentCall> = Vec::new();
@@ -80,7 +80,7 @@ impl Look {
         let made =
             ways.iter().map(|way| way.gives + segments[way.segment as usize].results.len() as u32);
         let made = made.max().unwrap_or(0);
-        // What was looked at on other ways is looked at, too: it may have been asked for its shape alone.
+        // Arrays that were inspected on other ways are inspected, too: a program may have asked for their shape alone.
         let mut captured = self.captured.clone();
         captured.iter_mut().for_each(|captured| captured.leaf = leaves.number(captured.leaf));
         for segment in &mut segments {

@@ -71,8 +71,8 @@ impl<'c> Writer<'c> {
         self.looks.push(look);
     }
 
-    /// The file of a function with this name. Where extents are to be open, looks that differ in these alone are one;
-    /// how many are so comes back, too, and why others are not.
+    /// The file of a function with this name. Where extents are to be open, looks that differ in these alone are
+    /// merged; gives also how many are merged, and why others are not.
     ///
     /// # Errors
     /// As of reading it: a look names what is not there.
@@ -86,7 +86,7 @@ impl<'c> Writer<'c> {
             let document = Document { name: name.clone(), looks, functions: functions.clone() };
             match Saved::of(document, self.data.clone()) {
                 Ok(saved) => return Ok((saved, opened, why)),
-                // What was found does not hold for other extents than were seen.
+                // The generalisation does not hold for other extents than those seen.
                 Err(error) => {
                     let document = Document { name, looks: self.looks, functions };
                     return Ok((Saved::of(document, self.data)?, 0, Some(error.to_string())));

@@ -1,8 +1,8 @@
 //! The cost model of computing, storing and loading, by which a schedule decides what it recomputes and what it stores.
 //!
 //! Costs are in *operations*: the time of one arithmetic instruction for one element, as a part of a kernel. A function
-//! counts as many as `gpupy_core::op::OpInfo::cost` says. Owns the constants, each with its measurement, and [`Growth`].
-//! Invariant: nothing here changes what is computed, only how often.
+//! counts as many as `gpupy_core::op::OpInfo::cost` says. Owns the constants, each with its measurement, and
+//! [`Growth`]. Invariant: nothing here changes what is computed, only how often.
 //!
 //! Not here: the users of the model. The walker asks for values that are reached in several ways or more often than
 //! they have elements, `rematerialisation.rs` for values that earlier evaluations computed, `horizontal_fusion.rs` for
@@ -17,7 +17,7 @@ use gpupy_core::shape::size_of;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What one operation on one element costs on a device, in nanoseconds.
+/// The cost of one operation on one element on a device, in nanoseconds.
 pub(crate) fn operation_cost(caps: &Capabilities) -> f64 {
     match (caps.host_memory, caps.hardware) {
         (true, _) => T.on_host,
@@ -26,13 +26,13 @@ pub(crate) fn operation_cost(caps: &Capabilities) -> f64 {
     }
 }
 
-/// What launches and transfers cost on a device, in nanoseconds: where the driver has not measured it, as
-/// `T.launch`, and 10 GB/s.
+/// The costs of launches and transfers on a device, in nanoseconds; `T.launch` and 10 GB/s where the driver has not
+/// measured them.
 pub(crate) fn transfer_costs(caps: &Capabilities) -> Costs {
     caps.costs.unwrap_or(Costs { round_trip: T.launch, upload: 0.1, download: 0.1 })
 }
 
-/// What a step of an explanation is priced by.
+/// The prices by which explanations estimate a step.
 pub(crate) fn prices(caps: &Capabilities) -> Prices {
     let Costs { round_trip, upload, download } = transfer_costs(caps);
     Prices {
@@ -57,10 +57,10 @@ pub(crate) fn is_for_strips(space: &[usize]) -> bool {
     size_of(space) >= T.striped_points
 }
 
-/// How many strips there are of kernels that go over so many bytes, if that pays: they read so many of these again, and
-/// so many are given by one and read by another.
+/// The number of strips for kernels that touch `bytes` bytes, if strips pay: `again` of these are read again, and
+/// `in_passing` are results that a later kernel reads.
 pub(crate) fn strips(bytes: usize, again: usize, in_passing: usize, rows: usize) -> Option<usize> {
-    // All that strips give is there until the last: what is given in passing would be let go before.
+    // Results of strips are kept until the last strip; without strips, results on the way would be freed before.
     let pays = again >= T.read_again && in_passing <= bytes / 16;
     let count = (bytes / T.strip).min(rows / T.fewest_strips);
     (pays && count >= T.fewest_strips).then_some(count)
@@ -78,8 +78,8 @@ pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {
     caps.host_memory || caps.hardware || points <= T.chained_in_software
 }
 
-/// Whether reading the elements of other values too at so many points, each of which takes so many operations, and
-/// selecting from them, costs less than launches for each run of points that read one value.
+/// Whether reading the elements of other values too at `points` points, with the operations that each takes, and
+/// selecting from them, costs less than a launch for each run of points that read one value.
 pub(crate) fn is_selected(
     points: usize,
     others: impl Iterator<Item = u64>,
@@ -106,7 +106,7 @@ pub(crate) fn again(
     weight: impl FnOnce(u32) -> u32,
 ) -> u32 {
     let others = accesses as u32 - 1;
-    // What it cost when it was recorded is the most that it costs now.
+    // The cost when it was recorded is an upper bound of the present cost.
     let most = value.0.weight.saturating_mul(others);
     if most <= T.recompute {
         return most;
@@ -119,7 +119,8 @@ pub(crate) fn again(
     if is_apart && again < T.most_apart { 0 } else { again }
 }
 
-/// What is computed where it is needed: at so many points an element of a value of which so many would be stored.
+/// The growth of work when a value is recomputed where it is read: the number of points that compute an element,
+/// against the number of elements that would be stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     pub points: usize,
@@ -132,7 +133,7 @@ impl Growth {
         4 * T.costly
     }
 
-    /// Whether a value may be worth storing, of which no more is known than what it cost when it was recorded.
+    /// Whether a value may be worth storing, judged by its cost when it was recorded.
     pub fn may_pay(value: &Value, points: usize, caps: &Capabilities) -> bool {
         let weight = value.0.weight;
         weight > T.recompute && u64::from(weight).saturating_mul(points as u64) > launch(caps)
@@ -147,8 +148,9 @@ impl Growth {
     }
 }
 
-/// The operations that an element of a value takes now, from what is there or has a kernel of its own; what is
-/// shared counts once, and each join as much as `join`. As many are counted as make a difference: `most`.
+/// The operations that an element of a value takes now, from values that are computed or have a kernel of their own.
+/// Shared operations count once, and each join counts as `join`. Counting stops at `most`, beyond which the number
+/// makes no difference.
 pub(crate) fn weight(
     value: &Value,
     most: u32,

@@ -6,9 +6,9 @@
 //! Not here: the passes (`fusion.rs`, `reduction_groups.rs`, `placement.rs`, `others.rs`), the order of steps
 //! (`ordering.rs`).
 
+use super::engine_device::OpenDevice;
 use super::flush::{Demand, FlushAnalysis};
 use super::fusion::Fates;
-use super::open_device::OpenDevice;
 use super::others::Others;
 use super::pending_graph::PendingGraph;
 use super::placement::{self, DeviceOrder, Sides};
@@ -16,21 +16,21 @@ use super::reduction_groups::ReductionGroups;
 use gpupy_core::driver::Capabilities;
 use std::sync::Arc;
 
-/// What is decided once for an evaluation.
+/// The decisions of an evaluation.
 #[derive(Clone, Default)]
 pub(crate) struct Decided {
-    /// What becomes of its values.
+    /// The fates of its values.
     pub fates: Arc<Fates>,
     /// Which reductions go together.
     pub together: Arc<ReductionGroups>,
     /// Which device computes each value.
     pub sides: Arc<Sides>,
-    /// What it was not asked for, and may compute on the way.
+    /// The values that it was not asked for, and may compute on the way.
     pub others: Arc<Others>,
 }
 
 impl Decided {
-    /// For what is asked of these devices.
+    /// The decisions for a demand on these devices.
     pub fn of(
         demand: &Demand<'_>,
         below: &PendingGraph,

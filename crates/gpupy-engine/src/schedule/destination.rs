@@ -7,7 +7,7 @@ use gpupy_core::ir::Form;
 use gpupy_core::op::Op;
 use smallvec::{SmallVec, smallvec};
 
-/// What becomes of the roots of a walk.
+/// The destinations of the roots of a walk.
 #[derive(Clone, Debug)]
 pub(crate) struct RootDestinations {
     pub form: Form,

@@ -15,12 +15,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What is asked of an engine.
+/// The values that an engine is asked for.
 pub(crate) struct Demand<'d> {
     pub value: &'d Value,
     /// The positions of the value.
     pub range: Range<usize>,
-    /// What will be asked for after it.
+    /// The values that will be asked for next.
     pub next: &'d [Value],
 }
 
@@ -30,12 +30,12 @@ impl<'d> Demand<'d> {
         Demand { value, range, next: &[] }
     }
 
-    /// Whether what is asked for is computed.
+    /// Whether the values are computed.
     pub fn is_met(&self) -> bool {
         self.value.state().computed.covers(self.range.clone())
     }
 
-    /// What is wanted, and what will be.
+    /// The wanted values, and those that will be asked for next.
     pub fn wanted(&self) -> impl Iterator<Item = &'d Value> {
         std::iter::once(self.value).chain(self.next)
     }
@@ -69,41 +69,41 @@ pub(crate) struct PendingValue {
     pub len: usize,
     /// Operations to compute an element from the operands'.
     pub own: u32,
-    /// Operations to compute an element from what is computed, shared ones counted again; saturating.
+    /// Operations to compute an element from computed values, shared ones counted again; saturating.
     pub weight: u32,
-    /// Whether no kernel of what reads it computes it.
+    /// Whether it is never computed inside the kernel of a reader.
     pub stands_alone: bool,
     /// Whether it is not stored unless it has to be, as it would take more memory than there is.
     pub streams: bool,
-    /// Whether it combines what it reads.
+    /// Whether it is a reduction.
     pub reduces: bool,
-    /// Whether anything but what is pending below what is wanted holds it.
+    /// Whether it has handles outside the pending graph.
     pub outlives: bool,
     /// The points of its kernel, where it has one of its own.
     pub points: usize,
-    /// The first of those that are computed together with it in one launch, by its number: mostly itself.
+    /// The number of the first value that one launch computes together with it: usually its own.
     pub first: u32,
-    /// The pending ones among what it reads.
+    /// Its pending operands.
     pub operands: SmallVec<[(u32, ReadPattern); 3]>,
 }
 
-/// The pending values below what is wanted.
+/// The pending values below the wanted ones.
 #[derive(Debug, Default)]
 pub(crate) struct FlushAnalysis {
-    /// Operands before what reads them.
+    /// The nodes, operands before their readers.
     pub nodes: Vec<PendingValue>,
     /// The number of each.
     pub numbers: FxHashMap<ValueId, u32>,
     /// The values that were computed before, and that nothing but this holds.
     pub unheld: Vec<ValueId>,
-    /// What is wanted, each with the first that one launch may compute together with it.
+    /// The wanted values, each with the first value that one launch may compute together with it.
     pub wanted: SmallVec<[(u32, u32); 2]>,
     /// Which reductions go together.
     pub together: ReductionGroups,
 }
 
 impl FlushAnalysis {
-    /// The pending values below what is asked for, for a device of these capabilities.
+    /// The analysis of the pending values below a demand, for a device of these capabilities.
     pub fn of(demand: &Demand<'_>, below: &PendingGraph, caps: &Capabilities) -> FlushAnalysis {
         let most = caps.max_dests;
         let mut nodes: Vec<PendingValue> = Vec::with_capacity(below.values.len());

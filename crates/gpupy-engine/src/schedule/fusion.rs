@@ -48,7 +48,7 @@ impl Readers {
     }
 }
 
-/// What becomes of a pending value.
+/// The fate of a pending value: fused into its readers' kernels, or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// One kernel computes it in passing, and nothing else holds it.
@@ -61,12 +61,12 @@ pub(crate) enum Fate {
     Stored,
 }
 
-/// What becomes of the pending values of a flush.
+/// The fates of the pending values of a flush.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
     numbers: FxHashMap<ValueId, u32>,
     fates: Vec<Fate>,
-    /// What is stored, or was before, and nothing needs when the flush is done; in order.
+    /// The values that are stored, or were before, and that are not needed after the flush; in order.
     unheld: Vec<ValueId>,
 }
 
@@ -117,7 +117,7 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
     for (wanted, first) in &flush.wanted {
         readers[*wanted as usize] = of_its_own(flush, *first);
     }
-    // Readers before what they read.
+    // Readers before their operands.
     for number in (0..flush.nodes.len() as u32).rev() {
         let node = &flush.nodes[number as usize];
         let mut own = readers[number as usize];
@@ -172,8 +172,8 @@ fn of_parts(
     }
 }
 
-/// Whether a value may be stored for what reads it: not if it is computed in no kernel of another anyway, nor if it is
-/// more than memory holds and cheap.
+/// Whether a value may be stored for its readers: not if it is never computed inside other kernels, nor if it is cheap
+/// and larger than memory.
 fn may_be_stored(node: &PendingValue) -> bool {
     !node.stands_alone && (!node.streams || node.weight > T.streamed)
 }
@@ -238,13 +238,13 @@ mod tests {
         FlushAnalysis { nodes, wanted, ..FlushAnalysis::default() }
     }
 
-    /// The numbers of what has a fate.
+    /// The numbers of the values with a fate.
     fn all_of(flush: &FlushAnalysis, fate: Fate) -> Vec<ValueId> {
         let fates = (0..).zip(fates(flush));
         fates.filter(|(_, own)| *own == fate).map(|(number, _)| number).collect()
     }
 
-    /// The numbers of what is stored where the last of these is wanted.
+    /// The numbers of the values that are stored if the last of these is wanted.
     fn stored_of(mut nodes: Vec<PendingValue>) -> Vec<ValueId> {
         number(&mut nodes);
         stored_of_numbered(nodes)
@@ -340,7 +340,7 @@ mod tests {
         let mut rows = sum(true);
         rows[1].points = LEN / 2;
         assert_eq!(stored_of(rows), [0u64; 0]);
-        // Not what a map reads.
+        // The operand of a map is not stored.
         assert_eq!(
             stored_of(vec![PendingValue { outlives: true, ..map(1, &[]) }, map(2, &[0])]),
             [0u64; 0]

@@ -88,7 +88,7 @@ struct Halo {
     margins: Shape,
 }
 
-/// The halos of an evaluation, and of those that pause.
+/// The halos of an evaluation, and of paused ones.
 #[derive(Default)]
 pub(crate) struct Halos(RefCell<Vec<Halo>>);
 
@@ -136,8 +136,8 @@ impl Halos {
     }
 }
 
-/// A value, going on around its ends for a margin along each axis. Its place among all values is behind its own
-/// and before its rotations', which are what reads it.
+/// A value, extended around its ends by a margin along each axis. Its rank is behind the value's and before those of
+/// the rotations, which read it.
 fn extended(value: &Value, margins: &[usize]) -> Value {
     let mut whole = value.clone();
     let place = value.order().0 + 1;

@@ -14,7 +14,7 @@
 use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::program::kernel::Marks;
 use crate::schedule::walk::{Child, FusionWalk, Role, Start, WalkNode, nodes_of};
 use crate::thresholds::T;
@@ -30,7 +30,7 @@ struct Candidate {
     is_wanted: bool,
 }
 
-/// A value with those that are computed almost for free beside a tile of it, and the walk of all, if there are any.
+/// A value with its siblings, and the walk of all of them; `None` where there are no siblings.
 pub(crate) fn beside(
     device: &OpenDevice,
     walk: &FusionWalk,
@@ -58,7 +58,7 @@ fn is_alike(device: &OpenDevice, other: &Value, value: &Value, tile: &Tile) -> b
         && !device.is_there(other, tile.range.clone())
 }
 
-/// What may be siblings of a value whose tile this walk computes.
+/// The candidates for siblings of a value whose tile this walk computes.
 fn candidates(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Vec<Value> {
     let size = walk.nodes.len();
     if size < T.recompute as usize
@@ -117,7 +117,7 @@ fn with_siblings(
     Some((std::iter::once(value.clone()).chain(others).collect(), together?))
 }
 
-/// What a root of a walk takes: the operations that compute it, and the nodes that it reads from blocks.
+/// The cone of a root of a walk: the operations that compute it, and the nodes that it reads from blocks.
 fn below(walk: &FusionWalk, root: &Child, seen: &mut Marks) -> (Vec<u32>, Vec<u32>) {
     seen.clear(walk.nodes.len());
     let (mut operations, mut loads) = (Vec::new(), Vec::new());
@@ -170,9 +170,8 @@ fn operations(walk: &FusionWalk) -> impl Iterator<Item = ValueId> + '_ {
     walk.nodes.iter().filter(computes).map(|node| node.value.id())
 }
 
-/// What the map of a reduction (the value) computes at great cost and another pending expression wants as well, a
-/// second reduction of it for one that is not computed beside it, with the positions that the map reads: computed by
-/// itself, it is there for both.
+/// The costly operand that a reduction's map shares with another pending expression (such as a second reduction that is
+/// not computed beside it), with the positions that the map reads. Computed by itself, it serves both.
 pub(crate) fn costly_for_others(
     walk: &FusionWalk,
     device: &OpenDevice,

@@ -12,7 +12,7 @@ use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{FusionWalk, Role};
@@ -36,15 +36,15 @@ pub(crate) struct TakenOperand {
     tile: Tile,
     /// The operands of the heir, taken out of it: another handle of the heir could read them.
     operands: OperandAccesses,
-    /// What is between the two, and cannot be found any more.
+    /// The values between the two, which cannot be found any more.
     between: SmallVec<[Value; 2]>,
 }
 
 type OperandAccesses = SmallVec<[Option<Value>; 3]>;
 
 impl TakenOperand {
-    /// The operand at this place, whose block an heir takes for its one tile; what the heir is computed from is out of
-    /// reach from now on.
+    /// The operand at this place, whose block an heir takes for its one tile; the heir's operands are taken out of it
+    /// from now on.
     pub fn of(operand: usize, value: Value, heir: Value, tile: Tile) -> TakenOperand {
         let operands = std::mem::take(&mut heir.state().operands);
         TakenOperand { operand, value, heir, tile, operands, between: SmallVec::new() }
@@ -57,7 +57,7 @@ impl TakenOperand {
             device.hand_over(&self.value, &self.heir, &self.tile);
             self.value.state().computed.remove(all.clone());
             self.heir.mark_computed(all);
-            // After a pause, a step is found again by what it is computed from, and that by the same.
+            // After a pause, a step is found again by its operands, and these by theirs.
             if self.heir.keeps_operands() && self.value.keeps_operands() {
                 self.give_back();
             }
@@ -155,7 +155,7 @@ impl Partition {
             known[at].1 = handles;
             at += 1;
         }
-        // What holds others is newer than they are.
+        // A holder is newer than the values that it holds.
         known.sort_unstable_by_key(|(node, _)| {
             Reverse(self.walk.nodes[*node as usize].value.order())
         });
@@ -172,7 +172,7 @@ impl Partition {
     }
 }
 
-/// How what is written into part of a value reads that value.
+/// How an assigned expression reads the value that it is written into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SelfReads {
     /// Not at all.
@@ -230,7 +230,7 @@ impl FusionWalk {
         }
         inner.sort_unstable_by_key(|value| value.order());
         inner.dedup_by_key(|value| value.order());
-        // What reads the old value, directly or not: operands come before what they are operands of.
+        // The values that read the old one, directly or not: operands come before their readers.
         let mut between: Vec<&Value> = vec![&old];
         let mut known: FxHashSet<ValueId> = [old.id()].into_iter().collect();
         for value in inner {
@@ -257,8 +257,8 @@ fn allows(caps: &Capabilities, kernel: &Kernel) -> bool {
     caps.in_place && caps.host_memory && kernel.program.form == Form::Map
 }
 
-/// Whether a kernel that gives all of a value might write into one of its operands, of which it is known whether
-/// something holds them.
+/// Whether a kernel that gives all of a value might write into one of its operands, given which of them have other
+/// handles.
 pub(crate) fn may_take(
     caps: &Capabilities,
     kernel: &Kernel,
@@ -269,12 +269,12 @@ pub(crate) fn may_take(
     allows(caps, kernel) && (0..kernel.operands.len()).any(is_taken)
 }
 
-/// Whether a tile is all of a value of which nothing is computed yet.
+/// Whether a tile is all of a value that is not computed yet.
 fn is_new(value: &Value, tile: &Tile) -> bool {
     tile.range == (0..value.len()) && value.state().computed == Ranges::default()
 }
 
-/// Whether an operand is of the value's kind, and each point reads only what it writes.
+/// Whether an operand is of the value's kind, and each point reads only the element that it writes.
 fn fits(kernel: &Kernel, operand: usize, value: &Value) -> bool {
     let (candidate, part) = &kernel.operands[operand];
     let is_alike = |access: u32| kernel.accesses[access as usize] == kernel.dests[0];

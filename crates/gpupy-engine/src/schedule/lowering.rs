@@ -12,7 +12,7 @@
 use crate::explain::trace::operation;
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::operation_lowering::{
     LoweredProgram, LoweredSteps, OperationLowering, method_dtype,
 };
@@ -54,7 +54,7 @@ impl OpenDevice {
         self.lack(value, op, inputs, &value.state().operands).is_none()
     }
 
-    /// What an operation needs that this device lacks: a dtype, a form, or the operation itself.
+    /// The feature of an operation that this device lacks: a dtype, a form, or the operation itself.
     pub fn lack(
         &self,
         value: &Value,
@@ -155,7 +155,7 @@ impl OpenDevice {
             Method::Native => return OperationLowering::Native,
             Method::Lowered(program) => Some(program),
             Method::Absent => {
-                // What a kernel takes may have branches; what is cut is straight.
+                // A program inside one kernel may have branches; one that is cut is straight-line.
                 let branching =
                     functions::branching(op, dtype).and_then(|p| self.translate(p, own));
                 if let Some(lowered) = branching.map(|program| self.lowered(program))
@@ -259,7 +259,7 @@ impl OpenDevice {
 }
 
 /// The last operation on the way to a result of a straight-line program on a value's operands, with the others as
-/// values before it. They belong to the one walk that asks: another makes them again, but for those that are kept.
+/// values before it. These belong to the walk that asks; another walk makes them again, except for those that are kept.
 pub(crate) fn expand(
     whole: &Value,
     (program, result): (&Program, u32),

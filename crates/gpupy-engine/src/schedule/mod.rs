@@ -7,7 +7,7 @@
 //!
 //! A [`FusionWalk`](walk::FusionWalk) is the expression that a step needs, from the value down to computed ones;
 //! `cost.rs` has the prices. An [`OperationLowering`](operation_lowering::OperationLowering) is how an
-//! [`OpenDevice`](open_device::OpenDevice) does an operation (`lowering.rs`). A [`Partition`](partition::Partition)
+//! [`OpenDevice`](engine_device::OpenDevice) does an operation (`lowering.rs`). A [`Partition`](partition::Partition)
 //! cuts a walk into pieces that fit the device; each becomes a kernel (`program/`), which goes to a
 //! [`Destination`](destination::Destination).
 //!
@@ -24,6 +24,7 @@ pub(crate) mod commands;
 pub(crate) mod cost;
 pub(crate) mod decided;
 pub(crate) mod destination;
+pub(crate) mod engine_device;
 pub(crate) mod flush;
 pub(crate) mod fusion;
 pub(crate) mod halo;
@@ -32,7 +33,6 @@ pub(crate) mod in_place;
 pub(crate) mod lowering;
 mod need;
 mod once;
-pub(crate) mod open_device;
 pub(crate) mod operation_lowering;
 pub(crate) mod ordering;
 mod others;

@@ -6,8 +6,8 @@
 //! Not here: cutting a piece that does not fit (`partition.rs`).
 
 use crate::memory::access;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::once::Once;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::program::emit;
@@ -19,7 +19,7 @@ use gpupy_core::ir::{Form, LOOP_STEPS};
 use gpupy_core::shape::contiguous_strides;
 
 impl Partition {
-    /// The upper bound of what the piece below a node needs: its own and its children's.
+    /// The upper bound of the needs of the piece below a node: its own and its children's.
     pub(super) fn add_up(&mut self, device: &OpenDevice, node: u32) {
         if self.collapsed[node as usize] {
             return;
@@ -65,7 +65,7 @@ impl Partition {
         self.size[node as usize] = size;
     }
 
-    /// What an operation needs, whatever its operands, and how many operations it is.
+    /// The needs of an operation without its operands, and the number of its operations.
     fn own_need(&self, device: &OpenDevice, applied: &Applied, node: u32) -> (Resources, u32) {
         let op = match applied {
             Applied::Op(op) => *op,

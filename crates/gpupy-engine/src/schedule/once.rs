@@ -4,10 +4,10 @@
 
 use smallvec::{SmallVec, smallvec};
 
-/// Nodes whose need is counted once in the sum that another's is: loads, and what several nodes read. Beside a sum that
-/// counts one as well it is taken off, so that the bound of what reads the same again and again is near what it needs.
-/// Not all of them are known: looking for more would cost more than it saves. Of a shared node, what is below it is not
-/// named; so each is a term of its own.
+/// Shared nodes of a sum of needs, which it counts once: loads, and nodes with several readers. When two sums are
+/// added, a node in both is subtracted once, so that the bound of an expression that reads a node many times is near
+/// its true need. Only some are listed: looking for more would cost more than it saves. Nodes below a shared node are
+/// not listed; so each is a term of its own.
 #[derive(Clone, Default)]
 pub(crate) struct Once(SmallVec<[u32; 4]>);
 
@@ -31,7 +31,7 @@ impl Once {
         }
     }
 
-    /// The sum is what a program takes, in which shared nodes are no terms any more; loads are.
+    /// The sum becomes the need of a whole program, in which loads are terms, but shared nodes are not.
     pub fn of_program(&mut self, loads: impl Fn(u32) -> bool) {
         self.0.retain(|part| loads(*part));
     }

@@ -42,9 +42,9 @@ pub(crate) enum OperationLowering {
 /// A program in the place of an operation.
 pub(crate) struct LoweredProgram {
     pub program: Program,
-    /// What it needs at most, without its operands.
+    /// An upper bound of its needs, without its operands.
     pub need: Resources,
-    /// How many operations it has.
+    /// The number of its operations.
     pub operations: u32,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct LoweredProgram {
 #[derive(Default)]
 pub(crate) struct LoweredSteps {
     kept: FxHashMap<TopologicalRank, Value>,
-    /// The living steps of chains: those that say the same are one.
+    /// The living steps of chains; equal steps are one.
     made: Arc<Expressions>,
     /// Those that say the same as one that stands for another value, by the value that they stand for.
     apart: RefCell<FxHashMap<ValueId, Arc<Expressions>>>,
@@ -101,7 +101,7 @@ impl LoweredSteps {
         made(&apart, operands)
     }
 
-    /// Keeps what a walk leaves.
+    /// Keeps the steps of a walk.
     pub fn keep(&mut self, walk: &FusionWalk) {
         self.kept.extend(steps_of(walk).map(|step| (step.order(), step.clone())));
     }
@@ -129,10 +129,10 @@ fn steps_of(walk: &FusionWalk) -> impl Iterator<Item = &Value> {
     walk.nodes.iter().map(|node| &node.value).filter(is_step)
 }
 
-/// The ways that were found.
+/// The lowerings that were found.
 pub(crate) type OperationLowerings = RefCell<FxHashMap<(Op, DType), OperationLowering>>;
 
-/// How functions are done.
+/// The lowerings of functions.
 pub(crate) type FunctionLowerings = RefCell<FxHashMap<Fingerprint, OperationLowering>>;
 
 /// The dtype by which a driver is asked for a method: the first value operand's (see

@@ -10,8 +10,8 @@
 
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::in_place;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::placement::ValuePlacement;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
@@ -29,12 +29,12 @@ pub(crate) struct Ordered {
     /// The rank of the device.
     pub rank: usize,
     pub step: TileStep,
-    /// What is there when it is done.
+    /// The elements that are computed when it is done.
     pub gives: GivenElements,
 }
 
 impl Ordered {
-    /// Its kernel and what that gives, where it is one kernel for a new tile.
+    /// Its kernel and the result, if the step is one kernel for a new tile.
     fn row_kernel(&self) -> Option<RowKernel<'_>> {
         let TileStep::Kernels(kernels) = &self.step else { return None };
         let all = self.tile.range.clone();
@@ -44,20 +44,20 @@ impl Ordered {
     }
 }
 
-/// What is done next.
+/// The next action.
 pub(crate) enum Next {
     Step(Box<Ordered>),
     /// Steps of one kernel each, strip by strip.
     Strips(Vec<Ordered>, Strips),
 }
 
-/// What is wanted, for a step or for the flush.
+/// A wanted tile, for a step or for the flush.
 struct WantedTile {
     value: Value,
     range: Range<usize>,
     /// The rank that asks for it.
     asking: usize,
-    /// The step of one of its tiles, which follows what is wanted above it.
+    /// The step of one of its tiles, which follows the wanted tiles above it.
     waiting: Option<Ordered>,
 }
 
@@ -69,10 +69,10 @@ pub(crate) struct Failed {
     pub rank: usize,
 }
 
-/// The steps that compute what is wanted.
+/// The steps that compute the wanted values.
 pub(crate) struct Schedule {
     root: (Value, Range<usize>),
-    /// What no step is known for yet; what is needed first lies above what needs it.
+    /// The wanted tiles without a known step: a stack, in which a need lies above the step that needs it.
     wanted: Vec<WantedTile>,
     /// The steps that are known and not done.
     steps: VecDeque<Ordered>,
@@ -108,13 +108,13 @@ impl Schedule {
         self.want(needs, asking);
     }
 
-    /// Whether what is wanted is computed.
+    /// Whether the wanted values are computed.
     pub fn is_done(&self) -> bool {
         let (value, range) = &self.root;
         value.state().computed.covers(range.clone())
     }
 
-    /// What there is to do next.
+    /// The next action.
     pub fn next(
         &mut self,
         devices: &mut [Option<OpenDevice>],
@@ -126,7 +126,7 @@ impl Schedule {
             return Some(Next::Strips(steps, strips));
         }
         let Some(next) = self.steps.pop_front() else {
-            // What was promised is computed.
+            // The promised tiles are computed.
             devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
             return None;
         };
@@ -139,7 +139,7 @@ impl Schedule {
         let rank = self.steps.front().filter(|_| self.in_strips)?.rank;
         let device = devices.get(homes.order.devices[rank])?.as_ref()?;
         let alike = self.steps.iter().take_while(|next| next.rank == rank);
-        // What writes into memory that it reads had better do so: new memory costs more than reading twice.
+        // A step that can write in place should do so: new memory costs more than reading twice.
         let is_unheld = |value| device.fates.is_unheld(value);
         let is_new = |given: &RowKernel<'_>| {
             !in_place::may_take(&device.caps, given.kernel, given.value, is_unheld)
@@ -157,7 +157,7 @@ impl Schedule {
     /// # Errors
     /// - `DeviceLost`: a device is no longer open.
     ///
-    /// Where there is no step for a tile, what the device says about it.
+    /// Where there is no step for a tile, the device's error.
     pub fn look_ahead(
         &mut self,
         devices: &mut [Option<OpenDevice>],
@@ -174,7 +174,7 @@ impl Schedule {
                 self.nodes -= ready.step.nodes();
                 let position = homes.order.devices[ready.rank];
                 let device = devices.get(position).and_then(Option::as_ref);
-                // What was found meanwhile may give what it computes itself: then it is found once more.
+                // A step found meanwhile may compute a tile of this one: then this one is found once more.
                 if device.is_some_and(|device| !ready.step.is_outdated(device)) {
                     self.follow(devices, ready);
                 }
@@ -197,7 +197,7 @@ impl Schedule {
                         self.follow(devices, ordered);
                         continue;
                     }
-                    // What waits far below would take much memory: it is found once more then.
+                    // A step that waits far below would hold much memory: it is dropped, and found once more later.
                     if self.nodes <= T.ordered_nodes {
                         self.nodes += ordered.step.nodes();
                         top.waiting = Some(ordered);

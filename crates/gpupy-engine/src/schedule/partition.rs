@@ -12,8 +12,8 @@
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::once::Once;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
 use crate::schedule::program::plan_cache::WalkPlan;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};
@@ -26,10 +26,10 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-/// A step that is possible, or what must be computed before it is.
+/// A step that is possible, or the tiles that must be computed before it.
 pub(crate) type Possible<T> = std::result::Result<T, Needs>;
 
-/// What one launch computes of a walk.
+/// The nodes of a walk that one launch computes.
 pub(crate) struct KernelPiece {
     /// The node whose own tile it fills; `None`: the walk's roots, which go where the walk does.
     pub node: Option<u32>,
@@ -40,7 +40,7 @@ pub(crate) struct KernelPiece {
 /// A walk, and the pieces that it is cut into.
 pub(crate) struct Partition {
     pub walk: FusionWalk,
-    /// What is to be launched, the next one first.
+    /// The pieces to be launched, the next one first.
     pub pieces: VecDeque<KernelPiece>,
     /// Nodes that have pieces of their own, before which nothing reads them: they count as leaves.
     pub(super) collapsed: Vec<bool>,
@@ -51,9 +51,9 @@ pub(crate) struct Partition {
     /// The nodes of the piece looked at last.
     pub(super) marks: Marks,
     pub(super) need: Vec<Resources>,
-    /// What each need counts once.
+    /// The shared nodes that each need counts once.
     pub(super) once: Vec<Once>,
-    /// Nodes whose need is another than what those above have counted.
+    /// Nodes whose need differs from the one that the nodes above have counted.
     pub(super) changed: Vec<bool>,
     /// The signature of the node that was collapsed last to make a piece fit.
     last_cut: Option<u64>,
@@ -68,7 +68,7 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// A walk of which nothing is cut yet; the last one was cut at a node of this signature.
+    /// A walk that is not cut yet; the last one was cut at a node of this signature.
     pub fn new(walk: FusionWalk, last_cut: Option<u64>) -> Partition {
         Partition {
             walk,
@@ -88,7 +88,7 @@ impl Partition {
         }
     }
 
-    /// Makes room for what is noted of nodes, which a walk that is one piece as it was mostly does without.
+    /// Makes room for notes on nodes; a walk that stays one piece usually needs none.
     fn make_room(&mut self) {
         let count = self.walk.nodes.len();
         if self.size.len() != count {
@@ -199,7 +199,7 @@ impl Partition {
         nodes_of(&self.walk.roots).all(|root| !self.collapsed[root as usize])
     }
 
-    /// Takes what several roots read out of the last piece, if there is such a node that is costly: the largest.
+    /// Takes a node that several roots read out of the last piece: the largest one, if it is costly.
     ///
     /// # Errors
     /// As of a cut.
@@ -228,7 +228,7 @@ impl Partition {
         largest.map(|(_, node)| node)
     }
 
-    /// Cuts again, as the device did not take the next piece: at its last waypoint, and what is behind it anew.
+    /// Cuts again, as the device did not take the next piece: at its last waypoint, and anew behind it.
     ///
     /// # Errors
     /// - `Refused` or what it was refused for: it is a single operation.
@@ -272,7 +272,7 @@ impl Partition {
         })
     }
 
-    /// Finds what the piece below a node needs, and makes it fit.
+    /// Finds the needs of the piece below a node, and makes it fit.
     fn settle(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
         self.add_up(device, node);
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
@@ -298,7 +298,8 @@ impl Partition {
                 self.add_up(device, *above);
                 self.changed[*above as usize] = true;
             }
-            // It counts as large as before, so that what others read of it is stored rather than computed again.
+            // Its size stays as before, so that operands that other pieces share with it are stored rather than
+            // recomputed.
             let size = self.size[node as usize];
             self.add_up(device, node);
             self.size[node as usize] = size;
@@ -351,7 +352,7 @@ impl Partition {
         path
     }
 
-    /// What a node and the nodes two steps below do.
+    /// A hash of the operations of a node and of the nodes two steps below.
     fn signature(&self, node: u32) -> u64 {
         let mut hash = FxHasher::default();
         let mut level: SmallVec<[u32; 9]> = SmallVec::from_slice(&[node]);
@@ -475,7 +476,7 @@ impl Partition {
         self.collapsed[node as usize] || matches!(role, Role::Leaf | Role::Table)
     }
 
-    /// What a node computes, for messages.
+    /// A description of a node, for messages.
     fn describe(&self, node: u32) -> String {
         let node = &self.walk.nodes[node as usize];
         let name = match &node.role {

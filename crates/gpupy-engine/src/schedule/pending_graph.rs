@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What an operation reads in one of its places.
+/// The source of one input of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum InputSource {
     Scalar,
@@ -23,15 +23,15 @@ pub(crate) enum InputSource {
     Leaf(u32),
 }
 
-/// What each value reads, in the order of its inputs.
+/// The sources of each value, in the order of its inputs.
 pub(crate) type GraphReads = Vec<SmallVec<[InputSource; 3]>>;
 
-/// The pending values below what is wanted.
+/// The pending values below the wanted ones.
 #[derive(Default)]
 pub(crate) struct PendingGraph {
-    /// Operands before what reads them.
+    /// The values, operands before their readers.
     pub values: Vec<Value>,
-    /// The computed ones among what they read, in the order in which they are come upon, from what is wanted down.
+    /// Their computed operands, in the order in which a traversal from the wanted values finds them.
     pub leaves: Vec<Value>,
     /// The number of each value, and of each leaf.
     pub numbers: FxHashMap<ValueId, InputSource>,
@@ -52,10 +52,10 @@ impl PendingGraph {
         for value in wanted.filter(|value| !value.is_computed()) {
             below.see(value);
         }
-        // What it counts is at least what there is, where nothing is shared.
+        // The weight is at least the number of values, where none is shared.
         let likely = below.values.iter().map(|value| value.0.weight as usize).sum::<usize>();
         below.make_room(likely.min(T.likely_nodes));
-        // The handles that are known of: in the lists here, and of what reads it.
+        // The known handles: those in the lists here, and those of readers.
         let (mut handles, mut leaf_handles) = (Vec::new(), Vec::new());
         let mut next = 0;
         while next < below.values.len() {
@@ -93,7 +93,7 @@ impl PendingGraph {
         self.is_new.reserve(likely);
     }
 
-    /// The number of what is read, which is its next where it was not seen before.
+    /// The number of an operand, which is a new one at the first visit.
     fn see(&mut self, value: &Value) -> InputSource {
         let (values, leaves) = (&mut self.values, &mut self.leaves);
         *self.numbers.entry(value.id()).or_insert_with(|| {
@@ -106,12 +106,12 @@ impl PendingGraph {
         })
     }
 
-    /// Puts operands before what reads them.
+    /// Puts operands before their readers.
     fn sort(&mut self) {
         let count = self.values.len();
         let mut order: Vec<(TopologicalRank, u32)> =
             self.values.iter().map(Value::order).zip(0..count as u32).rev().collect();
-        // Mostly they are in order but for a few: what is made last is seen first.
+        // Usually they are nearly in order, as newer values are visited first.
         order.sort();
         let mut places = vec![0; count];
         (0..).zip(&order).for_each(|(place, (_, number))| places[*number as usize] = place);
@@ -123,7 +123,7 @@ impl PendingGraph {
         self.numbers.values_mut().for_each(moved);
         self.reads.iter_mut().flatten().for_each(moved);
         for place in 0..count {
-            // What stands here goes where it belongs, until what belongs here has come.
+            // Swaps the value here to its place, until the one that belongs here has come.
             while places[place] as usize != place {
                 let to = places[place] as usize;
                 self.values.swap(place, to);

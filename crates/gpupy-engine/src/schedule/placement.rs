@@ -13,7 +13,7 @@
 use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::schedule::cost::{operation_cost, operations, transfer_costs};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -25,12 +25,12 @@ pub(crate) struct DeviceOrder {
     pub devices: SmallVec<[usize; 4]>,
     /// Whether the second is the host driver, which shares the work with the first.
     pub shares: bool,
-    /// Whether what failed on one may be tried on the next.
+    /// Whether a value that failed on one device may be tried on the next.
     pub falls: bool,
 }
 
-/// Where the values of one evaluation are computed, as ranks. What has no home here is computed
-/// where it is asked for.
+/// Where the values of one evaluation are computed, as ranks. A value without an entry is computed where it is asked
+/// for.
 pub(crate) struct ValuePlacement<'o> {
     pub order: &'o DeviceOrder,
     homes: FxHashMap<ValueId, usize>,
@@ -122,8 +122,7 @@ pub(crate) fn sides(
     }
 }
 
-/// What it costs that work goes over from one device to the other and comes back, with a value of so
-/// many bytes.
+/// The cost of moving work from one device to the other and back, with a value of `bytes` bytes.
 fn crossing_cost(device: &OpenDevice, bytes: u64) -> f64 {
     let costs = transfer_costs(&device.caps);
     // Nothing is moved between two that work in host memory.
@@ -136,24 +135,24 @@ fn crossing_cost(device: &OpenDevice, bytes: u64) -> f64 {
 struct PlacedValue {
     /// Operations of the graph that read it.
     uses: u32,
-    /// What it and all below it cost on either side; what several read is divided among them.
+    /// The cost of it and of all below it on either side; the cost of a shared value is divided among its readers.
     cost: [f64; 2],
-    /// What it costs to bring it to the other side.
+    /// The cost of bringing it to the other side.
     crossing: f64,
     /// The sides on which something reads it.
     wanted: [bool; 2],
 }
 
 impl PlacedValue {
-    /// What a reader on a side pays.
+    /// The share of a reader on one side.
     fn share(&self, side: usize) -> f64 {
         let [here, there] = [self.cost[side], self.cost[1 - side] + self.crossing];
         here.min(there) / f64::from(self.uses.max(1))
     }
 }
 
-/// Of each pending value, the side that computes it: two sweeps over the graph, operands first with what everything
-/// costs on either side, then readers first with the choice.
+/// The side that computes each pending value, by two sweeps over the graph: operands first to sum the costs on either
+/// side, then readers first to choose.
 fn plan(below: &PendingGraph, devices: [&OpenDevice; 2]) -> Sides {
     let count = below.values.len();
     let all = below.values.iter().chain(&below.leaves);

@@ -33,17 +33,18 @@ struct Group {
     added: u32,
 }
 
-/// The space of reductions, and how they read it: the result's shape, what is combined, and the view of the operand.
+/// The space of reductions, and how they read it: the result's shape, the number of combined elements, and the view of
+/// the operand.
 type Space = (Shape, usize, InputLayout);
 
-/// What a reduction's kernel reads.
+/// The operands and operations of a reduction's kernel.
 #[derive(Debug, Default, PartialEq)]
 struct ReductionReads {
-    /// What is pending, and no part of the kernel, in order.
+    /// The pending values outside the kernel, in order.
     pending: SmallVec<[GroupSource; 2]>,
-    /// What is as large as what is combined.
+    /// The operands that are as large as the combined space.
     large: SmallVec<[GroupSource; 4]>,
-    /// What the kernel computes, each with its operations.
+    /// The values that the kernel computes, each with its number of operations.
     inside: SmallVec<[(ValueId, u32); 8]>,
 }
 
@@ -55,7 +56,7 @@ enum GroupSource {
 }
 
 impl ReductionGroups {
-    /// The groups of at most so many among these reductions, each behind what it reads.
+    /// The groups of at most `most` among these reductions, each behind its operands.
     pub fn of(reductions: &[Value], most: usize) -> ReductionGroups {
         let mut together = ReductionGroups::default();
         let mut alike: FxHashMap<Space, SmallVec<[u32; 1]>> = FxHashMap::default();
@@ -99,7 +100,7 @@ impl ReductionGroups {
         self.of.get(&value).copied()
     }
 
-    /// What a reduction of so many elements reads; `None` where that is too much to look at, or it was lost.
+    /// The reads of a reduction of `combined` elements; `None` where they are too many to look at, or were lost.
     fn reads(&self, value: &Value, combined: usize) -> Option<ReductionReads> {
         let mut reads = ReductionReads::default();
         let mut seen: SmallVec<[ValueId; 8]> = SmallVec::new();
@@ -220,7 +221,7 @@ mod tests {
         found
     }
 
-    /// The sizes of the groups of what is reduced at and below arrays, the largest first.
+    /// The sizes of the groups of reductions at and below arrays, the largest first.
     fn sizes(arrays: &[&Array], most: usize) -> Vec<usize> {
         let together = ReductionGroups::of(&reductions(arrays), most);
         let mut sizes: Vec<usize> = together.groups.iter().map(|g| g.members.len()).collect();

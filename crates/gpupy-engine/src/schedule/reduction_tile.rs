@@ -14,8 +14,8 @@ use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::schedule::cost;
 use crate::schedule::destination::RootDestinations;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::horizontal_fusion;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, Needs, Start, lost};
 use crate::schedule::walk_kernels::WalkKernels;
@@ -166,14 +166,14 @@ impl Iterator for ReductionPieces {
     }
 }
 
-/// Reductions that are to go together, with what they combine.
+/// Reductions that are computed together, with their operands.
 pub(crate) struct Combined<'v> {
     pub values: &'v [Value],
     operands: SmallVec<[Option<Value>; 4]>,
 }
 
 impl<'v> Combined<'v> {
-    /// These, of which none is computed.
+    /// These reductions, none of which is computed.
     pub fn of(values: &'v [Value]) -> Combined<'v> {
         let operand = |value: &Value| value.state().operands.first().cloned().flatten();
         Combined { values, operands: values.iter().map(operand).collect() }
@@ -182,7 +182,7 @@ impl<'v> Combined<'v> {
     /// Where the walk of each starts.
     ///
     /// # Errors
-    /// - `Lost`: what one combines is not held any more.
+    /// - `Lost`: an operand is not held any more.
     pub fn starts(&self) -> Result<SmallVec<[Start<'_>; 4]>> {
         let all = self.values.iter().zip(&self.operands).map(|(value, operand)| {
             let ValueKind::Expr { inputs, .. } = &value.0.kind else {
@@ -219,8 +219,8 @@ impl<'v> Combined<'v> {
     }
 }
 
-/// What the pieces of a reduction's tile, and of those that start beside it, need first: that of the first that needs
-/// anything, and whether that keeps the map from being part of the kernel.
+/// The needs of the pieces of a reduction's tile, and of those that start beside it: the needs of the first piece that
+/// has any, and whether they keep the map from being part of the kernel.
 ///
 /// # Errors
 /// As of a walk.
@@ -243,7 +243,8 @@ pub(crate) fn needs(
     Ok(None)
 }
 
-/// What has to be computed before the operand of a tile of a reduction is stored piece by piece, or all of the operand.
+/// The needs of storing the operand of a reduction's tile piece by piece; or all of the operand, where it cannot be
+/// stored so.
 ///
 /// # Errors
 /// As of a walk.
@@ -285,7 +286,7 @@ pub(crate) fn needs_of_stored(
     Ok((!needs.is_empty()).then_some(needs))
 }
 
-/// What a walk over the first tile of a value needs, in the value's own shape.
+/// The needs of a walk over the first tile of a value, in the value's own shape.
 fn needs_of_its_own(
     device: &OpenDevice,
     value: &Value,
@@ -361,8 +362,8 @@ fn reduced_box(
     (at, space)
 }
 
-/// The walk of a reduction over a value of this shape with the value's own axes in place of one long
-/// row, where no chunk goes beyond the end of one of its rows: so what needs coordinates has them.
+/// The walk of a reduction over a value of this shape with the value's own axes in place of one long row, where no
+/// chunk goes beyond the end of one of its rows: so operations that need coordinates have them.
 pub(crate) fn in_rows(at: &Access, space: &[usize], shape: &[usize]) -> Option<(Access, Shape)> {
     let ((n, others), width) = (space.split_last()?, shape.last()?);
     let goes_on = at.strides.last() == Some(&1);

@@ -18,7 +18,7 @@ use std::num::NonZeroUsize;
 /// The most refused programs that are known.
 const MOST: NonZeroUsize = NonZeroUsize::new(1 << 12).unwrap();
 
-/// The programs that a device did not take, each with what it said.
+/// The programs that a device refused, each with its error.
 pub(crate) struct Refusals {
     refused: LruCache<Fingerprint, Error, FxBuildHasher>,
     failed: FxHashMap<Fingerprint, Error>,
@@ -32,7 +32,7 @@ impl Default for Refusals {
 }
 
 impl Refusals {
-    /// Notes what a device said of a program, of one operation or of several.
+    /// Notes a device's error for a program, of one operation or of several.
     pub fn note(&mut self, code: &KernelCode, error: &Error) {
         let program = &code.program;
         let is_several = program.operation_count() + program.reductions().count() > 1;
@@ -48,7 +48,7 @@ impl Refusals {
         self.refused.is_empty() && self.failed.is_empty()
     }
 
-    /// What a device said of a program, if it did not take it.
+    /// The error of a program that the device refused.
     pub fn find(&mut self, program: Fingerprint) -> Option<&Error> {
         match self.failed.get(&program) {
             Some(error) => Some(error),
@@ -56,7 +56,7 @@ impl Refusals {
         }
     }
 
-    /// An evaluation is over: what failed may succeed in the next.
+    /// An evaluation begins: a program that failed before may succeed.
     pub fn begin(&mut self) {
         self.failed.clear();
     }
@@ -92,7 +92,7 @@ mod tests {
         assert!(refusals.is_empty());
         refusals.note(&code(2), &refused);
         refusals.note(&code(3), &full);
-        // What nothing cuts is tried again.
+        // A single operation, which nothing cuts, is tried again.
         refusals.note(&code(1), &refused);
         let kind = |refusals: &mut Refusals, operations| {
             refusals.find(code(operations).fingerprint()).map(Error::kind)

@@ -6,7 +6,7 @@
 
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition};
 use crate::schedule::walk::{Role, WalkNode, nodes_of};
 use gpupy_core::Scalar;
@@ -17,8 +17,7 @@ use std::sync::Arc;
 pub(crate) type ReleasedTiles = SmallVec<[(Value, Tile); 1]>;
 
 impl Partition {
-    /// Notes that a piece is in its destination: what nothing else of the walk needs goes. Gives the tiles that are to
-    /// go.
+    /// Notes that a piece is in its destination, and gives the tiles that the rest of the walk does not need.
     pub fn release(&mut self, device: &OpenDevice, piece: &KernelPiece) -> ReleasedTiles {
         let mut gone = ReleasedTiles::new();
         let roots = self.walk.roots.clone();
@@ -47,7 +46,7 @@ impl Partition {
                     continue;
                 }
                 gone.extend(self.let_go(device, child));
-                // What was needed for a node that is stored was let go when it was.
+                // The operands of a stored node were released when it was stored.
                 if !self.stored[child as usize] {
                     done.push(child);
                 }

@@ -15,16 +15,16 @@
 
 use crate::graph::passed::PartialRead;
 use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind, computed_bytes};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::walk::{FusionWalk, Needs, Role, WalkNode, nodes_of};
 use crate::thresholds::T;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// What was stored so, and how much of it there may be.
+/// The values that were stored so, and the budget of their bytes.
 pub(crate) struct Rematerialisation {
-    /// By value and first position, as what is stored first may have to wait for a pause.
+    /// The stored tiles by value and first position, as a tile to be stored first may have to wait for a pause.
     stored: FxHashMap<(ValueId, usize), (Weak<Node>, u64)>,
     /// Bytes that may be stored in any case.
     least: u64,
@@ -65,7 +65,7 @@ impl Passes {
         Passes(all.collect())
     }
 
-    /// Their names, with what was read of each.
+    /// Their ids, with the read of each.
     pub fn names(&self) -> impl Iterator<Item = (ValueId, PartialRead)> + '_ {
         self.0.iter().filter_map(|(value, read)| Some((value.upgrade()?.id, read.clone())))
     }
@@ -80,7 +80,7 @@ impl Passes {
     }
 }
 
-/// Notes that a kernel computed a value in passing. What was stored on the way, or is gone, is not computed again.
+/// Notes that a kernel computed a value in passing. A value that was stored on the way, or is gone, is not recomputed.
 pub(crate) fn note(value: &Value, read: PartialRead) {
     let mut state = value.state();
     if !state.computed.covers(read.reach.clone()) {
@@ -89,7 +89,7 @@ pub(crate) fn note(value: &Value, read: PartialRead) {
 }
 
 impl Rematerialisation {
-    /// What a walk for a value's tile would compute again and had better read: to be stored first.
+    /// The values that a walk for a value's tile would recompute and should read: they are stored first.
     pub fn stored_first(
         &mut self,
         walk: &FusionWalk,
@@ -108,8 +108,8 @@ impl Rematerialisation {
         if due.is_empty() {
             return None;
         }
-        // A value that was computed in passing itself is stored now, and what is below it will be asked for less:
-        // half of the way is enough, and half of that half for what is stored there.
+        // A value that was computed in passing itself is stored now, and values below it will be read less: half of the
+        // price is enough, and half of that for values stored below those.
         let was_passed = value.state().passed.is_some();
         let mut order = walk.operands_first();
         order.reverse();
@@ -122,7 +122,7 @@ impl Rematerialisation {
         let mut needs = Needs::new();
         let mut live: Vec<bool> = vec![false; walk.nodes.len()];
         nodes_of(&walk.roots).for_each(|root| live[root as usize] = true);
-        // Parents come before children; what only something that is stored reads is not computed here.
+        // Parents come before children; a value that only stored values read is not computed here.
         for node in order {
             if !live[node as usize] {
                 continue;
@@ -159,11 +159,11 @@ fn due_tiles(walk: &FusionWalk, node: &WalkNode, device: &OpenDevice) -> Option<
     (again >= tiles.len() / 2).then_some(tiles)
 }
 
-/// The nodes that a walk computes at some cost and that something else holds: what nothing else holds is not
-/// computed again. Steps of an expanded operation belong to the walk.
+/// The nodes that a walk computes at some cost and that have other handles: a value without other handles is not
+/// recomputed. Steps of an expanded operation belong to the walk.
 fn lasting(walk: &FusionWalk, device: &OpenDevice) -> Vec<u32> {
     let costs = |node: &WalkNode| node.value.0.weight > T.recompute;
-    // Whatever a walk computes is part of what its roots cost.
+    // Everything that a walk computes is part of the cost of its roots.
     if !nodes_of(&walk.roots).any(|root| costs(&walk.nodes[root as usize])) {
         return Vec::new();
     }

@@ -43,13 +43,13 @@ pub(crate) struct Strips {
 }
 
 impl Strips {
-    /// How the first of these kernels are launched strip by strip, if that pays: as many as read what one before them
-    /// reads or gives.
+    /// How the first of these kernels are launched strip by strip, if that pays: as many as read an operand or result
+    /// of an earlier one.
     pub fn of<'k>(
         caps: &Capabilities,
         mut kernels: impl Iterator<Item = RowKernel<'k>>,
     ) -> Option<Strips> {
-        // Elsewhere it is not known what is in a cache.
+        // On other devices the contents of caches are not known.
         let first = kernels
             .next()
             .filter(|first| caps.host_memory && cost::is_for_strips(&first.kernel.space))?;
@@ -70,7 +70,7 @@ impl Strips {
             }
             rows = shared;
         }
-        // What is behind the last that reads something again gains nothing.
+        // Kernels behind the last that reads something again gain nothing.
         while let Some(last) = group.last()
             && group.len() > 1
             && !reads_again(last, &group[..group.len() - 1])
@@ -141,7 +141,7 @@ fn has_rows(given: &RowKernel<'_>) -> bool {
         && size_of(&out) == given.tile.range.len()
 }
 
-/// Whether a kernel reads of what those of its group give only what they have given for the same rows or earlier ones.
+/// Whether a kernel reads only results of its group for the same rows or earlier ones.
 fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> bool {
     let space = &reader.kernel.space;
     let points = space[0] / rows;
@@ -151,7 +151,7 @@ fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> boo
         };
         let row = writer.tile.range.len() / rows;
         let reads_rows = |access: &Access| {
-            // The first position behind all that is read for so many rows grows with them, as what is given does.
+            // The end of the elements read for `rows` rows grows with them, as that of the results does.
             let (first, others) = (access.strides[0], &access.strides[1..]);
             let far = others.iter().zip(&space[1..]).map(|(s, n)| (*s).max(0) * (*n as i64 - 1));
             let far = access.offset + far.sum::<i64>();
@@ -181,7 +181,7 @@ fn reads_again(given: &RowKernel<'_>, before: &[RowKernel<'_>]) -> bool {
     })
 }
 
-/// What a kernel reads row by row: each value with the bytes of it.
+/// The values that a kernel reads row by row, each with its bytes.
 fn rows_of<'k>(given: &RowKernel<'k>) -> impl Iterator<Item = (ValueId, usize)> + use<'k> {
     let kernel = given.kernel;
     kernel.operands.iter().enumerate().filter_map(move |(number, (value, _))| {
@@ -325,7 +325,7 @@ mod tests {
         assert!(ranges.iter().all(|rows| rows.len() >= T.fewest_strips));
         assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
         assert_eq!((ranges[0].start, ranges[ranges.len() - 1].end), (0, 20_000));
-        // What follows and reads nothing of them goes its own way.
+        // A following kernel that reads none of them is launched alone.
         let other = value(20_000);
         let apart = made(Form::Map, &[20_000], &[(&other, access::access(0, &[1]))]);
         assert_eq!(strips(&[&sums, &squares, &less, &apart]).unwrap().kernels(), 3);

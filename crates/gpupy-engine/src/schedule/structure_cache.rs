@@ -12,7 +12,7 @@ use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
-/// All that planning asks for, of what is planned.
+/// The key of a plan: all facts that planning depends on.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Structure(Vec<u64>);
 
@@ -53,13 +53,13 @@ impl Structure {
     }
 }
 
-/// What takes room besides its structure.
+/// The size of a plan, besides its structure.
 pub(crate) trait Weighed {
     /// Words of 8 bytes, roughly.
     fn words(&self) -> usize;
 }
 
-/// What was planned, the most recently used of it.
+/// A cache of plans, the most recently used ones.
 pub(crate) struct StructureCache<T> {
     known: LruCache<Structure, Arc<T>, FxBuildHasher>,
     words: usize,
@@ -72,12 +72,12 @@ impl<T> Default for StructureCache<T> {
 }
 
 impl<T: Weighed> StructureCache<T> {
-    /// What was planned for this structure.
+    /// The plan for this structure.
     pub fn find(&mut self, structure: &Structure) -> Option<Arc<T>> {
         self.known.get(structure).cloned()
     }
 
-    /// Forgets what was planned for a structure.
+    /// Forgets the plan for a structure.
     pub fn remove(&mut self, structure: &Structure) {
         if let Some(planned) = self.known.pop(structure) {
             self.words -= words(structure, &*planned);
@@ -90,7 +90,7 @@ impl<T: Weighed> StructureCache<T> {
         self.words = 0;
     }
 
-    /// Keeps what was planned; what was used least recently goes where there is no room for it.
+    /// Keeps a plan; the least recently used ones are removed to make room.
     pub fn insert(&mut self, structure: Structure, planned: Arc<T>) {
         let more = words(&structure, &*planned);
         if more > T.kept_words {
@@ -131,7 +131,7 @@ mod tests {
             kept.insert(Structure(vec![number; 40]), Arc::new(CachedPlan));
             assert!(kept.words <= T.kept_words);
             assert!(kept.known.len() * 140 <= T.kept_words);
-            // What comes again and again stays.
+            // A structure that comes again and again stays.
             assert!(kept.find(&Structure(vec![0; 40])).is_some());
             assert!(kept.find(&Structure(vec![number; 40])).is_some());
         }

@@ -11,7 +11,7 @@ use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Partition, Possible};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Kernel, KernelTarget};
@@ -28,7 +28,7 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What is launched for a walk.
+/// The kernels of a walk.
 pub(crate) struct WalkKernels {
     pub partition: Partition,
     ends: RootDestinations,
@@ -36,9 +36,9 @@ pub(crate) struct WalkKernels {
     ready: SmallVec<[(KernelPiece, Kernel); 1]>,
     /// How many were launched before these.
     launched: usize,
-    /// What the walk is known by; of none, nothing is remembered of it.
+    /// The key of the walk; `None` if no plan of it is kept.
     structure: Option<Structure>,
-    /// What is known of it: all kernels, also those that were launched.
+    /// The plan of it: all kernels, also those that were launched.
     plan: Option<Arc<WalkPlan>>,
     /// Whether that was known before.
     pub is_replay: bool,
@@ -80,7 +80,7 @@ impl WalkKernels {
         Ok(Ok(kernels))
     }
 
-    /// The first kernel that the device did not take before, by its number, with what it said.
+    /// The number of the first kernel that the device refused before, with its error.
     fn refused(&self, device: &mut OpenDevice) -> Option<(usize, Error)> {
         if device.refusals.is_empty() {
             return None;
@@ -172,7 +172,7 @@ impl WalkKernels {
         matches!(check, Some(Ok(check)) if check.fits)
     }
 
-    /// The walk without kernels, and what is known of one like it.
+    /// The walk without kernels, and the plan of one like it.
     fn none_of(
         device: &mut OpenDevice,
         walk: FusionWalk,
@@ -263,7 +263,7 @@ impl WalkKernels {
         })
     }
 
-    /// Whether what the walk computes on the way will be there before.
+    /// Whether earlier steps will have computed values that the walk computes on the way.
     pub fn are_outdated(&self, device: &OpenDevice) -> bool {
         let FusionWalk { nodes, space, .. } = &self.partition.walk;
         nodes.iter().any(|WalkNode { value, access, role }| {
@@ -273,8 +273,8 @@ impl WalkKernels {
         })
     }
 
-    /// Whether nothing but these and an assignment of what they compute holds the assignment's old value, or anything
-    /// between that and what they compute.
+    /// Whether only these kernels and an assignment of their result hold the assignment's old value, and all values
+    /// between that and the result.
     pub fn are_all_that_holds_the_old(&self, assignment: &Value) -> bool {
         let operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
         let operands = operands.map(|(value, _)| value);
@@ -310,7 +310,7 @@ impl WalkKernels {
     }
 
     /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands
-    /// when tiles are as small as they get; or whether what several results lack may not be needed for one.
+    /// when tiles are as small as they get; or whether one result alone may do without the missing resource.
     pub fn may_be_done_otherwise(&self, piece: &KernelPiece, error: &Error) -> bool {
         if self.ends.places.len() > 1 {
             return !matches!(
@@ -335,7 +335,7 @@ impl WalkKernels {
         error: Error,
     ) -> Result<Possible<()>> {
         self.forget(device);
-        // What is refused is refused again, but there may be room the next time.
+        // A refused program is refused again, but there may be room the next time.
         if error.kind() != ErrorKind::Refused {
             self.structure = None;
         }

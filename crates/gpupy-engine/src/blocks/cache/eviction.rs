@@ -28,8 +28,8 @@ impl BlockCache {
         self.evict_one(stats)
     }
 
-    /// Does what there is to do about memory that was not to be had: gives the driver room, or the system what
-    /// is free or can be copied again. False when there is nothing.
+    /// Reacts to a failed allocation: frees memory of the driver, or host memory that is free or can be copied again.
+    /// False when there is none.
     ///
     /// # Errors
     /// As of saving a block that is evicted.
@@ -182,12 +182,12 @@ impl BlockCache {
         Ok(())
     }
 
-    /// Copies to host memory what is nowhere else, and frees all blocks. What cannot be copied has
+    /// Copies elements that are nowhere else to host memory, and frees all blocks. Elements that cannot be copied have
     /// to be computed again.
     pub fn save_all(&mut self, stats: &mut Stats) {
         let keys: Vec<BlockKey> = self.blocks.keys().cloned().collect();
         for key in keys {
-            // What fails here is found unsaved below.
+            // A block whose save fails here is found unsaved below.
             let _ = self.save(&key, stats);
         }
         self.lose_all();

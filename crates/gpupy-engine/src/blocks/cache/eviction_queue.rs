@@ -56,7 +56,7 @@ impl<K> EvictionQueue<K> {
         self.uses <= T.victims_idle * (self.unused.len() + self.expected.len())
     }
 
-    /// The block that is expected back last among those that are free to go.
+    /// The block that is expected back last among those that may be evicted.
     pub fn first(&mut self, now: u64, is_free: impl Fn(&K) -> bool) -> Option<&K> {
         self.uses = 0;
         while let Some(entry) = self.expected.first_entry()
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What may happen to blocks: the numbers choose among those that there are.
+    /// An action on blocks; the numbers choose among the present ones.
     #[derive(Clone, Debug)]
     enum QueueAction {
         Comes,

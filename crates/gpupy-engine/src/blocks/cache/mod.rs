@@ -54,7 +54,7 @@ struct CachedBlock {
     pins: u32,
     /// Its place in the list of the value's parts.
     listed: usize,
-    /// The host memory that the block is read in (`host_import.rs`).
+    /// The host memory that the block is read in (`imported_blocks.rs`).
     imported: Option<Arc<HostBuffer>>,
     /// The positions at which the value has other elements by now (`stale.rs`).
     stale: Ranges,
@@ -74,7 +74,7 @@ pub(crate) struct BlockCache {
     pub driver: Box<dyn Driver>,
     pub caps: Capabilities,
     pub tracer: Tracer,
-    /// Elements in the largest tile: what the user allows, and no more than the largest block.
+    /// Elements in the largest tile: the user's limit, and no more than the largest block.
     tile_len: usize,
     blocks: FxHashMap<BlockKey, CachedBlock>,
     /// Tiles that kernels will bring which are not launched yet.
@@ -373,7 +373,7 @@ impl BlockCache {
         }
     }
 
-    /// Forgets what only the evaluation before knew.
+    /// Forgets the facts of the evaluation before.
     pub fn begin(&mut self) {
         self.spoiled = 0;
         self.coming.clear();
@@ -426,7 +426,7 @@ impl BlockCache {
         Ok(())
     }
 
-    /// Frees what was gathered of values that lie outside: it is mostly read once.
+    /// Frees gathered views of external values, which are usually read once.
     pub fn forget_views(&mut self, operands: &[(Value, BlockPart)]) {
         for (value, part) in operands {
             let key = (value.id(), part.clone());
@@ -437,7 +437,7 @@ impl BlockCache {
         }
     }
 
-    /// Adds what is on the device to the counts.
+    /// Adds the contents of the device to the counts.
     pub fn count(&self, stats: &mut Stats) {
         stats.blocks += self.blocks.len() as u64;
         stats.block_bytes += self.blocks.values().map(|entry| entry.spec.bytes()).sum::<u64>();
@@ -457,11 +457,11 @@ impl BlockCache {
         read.map_err(|error| error.with_default("driver", self.name).with("value", key.0))
     }
 
-    /// Frees a block whose elements cannot be read: what is only there has to be computed again.
+    /// Frees a block whose elements cannot be read: elements that are only there have to be computed again.
     pub fn discard(&mut self, key: &BlockKey) {
         if let Some(entry) = self.take_out(key) {
             entry.mark_lost();
-            // It is not pooled: only what writes it whole would make it readable.
+            // It is not pooled: only a write of the whole block would make it readable.
             self.driver.block_free(entry.block);
         }
     }
@@ -477,7 +477,7 @@ impl BlockCache {
         keys.iter().for_each(|key| self.discard(key));
     }
 
-    /// Notes that the device lost everything: what was only there has to be computed again.
+    /// Notes that the device lost everything: elements that were only there have to be computed again.
     pub fn lose_all(&mut self) {
         self.blocks.values().for_each(CachedBlock::mark_lost);
         self.kept.extend(self.blocks.drain().filter_map(|(_, entry)| entry.imported));

@@ -36,7 +36,7 @@ impl BlockCache {
         is_own.then_some(tile)
     }
 
-    /// How values of this shape are cut for this device, but for those of which little is in memory.
+    /// How values of this shape are cut for this device, except for streams.
     pub fn tiling(&self, shape: &[usize]) -> Tiling {
         Tiling::new(shape, self.tile_len)
     }
@@ -46,8 +46,8 @@ impl BlockCache {
         Tiling::new(value.shape(), self.tile_len.min(streams::most_of_tile(value)))
     }
 
-    /// The most elements that one launch for a value should read of one operand: as many as a tile's, but at
-    /// least what one point of a reduction reads.
+    /// The most elements that one launch for a value should read of one operand: those of a tile, but at least those
+    /// that one point of a reduction reads.
     pub fn reach_len(&self, value: &Value) -> usize {
         let most = if value.0.streams { T.streamed_tile } else { usize::MAX };
         let most = limit::step_bytes().map_or(most, |bytes| most.min(bytes / value.dtype().size()));
@@ -67,7 +67,7 @@ impl BlockCache {
     pub fn place(&self, value: &Value, walk: &Access, space: &[usize]) -> Placed {
         let tiling = self.tiling_of(value);
         let reach = access::reach(walk, space);
-        // Of what lies outside, no more is read than is wanted.
+        // Of an external value, only the wanted elements are read.
         let is_little = value.is_external()
             && reach.len().saturating_mul(4)
                 < tiling.tile(tiling.number_at(reach.start)).range.len();
@@ -93,7 +93,7 @@ impl BlockCache {
         }
     }
 
-    /// Notes what a kernel reads that is not launched yet.
+    /// Notes the operands of a kernel that is not launched yet.
     pub fn expect(&mut self, operands: &[(Value, BlockPart)]) {
         if self.caps.host_memory {
             return;

@@ -18,9 +18,8 @@ use crate::memory::ranges::Ranges;
 use gpupy_core::Result;
 
 impl BlockCache {
-    /// Gives the tiles of a value that nothing needs any more to another one of its kind, all of which is in host
-    /// memory and which has other elements at these positions at most. Tiles that the other has, and such as are read
-    /// where they lie in host memory, stay.
+    /// Gives the tiles of a value without further uses to another one of its kind, which is in host memory and differs
+    /// at most at these positions. Tiles that the other value has, and imported ones, stay.
     pub fn inherit(&mut self, from: ValueId, to: &Value, written: &Ranges) {
         for (number, range) in self.tiles(from) {
             let part = BlockPart::Tile(number);
@@ -39,16 +38,16 @@ impl BlockCache {
         }
     }
 
-    /// What is stale in a block of a value.
+    /// The stale elements in a block of a value.
     pub fn stale(&self, value: &Value, part: &BlockPart) -> Ranges {
         let entry = self.blocks.get(&(value.id(), part.clone()));
         entry.map_or_else(Ranges::default, |entry| entry.stale.clone())
     }
 
-    /// Writes what is stale in a block of a value, which is in host memory.
+    /// Writes the stale elements of a block of a value, which are in host memory.
     ///
     /// # Errors
-    /// Any error of the driver; what is stale is so still.
+    /// Any error of the driver; the elements stay stale.
     pub fn refresh(&mut self, value: &Value, part: &BlockPart, stats: &mut Stats) -> Result<()> {
         let key = (value.id(), part.clone());
         let Some(entry) = self.blocks.get(&key).filter(|entry| !entry.stale.is_empty()) else {

@@ -24,7 +24,7 @@ use gpupy_core::{DType, Error, ErrorKind, Result};
 use std::ffi::c_void;
 use std::ptr;
 
-/// What gives the table when the driver is opened.
+/// The source of the table when the driver is opened.
 type TableSource = Box<dyn Fn() -> Result<Table> + Send>;
 
 /// A driver behind a table.
@@ -136,7 +136,7 @@ impl Driver for Imported {
 
     fn block_free(&mut self, block: BlockId) {
         if let Some(block_free) = self.table.block_free {
-            // SAFETY: the driver is open, and the core frees only what lives.
+            // SAFETY: the driver is open, and the core frees only living blocks.
             unsafe { block_free(self.state, block.0) };
         }
     }
@@ -247,7 +247,7 @@ impl Drop for Imported {
     }
 }
 
-/// What `init` found, checked. Dtypes that this version does not know are left out.
+/// The capabilities that `init` found, checked. Dtypes that this version does not know are left out.
 fn capabilities(raw: &RawCapabilities) -> Result<Capabilities> {
     let nonsense = |said: String| {
         let said = format!("the plug-in's capabilities make no sense: {said}");

@@ -22,7 +22,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What computes an expression's elements.
+/// The operation of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum NodeOp {
     /// A scalar operation on operands of the value's shape; casts give the value's dtype, and a
@@ -32,7 +32,7 @@ pub(crate) enum NodeOp {
     Call(Called),
     /// An argument of a function that is being recorded: it has no elements.
     Argument,
-    /// An operation over whole axes of what is open, which has no elements either.
+    /// An operation over whole axes of an open operand; it has no elements either.
     Deferred(Box<Deferred>),
     /// The coordinate along an axis, an int32.
     Index(u32),
@@ -71,7 +71,7 @@ impl NodeOp {
         }
     }
 
-    /// Whether what it gives is never computed in a kernel of what reads it.
+    /// Whether its result is never computed inside a reader's kernel.
     pub fn stands_alone(&self) -> bool {
         use NodeOp::{
             Apply, Argument, Assign, Call, Deferred, Gather, Index, Join, Reduce, Scatter,
@@ -90,8 +90,8 @@ impl NodeOp {
     }
 }
 
-/// What an operation reads at each point that it walks over: of its own shape, or (a reduction) of
-/// its operand's.
+/// An input of an operation: the element that it reads at each point of its own shape, or (a reduction) of its
+/// operand's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Input {
     /// One scalar at every point.

@@ -70,11 +70,9 @@ pub(crate) struct Node {
     pub dtype: DType,
     pub shape: Shape,
     pub kind: ValueKind,
-    /// Operations to compute an element from what was computed when this was recorded, counting
-    /// shared ones again; saturating. Only a measure of what recomputing costs.
+    /// The cost of recomputing an element, in pending operations at recording; shared ones count again; saturating.
     pub weight: u32,
-    /// The longest chain of operations that were pending when this was recorded; of elements that were
-    /// computed at once, the longest that led to them so.
+    /// The longest chain of pending operations at recording; for eager results, of those that led to them.
     pub depth: u32,
     /// How many little writes there were, one after another, while elements were pending.
     pub touched: u32,
@@ -87,8 +85,7 @@ pub(crate) struct Node {
     pub open: bool,
     /// It is open, and its extents may be others when it is recorded again: operations on it stay what they are.
     pub outlined: bool,
-    /// It lies outside, or reads what does on some way and was pending: it is computed by small tiles, mostly again and
-    /// again rather than to be stored.
+    /// It is external, or reads such a value through pending ones: small tiles are recomputed instead of stored.
     pub streams: bool,
     /// Its host memory may go to the disk, as that is limited.
     pub paged: bool,
@@ -107,14 +104,13 @@ pub(crate) struct Node {
     /// How often little of it was an operand, while it was not in host memory.
     pub little_reads: AtomicU32,
     hash: Option<u64>,
-    state: Mutex<ValueState>,
+    state: Mutex<ValueStorage>,
 }
 
-/// What is known of a value, and where.
+/// The mutable state of a value: which elements are computed, and where they are.
 #[derive(Default)]
-pub(crate) struct ValueState {
-    /// The inputs' values, `None` for scalars; empty once everything is computed and not on its way
-    /// to host memory.
+pub(crate) struct ValueStorage {
+    /// The inputs' values, `None` for scalars; empty once everything is computed and not on its way to host memory.
     pub operands: SmallVec<[Option<Value>; 3]>,
     /// Operands stay although everything is computed, as the device may be lost before it is read.
     keeps_operands: bool,
@@ -134,7 +130,7 @@ pub(crate) struct ValueState {
     pub watchers: SmallVec<[DeadList; 1]>,
 }
 
-/// What only expressions have; see the fields of [`Node`].
+/// The parts of a node that only expressions have; see the fields of [`Node`].
 #[derive(Default)]
 struct NodeParts {
     weight: u32,
@@ -151,12 +147,12 @@ struct NodeParts {
 }
 
 impl NodeParts {
-    /// What an expression over a shape begins with.
+    /// The initial parts of an expression over a shape.
     fn of(
         shape: &[usize],
         op: NodeOp,
         operands: SmallVec<[Operand; 3]>,
-    ) -> (ValueKind, NodeParts, ValueState) {
+    ) -> (ValueKind, NodeParts, ValueStorage) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
         let (mut open, mut outlined) = (op == NodeOp::Argument, false);
         let touched = match (&op, operands.first()) {
@@ -205,7 +201,7 @@ impl NodeParts {
             streams,
             ..NodeParts::default()
         };
-        let state = ValueState { operands: values, ..ValueState::default() };
+        let state = ValueStorage { operands: values, ..ValueStorage::default() };
         (ValueKind::Expr { op, inputs }, pending, state)
     }
 }
@@ -239,14 +235,15 @@ impl Value {
         depth: u32,
         host: Arc<HostBuffer>,
     ) -> Value {
-        let state = ValueState::in_memory(size_of(&shape), Some(host));
+        let state = ValueStorage::in_memory(size_of(&shape), Some(host));
         let pending = NodeParts { depth, ..NodeParts::default() };
         Value(Node::share(dtype, shape, ValueKind::Host(origin), pending, state))
     }
 
     /// A value whose elements a reader gives when they are needed.
     pub(crate) fn external(dtype: DType, shape: &[usize], reader: Arc<dyn Reader>) -> Value {
-        let state = ValueState { computed: Ranges::full(size_of(shape)), ..ValueState::default() };
+        let state =
+            ValueStorage { computed: Ranges::full(size_of(shape)), ..ValueStorage::default() };
         let pending = NodeParts { streams: true, ..NodeParts::default() };
         let kind = ValueKind::External(External(reader));
         Value(Node::share(dtype, shape.into(), kind, pending, state))
@@ -254,7 +251,8 @@ impl Value {
 
     /// A value whose elements are all the same.
     pub fn constant(shape: &[usize], scalar: Scalar) -> Value {
-        let state = ValueState { computed: Ranges::full(size_of(shape)), ..ValueState::default() };
+        let state =
+            ValueStorage { computed: Ranges::full(size_of(shape)), ..ValueStorage::default() };
         let kind = ValueKind::Constant(scalar);
         Value(Node::share(scalar.dtype, shape.into(), kind, NodeParts::default(), state))
     }
@@ -402,17 +400,18 @@ impl Value {
         !self.0.pending.load(Ordering::Acquire)
     }
 
-    /// True for what a reader gives.
+    /// True for a value whose elements a reader gives.
     pub(crate) fn is_external(&self) -> bool {
         matches!(self.0.kind, ValueKind::External(_))
     }
 
-    /// True for an argument, and for what reads one: it has elements only where others stand in the argument's place.
+    /// True for an argument, and for expressions of one: they have elements only once other values replace the
+    /// argument.
     pub(crate) fn is_open(&self) -> bool {
         self.0.open
     }
 
-    /// True for an argument in the place of an array, and for what reads one.
+    /// True for an argument in the place of an array, and for expressions of one.
     pub(crate) fn is_outlined(&self) -> bool {
         self.0.outlined
     }
@@ -423,7 +422,7 @@ impl Value {
         Some(Value::host(self.dtype(), self.shape(), host))
     }
 
-    /// Refuses what has no elements.
+    /// Refuses a value without elements.
     ///
     /// # Errors
     /// - `Open`: it is an argument, or reads one.
@@ -451,7 +450,7 @@ impl Value {
         gaps.as_slice() != [range] && !gaps.is_empty()
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, ValueState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, ValueStorage> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -468,7 +467,7 @@ impl Value {
         self.0.zeros.load(Ordering::Relaxed)
     }
 
-    /// Whether there is another handle just now: an array, or what was computed from it and is pending.
+    /// Whether there is another handle just now: an array, or a pending expression that reads it.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
@@ -503,7 +502,7 @@ impl Node {
         shape: Shape,
         kind: ValueKind,
         pending: NodeParts,
-        state: ValueState,
+        state: ValueStorage,
     ) -> Arc<Node> {
         let is_pending = matches!(kind, ValueKind::Expr { .. }) && size_of(&shape) > 0;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);

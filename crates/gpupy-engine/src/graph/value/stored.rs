@@ -2,7 +2,7 @@
 //!
 //! Not here: values themselves (`mod.rs`), blocks (`blocks/`).
 
-use super::{NEXT_ID, Node, NodeParts, Origin, Value, ValueKind, ValueState};
+use super::{NEXT_ID, Node, NodeParts, Origin, Value, ValueKind, ValueStorage};
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
@@ -14,11 +14,11 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-impl ValueState {
+impl ValueStorage {
     /// The state of a value whose elements are all there.
-    pub(super) fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> ValueState {
+    pub(super) fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> ValueStorage {
         let all = Ranges::full(len);
-        ValueState { computed: all.clone(), on_host: all, host, ..ValueState::default() }
+        ValueStorage { computed: all.clone(), on_host: all, host, ..ValueStorage::default() }
     }
 }
 
@@ -71,9 +71,9 @@ impl Value {
 
     /// A value all of whose elements are in the block of a device that it gets at once.
     pub(crate) fn on_device(dtype: DType, shape: &[usize]) -> Value {
-        let state = ValueState {
+        let state = ValueStorage {
             on_host: Ranges::default(),
-            ..ValueState::in_memory(size_of(shape), None)
+            ..ValueStorage::in_memory(size_of(shape), None)
         };
         let kind = ValueKind::Host(Origin::Given);
         Value(Node::share(dtype, shape.into(), kind, NodeParts::default(), state))
@@ -152,7 +152,7 @@ impl Value {
         }
         let host = state.host.take();
         // Nothing that was found out about the old elements stays.
-        *state = ValueState::in_memory(size_of(&node.shape), host.clone());
+        *state = ValueStorage::in_memory(size_of(&node.shape), host.clone());
         // Expressions that were computed from them may live on, and are found by the name.
         node.id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         node.order = (node.id, u32::MAX);

@@ -66,7 +66,7 @@ impl Case {
         format!("{op:?}{from:?} => {to:?} of {x}, {inner}, {result} ({why})")
     }
 
-    /// What is asked for and what is given, for each scalar that the row takes.
+    /// The pattern and the replacement, for each scalar that the rule takes.
     pub(super) fn sides(&self) -> Vec<(CompiledTerm, CompiledTerm)> {
         let making = self.row.from.iter().find_map(|term| match term {
             RewriteTerm::Making(make) => Some(*make),
@@ -140,7 +140,7 @@ pub(super) fn many_values(dtype: DType) -> Vec<u64> {
     if dtype.size() == 2 { (0..=0xffff).collect() } else { values(dtype) }
 }
 
-/// Calls what it is given with operands of a case; `second` are the values of a second one.
+/// Calls `f` with operands of a case; `second` are the values of a second operand.
 pub(super) fn for_operands(case: &Case, second: &[u64], mut f: impl FnMut([u64; OPERANDS])) {
     let chooses = if case.names(C) { 0..2 } else { 0..1 };
     let second = if case.names(1) { second } else { &[0] };

@@ -125,7 +125,7 @@ fn rows_of_one_operation_stand_together() {
     }
 }
 
-/// What looks like a row and is none: the bits differ somewhere, and it is recorded as it is.
+/// Expressions that look like a rule but differ in bits somewhere: they are recorded unchanged.
 #[test]
 fn what_would_change_a_bit_is_left_alone() {
     const X: RewriteTerm = RewriteTerm::Operand(0);

@@ -40,7 +40,7 @@ pub(super) fn code(
         RewriteTerm::Making(_) => CompiledTerm::Known(scalars.unwrap().0.bits),
         RewriteTerm::Made => CompiledTerm::Known(scalars.unwrap().1.bits),
         RewriteTerm::Of(op, args) => {
-            // Of a cast within a cast, what comes out in between; of a selection, what it selects.
+            // The dtype between two casts; the dtype of a select's choices.
             let from = match (op, &args[0]) {
                 (Op::Cast, RewriteTerm::Of(..)) => of.inner,
                 (Op::Select, _) => result,
@@ -114,7 +114,7 @@ impl CompiledTerm {
     }
 }
 
-/// What a device makes of subnormal numbers.
+/// How a device treats subnormal numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SubnormalMode {
     /// Takes them for zero wherever it likes, which is all that a driver promises.
@@ -125,7 +125,7 @@ pub(super) enum SubnormalMode {
 }
 
 impl SubnormalMode {
-    /// What an operation may see of an operand.
+    /// The bits of an operand that an operation may see.
     pub(super) fn seen(self, dtype: DType, bits: u64) -> Vec<u64> {
         let sees = match self {
             SubnormalMode::Free => None,
@@ -134,7 +134,7 @@ impl SubnormalMode {
         SubnormalMode::flushed(sees, dtype, bits, is_subnormal(dtype, bits))
     }
 
-    /// What may become of a result, which may have been rounded up to the least normal number.
+    /// The bits that a result may have; it may have been rounded up to the least normal number.
     pub(super) fn given(self, dtype: DType, bits: u64, rounds: bool) -> Vec<u64> {
         let gives = match self {
             SubnormalMode::Free => None,

@@ -15,8 +15,8 @@ use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::in_place::SelfReads;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::steps::{Region, Written};
 use crate::schedule::walk::lost;
 use crate::schedule::walk_kernels::WalkKernels;
@@ -26,13 +26,13 @@ use gpupy_core::shape::{Shape, contiguous_strides};
 use smallvec::smallvec;
 use std::ops::Range;
 
-/// What is done for a tile of an assignment's value, before its block is closed.
+/// The work on a tile of an assignment's value, before its block is closed.
 pub(super) struct Writing {
     /// The block is opened.
     pub opened: Command,
     /// Old elements are copied around those that are written.
     pub copies: Vec<OpenWalk>,
-    /// What is written, and where; nothing where none of it lies in the tile.
+    /// The kernels of the written elements, and their destination; nothing where none of them lies in the tile.
     pub kernels: Option<(Box<WalkKernels>, Destination)>,
 }
 
@@ -114,8 +114,8 @@ fn around(
     copies.collect()
 }
 
-/// Boxes that are a tile without a region of it: along each axis what lies before and behind the region,
-/// as wide as the region along the axes before.
+/// The boxes that are a tile without a region of it: along each axis those before and behind the region, as wide as the
+/// region along earlier axes.
 fn outside(tile: &Tile, region: &Region) -> Vec<Region> {
     let whole =
         tile.origin.iter().zip(&tile.shape).map(|(origin, extent)| *origin..origin + extent);

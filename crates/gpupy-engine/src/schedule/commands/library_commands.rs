@@ -3,7 +3,7 @@
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::Value;
 use crate::memory::access;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::program::kernel::{Kernel, KernelCode};
 use crate::schedule::steps::LibraryStep;
 use gpupy_core::ir::Builder;

@@ -14,7 +14,7 @@ use crate::explain::trace::{Event, subject};
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{KernelPiece, Possible};
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::release::ReleasedTiles;
@@ -29,7 +29,7 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What is still to be done of a step.
+/// The pending work of a step.
 pub(super) enum PendingWork {
     Ready(Command),
     /// The kernels of a walk, into these destinations.
@@ -48,13 +48,13 @@ struct Running {
     kernels: Box<WalkKernels>,
     dests: SmallVec<[Destination; 1]>,
     passes: Option<Passes>,
-    /// What was given out last.
+    /// The piece that was given out last.
     piece: Option<(KernelPiece, Arc<KernelCode>)>,
     /// Tiles that nothing else of the walk needs now.
     gone: ReleasedTiles,
 }
 
-/// What there is to do when a command fails.
+/// The remedy for a failed command.
 pub(crate) enum Remedy {
     /// Nothing here.
     Nothing,
@@ -66,7 +66,7 @@ pub(crate) enum Remedy {
 
 /// The commands of a step.
 pub(crate) struct Commands {
-    /// What comes next, first.
+    /// The work list, the next item first.
     work: VecDeque<PendingWork>,
     running: Option<Running>,
     /// A form whose kernel was given out last.
@@ -76,10 +76,10 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Those of the step that computes a tile of a value; or what has to be computed before it.
+    /// The commands of the step that computes a tile of a value; or the tiles that have to be computed before it.
     ///
     /// # Errors
-    /// - `Lost`: what is combined, or changed, is not held any more.
+    /// - `Lost`: the combined or changed value is not held any more.
     pub fn of(
         device: &mut OpenDevice,
         step: TileStep,
@@ -145,7 +145,8 @@ impl Commands {
         Ok(Ok(Commands { work, running: None, whole: None, value, tile }))
     }
 
-    /// The next command, once those before are done; nothing behind the last. Or what has to be computed before it.
+    /// The next command, once those before are done; nothing behind the last. Or the tiles that have to be computed
+    /// before it.
     ///
     /// # Errors
     /// As of a walk and of kernels.
@@ -218,8 +219,8 @@ impl Commands {
         work.rev().for_each(|work| self.work.push_front(work));
     }
 
-    /// What a part of a reduction needs, with what those need that come later: asked at once, as what was combined of
-    /// the others is lost until all have it.
+    /// The needs of a part of a reduction and of all later parts. They are found together, as the partial results of
+    /// earlier parts are lost when the step waits.
     fn with_the_rest(&self, device: &mut OpenDevice, mut needs: Needs) -> Result<Needs> {
         for work in &self.work {
             match work {
@@ -254,7 +255,7 @@ impl Commands {
         capture.launch(of, &launch.kernel, &launch.dests, taken)
     }
 
-    /// What there is to do as the command given out last has failed.
+    /// The remedy after the last command has failed.
     pub fn failed(&mut self, device: &mut OpenDevice, error: &Error) -> Remedy {
         let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
         if let Some(step) = self.whole.take() {
@@ -271,7 +272,7 @@ impl Commands {
         }
     }
 
-    /// The commands that are left are not done: what is expanded is found by the next walk that comes to it.
+    /// Drops the commands that are left; expanded operations are found by the next walk that comes to them.
     pub fn give_up(self, device: &mut OpenDevice) {
         if let Some(running) = self.running {
             device.steps.keep(&running.kernels.partition.walk);

@@ -31,10 +31,10 @@ use std::ops::Range;
 pub(crate) enum Command {
     /// A kernel is launched.
     Launch(Box<LaunchCommand>),
-    /// Blocks for a tile of each of these values are allocated, to be filled by what follows.
+    /// Blocks for a tile of each of these values are allocated, to be filled by later commands.
     Open(SmallVec<[Value; 1]>, Tile),
-    /// The block of a tile of an old value becomes that of a value that is the old one with other elements, which what
-    /// follows writes.
+    /// The block of a tile of an old value becomes that of a value that is the old one with other elements, which later
+    /// commands write.
     OpenOld { value: Value, old: Value, tile: Tile },
     /// The blocks that were opened last are filled.
     Close,
@@ -57,7 +57,7 @@ pub(crate) struct LaunchCommand {
     pub computes: Vec<ValueId>,
 }
 
-/// What is done in host memory.
+/// A step in host memory.
 pub(crate) enum HostStep {
     /// An assignment, where these positions are missing.
     Assign(Vec<Range<usize>>),
@@ -71,7 +71,7 @@ pub(crate) enum HostStep {
 }
 
 impl LaunchCommand {
-    /// What is launched in the block of an operand, by that operand's place.
+    /// The place of the operand whose block the launch writes, if it is in place.
     pub fn taken_place(&self) -> Option<usize> {
         self.taken.as_ref().map(|taken| taken.operand)
     }

@@ -5,7 +5,7 @@
 
 use crate::graph::value::Value;
 use crate::schedule::destination::{Destination, RootDestinations};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::{Partition, Possible};
 use crate::schedule::walk::{FusionWalk, Needs, Start};
 use crate::schedule::walk_kernels::WalkKernels;
@@ -58,7 +58,7 @@ impl OpenWalk {
         Ok(FusionWalk::new(device, &[self.from.start()], at, space)?.complete())
     }
 
-    /// Its kernels, or what has to be computed before it.
+    /// Its kernels, or the tiles that have to be computed before it.
     ///
     /// # Errors
     /// As of a walk and of kernels.
@@ -75,7 +75,7 @@ impl OpenWalk {
         smallvec![Destination::Open { number: self.number, whole: self.whole }]
     }
 
-    /// What has to be computed before it.
+    /// The tiles that have to be computed before it.
     ///
     /// # Errors
     /// As of a walk.
@@ -84,7 +84,7 @@ impl OpenWalk {
             Ok(walk) => walk,
             Err(needs) => return Ok(needs),
         };
-        // What the device refuses is said where it is launched.
+        // A refusal is handled where the kernel is launched.
         let cut = Partition::new(walk, None).cut(device, self.form);
         Ok(cut.ok().and_then(std::result::Result::err).unwrap_or_default())
     }

@@ -10,7 +10,7 @@ use crate::memory::access;
 use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::reduction_tile::{self, Combined, ReductionPart, ReductionPieces};
 use crate::schedule::walk::{Needs, lost};
@@ -30,7 +30,7 @@ pub(super) enum Reduced {
     OneByOne(Vec<OpenWalk>),
 }
 
-/// Several reductions that combine the same points, or one; what is left of their tiles.
+/// The rest of the tiles of one reduction, or of several that combine the same points.
 pub(super) struct ReductionProgress {
     values: SmallVec<[Value; 4]>,
     pieces: ReductionPieces,
@@ -82,7 +82,7 @@ impl ReductionProgress {
         Ok(starts.iter().zip(combined.ops()).enumerate().map(walk).collect())
     }
 
-    /// What all parts need that are left.
+    /// The needs of all parts that are left.
     ///
     /// # Errors
     /// As of a walk.
@@ -102,13 +102,13 @@ pub(super) struct StoredPart {
     /// The part of the map, with its one tile.
     pub row: Value,
     pub tile: Tile,
-    /// What computes it.
+    /// The walks that compute it.
     pub walks: Vec<OpenWalk>,
-    /// What combines it.
+    /// The walk that combines it.
     pub combined: OpenWalk,
 }
 
-/// A reduction of a map that is stored piece by piece; what is left of its tile.
+/// The rest of the tile of a reduction of a map that is stored piece by piece.
 pub(super) struct Storing {
     operand: Value,
     op: Op,
@@ -116,8 +116,7 @@ pub(super) struct Storing {
 }
 
 impl Storing {
-    /// All of a tile of a reduction of so many elements; what is needed first where pieces cannot be stored: all of the
-    /// map.
+    /// A whole tile of a reduction of `n` elements; or, where pieces cannot be stored, the need of all of the map.
     ///
     /// # Errors
     /// - `Lost`: the map is not held any more.
@@ -135,7 +134,7 @@ impl Storing {
         })
     }
 
-    /// What is needed where pieces of the map cannot be stored after all.
+    /// The need of all of the map, where pieces of it cannot be stored after all.
     pub fn all_of_it(&self) -> Needs {
         all_of(&self.operand)
     }

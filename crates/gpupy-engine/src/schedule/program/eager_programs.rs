@@ -1,8 +1,8 @@
 //! Programs of eager launches: one operation over operands of some layout.
 //!
-//! Owns [`ProgramKey`] and [`EagerPrograms`]. The program of a task depends on its operation and on the walks over its
-//! operands, not on numbers, so few programs serve all tasks. Invariant: a program has the instructions of a kernel of
-//! the same operation.
+//! Owns [`EagerProgramKey`] and [`EagerPrograms`]. The program of a task depends on its operation and on the walks over
+//! its operands, not on numbers, so few programs serve all tasks. Invariant: a program has the instructions of a kernel
+//! of the same operation.
 //!
 //! Not here: how they are made (`single_operation.rs`), the numbers of a task, and its launch (`eager_launch.rs`).
 
@@ -22,7 +22,7 @@ const MOST: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4095);
 /// The functions that have tasks: as many as their keys tell apart.
 pub(crate) const MOST_CALLED: u32 = 1 << 22;
 
-/// What a task does at each point.
+/// The operation of a task at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaunchBody {
     Apply(Op),
@@ -30,14 +30,14 @@ pub(crate) enum LaunchBody {
     Call(u32),
     Index,
     Reduce(Op),
-    /// The reduction of so many points, each a load of its own ([`FEW`](crate::graph::reduction_lanes::FEW)).
+    /// The reduction of this number of points, each a load of its own ([`FEW`](crate::graph::tree_lanes::FEW)).
     Few(Op, u8),
-    /// The sum of so many products, likewise.
+    /// The sum of this number of products, each factor a load of its own.
     Products(u8),
     Whole(LibraryOp),
 }
 
-/// What an operand is to a program.
+/// The kind of an operand in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramLeaf {
     Scalar(DType),
@@ -45,9 +45,9 @@ pub(crate) enum ProgramLeaf {
     Coordinate(AccessKind),
 }
 
-/// What tells programs apart.
+/// The key of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ProgramKey {
+pub(crate) struct EagerProgramKey {
     pub work: LaunchBody,
     pub dtype: DType,
     pub rank: u32,
@@ -64,7 +64,7 @@ pub(crate) struct ReadyProgram {
     pub units: SmallVec<[Access; 3]>,
 }
 
-/// The programs of a device's tasks, by the codes of their keys; `None` for those that it cannot do.
+/// The programs of a device's tasks, by the codes of their keys; `None` for keys without a program on this device.
 pub(crate) struct EagerPrograms(LruCache<u64, Option<ReadyProgram>, FxBuildHasher>);
 
 impl Default for EagerPrograms {
@@ -95,7 +95,7 @@ pub(crate) fn unit() -> Access {
     Access { offset: 0, strides: smallvec![1] }
 }
 
-impl ProgramKey {
+impl EagerProgramKey {
     /// All of it in one number, another one for every other key.
     pub fn code(&self) -> u64 {
         const { assert!(DType::ALL.len() <= 16, "a dtype has four bits here") };
@@ -111,7 +111,7 @@ impl ProgramKey {
             self.leaves.iter().zip([32, 40, 48]).fold(head, |code, (l, at)| code | leaf(l) << at)
         };
         if let LaunchBody::Call(number) = self.work {
-            // No other work has so many points; what the results are, the function says.
+            // No other body has 0xff points; the function determines the results.
             return leaves(0xff << 56 | u64::from(number) | u64::from(self.rank) << 22);
         }
         let (form, op) = match self.work {
@@ -119,7 +119,7 @@ impl ProgramKey {
             LaunchBody::Call(number) => (0, u64::from(number)),
             LaunchBody::Index => (1, 0),
             LaunchBody::Reduce(op) | LaunchBody::Few(op, _) => (2, op as u64),
-            // What a scan combines by is no form.
+            // A scan's operation is no part of its form.
             LaunchBody::Whole(LibraryOp::Scan(op)) => (3, op as u64),
             LaunchBody::Whole(whole) => (3, whole.op() as u64),
             LaunchBody::Products(_) => (3, Op::MatMul as u64),
@@ -153,7 +153,7 @@ mod tests {
             .map(LaunchBody::Whole);
         let all: Vec<LaunchBody> = few.chain(others).chain(whole).chain(called).collect();
         let leaf = Some(ProgramLeaf::Memory(DType::F64, AccessKind::Affine));
-        let key = |work: &LaunchBody| ProgramKey {
+        let key = |work: &LaunchBody| EagerProgramKey {
             work: *work,
             dtype: DType::F64,
             rank: 63,

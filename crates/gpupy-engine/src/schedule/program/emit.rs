@@ -9,7 +9,7 @@ use crate::blocks::cache::{BlockPart, Placed};
 use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role};
 use gpupy_core::DType;
@@ -37,7 +37,7 @@ impl KernelOperands {
     }
 }
 
-/// The calls in a kernel: what gives several results is computed once.
+/// The calls in a kernel: a call with several results is computed once.
 #[derive(Default)]
 struct KernelCalls {
     known: FxHashMap<(Fingerprint, SmallVec<[u32; 3]>), Vec<u32>>,
@@ -58,7 +58,7 @@ impl KernelCalls {
     }
 }
 
-/// Builds the kernel of a piece, whose nodes stand in the order of emission: `roots` are what it gives, one for each
+/// Builds the kernel of a piece, whose nodes stand in the order of emission: `roots` are its results, one for each
 /// destination.
 pub(crate) fn build(
     device: &OpenDevice,
@@ -147,7 +147,7 @@ pub(crate) fn build(
     });
     let mut results: SmallVec<[u32; 1]> = given.collect();
     if let Form::Reduce { op } = target.form {
-        // One behind the other: what stands behind them is no part of the map.
+        // One behind the other: operations behind them are no part of the map.
         let ops = std::iter::once(op).chain(target.further.iter().copied());
         results.iter_mut().zip(ops).for_each(|(given, op)| *given = builder.reduce_by(op, *given));
     }
@@ -168,14 +168,14 @@ pub(crate) fn emit_call(
         OperationLowering::Inlined(lowered) | OperationLowering::Expanded(lowered) => {
             builder.inline_all(&lowered.program, values)
         }
-        // What the driver lacks stays: `check_ir` refuses it by name.
+        // An operation that the driver lacks stays: `check_ir` refuses it by name.
         OperationLowering::Native | OperationLowering::Absent => {
             builder.inline_all(function.program(), values)
         }
     }
 }
 
-/// Emits an operation on values, or what the device has in its place; gives the result.
+/// Emits an operation on values, or its lowering; gives the result.
 pub(crate) fn emit(
     device: &OpenDevice,
     builder: &mut Builder,

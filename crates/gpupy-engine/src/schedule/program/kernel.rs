@@ -59,7 +59,7 @@ impl KernelCode {
     }
 }
 
-/// What is launched.
+/// A kernel: a program with the values and scalars of one launch.
 pub(crate) struct Kernel {
     pub code: Arc<KernelCode>,
     /// The operands' values and parts.
@@ -75,7 +75,7 @@ impl Deref for Kernel {
     }
 }
 
-/// What a kernel is for: the form, and where it writes.
+/// The purpose of a kernel: the form, and where it writes.
 pub(crate) struct KernelTarget<'a> {
     pub form: Form,
     /// Of a reduce form, the operations of the roots behind the first.

@@ -4,7 +4,7 @@
 //! it. The [`PlanCache`](plan_cache::PlanCache) has the kernels of walks that recur.
 //! [`EagerPrograms`](eager_programs::EagerPrograms) are those of single operations, which `single_operation.rs` makes.
 //!
-//! Imports `walk/mod.rs`, `operation_lowering.rs`, `destination.rs` and `open_device.rs` of the schedule. Not here:
+//! Imports `walk/mod.rs`, `operation_lowering.rs`, `destination.rs` and `engine_device.rs` of the schedule. Not here:
 //! which nodes form a piece (`partition.rs`), the launch (`execute/launch.rs`).
 
 pub(crate) mod eager_programs;

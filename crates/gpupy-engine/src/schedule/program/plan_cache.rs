@@ -152,7 +152,7 @@ impl Weighed for WalkPlan {
 }
 
 impl WalkPlan {
-    /// Whether it is a plan for a walk of its structure: what it stores on the way are the same tiles.
+    /// Whether it is a plan for a walk of its structure: the tiles that it stores on the way are the same.
     pub fn is_for(&self, blocks: &BlockCache, walk: &FusionWalk) -> bool {
         self.pieces.iter().filter_map(|planned| planned.stores.as_ref()).all(|stores| {
             let Some(node) = walk.nodes.get(stores.node as usize) else { return false };

@@ -2,11 +2,11 @@
 //!
 //! Not here: their keys (`eager_programs.rs`), programs of pieces (`emit.rs`).
 
-use super::eager_programs::{LaunchBody, ProgramKey, ProgramLeaf, ReadyProgram, unit};
+use super::eager_programs::{EagerProgramKey, LaunchBody, ProgramLeaf, ReadyProgram, unit};
 use super::emit::{emit, emit_call};
-use crate::graph::reduction_lanes::{FEW, Products, folded};
 use crate::graph::scalar_function::ScalarFunction;
-use crate::schedule::open_device::OpenDevice;
+use crate::graph::tree_lanes::{FEW, Products, folded};
+use crate::schedule::engine_device::OpenDevice;
 use gpupy_core::ir::{Builder, Form};
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
@@ -16,7 +16,7 @@ use std::convert::Infallible;
 #[inline]
 pub(crate) fn prepared(
     device: &mut OpenDevice,
-    key: &ProgramKey,
+    key: &EagerProgramKey,
     called: Option<&ScalarFunction>,
 ) -> u64 {
     let code = key.code();
@@ -27,14 +27,19 @@ pub(crate) fn prepared(
 }
 
 #[cold]
-fn learn(device: &mut OpenDevice, key: &ProgramKey, called: Option<&ScalarFunction>, code: u64) {
+fn learn(
+    device: &mut OpenDevice,
+    key: &EagerProgramKey,
+    called: Option<&ScalarFunction>,
+    code: u64,
+) {
     let ready = ready(key, called, device);
     device.programs.keep(code, ready);
 }
 
 /// The program for tasks like this, if the device can do it in one launch on host memory.
 fn ready(
-    key: &ProgramKey,
+    key: &EagerProgramKey,
     called: Option<&ScalarFunction>,
     device: &mut OpenDevice,
 ) -> Option<ReadyProgram> {

@@ -22,7 +22,7 @@ use crate::schedule::walk::FusionWalk;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What has been done of a flush.
+/// The captured actions of a flush.
 pub(crate) struct Capture {
     structure: Structure,
     numbers: FxHashMap<ValueId, InputSource>,
@@ -35,7 +35,7 @@ pub(crate) struct Capture {
     missing: Vec<usize>,
     leaves: usize,
     actions: Vec<Action>,
-    /// What the scalars are that the roots of the present step's walks are.
+    /// The scalars that are roots of the present step's walks.
     root: Option<Root>,
     walks: u64,
     passes: Vec<(u32, PartialRead)>,
@@ -210,7 +210,7 @@ impl Capture {
         }
     }
 
-    /// What the parameters of a walk's kernel are.
+    /// The parameters of a walk's kernel.
     fn params(&self, walk: &FusionWalk, planned: &KernelPlan, bits: &[u64]) -> Option<Vec<Param>> {
         let param = |((node, place), bits): (&(Option<u32>, u32), &u64)| {
             let Some(node) = node else {
@@ -223,7 +223,7 @@ impl Capture {
             let is_step = is_of_chain(value);
             let of = if is_step { value.order().0 } else { value.id() };
             let Some(InputSource::Pending(number)) = self.source(of) else { return None };
-            // Which elements of what a join reads are chosen is known from the structure.
+            // The structure determines which elements of its operands a join chooses.
             if is_step && let Some(has_scalars) = self.joins.get(&of) {
                 return (!has_scalars).then_some(Param::Bits(*bits));
             }
@@ -293,9 +293,9 @@ impl Capture {
         *missing = missing.saturating_sub(tile.range.len());
     }
 
-    /// What holds a value that another is about to take the block of.
+    /// The handles of a value whose block another value is about to take.
     fn taking(&self, source: InputSource, heir: u32) -> TakenBlock {
-        // Values hold what they read until they are computed, or gone.
+        // Values hold their operands until they are computed, or gone.
         let mut living = self.held.clone();
         let mut holding: Vec<u32> = Vec::new();
         for number in (0..self.reads.len() as u32).rev() {
@@ -314,7 +314,7 @@ impl Capture {
             let reads = holding.iter().flat_map(|number| &self.reads[*number as usize]);
             reads.filter(|read| **read == held).count()
         };
-        // What reads it on the way to the heir: operands before what reads them.
+        // Its readers on the way to the heir: operands before their readers.
         let mut between: SmallVec<[InputSource; 4]> = SmallVec::from_iter([source]);
         for number in holding.iter().rev().filter(|number| **number != heir) {
             if self.reads[*number as usize].iter().any(|read| between.contains(read)) {
@@ -325,7 +325,7 @@ impl Capture {
         TakenBlock { source, held }
     }
 
-    /// The recipe of what was done, with the structure that it is for.
+    /// The recipe of the captured actions, with its structure.
     pub fn recipe(self) -> (Structure, Recipe) {
         (self.structure, Recipe::of(self.actions, self.reads.len(), self.leaves))
     }

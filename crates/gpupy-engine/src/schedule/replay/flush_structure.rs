@@ -9,8 +9,8 @@
 
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::flush::Demand;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::structure_cache::Structure;
 use crate::thresholds::T;
@@ -44,7 +44,7 @@ pub(crate) fn structure(
     is_all(demand, below, device).then_some(words)
 }
 
-/// A value of which nothing is computed.
+/// A value without computed elements.
 fn pending(
     words: &mut Structure,
     value: &Value,
@@ -103,7 +103,7 @@ fn pending(
 
 /// A computed value: where its elements are, as far as it matters.
 fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDevice) {
-    // Only what was computed gives its block away.
+    // Only a computed value gives its block away.
     let is_free = !outlives
         && matches!(leaf.0.kind, ValueKind::Expr { .. })
         && device.may_take(leaf, &device.tiling_of(leaf).tile(0));
@@ -116,7 +116,7 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDe
         return;
     }
     words.push(0);
-    // Of what is only in host memory, a little may be gathered.
+    // Few elements of a value that is only in host memory may be gathered.
     if !device.caps.host_memory {
         let mut tiles: Vec<u64> =
             device.tiles(leaf.id()).into_iter().map(|(number, _)| number as u64).collect();
@@ -127,8 +127,8 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDe
     }
 }
 
-/// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where
-/// something else holds what is computed in passing.
+/// Whether no other pending value could be computed beside these: reductions with reductions, and siblings where a
+/// value that is computed in passing has other handles.
 fn is_all(demand: &Demand<'_>, below: &PendingGraph, device: &OpenDevice) -> bool {
     let Some(interner) = &demand.value.0.interner else { return true };
     let is_own = |value: &Value| below.number(value.id()).is_some();

@@ -5,7 +5,7 @@
 //! goes as planned. Invariant: a recipe depends on the structure alone, so nothing is walked over, cut or decided
 //! again.
 //!
-//! Imports `structure_cache.rs`, `pending_graph.rs`, `flush.rs`, `open_device.rs`, `walk` and `program` of the
+//! Imports `structure_cache.rs`, `pending_graph.rs`, `flush.rs`, `engine_device.rs`, `walk` and `program` of the
 //! schedule. Not here: performing a recipe (`execute/replay.rs`).
 
 pub(crate) mod capture;

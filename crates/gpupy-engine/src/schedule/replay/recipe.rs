@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What was done, one after another.
+/// The actions of a flush, one after another.
 pub(crate) struct Recipe {
     pub actions: Vec<Action>,
     /// The values and leaves whose last use is each action, so that their handles can be dropped after it: first those
@@ -72,10 +72,10 @@ pub(crate) enum Param {
     Bits(u64),
 }
 
-/// A value whose block was taken: nothing held it but what was known.
+/// A value whose block was taken: it had no handles but the known ones.
 pub(crate) struct TakenBlock {
     pub source: InputSource,
-    /// It, and what was pending that reads it, newest first, each with the operations that held it.
+    /// The value and its pending readers, newest first, each with the operations that held it.
     pub held: SmallVec<[(InputSource, usize); 2]>,
 }
 
@@ -99,7 +99,7 @@ impl Recipe {
 }
 
 impl Action {
-    /// Names what it needs a handle of.
+    /// Names the values of which it needs a handle.
     fn name(&self, names: &mut impl FnMut(InputSource)) {
         match self {
             Action::Launch(launched) => launched.name(names),

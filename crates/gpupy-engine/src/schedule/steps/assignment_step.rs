@@ -13,8 +13,8 @@ use crate::memory::access::{self, Coordinates};
 use crate::memory::tiling::Tile;
 use crate::memory::view::View;
 use crate::schedule::destination::RootDestinations;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::in_place::SelfReads;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, Start, lost};
@@ -37,9 +37,9 @@ pub(crate) enum Assigned {
     OnHost(Vec<Range<usize>>),
 }
 
-/// What is written into a tile's block.
+/// The elements that are written into a tile's block.
 pub(crate) struct Written {
-    /// What gives the elements; nothing where none of them lies in the tile.
+    /// The kernels that give them; nothing where none of them lies in the tile.
     pub kernels: Option<WalkKernels>,
     /// How the walk reads the old value.
     pub reads: SelfReads,
@@ -51,7 +51,7 @@ pub(crate) struct Written {
     pub whole: bool,
 }
 
-/// The step of a tile of an assignment; or what has to be computed before it can be said.
+/// The step of a tile of an assignment; or the tiles that have to be computed before it is known.
 ///
 /// # Errors
 /// - `Lost`: its operands are not held any more.

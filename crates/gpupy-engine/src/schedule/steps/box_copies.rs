@@ -5,14 +5,14 @@
 
 use crate::graph::value::Value;
 use crate::schedule::cost;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role, Start};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
 use gpupy_core::{Result, Scalar};
 
-/// What a box is a copy of.
+/// The source of a box that is a copy.
 enum Copied {
     Constant(Scalar),
     /// A value's elements, so many positions behind those in the tile.
@@ -20,7 +20,8 @@ enum Copied {
 }
 
 impl Copied {
-    /// What a walk copies that goes to a place in a tile; `None` where it computes, or elements change their order.
+    /// The source of a walk that copies into a place of a tile; `None` where it computes, or elements change their
+    /// order.
     fn of(walk: &FusionWalk, place: &Access) -> Option<Copied> {
         let mut child = *walk.roots.first()?;
         loop {

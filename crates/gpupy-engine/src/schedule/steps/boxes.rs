@@ -12,7 +12,7 @@ use crate::graph::value::{NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, JoinCut, Needs, Start};
@@ -29,8 +29,8 @@ pub(super) type BoxWalk = std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCu
 /// Some points of a tile: their walk over the value, their place in the tile, their extents.
 type BoxPiece = (Access, Access, Shape);
 
-/// The step of a tile whose boxes have walks of their own, or what would be computed again and is stored first; `found`
-/// is what there is of the first box.
+/// The step of a tile whose boxes have walks of their own, or the values that would be recomputed and are stored first;
+/// `found` is the walk of the first box.
 ///
 /// # Errors
 /// As of a walk.

@@ -10,7 +10,7 @@ use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -18,7 +18,7 @@ use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::shape::{Shape, size_of};
 use std::ops::Range;
 
-/// What computes a tile of a whole-program form's value.
+/// The step that computes a tile of a library operation's value.
 pub(crate) struct LibraryStep {
     pub whole: LibraryOp,
     /// The box of the value that is computed: its first point and extents.
@@ -74,7 +74,7 @@ impl LibraryOperand {
     }
 }
 
-/// What a box of a value reads of each operand.
+/// The elements of each operand that a box of the value reads.
 fn reads(
     form: LibraryOp,
     value: &Value,

@@ -21,8 +21,8 @@ use crate::graph::value::{Node, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::horizontal_fusion;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{Child, FusionWalk, Needs, Start, lost};
@@ -35,7 +35,7 @@ use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// What computes a tile.
+/// The operation that computes a tile.
 pub(crate) enum TileStep {
     /// Nothing: it is there.
     Nothing,
@@ -84,12 +84,12 @@ impl TileStep {
         GivenElements(given)
     }
 
-    /// The nodes of its walks: what it takes in memory, roughly.
+    /// The nodes of its walks: a rough measure of its memory.
     pub fn nodes(&self) -> usize {
         self.kernels().map(|kernels| kernels.partition.walk.nodes.len()).sum()
     }
 
-    /// Whether steps that will be done before it give what it computes on the way.
+    /// Whether steps that will be done before it compute values that it computes on the way.
     pub fn is_outdated(&self, device: &OpenDevice) -> bool {
         self.kernels().any(|kernels| kernels.are_outdated(device))
     }
@@ -123,7 +123,7 @@ impl GivenElements {
     }
 }
 
-/// A step, with what has to be computed before it.
+/// A step, with the tiles that have to be computed before it.
 pub(crate) struct PreparedStep {
     pub step: TileStep,
     pub needs: Needs,
@@ -143,7 +143,7 @@ impl PreparedStep {
         }
     }
 
-    /// The step that takes a walk into a tile, which needs what the walk does.
+    /// The step that computes a walk into a tile, with the needs of the walk.
     ///
     /// # Errors
     /// As of kernels.
@@ -162,7 +162,7 @@ impl PreparedStep {
 }
 
 impl TileStep {
-    /// The step that computes a tile on a device; or what has to be computed before it can be said.
+    /// The step that computes a tile on a device; or the tiles that have to be computed before it is known.
     ///
     /// # Errors
     /// - `Unsupported`: the device cannot do an operation that lies on the way.
@@ -218,8 +218,8 @@ impl TileStep {
     }
 }
 
-/// What is computed before a walk is made once more that needs these, and that could not be cut into kernels because of
-/// more: with these there, it may be cut otherwise.
+/// The tiles to compute before a walk is made once more. Its needs come first; if it has none, those for which it could
+/// not be cut into kernels. With them computed, it may be cut otherwise.
 fn before(needs: Needs, more: Needs) -> Needs {
     if needs.is_empty() { more } else { needs }
 }

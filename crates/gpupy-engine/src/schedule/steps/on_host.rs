@@ -5,7 +5,7 @@
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::walk::{Needs, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -21,7 +21,7 @@ pub(super) fn missing(
     reads.into_iter().filter(is_missing).collect()
 }
 
-/// What is missing of all that an expression reads.
+/// The missing elements of all operands of an expression.
 ///
 /// # Errors
 /// - `Lost`: its operands are not held any more.
@@ -42,7 +42,7 @@ pub(super) fn missing_operands(device: &OpenDevice, value: &Value) -> Result<Nee
     }
 }
 
-/// How a tile of a gather reads its positions, and what is missing of these and of the table.
+/// How a tile of a gather reads its positions, and the missing elements of these and of the table.
 ///
 /// # Errors
 /// As of `missing_operands`.

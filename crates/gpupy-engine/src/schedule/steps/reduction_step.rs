@@ -9,8 +9,8 @@ use super::{PreparedStep, TileStep};
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::horizontal_fusion;
-use crate::schedule::open_device::OpenDevice;
 use crate::schedule::partition::Possible;
 use crate::schedule::reduction_tile::{self, Combined, ReductionPieces, in_rows, reduced_tile};
 use crate::schedule::rematerialisation::Rematerialisation;
@@ -93,7 +93,7 @@ pub(super) fn of_reduction(
     PreparedStep::of_walk(device, walk, Form::Reduce { op })
 }
 
-/// A reduction, and those that go with it and are pending.
+/// A reduction with the pending members of its group.
 fn group(device: &OpenDevice, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
     let is_pending = |other: &Value| !device.is_there(other, tile.range.clone());
     let mut values = device.together.with_others(value, is_pending);
@@ -183,7 +183,8 @@ fn is_for(device: &OpenDevice, value: &Value) -> bool {
     lack.is_none() && !device.elsewhere.contains(&value.id())
 }
 
-/// What a reduction's map, and that of those beside it, had better read: computed first, it is there for others too.
+/// The values that a reduction's map, and the maps beside it, should read instead of computing them: computed first,
+/// they serve other readers too.
 fn first_of_map(
     device: &OpenDevice,
     again: &mut Rematerialisation,
@@ -203,15 +204,15 @@ fn is_apart(device: &OpenDevice, operand: &Value, reach: &Range<usize>) -> bool 
     device.fates.is_stored(operand.id()) && !device.is_there(operand, reach.clone())
 }
 
-/// Whether a reduction's operand is pending and better stored by itself than after what the reduction's map needs
-/// first: that (an index in one long row, say) is mostly less cheap than the map in its own shape.
+/// Whether a reduction's pending operand is better stored by itself than after the needs of the reduction's map: those
+/// (an index in one long row, say) usually cost more than the map in its own shape.
 fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
     !device.is_all_there(operand)
         && !all_before_maps(device, needs)
         && !any_elsewhere(device, needs)
 }
 
-/// Whether nothing of these could be computed in a kernel of what reads it.
+/// Whether none of these could be computed inside a reader's kernel.
 fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
     needs.iter().all(|(value, _)| stands_alone(value) || device.halos.has(value))
 }

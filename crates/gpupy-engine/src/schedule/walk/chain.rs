@@ -15,7 +15,7 @@ use crate::graph::join::Join;
 use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Part};
@@ -25,7 +25,7 @@ use gpupy_core::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-/// What a walk remembers of its chains.
+/// The record of a walk's chains.
 #[derive(Default)]
 pub(super) struct Chained {
     /// The steps that compute a value, each at other coordinates.
@@ -39,7 +39,7 @@ pub(super) struct Chained {
 }
 
 impl Chained {
-    /// What the same walk begins with once more, if a value has turned out to be stored rather than computed so often.
+    /// The record with which the walk begins once more, if a value has turned out to be stored rather than recomputed.
     pub fn again(&mut self) -> Option<Chained> {
         let stored = std::mem::take(&mut self.stored);
         self.is_outdated.then(|| Chained { stored, ..Chained::default() })
@@ -57,7 +57,7 @@ pub(super) struct Chain<'w> {
     /// The join that is gone through, by its name.
     name: ValueId,
     depth: usize,
-    /// What was found of pending values at coordinates.
+    /// The steps found for pending values at coordinates.
     known: Vec<(ValueId, Vec<PiecewiseCoordinate>, Operand)>,
 }
 
@@ -71,7 +71,8 @@ impl<'w> Chain<'w> {
         Chain { device, space, own, chained, name: 0, depth: 0, known: Vec::new() }
     }
 
-    /// What gives the elements of a join at coordinates over the space; `None` where there is no chain for it.
+    /// The operand that gives the elements of a join at coordinates over the space; `None` where there is no chain for
+    /// it.
     pub fn of(&mut self, value: &Value, join: &Join, found: &[Access]) -> Option<Operand> {
         has_chains(self.device, value.dtype(), size_of(self.space)).then_some(())?;
         let found: Vec<PiecewiseCoordinate> =
@@ -211,7 +212,7 @@ impl<'w> Chain<'w> {
             if others.any(|other| number.strides[other] != whole.strides[other]) {
                 return None;
             }
-            // So also that of the largest part.
+            // So does that of the largest part.
             let step = if part.extent() == 1 { whole.strides[axis] } else { number.strides[axis] };
             let start = number.offset.checked_sub(step.checked_mul(part.range.start)?)?;
             lines.push(Some(AffineLine { start, step }));
@@ -320,7 +321,7 @@ impl<'w> Chain<'w> {
         }
         uses.push(step.id());
         let others = uses.len() as u32 - 1;
-        // What it cost when it was recorded is the most that it costs now.
+        // The cost when it was recorded is an upper bound of the present cost.
         let is_much = value.0.weight.saturating_mul(others) > T.recompute && {
             let is_there = |value: &Value| self.device.is_all_there(value);
             let weight = cost::weight(value, T.recompute + 1, 0, is_there);
@@ -373,7 +374,8 @@ impl<'w> Chain<'w> {
             return Some((Input::View(value.id(), Box::new(layout)), Some(value.clone())));
         }
         let device = self.device;
-        // What is read whole had better be read for the greater part, unless it lies where it is read.
+        // A gather's table is computed and brought whole: this pays if at least half of it is read, or if it lies where
+        // it is read.
         let is_near = device.caps.host_memory && device.is_all_there(value);
         if !device.gathers_from(value) || !is_near && value.len() / 2 > size_of(self.space) {
             return None;
@@ -392,7 +394,7 @@ impl<'w> Chain<'w> {
         let (index, mut rest) = self.index(&own.affine)?;
         let mut sum = index;
         for (factor, pieces) in &own.terms {
-            // What is to be added to all is added to what is selected from.
+            // A constant that is added to all pieces is added before the select.
             let is_flat = pieces.lines.iter().all(|line| line.step == 0);
             let extra = if is_flat { std::mem::take(&mut rest) } else { 0 };
             let mut lines = pieces.lines.iter().rev().map(|line| {
@@ -429,7 +431,7 @@ impl<'w> Chain<'w> {
         Some(self.step(DType::Bool, Op::Lt, smallvec![number, scalar(end)?]))
     }
 
-    /// An affine number as an index value, if it is not the same at all points, and what is to be added to that.
+    /// An affine number as an index value, if it varies over the points, and the constant to add to it.
     fn index(&self, number: &Access) -> Option<(Option<Operand>, i64)> {
         let steps = || number.strides.iter().zip(self.space);
         if steps().all(|(step, extent)| *step == 0 || *extent == 1) {

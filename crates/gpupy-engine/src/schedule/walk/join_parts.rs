@@ -25,14 +25,14 @@ pub(super) struct PartOf {
     pub read: PartRead,
 }
 
-/// What a part of a join is.
+/// The content of a part of a join.
 pub(super) enum PartRead {
     Constant(Scalar),
     /// This one of the sources, seen so.
     View(usize, InputLayout),
 }
 
-/// What gives the elements of adjacent parts.
+/// The source of the elements of adjacent parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Giver {
     Constant(Scalar),

@@ -41,7 +41,7 @@ impl Walker<'_> {
         if let JoinLookup::Cut { axis, at } = part
             && self.joins.is_cut()
         {
-            // What was found so far holds for fewer points, too.
+            // The findings so far hold for fewer points, too.
             self.space[axis] = at;
             self.ends.push((axis, at));
             part = join.find(&found[join.axis as usize], &self.space);

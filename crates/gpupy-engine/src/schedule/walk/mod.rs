@@ -4,9 +4,9 @@
 //! cuts it into fused kernels. Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of
 //! the walk's needs.
 //!
-//! Imports `cost.rs`, `open_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not here:
-//! how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel
-//! (`partition.rs`).
+//! Imports `cost.rs`, `engine_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not
+//! here: how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which
+//! kernel (`partition.rs`).
 
 mod chain;
 mod expanded;
@@ -33,7 +33,7 @@ pub(crate) enum Child {
     Scalar(Scalar),
 }
 
-/// What gives a node's elements.
+/// The source of a node's elements.
 #[derive(Clone, Debug)]
 pub(crate) enum Role {
     /// Computed before: loaded from a block.
@@ -47,7 +47,7 @@ pub(crate) enum Role {
     Apply(Applied, SmallVec<[Child; 3]>),
 }
 
-/// What gives an element from those of the operands.
+/// The operation that gives an element from those of the operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Applied {
     Op(Op),
@@ -61,16 +61,16 @@ pub(crate) struct WalkNode {
     pub role: Role,
 }
 
-/// What one evaluation over a space needs.
+/// The fusion region of one evaluation over a space.
 pub(crate) struct FusionWalk {
     pub space: Shape,
     /// Parents before children.
     pub nodes: Vec<WalkNode>,
-    /// What the evaluation gives.
+    /// The results of the evaluation.
     pub roots: SmallVec<[Child; 1]>,
     /// Nodes that it computes on the way and had better store, as others read them: each is a tile of its value.
     pub besides: SmallVec<[u32; 2]>,
-    /// What has to be computed before it goes through a device: its leaves that are not there yet.
+    /// The tiles to compute before a device can do it: its leaves that are not computed yet.
     pub needs: Needs,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl FusionWalk {
-    /// All nodes, operands before what reads them; as they were recorded, apart from that.
+    /// All nodes, operands before their readers; otherwise in the order of recording.
     pub fn operands_first(&self) -> Vec<u32> {
         let mut open = vec![0u32; self.nodes.len()];
         let mut readers: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); self.nodes.len()];
@@ -118,7 +118,7 @@ impl FusionWalk {
         if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }
     }
 
-    /// Whether what it needs first is needed by another walk anyway.
+    /// Whether another walk has all of its needs anyway.
     pub fn needs_no_more_than(&self, other: &FusionWalk) -> bool {
         self.needs.iter().all(|(value, reach)| {
             let is_same = |(known, range): &&(Value, Range<usize>)| {

@@ -22,13 +22,13 @@ pub(super) struct PiecewiseCoordinate {
 #[derive(Debug, PartialEq)]
 pub(super) struct AffinePieces {
     pub of: PiecewiseCoordinate,
-    /// What the coordinate is below in each piece but the last; rising.
+    /// The upper end of the coordinate in each piece but the last; rising.
     pub ends: SmallVec<[i64; 2]>,
-    /// In each piece, what the number is at 0 and what it rises by with the coordinate.
+    /// The line of the number in each piece, as a function of the coordinate.
     pub lines: SmallVec<[AffineLine; 3]>,
 }
 
-/// What a number is at 0, and what it rises by.
+/// An affine function of one coordinate: its value at 0, and its slope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AffineLine {
     pub start: i64,

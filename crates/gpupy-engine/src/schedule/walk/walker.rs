@@ -13,7 +13,7 @@ use super::{Applied, Child, FusionWalk, JoinCut, Needs, Role, Start, WalkNode, l
 use crate::graph::value::{Input, InputLayout, NodeOp, TopologicalRank, Value, ValueId, ValueKind};
 use crate::memory::access::{self, Coordinates};
 use crate::schedule::cost::{self, Growth};
-use crate::schedule::open_device::OpenDevice;
+use crate::schedule::engine_device::OpenDevice;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// What a walk does with a joined value of which it reads several parts.
+/// How a walk treats a joined value of which it reads several parts.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum JoinHandling {
     /// It is computed first.
@@ -43,7 +43,7 @@ impl JoinHandling {
     }
 }
 
-/// What was found for a joined value at an access.
+/// The finding for a joined value at an access.
 pub(super) enum JoinedRead {
     /// It is read so.
     Read(Child),
@@ -69,7 +69,7 @@ pub(super) struct Walker<'d> {
     /// The nodes of values that are tables.
     tables: FxHashMap<ValueId, u32>,
     pending: BinaryHeap<(TopologicalRank, ValueId)>,
-    /// The nodes of what has to be computed first, at the places where it is read.
+    /// The nodes of the needs, at the places where they are read.
     needed: Vec<u32>,
     /// Values that have to be computed first, all of them.
     whole: Vec<Value>,
@@ -79,7 +79,7 @@ pub(super) struct Walker<'d> {
     besides: SmallVec<[u32; 2]>,
     /// Where the space was cut, one after another; it ends there.
     pub(super) ends: Vec<JoinCut>,
-    /// Where it has to be cut before anything is said of what is needed.
+    /// Where it has to be cut before its needs can be known.
     pub(super) cut: Option<JoinCut>,
     pub(super) chained: Chained,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
@@ -132,7 +132,7 @@ impl FusionWalk {
         let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
         let mut count = ends.len();
-        // What holds for all of the space alone is looked for once more in the part that is left of it.
+        // Findings that hold for the whole space alone are looked for once more in the part that is left.
         while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
             (walker, roots) =
@@ -213,7 +213,7 @@ impl<'d> Walker<'d> {
 
     fn ended(self, roots: SmallVec<[Child; 1]>) -> FusionWalk {
         let Walker { device, space, nodes, besides, .. } = self;
-        // The space may have been cut since: what only the rest needs is not needed.
+        // The space may have been cut since: needs of the other points are dropped.
         let reads = self.needed.into_iter().map(|node| {
             let node = &nodes[node as usize];
             (node.value.clone(), access::reach(&node.access, &space))
@@ -228,14 +228,14 @@ impl<'d> Walker<'d> {
         FusionWalk { space, nodes, roots, besides, needs }
     }
 
-    /// Whether it has found what it would not in the space that is left, cut so often.
+    /// Whether it has findings that the space that is left would not give, cut so often.
     fn is_of_more(&self, cuts: usize) -> bool {
         !self.besides.is_empty()
             || self.chained.first.is_some_and(|first| first < cuts)
             || self.computes_what_is_there()
     }
 
-    /// Whether a node is computed of which all that the rest of the space reads is there.
+    /// Whether a node is computed although all of its elements that the rest of the space reads are there.
     fn computes_what_is_there(&self) -> bool {
         self.nodes.iter().any(|WalkNode { value, access, role }| {
             matches!(role, Role::Apply(..))
@@ -261,7 +261,7 @@ impl<'d> Walker<'d> {
         Child::Node(node)
     }
 
-    /// Decides what a value is here, when all its accesses are known.
+    /// Decides the role of a value, when all its accesses are known.
     fn expand(&mut self, id: ValueId) -> Result<()> {
         let Some(known) = self.by_value.get_mut(&id) else {
             return Ok(());

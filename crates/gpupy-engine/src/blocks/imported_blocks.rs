@@ -35,7 +35,7 @@ impl BlockCache {
         stats: &mut Stats,
     ) -> Result<Option<(BlockId, BlockSpec, Arc<HostBuffer>)>> {
         let (dtype, len) = (value.dtype(), tile.len());
-        // Pages of what lies outside go while a device may still read them.
+        // Pages of external elements are released while a device may still read them.
         if !self.would_import(dtype, len) || value.is_external() {
             return Ok(None);
         }

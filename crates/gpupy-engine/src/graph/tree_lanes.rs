@@ -10,15 +10,15 @@ use gpupy_core::DType;
 use gpupy_core::op::Op;
 
 /// The most points that are combined by scalar operations, each read by itself: the components of vectors and colours.
-/// They fuse with what computes them and with what reads the result; and a million rows of three take a fifth of the
-/// time that a step of a reduction takes on the driver `cpu`.
+/// They fuse with their operands and with readers of the result; and a million rows of three take a fifth of the time
+/// that a step of a reduction takes on the driver `cpu`.
 pub(crate) const FEW: usize = 4;
 
-/// What lanes, at most as many as the tree has, come to: each of the lower half is combined with the one above it, if
-/// that exists, until one is left. `None` where there are none.
+/// The combination of lanes, at most as many as the tree has: each of the lower half is combined with the one above it,
+/// if that exists, until one is left. `None` where there are none.
 ///
 /// # Errors
-/// The first of what combines them.
+/// The first error of the combining function.
 pub(crate) fn folded<T, E>(
     mut lanes: Vec<T>,
     mut combine: impl FnMut(T, T) -> Result<T, E>,
@@ -41,7 +41,7 @@ pub(crate) fn folded<T, E>(
 pub(crate) struct Products {
     pub multiply: Op,
     pub add: Op,
-    /// What factors become before they are multiplied.
+    /// The dtype to which factors are cast before they are multiplied.
     pub wide: DType,
 }
 

@@ -23,38 +23,38 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
-/// An open driver with its blocks, and what was found out about it.
+/// An open driver with its blocks, and the facts found about it.
 pub(crate) struct OpenDevice {
     pub blocks: BlockCache,
     /// How the driver does operations.
     pub ways: OperationLowerings,
     pub functions: FunctionLowerings,
-    /// The programs of what was computed at once.
+    /// The programs of eager launches.
     pub programs: EagerPrograms,
     /// The plans of walks.
     pub plans: PlanCache,
     /// The programs that the driver did not take.
     pub refusals: Refusals,
-    /// What was done in flushes.
+    /// The recipes of flushes.
     pub recipes: StructureCache<Recipe>,
     /// Values that the present evaluation computes on another device.
     pub elsewhere: FxHashSet<ValueId>,
-    /// What becomes of the values of the present evaluation.
+    /// The fates of the values of the present evaluation.
     pub fates: Arc<Fates>,
     /// Which reductions go together in the present evaluation.
     pub together: Arc<ReductionGroups>,
     /// Pending values that the present evaluation was not asked for.
     pub others: Arc<Others>,
-    /// Values that will be asked for after what the present evaluation is for.
+    /// Values that will be asked for after the present evaluation.
     pub next: Vec<Value>,
     /// Copies that the present evaluation reads in place of rotated values.
     pub halos: Halos,
-    /// What the present evaluation goes on with where it expands operations.
+    /// The steps of expanded operations in the present evaluation.
     pub steps: LoweredSteps,
     /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so
     /// that its pieces are the same programs.
     pub last_cut: Option<u64>,
-    /// What the steps before the one that is looked for will have computed.
+    /// The tiles that earlier steps will have computed.
     pub promised: Promised,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct OpenDevice {
 pub(crate) struct Promised(FxHashMap<ValueId, Ranges>);
 
 impl Promised {
-    /// Adds what a step will compute.
+    /// Adds the elements that a step will compute.
     pub fn insert(&mut self, value: ValueId, range: Range<usize>) {
         self.0.entry(value).or_default().insert(range);
     }
@@ -73,7 +73,7 @@ impl Promised {
         self.0.contains_key(&value)
     }
 
-    /// Whether with what is computed of a value these positions are there.
+    /// Whether these positions of a value are computed or promised.
     pub fn complete(&self, value: ValueId, computed: &Ranges, range: Range<usize>) -> bool {
         self.first_gap(value, computed, range).is_none()
     }
@@ -98,7 +98,7 @@ impl Promised {
 }
 
 impl OpenDevice {
-    /// A device of which nothing is known yet.
+    /// A device without known facts.
     pub fn new(blocks: BlockCache) -> OpenDevice {
         OpenDevice {
             blocks,
@@ -130,14 +130,14 @@ impl OpenDevice {
         self.is_there(value, 0..value.len())
     }
 
-    /// Forgets what steps were to give and to bring: they are done, or never will be.
+    /// Forgets the promises of steps: they are done, or never will be.
     pub fn promise_no_more(&mut self) {
         self.promised.0.clear();
         self.blocks.expect_no_more();
     }
 
-    /// Forgets what only the evaluation before knew, for one whose values have these fates, that does these reductions
-    /// together, beside those others, and after which those values are asked for.
+    /// Begins an evaluation with these fates, reduction groups, other pending values, and values asked for next;
+    /// forgets the facts of the evaluation before.
     pub fn begin(
         &mut self,
         (fates, together, others): (&Arc<Fates>, &Arc<ReductionGroups>, &Arc<Others>),
@@ -169,7 +169,7 @@ impl OpenDevice {
         true
     }
 
-    /// What the present evaluation goes on with after a pause.
+    /// The state with which the present evaluation goes on after a pause.
     pub fn lay_aside(&mut self) -> (Halos, LoweredSteps) {
         self.next.clear();
         (std::mem::take(&mut self.halos), std::mem::take(&mut self.steps))
