@@ -1,0 +1,202 @@
+//! Slabs: a launch cut along an axis into launches of the same program.
+//!
+//! Owns [`Cut`] and [`Slab`]. A launch is cut along the first axis of its output space that has more than one point, so
+//! that a slab of a contiguous result is contiguous. A reduction along its only axis is cut between chunks of the
+//! canonical tree. Invariants: each point is in one slab; the program is the launch's own, so bits are the same; slabs
+//! of a launch that may be cut write to places that do not overlap.
+//!
+//! Not here: how large slabs are (`pace.rs`), what evaluates them (`launch.rs`).
+
+use crate::memory::access::reach;
+use gpupy_core::driver::{Access, BlockId, Launch};
+use gpupy_core::ir::{AccessKind, Form, Program, REDUCE_CHUNK};
+use gpupy_core::op::Op;
+use gpupy_core::shape::{Shape, size_of};
+use std::ops::Range;
+
+/// The space whose points an access counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// The launch's own.
+    Input,
+    /// That of the destinations.
+    Output,
+    /// No instruction uses it.
+    Nothing,
+}
+
+/// Some of the points of a launch.
+#[derive(Clone, Debug)]
+pub(super) struct Slab {
+    pub shape: Shape,
+    pub accesses: Vec<Access>,
+    /// The access of each destination.
+    pub dests: Vec<Access>,
+}
+
+/// How a launch may be cut.
+pub(super) struct Cut<'l> {
+    launch: &'l Launch<'l>,
+    counts: Vec<Counts>,
+    axis: usize,
+    /// Points of the axis: of the output space.
+    pub units: usize,
+    /// Whether a unit is a chunk of the input space.
+    chunks: bool,
+}
+
+impl Slab {
+    /// All of a launch.
+    pub fn whole(launch: &Launch<'_>) -> Slab {
+        Slab {
+            shape: launch.shape.into(),
+            accesses: launch.accesses.to_vec(),
+            dests: launch.dests.iter().map(|dest| dest.access.clone()).collect(),
+        }
+    }
+
+    /// The positions of an operand block of so many elements that the slab reads: some range that has all of them; none
+    /// where it reads nothing.
+    pub fn reads(&self, program: &Program, operand: usize, len: usize) -> Range<usize> {
+        let after = program.insts.iter().position(|inst| inst.op == Op::Reduce);
+        let mut all: Option<Range<usize>> = None;
+        for (number, inst) in program.insts.iter().enumerate() {
+            let range = match inst.op {
+                Op::Load if inst.args[0] as usize == operand => {
+                    let space = self.space(program, number, after);
+                    reach(&self.accesses[inst.args[1] as usize], &space)
+                }
+                Op::Gather if inst.args[0] as usize == operand => 0..len,
+                _ => continue,
+            };
+            all = Some(match all {
+                Some(known) => known.start.min(range.start)..known.end.max(range.end),
+                None => range,
+            });
+        }
+        all.unwrap_or(0..0)
+    }
+
+    /// The positions that a destination's elements lie between.
+    pub fn writes(&self, program: &Program, dest: usize) -> Range<usize> {
+        reach(&self.dests[dest], &program.form.out_shape(&self.shape))
+    }
+
+    /// Whether a destination's elements are all of those that they lie between.
+    pub fn fills(&self, program: &Program, dest: usize) -> bool {
+        let points = size_of(&program.form.out_shape(&self.shape));
+        self.writes(program, dest).len() == points
+    }
+
+    /// The points over which a load counts.
+    fn space(&self, program: &Program, number: usize, after: Option<usize>) -> Shape {
+        match program.form {
+            Form::Reduce { .. } if after.is_some_and(|after| number > after) => {
+                program.form.out_shape(&self.shape)
+            }
+            form if form.is_whole() => {
+                let whole = program.insts.iter().find(|inst| inst.op.form().is_some());
+                let which = whole.and_then(|whole| {
+                    program.uses(whole).position(|value| value as usize == number)
+                });
+                form.operand_shape(which.unwrap_or(0), &self.shape)
+            }
+            _ => self.shape.clone(),
+        }
+    }
+}
+
+impl<'l> Cut<'l> {
+    /// How a launch may be cut into at least two slabs, if it may.
+    pub fn of(launch: &'l Launch<'l>) -> Option<Cut<'l>> {
+        let program = launch.program;
+        let out = program.form.out_shape(launch.shape);
+        let axis = out.iter().position(|extent| *extent > 1)?;
+        let is_last = axis + 1 == out.len();
+        let chunks = matches!(program.form, Form::Reduce { .. }) && is_last;
+        // A last axis of these is one chain, or is sorted as a whole.
+        if is_last && matches!(program.form, Form::Scan { .. } | Form::Sort) {
+            return None;
+        }
+        let counts = counts(program)?;
+        let cut = Cut { launch, counts, axis, units: out[axis], chunks };
+        cut.is_apart().then_some(cut)
+    }
+
+    /// The slab of these units.
+    pub fn slab(&self, units: Range<usize>) -> Slab {
+        let (launch, axis) = (self.launch, self.axis);
+        let program = launch.program;
+        let first = units.start as i64;
+        let (from, extent) = match self.chunks {
+            true => {
+                let end = (units.end * REDUCE_CHUNK).min(launch.shape[axis]);
+                (first * REDUCE_CHUNK as i64, end - units.start * REDUCE_CHUNK)
+            }
+            false => (first, units.len()),
+        };
+        let mut shape = Shape::from(launch.shape);
+        shape[axis] = extent;
+        let moved = |access: &Access, by: i64| {
+            let mut access = access.clone();
+            access.offset += access.strides[axis] * by;
+            access
+        };
+        let accesses = launch.accesses.iter().zip(&self.counts).zip(&program.accesses);
+        let accesses = accesses.map(|((access, counts), kind)| {
+            let (by, points) = match counts {
+                Counts::Output => (first, units.len()),
+                Counts::Input | Counts::Nothing => (from, extent),
+            };
+            let mut access = moved(access, by);
+            // Axes of one point before the cut one have the strides of fewer points now.
+            if *kind == AccessKind::Contiguous {
+                let outer = access.strides[axis] * points as i64;
+                access.strides[..axis].fill(outer);
+            }
+            access
+        });
+        let accesses = accesses.collect();
+        let dests = launch.dests.iter().map(|dest| moved(&dest.access, first)).collect();
+        Slab { shape, accesses, dests }
+    }
+
+    /// Whether what any two slabs write does not overlap, nor lie between each other's elements.
+    fn is_apart(&self) -> bool {
+        let unit = self.slab(0..1);
+        let program = self.launch.program;
+        let written: Vec<(BlockId, i64, usize)> = (0..self.launch.dests.len())
+            .map(|dest| {
+                let place = &self.launch.dests[dest];
+                let step = place.access.strides[self.axis];
+                (place.block, step, unit.writes(program, dest).len())
+            })
+            .collect();
+        let blocks = |at: usize| written[..at].iter().any(|(block, ..)| *block == written[at].0);
+        (0..written.len()).all(|at| !blocks(at))
+            && written.iter().all(|(_, step, len)| step.unsigned_abs() as usize >= *len)
+    }
+}
+
+/// The space of each access of a program; nothing where one counts both spaces of a reduction.
+fn counts(program: &Program) -> Option<Vec<Counts>> {
+    let mut counts = vec![Counts::Nothing; program.accesses.len()];
+    let mut here = Counts::Input;
+    for inst in &program.insts {
+        let slot = match inst.op {
+            Op::Load => inst.args[1],
+            Op::Index => inst.args[0],
+            Op::Reduce => {
+                here = Counts::Output;
+                continue;
+            }
+            _ => continue,
+        };
+        let slot = counts.get_mut(slot as usize)?;
+        if *slot != Counts::Nothing && *slot != here {
+            return None;
+        }
+        *slot = here;
+    }
+    Some(counts)
+}
