@@ -72,9 +72,8 @@ impl Engine {
 
     /// Closes a device that is gone: what was only there has to be computed again.
     pub fn lose_device(&mut self, position: usize) {
-        let device = self.devices.get_mut(position).and_then(Option::take);
-        if let (Some(mut device), Some(stats)) = (device, self.counts.get_mut(position)) {
-            device.salvage(stats);
+        if let Some(mut device) = self.devices.get_mut(position).and_then(Option::take) {
+            device.lose_all();
         }
     }
 

@@ -190,15 +190,4 @@ impl Blocks {
         }
         self.lose_all();
     }
-
-    /// The same of a device that is gone, as far as it still answers: of a group, some devices may.
-    pub fn salvage(&mut self, stats: &mut Stats) {
-        let keys: Vec<Key> = self.blocks.keys().cloned().collect();
-        for key in keys {
-            if self.save(&key, stats).is_err_and(|error| error.kind() == ErrorKind::DeviceLost) {
-                break;
-            }
-        }
-        self.lose_all();
-    }
 }

@@ -89,6 +89,11 @@ impl Block {
         lost.insert(range);
     }
 
+    /// Whether none of its elements are gone.
+    pub fn is_whole(&self) -> bool {
+        self.lost.is_none()
+    }
+
     /// Why some of these elements are gone, if they are.
     pub fn loss(&self, range: Range<usize>) -> Option<&Error> {
         let (lost, why) = self.lost.as_ref()?;
@@ -168,18 +173,20 @@ mod tests {
     use super::*;
     use gpupy_core::DType;
 
-    fn block(valid: &[&[Range<usize>]]) -> Block {
-        let mut block = Block::new(BlockSpec::new(DType::F32, 100), valid.len());
-        for (member, ranges) in valid.iter().enumerate() {
-            block.parts[member] = Some(Part { id: BlockId(0), valid: Ranges::default() });
-            ranges.iter().for_each(|r| block.part(member).unwrap().valid.insert(r.clone()));
+    /// A block on two members, of which each has these elements.
+    fn block(valid: &[(usize, Range<usize>)]) -> Block {
+        let mut block = Block::new(BlockSpec::new(DType::F32, 100), 2);
+        let part = || Some(Part { id: BlockId(0), valid: Ranges::default() });
+        block.parts.iter_mut().for_each(|slot| *slot = part());
+        for (member, range) in valid {
+            block.part(*member).unwrap().valid.insert(range.clone());
         }
         block
     }
 
     #[test]
     fn an_element_is_found_where_it_is_valid() {
-        let block = block(&[&[0..50, 80..90], &[40..60]]);
+        let block = block(&[(0, 0..50), (0, 80..90), (1, 40..60)]);
         assert_eq!(block.holder(0..100), (Some(0), 0..50));
         assert_eq!(block.holder(50..100), (Some(1), 50..60));
         assert_eq!(block.holder(60..100), (None, 60..80));
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_only_a_lost_member_had_is_lost_until_it_is_written_again() {
-        let mut block = block(&[&[0..50], &[40..100]]);
+        let mut block = block(&[(0, 0..50), (1, 40..100)]);
         let why = Error::new(ErrorKind::DeviceLost, "eval_ir");
         block.lose_part(1, &why);
         assert!(block.loss(0..50).is_none());

@@ -1,6 +1,6 @@
 //! The driver of a group: the 14 functions.
 //!
-//! Owns [`Group`]. The first member that is open answers what a driver is asked: what it can do, the group can. Members
+//! The member that leads answers what a driver is asked: what it can do, the group can. Members
 //! that treat subnormal numbers in different ways are no group, as bits would depend on who computes; operations that a driver
 //! may do within a bound are the group's own only where all members are one driver on devices of one name. Invariant: no
 //! thread of the group is left when a call returns.
@@ -12,6 +12,7 @@ use super::failures::{Outcome, Trouble};
 use super::members::{Choice, Member};
 use super::moves::Upload;
 use super::pace::Paces;
+use super::state::{Group, Sharing, invalid};
 use super::stats::Log;
 use crate::drivers::registry::Constructor;
 use crate::thresholds::T;
@@ -26,29 +27,6 @@ use std::sync::Arc;
 
 /// Host memory that a group reads where it lies is aligned at least for the largest element.
 const ALIGNMENT: usize = 16;
-
-/// Which launches a group shares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sharing {
-    /// Those that take less time so, by what was measured.
-    #[default]
-    WhereItPays,
-    /// All that can be cut, in equal shares: for tests.
-    Always,
-}
-
-/// Several devices as one driver.
-pub struct Group {
-    pub(super) choices: Arc<[Choice]>,
-    pub(super) log: Log,
-    pub(super) sharing: Sharing,
-    /// Those that are open, by their place among the choices.
-    pub(super) members: Vec<Option<Member>>,
-    pub(super) blocks: Blocks,
-    pub(super) paces: Paces,
-    /// Whether an operation that is done within a bound may have other bits on another member.
-    is_mixed: bool,
-}
 
 impl Group {
     /// What makes a group of drivers, each with a name and the words for its device, and the log of what its members do.
@@ -126,11 +104,14 @@ impl Group {
         };
         self.is_mixed = others.iter().any(is_other);
         let names: Vec<&str> = open.iter().map(|(member, _)| &*member.caps.device).collect();
+        // A block of the group has a part of its length on any member.
+        let longest = open.iter().map(|(member, _)| member.caps.max_block_len).min();
         let alignments = open.iter().map(|(member, _)| member.caps.import_alignment);
         let findings =
             open.iter().map(|(member, choice)| (choice.name().into(), member.caps.device.clone()));
         Ok(Capabilities {
             device: names.join(" + "),
+            max_block_len: longest.unwrap_or(lead.caps.max_block_len),
             // Elements of a block are on several devices.
             host_memory: false,
             in_place: false,
@@ -141,16 +122,6 @@ impl Group {
             findings: findings.chain(lead.caps.findings.iter().cloned()).collect(),
             ..lead.caps.clone()
         })
-    }
-
-    fn lead(&self) -> Option<&Member> {
-        self.members.iter().flatten().next()
-    }
-
-    /// The lead, to be asked.
-    fn lead_mut(&mut self) -> Result<&mut Member> {
-        let lead = self.members.iter_mut().flatten().next();
-        lead.ok_or_else(|| Error::new(ErrorKind::Invalid, "group").says("the group is closed"))
     }
 
     /// Gives a new block its parts: one, or one on each member if it is large.
@@ -345,9 +316,4 @@ impl Drop for Group {
 /// The error where no member is left that could have a block.
 fn closed() -> Error {
     Error::new(ErrorKind::DeviceLost, "group").says("no device that is left has blocks like this")
-}
-
-/// The error of a mistake of the caller.
-fn invalid(said: &str) -> Error {
-    Error::new(ErrorKind::Invalid, "group").says(said)
 }

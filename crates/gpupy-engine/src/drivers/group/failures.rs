@@ -1,14 +1,14 @@
 //! Members that fail.
 //!
 //! Owns [`Trouble`]. A member that is lost is closed, and what only it had is lost with it. Reading such elements says
-//! `Poisoned`, as after a failed evaluation. A launch that needs them says `DeviceLost`: the core then copies what the
-//! other members have, opens the group again, and computes the rest anew. Invariant: each trouble that is to be tried again has taken a member or a part away, so trying ends.
+//! `Poisoned`, and so does a launch that needs them: the core then computes them again, on those that are left. The group
+//! is lost when its last member is. Invariant: each trouble that is to be tried again has taken a member or a part away, so trying ends.
 //!
 //! Not here: slabs that others take over (`launch.rs`).
 
 use super::blocks::Block;
-use super::driver::Group;
 use super::slabs::Slab;
+use super::state::Group;
 use gpupy_core::driver::{BlockId, Launch};
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -31,7 +31,25 @@ impl Trouble {
     }
 }
 
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        Trouble::Error(error)
+    }
+}
+
 impl Group {
+    /// Does something until it is done, or fails with nothing lost that it could do without.
+    pub(super) fn try_on<T>(&mut self, mut act: impl FnMut(&mut Group) -> Outcome<T>) -> Result<T> {
+        loop {
+            self.lead_mut()?;
+            match act(self) {
+                Ok(done) => return Ok(done),
+                Err(Trouble::Again(_)) => {}
+                Err(Trouble::Error(error)) => return Err(error),
+            }
+        }
+    }
+
     /// What becomes of an error of a member.
     pub(super) fn failed(&mut self, member: usize, error: Error) -> Trouble {
         let error = error.with_default("device", self.choices[member].name());
@@ -72,23 +90,15 @@ impl Group {
         Trouble::Again(error)
     }
 
-    /// Does something until it is done, or fails with nothing lost that it could do without.
-    pub(super) fn try_on<T>(&mut self, mut act: impl FnMut(&mut Group) -> Outcome<T>) -> Result<T> {
-        loop {
-            match act(self) {
-                Ok(done) => return Ok(done),
-                Err(Trouble::Again(_)) => {}
-                Err(Trouble::Error(error)) => return Err(error),
-            }
-        }
-    }
-
     /// Why some of what a launch reads is gone, if it is.
     pub(super) fn loss(&self, launch: &Launch<'_>) -> Result<Option<Error>> {
-        let slab = Slab::whole(launch);
         for (number, id) in launch.operands.iter().enumerate() {
             let block = self.blocks.get(*id)?;
-            if let Some(loss) = block.loss(slab.reads(launch.program, number, block.spec.len)) {
+            if block.is_whole() {
+                continue;
+            }
+            let reads = Slab::whole(launch).reads(launch.program, number, block.spec.len);
+            if let Some(loss) = block.loss(reads) {
                 return Ok(Some(loss.clone()));
             }
         }

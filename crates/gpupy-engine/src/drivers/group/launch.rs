@@ -7,13 +7,14 @@
 //!
 //! Not here: how large slabs are (`pace.rs`), what a member reads (`slabs.rs`), how that gets there (`moves.rs`).
 
-use super::driver::{Group, Sharing};
 use super::failures::{Outcome, Trouble};
 use super::members::Member;
 use super::moves::Upload;
 use super::slabs::{Cut, Slab};
+use super::state::{Group, Sharing};
 use crate::thresholds::T;
 use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
+use gpupy_core::ir::Form;
 use gpupy_core::shape::size_of;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::thread::{Builder, scope};
@@ -104,11 +105,7 @@ impl Group {
         }
         self.try_on(|group| {
             if let Some(loss) = group.loss(launch)? {
-                if loss.kind() == ErrorKind::DeviceLost {
-                    return Err(Trouble::Error(loss));
-                }
-                group.poison(launch, &loss)?;
-                return Ok(Evaluated { launches: 1, ..Evaluated::default() });
+                return Err(Group::gone(&loss));
             }
             let able = group.able(launch);
             match group.shares(launch, &able) {
@@ -129,7 +126,10 @@ impl Group {
             let holds = specs.iter().all(|spec| member.holds(spec));
             (holds && (lead == Some(number) || member.takes(launch))).then_some(number)
         });
-        able.collect()
+        // The sums of products have bits of the driver's own, which may depend on how many there are.
+        let own_bits = matches!(launch.program.form, Form::MatMul)
+            && launch.program.dests.iter().any(|dtype| dtype.is_float() || dtype.is_complex());
+        able.take(if own_bits { 1 } else { usize::MAX }).collect()
     }
 
     /// Bytes that a member lacks for a slab.
@@ -312,7 +312,10 @@ impl Group {
             match self.take_over(launch, &task.slab, &able) {
                 Some(done) => add(&mut all, done),
                 // What it reads is gone.
-                None if is_lost => return Err(Trouble::Error(error)),
+                None if is_lost => {
+                    self.poison(launch, &error)?;
+                    return Err(Group::gone(&error));
+                }
                 None if is_about_it(&error) && launch.dests.iter().all(|dest| dest.whole) => {
                     return Err(Trouble::Error(error));
                 }

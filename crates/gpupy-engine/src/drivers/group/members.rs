@@ -1,9 +1,8 @@
 //! The members of a group: open drivers, and what each of them takes.
 //!
-//! Owns [`Choice`], which member is wanted, and [`Member`], which is open. The first that is open *leads*: what it can do,
-//! the group can, and others take part where they can.
+//! Owns [`Choice`], which member is wanted, and [`Member`], which is open and takes part in what it can.
 //!
-//! Not here: opening all of a group (`driver.rs`), a member's blocks (`blocks.rs`).
+//! Not here: which of them leads (`state.rs`), opening all of a group (`driver.rs`), a member's blocks (`blocks.rs`).
 
 use crate::drivers::registry::Constructor;
 use crate::thresholds::T;

@@ -1,6 +1,6 @@
 //! Device groups: several devices that share the work of one driver.
 //!
-//! A [`Group`](driver::Group) is a driver over other drivers, its *members*, which it knows by the contract alone. A large
+//! A [`Group`](state::Group) is a driver over other drivers, its *members*, which it knows by the contract alone. A large
 //! launch is cut along its first axis into *slabs*, one for each member (`slabs.rs`); slabs are the same program over
 //! fewer points, so bits are the same. All members evaluate at once, each on a thread of its own, and the launch is over
 //! when all are (`launch.rs`). A slab is as large as its member was fast (`pace.rs`). A block of the group has a block
@@ -21,8 +21,9 @@ mod moves;
 mod pace;
 mod selection;
 mod slabs;
+mod state;
 mod stats;
 
-pub use driver::{Group, Sharing};
 pub(crate) use selection::{Selected, selected};
+pub use state::{Group, Sharing};
 pub use stats::{Log, MemberStats};

@@ -6,13 +6,13 @@
 //! Not here: which elements a slab reads (`slabs.rs`), members that fail meanwhile (`failures.rs`).
 
 use super::blocks::Part;
-use super::driver::Group;
-use super::failures::{Outcome, Trouble};
+use super::failures::Outcome;
 use super::members::Member;
+use super::state::Group;
 use crate::memory::ranges::Ranges;
 use crate::thresholds::T;
 use gpupy_core::driver::{BlockId, BlockSpec, HostMemory};
-use gpupy_core::{Error, ErrorKind, Result, memory};
+use gpupy_core::{ErrorKind, Result, memory};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -177,28 +177,5 @@ impl Group {
         written.map_err(|error| self.failed(member, error))?;
         self.log.note(member, |stats| stats.bytes_in += bytes.len() as u64);
         Ok(())
-    }
-
-    /// An open member.
-    pub(super) fn member(&mut self, member: usize) -> Result<&mut Member> {
-        let found = self.members.get_mut(member).and_then(Option::as_mut);
-        found.ok_or_else(|| Error::new(ErrorKind::DeviceLost, "group"))
-    }
-
-    /// The members that are open.
-    pub(super) fn open_members(&self) -> Vec<usize> {
-        (0..self.members.len()).filter(|member| self.members[*member].is_some()).collect()
-    }
-
-    /// Those of them that can have a block.
-    pub(super) fn holders(&self, spec: &BlockSpec) -> Vec<usize> {
-        let holds = |member: &Option<Member>| member.as_ref().is_some_and(|m| m.holds(spec));
-        (0..self.members.len()).filter(|member| holds(&self.members[*member])).collect()
-    }
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Trouble {
-        Trouble::Error(error)
     }
 }

@@ -3,7 +3,7 @@
 //! Owns [`Selected`]. A driver is named alone or with one of its devices behind a colon: its position, or part of its
 //! name. Several of these with commas between them are a group. A path of a plug-in is taken as it is.
 //!
-//! Not here: the names that there are (`registry.rs`), what a driver makes of the device (`gpupy_core`'s `choice.rs`).
+//! Not here: the names that there are (`registry.rs`), what a driver makes of the device (`choice` of the contract).
 
 use crate::drivers::plugin;
 

@@ -200,3 +200,108 @@ fn counts(program: &Program) -> Option<Vec<Counts>> {
     }
     Some(counts)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::memory::access::{access, kind};
+    use gpupy_core::DType;
+    use gpupy_core::driver::Dest;
+    use gpupy_core::ir::Builder;
+    use gpupy_core::shape::contiguous_strides;
+
+    /// A program that loads by this access and stores, or reduces before that.
+    fn program(form: Form, space: &[usize], read: &Access) -> Program {
+        let mut builder = Builder::new(form, space.len() as u32);
+        let operand = builder.operand(DType::F32);
+        let slot = builder.access(kind(read, space));
+        let mut value = builder.load(operand, slot);
+        if matches!(form, Form::Reduce { .. }) {
+            value = builder.reduce(value);
+        }
+        builder.store(value);
+        builder.finish()
+    }
+
+    /// What is found of a launch that reads by an access and writes by another.
+    fn check<T>(
+        form: Form,
+        space: &[usize],
+        (read, write): (Access, Access),
+        look: impl Fn(Option<Cut<'_>>, &Program) -> T,
+    ) -> T {
+        let program = program(form, space, &read);
+        let dests = [Dest { block: BlockId(2), access: write, whole: false }];
+        let launch = Launch {
+            program: &program,
+            fingerprint: program.fingerprint(),
+            shape: space,
+            operands: &[BlockId(1)],
+            params: &[],
+            accesses: &[read],
+            dests: &dests,
+            memory: &[],
+            lend: None,
+        };
+        look(Cut::of(&launch), &program)
+    }
+
+    fn contiguous(space: &[usize]) -> Access {
+        access(0, &contiguous_strides(space))
+    }
+
+    const SUM: Form = Form::Reduce { op: Op::Add };
+
+    #[test]
+    fn a_map_is_cut_along_its_first_axis() {
+        let space = [10, 7];
+        check(Form::Map, &space, (contiguous(&space), contiguous(&space)), |cut, program| {
+            let cut = cut.unwrap();
+            assert_eq!(cut.units, 10);
+            let slab = cut.slab(3..8);
+            assert_eq!((&slab.shape[..], slab.reads(program, 0, 70)), (&[5, 7][..], 21..56));
+            assert_eq!((slab.writes(program, 0), slab.fills(program, 0)), (21..56, true));
+        });
+    }
+
+    #[test]
+    fn a_reduction_of_all_is_cut_between_chunks() {
+        let space = [1, 1000];
+        check(SUM, &space, (contiguous(&space), contiguous(&[1, 4])), |cut, program| {
+            let cut = cut.unwrap();
+            assert_eq!(cut.units, 4);
+            let slabs = [cut.slab(0..1), cut.slab(1..4)];
+            let reads = slabs.each_ref().map(|slab| slab.reads(program, 0, 1000));
+            let writes = slabs.each_ref().map(|slab| slab.writes(program, 0));
+            assert_eq!((reads, writes), ([0..256, 256..1000], [0..1, 1..4]));
+            // The axis before has the strides of fewer points, as the kind of the access says.
+            assert_eq!(slabs[1].accesses[0].strides[..], [744, 1]);
+        });
+    }
+
+    #[test]
+    fn rows_that_are_combined_stay_whole_and_their_operand_may_walk_anyhow() {
+        let space = [6, 300];
+        let backwards = access(6 * 300 - 1, &[-300, -1]);
+        check(SUM, &space, (backwards, contiguous(&[6, 2])), |cut, program| {
+            let slab = cut.unwrap().slab(4..6);
+            assert_eq!((slab.reads(program, 0, 1800), slab.writes(program, 0)), (0..600, 8..12));
+        });
+    }
+
+    #[test]
+    fn what_would_be_written_into_each_other_is_not_cut() {
+        let space = [10, 7];
+        let columns = access(0, &[1, 10]);
+        let cut = |write: Access| {
+            check(Form::Map, &space, (contiguous(&space), write), |cut, _| cut.is_some())
+        };
+        assert!(!cut(columns) && cut(access(3, &[20, 2])) && cut(access(200, &[-20, 1])));
+        // One point, and one chain.
+        let one = (contiguous(&[1]), contiguous(&[1]));
+        assert!(check(Form::Map, &[1], one.clone(), |cut, _| cut.is_none()));
+        assert!(check(SUM, &[200], one, |cut, _| cut.is_none()));
+    }
+}
