@@ -447,6 +447,8 @@ pub trait Driver: Send {
     /// - `Refused`: the device's compiler would not have the program.
     /// - `OutOfMemory`: no room for what the driver itself needs.
     /// - `Invalid`: a dead handle among the operands or destinations.
+    /// - `Poisoned`: an operand cannot be read, as `block_read` says it. A driver that finds out later poisons the
+    ///   destinations.
     ///
     /// After this, no block is left:
     ///
