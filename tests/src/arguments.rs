@@ -6,7 +6,6 @@
 //! Not here: running the command (`main.rs`).
 
 use gpupy_engine::Constructor;
-use gpupy_engine::plugin;
 use gpupy_engine::registry::Registry;
 use lexopt::prelude::*;
 use std::path::PathBuf;
@@ -45,7 +44,8 @@ pub fn help(registry: &Registry) -> String {
 
 gpupy-conformance [DRIVER]… [GROUP]… [OPTION]…
 
-Drivers: {}, or the path of a plug-in; all of the named ones when none is given.
+Drivers: {}, or the path of a plug-in, or several with commas between them, as a group that shares
+         every launch; all of the named ones when none is given.
 Groups:  {}; all of them when none is named.
 
 --list           print the full name of every case
@@ -106,12 +106,11 @@ impl Wanted {
     }
 }
 
-/// The driver that a word means: one of ours, or the plug-in of a path.
+/// The driver that a word means: one of ours, the plug-in of a path, or a group of several.
 fn driver(word: &str, registry: &Registry) -> Option<(String, Constructor)> {
-    if plugin::is_path(word) {
-        return Some((word.to_string(), plugin::driver(word.as_ref())));
-    }
-    let (name, new) = registry.get(registry.names().position(|name| name == word)?)?;
+    let mut registry = registry.clone();
+    registry.register_words(word);
+    let (name, new) = registry.get(registry.find(word).ok()?)?;
     Some((name.to_string(), new))
 }
 

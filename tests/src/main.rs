@@ -10,15 +10,15 @@ mod arguments;
 use arguments::{Command, Wanted};
 use gpupy_conformance::{Case, Options, Report, Verdict};
 use gpupy_core::Error;
-use gpupy_engine::Constructor;
 use gpupy_engine::registry::Registry;
+use gpupy_engine::{Constructor, Sharing};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// The drivers of this build, by their Cargo features.
 fn registry() -> Registry {
-    let registry = Registry::new();
+    let registry = Registry::new().sharing(Sharing::Always);
     #[cfg(feature = "cpu")]
     let registry = registry.register(driver_cpu::NAME, driver_cpu::new);
     #[cfg(feature = "vulkan")]

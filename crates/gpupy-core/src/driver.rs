@@ -442,6 +442,8 @@ pub trait Driver: Send {
     /// - `Refused`: the device's compiler rejected the program.
     /// - `OutOfMemory`: no room for the driver's own needs.
     /// - `Invalid`: a dead handle among the operands or destinations.
+    /// - `Poisoned`: an operand cannot be read, as `block_read` says it. A driver that finds out later poisons the
+    ///   destinations.
     ///
     /// After this, no block is left:
     ///

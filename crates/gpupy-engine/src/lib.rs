@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! memory     host memory: buffers, views, tiles, and how elements lie
-//! drivers    the drivers that can be chosen, by name; plug-ins
+//! drivers    the drivers that can be chosen, by name; plug-ins; groups of devices
 //! graph      immutable values and their expressions
 //! explain    traces, texts, pictures and counts, for people
 //! array      what a program holds: views of bases, and their contents
@@ -49,6 +49,7 @@ pub use context::pin::Pin;
 pub use context::read::{HostArray, Unread};
 pub use context::settings::{Placement, Settings};
 pub use context::{Context, Interrupt, Opener, Waiter};
+pub use drivers::group::{DeviceGroup, Log as GroupLog, MemberStats, Sharing};
 pub use drivers::registry::{Constructor, Registry};
 pub use drivers::{device_nodes, plugin, registry};
 pub use eager::segment::Segment;

@@ -240,4 +240,23 @@ gpupy_core::thresholds! {
     /// The most nodes of a walk that is fused with siblings that were not asked for.
     siblings_nodes: usize = 2048,
 
+    // drivers
+    /// The work of a launch, operations times points, from which on a group of devices shares it before anything was
+    /// measured: a millisecond of a software device.
+    group_work: usize = 1 << 20,
+    /// What it costs to share a launch, in nanoseconds: a thread that starts, and the wait for the slowest (two virtual
+    /// cores of an AMD EPYC).
+    group_launch: f64 = 60_000.0,
+    /// Nanoseconds of a byte that is moved to a member of a group, before that was measured: 4 GB/s.
+    group_byte: f64 = 0.25,
+    /// Bytes of a transfer from which on it is measured: less takes mostly the call.
+    group_measured: usize = 64 << 10,
+    /// Bytes that are moved at once from one member to another.
+    group_moved: usize = 4 << 20,
+    /// Bytes of a block from which on each member of a group has room for it at once, as it will be shared.
+    group_block: usize = 256 << 10,
+    /// How far a share may be off what was measured before it changes: a change has elements copied.
+    group_tolerance: f64 = 0.08,
+    /// The most programs whose pace is remembered.
+    group_programs: usize = 1 << 10,
 }

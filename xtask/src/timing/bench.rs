@@ -64,6 +64,11 @@ pub fn run(arguments: &[String]) -> Result<()> {
             demo::check(&others, &["--limit", "--times", "--rounds", "--folder"], &[])?;
             return script("files beyond memory", &["benches/beyond.py"], &others);
         }
+        if let Some(place) = others.iter().position(|word| word == "--groups") {
+            others.remove(place);
+            demo::check(&others, &["--devices", "--size", "--rounds"], &[])?;
+            return script("groups of devices", &["benches/groups.py"], &others);
+        }
         demo::check(&others, &["--factor", "--programs", "--rounds", "--workers"], &[])?;
         develop::prepare()?;
         let python = libraries::environment()?;

@@ -7,6 +7,7 @@
 use super::Context;
 use super::last_snapshot::{Counts, DriverReport, locked};
 use super::pin;
+use crate::drivers::group::MemberStats;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
 use crate::explain::stats::Stats;
@@ -63,6 +64,7 @@ impl Context {
             held
         });
         told.held = held.collect();
+        told.groups = registry.groups().map(|(name, log)| (name, log.members())).collect();
     }
 
     /// The numbers of now, or those that were noted last.
@@ -89,11 +91,17 @@ impl Context {
         self.counts().each().collect()
     }
 
+    /// What the members of groups of devices did, by the groups' names.
+    pub fn group_stats(&self) -> Vec<(&'static str, Vec<MemberStats>)> {
+        self.counts().groups
+    }
+
     /// Sets all counts to zero; what is on the devices stays.
     pub fn reset_stats(&self) {
         let mut state = self.state();
         let Engine { counts, stats, .. } = &mut state.engine;
         counts.iter_mut().chain([stats]).for_each(|counts| *counts = Stats::default());
+        state.registry.groups().for_each(|(_, log)| log.reset());
         self.tell_all(&mut state);
     }
 

@@ -259,11 +259,13 @@ impl Context {
         }
         let is_auto = state.wanted == AUTO;
         let all = (0..state.registry.len()).filter(|position| *position != first);
-        all.filter(|position| {
-            let asked = !is_auto || state.registry.may_have_hardware(*position);
-            asked && self.open(state, *position).is_ok()
-        })
-        .collect()
+        let all = all.filter(|position| !state.registry.is_chosen(*position)).collect::<Vec<_>>();
+        all.into_iter()
+            .filter(|position| {
+                let asked = !is_auto || state.registry.may_have_hardware(*position);
+                asked && self.open(state, *position).is_ok()
+            })
+            .collect()
     }
 
     /// The driver in use, opened at need, and the host driver beside it, where that takes part.
@@ -296,8 +298,9 @@ impl Context {
         }
         // Hardware first, then the order of registration, software rasterisers last: opening one takes
         // long, and where memory is short its libraries end the process.
-        let (seen, unseen): (Vec<usize>, Vec<usize>) =
-            (0..state.registry.len()).partition(|p| state.registry.may_have_hardware(*p));
+        let (seen, unseen): (Vec<usize>, Vec<usize>) = (0..state.registry.len())
+            .filter(|p| !state.registry.is_chosen(*p))
+            .partition(|p| state.registry.may_have_hardware(*p));
         let hardware = seen.iter().copied().find(|position| {
             let opened = self.open_as(state, *position, true);
             opened.is_ok() && state.engine.device(*position).is_ok_and(|d| d.caps.hardware)
@@ -331,10 +334,10 @@ impl Context {
         }
     }
 
-    /// Opens the driver of a name. A plug-in that does not start is not remembered.
+    /// Opens the driver of a name. A plug-in or a selection of devices that does not start is not remembered.
     fn choose_named(&self, state: &mut EngineState, name: &str) -> Result<usize> {
         let known = state.registry.len();
-        state.registry.register_path(name);
+        state.registry.register_words(name);
         state.engine.resize(state.registry.len());
         let position = state.registry.find(name)?;
         let opened = self.open(state, position);
@@ -394,7 +397,7 @@ impl Context {
             device_bytes: self.inner.settings.device_bytes,
             resources: self.inner.settings.resources,
             threads: self.inner.settings.threads,
-            device: self.inner.settings.device.clone(),
+            device: registry.device(position).unwrap_or(&self.inner.settings.device).to_string(),
             hardware,
             share,
         };

@@ -5,6 +5,7 @@
 //!
 //! Not here: updating and reading it (`counts.rs`).
 
+use crate::drivers::group::MemberStats;
 use crate::explain::stats::Stats;
 use gpupy_core::Result;
 use gpupy_core::driver::Capabilities;
@@ -27,6 +28,8 @@ pub(crate) struct Counts {
     pub drivers: Vec<(&'static str, Stats)>,
     /// The contents of each driver's device, which take longer to count.
     pub held: Vec<Stats>,
+    /// What the members of each group did.
+    pub groups: Vec<(&'static str, Vec<MemberStats>)>,
 }
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

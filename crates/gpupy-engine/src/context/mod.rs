@@ -83,9 +83,9 @@ pub(crate) struct ContextInner {
 }
 
 impl Context {
-    /// A context over these drivers, and the plug-in that the settings may name; opens none.
+    /// A context over these drivers, and the plug-in or devices that the settings may name; opens none.
     pub fn new(mut registry: Registry, settings: Settings) -> Context {
-        registry.register_path(&settings.driver);
+        registry.register_words(&settings.driver);
         limit::set_host_bytes(settings.host_bytes);
         if settings.host_bytes > 0 {
             let kept = settings.host_bytes / 16;
@@ -146,7 +146,8 @@ impl Context {
         self.state().registry.names().collect()
     }
 
-    /// Chooses a driver by its name, or a plug-in by its path, and opens it. Arrays keep their
+    /// Chooses a driver by its name, or a plug-in by its path, and opens it. Behind a colon stands which of its devices
+    /// is meant (`vulkan:1`); several with commas between them share the work (`vulkan:0,vulkan:1`). Arrays keep their
     /// values, wherever they are.
     ///
     /// # Errors

@@ -1,10 +1,12 @@
 //! The drivers that can be chosen.
 //!
 //! The [`Registry`](registry::Registry) has a constructor for each, by name. `plugin/` loads others from libraries;
-//! `device_nodes.rs` finds out, without opening a driver, whether there may be a GPU.
+//! `group/` makes one driver of several that share its work; `device_nodes.rs` finds out, without opening a driver,
+//! whether there may be a GPU.
 //!
-//! Imports nothing of this crate. Not here: choosing and opening a driver (`context/driver_selection.rs`).
+//! Imports `memory`. Not here: choosing and opening a driver (`context/driver_selection.rs`).
 
 pub mod device_nodes;
+pub mod group;
 pub mod plugin;
 pub mod registry;

@@ -2,10 +2,13 @@
 //!
 //! Owns [`Registry`]. The core names no driver: the program that links them (the Python module, the conformance
 //! command) registers a constructor for each, best first. A name that is the path of a library is a plug-in. A program
-//! may add plug-ins while it runs; they come after the registered drivers.
+//! may add plug-ins while it runs; they come after the registered drivers. So do selections of a driver's devices
+//! (`vulkan:1`) and groups of several (`vulkan:0,vulkan:1`). These are opened by their words alone, never by `auto` nor
+//! as another driver's replacement.
 //!
-//! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`).
+//! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`), the words (`group/selection.rs`).
 
+use crate::drivers::group::{DeviceGroup, Log, Selected, Sharing, selected};
 use crate::drivers::plugin;
 use gpupy_core::driver::Driver;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -24,6 +27,21 @@ struct RegisteredDriver {
     constructor: Constructor,
     /// `None` where only opening the driver tells.
     sight: Option<Sight>,
+    /// Which of the driver's devices, where words chose one; nothing for a driver as it was registered.
+    chosen: Option<Chosen>,
+}
+
+/// What words chose.
+#[derive(Clone)]
+enum Chosen {
+    Device(String),
+    Group(Log),
+}
+
+impl RegisteredDriver {
+    fn new(name: &'static str, constructor: Constructor) -> RegisteredDriver {
+        RegisteredDriver { name, constructor, sight: None, chosen: None }
+    }
 }
 
 /// Named constructors, in order of preference.
@@ -31,6 +49,7 @@ struct RegisteredDriver {
 pub struct Registry {
     entries: Vec<RegisteredDriver>,
     host: Option<usize>,
+    sharing: Sharing,
 }
 
 impl Registry {
@@ -46,7 +65,13 @@ impl Registry {
         constructor: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     ) -> Registry {
         let constructor: Constructor = Arc::new(constructor);
-        self.entries.push(RegisteredDriver { name, constructor, sight: None });
+        self.entries.push(RegisteredDriver::new(name, constructor));
+        self
+    }
+
+    /// Says which launches groups share, of those that are chosen from now on.
+    pub fn sharing(mut self, sharing: Sharing) -> Registry {
+        self.sharing = sharing;
         self
     }
 
@@ -65,8 +90,8 @@ impl Registry {
         self
     }
 
-    /// Adds the host driver, which works on host memory and does operations that the others lack; the last one added is
-    /// used.
+    /// Adds the host driver, which works on host memory and does what the others lack; the last one
+    /// that is added so.
     pub fn register_host(
         mut self,
         name: &'static str,
@@ -86,12 +111,50 @@ impl Registry {
         self.get(self.host?).map(|(name, _)| name)
     }
 
-    /// Adds the plug-in of a path, unless it is there; loads nothing yet. Other names add nothing.
-    pub fn register_path(&mut self, name: &str) {
-        if plugin::is_path(name) && !self.names().any(|known| known == name) {
-            let (name, constructor) = (lasting(name), plugin::driver(name.as_ref()));
-            self.entries.push(RegisteredDriver { name, constructor, sight: None });
+    /// Adds what words mean that name no driver here: the plug-in of a path, one of a driver's devices, or a group of
+    /// several. Other words add nothing. Nothing is loaded yet.
+    pub fn register_words(&mut self, words: &str) {
+        if self.names().any(|known| known == words) {
+            return;
         }
+        let entry = match selected(words) {
+            Some(parts) => self.chosen(words, &parts),
+            None if plugin::is_path(words) => {
+                Some(RegisteredDriver::new(lasting(words), plugin::driver(words.as_ref())))
+            }
+            None => None,
+        };
+        self.entries.extend(entry);
+    }
+
+    /// The entry of what words choose, where there are such drivers.
+    fn chosen(&self, words: &str, parts: &[Selected<'_>]) -> Option<RegisteredDriver> {
+        let constructors: Option<Vec<Constructor>> =
+            parts.iter().map(|part| self.constructor(part.driver)).collect();
+        let constructors = constructors?;
+        if let ([part], [constructor]) = (parts, &constructors[..]) {
+            let chosen = Some(Chosen::Device(part.device.to_string()));
+            return Some(RegisteredDriver {
+                chosen,
+                ..RegisteredDriver::new(lasting(words), constructor.clone())
+            });
+        }
+        let members = parts.iter().zip(constructors);
+        let members = members.map(|(part, constructor)| {
+            (part.driver.to_string(), part.device.to_string(), constructor)
+        });
+        let (constructor, log) = DeviceGroup::of(members.collect(), self.sharing);
+        let chosen = Some(Chosen::Group(log));
+        Some(RegisteredDriver { chosen, ..RegisteredDriver::new(lasting(words), constructor) })
+    }
+
+    /// What makes the driver of a name, or of a plug-in's path.
+    fn constructor(&self, name: &str) -> Option<Constructor> {
+        if plugin::is_path(name) {
+            return Some(plugin::driver(name.as_ref()));
+        }
+        let entry = self.entries.iter().find(|entry| entry.name == name && entry.chosen.is_none());
+        entry.map(|entry| entry.constructor.clone())
     }
 
     /// Takes back the last driver.
@@ -110,11 +173,38 @@ impl Registry {
     /// - `Unknown`: nothing has that name; the message lists those that exist.
     pub fn find(&self, name: &str) -> Result<usize> {
         self.entries.iter().position(|entry| entry.name == name).ok_or_else(|| {
-            let known: Vec<_> = self.names().chain(["auto"]).map(|n| format!("`{n}`")).collect();
+            // Of several, the one that is not there.
+            let parts = selected(name).unwrap_or_default();
+            let unknown = parts.iter().find(|part| self.constructor(part.driver).is_none());
+            let name = unknown.map_or(name, |part| part.driver);
+            let own = self.entries.iter().filter(|entry| entry.chosen.is_none());
+            let known = own.map(|entry| entry.name).chain(["auto"]);
+            let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
             Error::new(ErrorKind::Unknown, "use").says(format!(
                 "there is no driver `{name}`; choose one of {}, or the path of a plug-in",
                 known.join(", ")
             ))
+        })
+    }
+
+    /// Whether a driver is opened only by the words that chose it.
+    pub(crate) fn is_chosen(&self, position: usize) -> bool {
+        self.entries.get(position).is_some_and(|entry| entry.chosen.is_some())
+    }
+
+    /// Which device words chose, of the driver at a position.
+    pub(crate) fn device(&self, position: usize) -> Option<&str> {
+        match self.entries.get(position)?.chosen.as_ref()? {
+            Chosen::Device(device) => Some(device),
+            Chosen::Group(_) => None,
+        }
+    }
+
+    /// What the members of groups do, by the groups' names.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&'static str, &Log)> {
+        self.entries.iter().filter_map(|entry| match entry.chosen.as_ref()? {
+            Chosen::Group(log) => Some((entry.name, log)),
+            Chosen::Device(_) => None,
         })
     }
 

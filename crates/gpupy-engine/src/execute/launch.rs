@@ -60,6 +60,9 @@ impl Engine {
             let waited = self.await_queue(position, kernel, &blocks);
             launched = launched.and_then(|done| waited.map(|()| done));
         }
+        if launched.as_ref().is_err_and(|error| error.kind() == ErrorKind::Poisoned) {
+            self.discard_unreadable(position, &pinned)?;
+        }
         let device = self.device(position)?;
         for (value, part) in &pinned {
             device.unpin(*value, part);

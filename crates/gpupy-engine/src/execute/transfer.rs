@@ -174,6 +174,25 @@ impl Engine {
         Ok(error)
     }
 
+    /// Discards those of these blocks whose elements are gone, as a launch said of some that it reads.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: the device is no longer open.
+    pub(super) fn discard_unreadable(
+        &mut self,
+        position: usize,
+        parts: &[(ValueId, BlockPart)],
+    ) -> Result<()> {
+        for key in parts {
+            let device = self.device(position)?;
+            let Some(block) = device.find(key.0, &key.1) else { continue };
+            if let Err(error) = device.read(key, block, 0, &mut []) {
+                self.unreadable(position, key, error)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Waits for the work that writes a value's tiles.
     ///
     /// # Errors

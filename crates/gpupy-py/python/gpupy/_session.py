@@ -22,7 +22,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class driver:
-    """``with gpupy.driver("soft"):`` uses a driver until the end of the block."""
+    """``with gpupy.driver("soft"):`` uses a driver, or what else `use` takes, until the end of the block."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -68,6 +68,7 @@ class Stats(dict[str, Any]):
     driver_fallbacks: int
     pins: int
     drivers: dict[str, dict[str, int]]
+    groups: dict[str, list[dict[str, Any]]]
     fallbacks: int
     fallback_sites: list[tuple[str, str, int, int]]
 

@@ -8,7 +8,9 @@ use crate::session::errors::to_py;
 use crate::session::waiting::{check_free, interrupted, wait, without_gil};
 use gpupy_core::op::Trait;
 use gpupy_core::{Capabilities, DType, Op, memory};
-use gpupy_engine::{Context, Opener, Placement, Registry, Settings, Stats, device_nodes};
+use gpupy_engine::{
+    Context, MemberStats, Opener, Placement, Registry, Settings, Stats, device_nodes,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -234,7 +236,8 @@ pub fn reconfigure(
     Ok(())
 }
 
-/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts. With `share` it joins the
+/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts. `vulkan:1` is a driver and one of
+/// its devices, `vulkan:0,vulkan:1` are several that share the work. With `share` it joins the
 /// renderer's context of its API that is current in this thread, so that arrays can be lent there (`ndarray.lend`).
 #[pyfunction]
 #[pyo3(name = "use", signature = (name, *, share=false))]
@@ -313,12 +316,14 @@ pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
     Ok(wait(py, || context.wanted_driver()))
 }
 
-/// The core's counters, by name; `drivers` has those of each driver.
+/// The core's counters, by name; `drivers` has those of each driver, `groups` what each device of a group did, by the
+/// words that chose the group.
 #[pyfunction]
 pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let context = context()?;
     // Another thread may be evaluating: this waits for it.
-    let (stats, drivers) = wait(py, || (context.stats(), context.driver_stats()));
+    let (stats, drivers, groups) =
+        wait(py, || (context.stats(), context.driver_stats(), context.group_stats()));
     let row = work(py, &stats)?;
     row.set_item("automatic_flushes", stats.automatic_flushes)?;
     row.set_item("driver_fallbacks", stats.driver_fallbacks)?;
@@ -329,6 +334,27 @@ pub fn counters(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         split.set_item(name, work(py, &stats)?)?;
     }
     row.set_item("drivers", split)?;
+    let shared = PyDict::new(py);
+    for (name, members) in groups {
+        let members = members.iter().map(|stats| member(py, stats));
+        shared.set_item(name, members.collect::<PyResult<Vec<_>>>()?)?;
+    }
+    row.set_item("groups", shared)?;
+    Ok(row)
+}
+
+/// What a device of a group did, by name.
+fn member<'py>(py: Python<'py>, stats: &MemberStats) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("name", &stats.name)?;
+    row.set_item("device", &stats.device)?;
+    row.set_item("share", stats.share)?;
+    row.set_item("slabs", stats.slabs)?;
+    row.set_item("launches", stats.launches)?;
+    row.set_item("taken_over", stats.taken_over)?;
+    row.set_item("failures", stats.failures)?;
+    row.set_item("bytes_in", stats.bytes_in)?;
+    row.set_item("bytes_out", stats.bytes_out)?;
     Ok(row)
 }
 
