@@ -10,7 +10,6 @@ use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, paged};
 use crate::memory::limit;
-use crate::memory::spill::Slot;
 use gpupy_core::Result;
 use gpupy_core::memory::refused;
 use std::ops::Range;
@@ -87,18 +86,15 @@ impl Engine {
         let Some(host) = host.filter(|_| state.on_host.covers(range.clone())) else {
             return Ok(false);
         };
-        if state.spilled.is_none() {
-            let (slot, ranges) = (Slot::new(value.byte_len() as usize)?, Default::default());
-            state.spilled = Some(Box::new(paged::Spilled { slot, ranges }));
-        }
-        let Some(spilled) = &mut state.spilled else { return Ok(false) };
+        let spilled = state
+            .spilled
+            .get_or_insert_with(|| Box::new(paged::Spilled::new(value.byte_len() as usize, size)));
         let bytes = range.start * size..range.end * size;
-        for gap in spilled.ranges.gaps(range.clone()) {
+        for gap in spilled.gaps(range.clone()) {
             // SAFETY: the range is in the evaluated map, so nobody writes it.
             let from = unsafe { host.bytes(gap.start * size..gap.end * size) };
-            spilled.slot.write(gap.start * size, from)?;
+            spilled.write(gap.start, from)?;
             self.stats.bytes_spilled += from.len() as u64;
-            spilled.ranges.insert(gap);
         }
         drop(state);
         for device in self.devices.iter_mut().flatten() {
@@ -130,7 +126,7 @@ impl Engine {
             for gap in state.on_host.gaps(range.clone()) {
                 // Those of the gap that are no gaps of what is spilled.
                 let mut next = gap.start;
-                for lack in spilled.ranges.gaps(gap.clone()) {
+                for lack in spilled.gaps(gap.clone()) {
                     found.push(next..lack.start);
                     next = lack.end;
                 }
@@ -152,7 +148,7 @@ impl Engine {
             let Some(spilled) = &state.spilled else { break };
             // SAFETY: the part is not in the evaluated map, so nobody reads it; we hold the engine's lock.
             let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-            spilled.slot.read(part.start * size, into)?;
+            spilled.read(part.start, into)?;
             state.on_host.insert(part);
         }
         self.tracer.step(|| Doing::on_host("unspill").writes(value, range.clone()).since(began));
