@@ -253,9 +253,9 @@ impl Blocks {
     }
 
     /// Whether a tile of a value that nobody else holds may be changed where it lies, and become the
-    /// other value's. Host memory goes along as a whole, if nobody was given it.
+    /// other value's, which has the tile. Host memory goes along as a whole, if nobody was given it.
     pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
-        if from.is_external() {
+        if from.is_external() || !self.is_tile_of(from, tile.number, &tile.range) {
             return false;
         }
         if !self.caps.host_memory {

@@ -18,8 +18,8 @@ use gpupy_core::Result;
 
 impl Blocks {
     /// Gives the tiles of a value that nothing needs any more to another one of its kind, all of which is in host memory and
-    /// which has other elements at these positions at most. Tiles that the other has, and such as are read where they lie
-    /// in host memory, stay.
+    /// which has other elements at these positions at most. Tiles that the other has, such as are read where they lie
+    /// in host memory, and such as are none of the other's because it is cut otherwise, stay.
     pub fn inherit(&mut self, from: ValueId, to: &Value, written: &Ranges) {
         for (number, range) in self.tiles(from) {
             let part = Part::Tile(number);
@@ -29,7 +29,8 @@ impl Blocks {
                     entry.pins == 0 && entry.imported.is_none() && entry.spec.memory.is_none()
                 })
             };
-            if self.blocks.contains_key(&new) || !is_own(&old) {
+            let is_here = self.blocks.contains_key(&new);
+            if is_here || !is_own(&old) || !self.is_tile_of(to, number, &range) {
                 continue;
             }
             let Some(mut entry) = self.take_out(&old) else { continue };

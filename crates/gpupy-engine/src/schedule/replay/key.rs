@@ -16,7 +16,7 @@ use crate::schedule::kept::Structure;
 use crate::thresholds::T;
 
 /// Words of a value, mostly at most.
-const WORDS: usize = 12;
+const WORDS: usize = 13;
 
 /// The structure of a flush on a device; of one that is irregular, nothing.
 pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> Option<Structure> {
@@ -30,7 +30,7 @@ pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> 
         if !below.is_new[number] {
             return None;
         }
-        pending(&mut words, value, &below.reads[number], below.outlives[number])?;
+        pending(&mut words, value, &below.reads[number], below.outlives[number], device)?;
     }
     for (leaf, outlives) in below.leaves.iter().zip(&below.leaf_outlives) {
         computed(&mut words, leaf, *outlives, device);
@@ -41,13 +41,20 @@ pub(crate) fn structure(demand: &Demand<'_>, below: &Below, device: &Device) -> 
 }
 
 /// A value of which nothing is computed.
-fn pending(words: &mut Structure, value: &Value, reads: &[Source], outlives: bool) -> Option<()> {
+fn pending(
+    words: &mut Structure,
+    value: &Value,
+    reads: &[Source],
+    outlives: bool,
+    device: &Device,
+) -> Option<()> {
     let Kind::Expr { op, inputs } = &value.0.kind else { return None };
     if reads.len() != inputs.len() {
         return None;
     }
     let dtype = value.dtype() as u64;
     words.push(u64::from(value.0.weight) << 32 | dtype << 8 | u64::from(outlives));
+    words.push(device.most_of_tile(value) as u64);
     words.extents(value.shape());
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
@@ -101,6 +108,7 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &Device
     let dtype = leaf.dtype() as u64;
     let streams = u64::from(leaf.is_external());
     words.push(dtype << 8 | streams << 2 | u64::from(is_free) << 1 | u64::from(outlives));
+    words.push(device.most_of_tile(leaf) as u64);
     words.extents(leaf.shape());
     if let Kind::Constant(scalar) = leaf.0.kind {
         words.extend([1, scalar.bits]);
