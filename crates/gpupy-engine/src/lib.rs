@@ -59,5 +59,5 @@ pub use explain::trace;
 pub use graph::function::Function;
 pub use graph::value::Value;
 pub use memory::host::{HostBuffer, set_pool_bytes};
-pub use memory::reader::{FileReader, Reader, bytes_read};
+pub use memory::reader::{FileReader, Reader, bytes_read, check_free};
 pub use memory::view::View;

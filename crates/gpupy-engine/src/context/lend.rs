@@ -63,11 +63,13 @@ impl LentBlock {
     /// - `Invalid`: the context to which it was lent is not current in this thread, so that nothing waits for what is queued
     ///   there; it is back all the same.
     /// - `DeviceLost`: the driver was closed meanwhile, and what was written is lost with it.
+    /// - `Busy`: a reader asks; it is not back.
     pub fn give_back(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.is_back, true) {
+        if self.is_back {
             return Ok(());
         }
-        let mut state = self.context.state();
+        let mut state = self.context.state()?;
+        self.is_back = true;
         let found = state.engine.device(self.position).ok().and_then(|device| {
             (device.find(self.value.id(), &ALL) == Some(self.block)).then_some(device)
         });
@@ -122,7 +124,7 @@ impl Context {
         }
         let value = if is_whole { array.value()? } else { self.copy(array)?.value()? };
         self.evaluate(&[&Array::from_value(value.clone())])?;
-        let mut state = self.state();
+        let mut state = self.state()?;
         let position = self.current(&mut state)?;
         let block = self.own_block(&mut state, position, &value, kind)?;
         let (value, block) = match writes {

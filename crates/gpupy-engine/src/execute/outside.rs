@@ -11,7 +11,7 @@ use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::limit;
-use crate::memory::reader::{BYTES_READ, Reader};
+use crate::memory::reader::{self, BYTES_READ, Reader};
 use crate::memory::strided::gather_into;
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, BlockId, BlockSpec};
@@ -52,7 +52,7 @@ impl Engine {
                 let began = self.tracer.clock();
                 // SAFETY: the part is in no evaluated map, so nobody reads it; we hold the engine's lock.
                 let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-                reader.read(part.start, into).map_err(|error| {
+                reader::read(reader, part.start, into).map_err(|error| {
                     error.with_default("elements", format!("{}..{}", part.start, part.end))
                 })?;
                 BYTES_READ.fetch_add((part.len() * size) as u64, Ordering::Relaxed);

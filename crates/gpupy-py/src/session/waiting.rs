@@ -7,7 +7,7 @@
 //!
 //! Not here: what happens around a fork and at the exit (`processes.rs`).
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,8 +24,6 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread has shut the gate: other hooks of a fork may still want an array.
     static KEEPER: Cell<bool> = const { Cell::new(false) };
-    /// Whether this thread calls a function that reads elements, inside.
-    static READING: Cell<bool> = const { Cell::new(false) };
     /// What such a function raised.
     static NOT_READ: Cell<Option<PyErr>> = const { Cell::new(None) };
     /// What a signal's handler raised while this thread waited.
@@ -41,31 +39,39 @@ pub fn wait<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// A thread inside the gate.
-struct Inside;
+/// A thread inside the gate. One that is inside already, as it reads elements, goes in and out as it likes: whoever shuts
+/// the gate waits for it.
+struct Inside {
+    is_first: bool,
+}
 
 impl Inside {
     fn enter() -> Inside {
-        debug_assert!(!INSIDE.get(), "a thread that waits runs no Python code");
+        if INSIDE.get() {
+            return Inside { is_first: false };
+        }
         let one_more = |inside: usize| (inside & SHUT == 0 || KEEPER.get()).then_some(inside + 1);
         while GATE.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
             std::thread::sleep(LOOK);
         }
         INSIDE.set(true);
-        Inside
+        Inside { is_first: true }
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        INSIDE.set(false);
-        GATE.fetch_sub(1, Ordering::Release);
+        if self.is_first {
+            INSIDE.set(false);
+            GATE.fetch_sub(1, Ordering::Release);
+        }
     }
 }
 
-/// Shuts the gate for all other threads, and waits until nobody is inside. False, with the gate as it
+/// Shuts the gate for all other threads, and waits until none of them is inside. False, with the gate as it
 /// was, when that takes longer than `patience`; without patience it takes as long as it takes.
 pub fn shut(patience: Option<Duration>) -> bool {
+    let alone = SHUT + usize::from(INSIDE.get());
     let began = Instant::now();
     let late = || patience.is_some_and(|patience| began.elapsed() > patience);
     // One at a time.
@@ -75,7 +81,7 @@ pub fn shut(patience: Option<Duration>) -> bool {
         }
         std::thread::sleep(LOOK);
     }
-    while GATE.load(Ordering::Acquire) != SHUT {
+    while GATE.load(Ordering::Acquire) != alone {
         if late() {
             open();
             return false;
@@ -116,7 +122,7 @@ pub fn without_gil(work: &mut dyn FnMut()) {
 pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let inside = INSIDE.get();
     if inside {
-        drop(Inside);
+        drop(Inside { is_first: true });
     }
     let done = Python::try_attach(work);
     if inside {
@@ -130,28 +136,13 @@ pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 /// Whether it raised nothing; `None` where Python is shutting down.
 pub fn reading(call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Option<bool> {
     NOT_READ.set(None);
-    Python::try_attach(|py| {
-        let before = READING.replace(true);
-        let done = call(py);
-        READING.set(before);
-        match done {
-            Ok(()) => true,
-            Err(error) => {
-                NOT_READ.set(Some(error));
-                false
-            }
+    Python::try_attach(|py| match call(py) {
+        Ok(()) => true,
+        Err(error) => {
+            NOT_READ.set(Some(error));
+            false
         }
     })
-}
-
-/// Refuses to wait where a function reads elements for an evaluation, which would wait for itself.
-pub fn check_free() -> PyResult<()> {
-    if !READING.get() {
-        return Ok(());
-    }
-    Err(PyRuntimeError::new_err(
-        "a function that reads elements for gpupy may not compute with its arrays: compute with NumPy's there",
-    ))
 }
 
 /// What a function raised that was to read elements.
