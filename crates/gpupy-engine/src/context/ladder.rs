@@ -325,6 +325,9 @@ impl Context {
     /// forked, no other thread may use the context. Where a reader asks, its evaluation needs the devices, and they stay.
     pub fn close(&self) {
         let Ok(mut state) = self.state() else { return };
+        let mut open = state.engine.devices.iter().flatten();
+        let shared = open.any(|device| device.caps.lends != 0);
+        state.shared_before |= shared;
         let Engine { devices, counts, .. } = &mut state.engine;
         for (device, counts) in devices.iter_mut().zip(counts) {
             if let Some(mut device) = device.take() {

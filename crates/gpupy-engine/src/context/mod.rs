@@ -106,7 +106,9 @@ impl Context {
             captured: None,
         };
         engine.resize(registry.len());
-        let state = State { registry, engine, wanted: settings.driver.clone(), chosen: None };
+        let wanted = settings.driver.clone();
+        let (chosen, lent, shared_before) = (None, Vec::new(), false);
+        let state = State { registry, engine, wanted, chosen, lent, shared_before };
         if settings.trace {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
@@ -166,6 +168,7 @@ impl Context {
     pub fn use_driver(&self, name: &str) -> Result<()> {
         let mut state = self.state()?;
         let chosen = self.choose(&mut state, name)?;
+        state.shared_before = false;
         state.wanted = name.to_string();
         state.chosen = Some(chosen);
         self.current(&mut state).map(|_| ())

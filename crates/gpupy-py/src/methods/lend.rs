@@ -4,6 +4,7 @@
 //!
 //! Not here: what is lent, and when it comes back (`gpupy_engine::LentBlock`).
 
+use crate::array::fields::field;
 use crate::array::ndarray::{Elements, NdArray, elements};
 use crate::array::recording;
 use crate::convert::dtypes;
@@ -137,8 +138,9 @@ impl NdArray {
     /// `kind="buffer"` a buffer with a copy made on the device.
     ///
     /// What was computed before is done before what the renderer draws inside, and that before the array is written again.
-    /// It is read only, unless `write` is true: then the array has at the end what the renderer wrote. A view, and an array
-    /// whose memory other code has, is lent as a copy, and not to be written.
+    /// It is read only, unless `write` is true: then the array has at the end what the renderer wrote, and is written by
+    /// nothing else meanwhile. A view, a field of records, and an array whose memory other code has, is lent as a copy, and
+    /// not to be written.
     #[pyo3(signature = (kind="texture", *, write=false))]
     fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<Lent> {
         let kind = match kind {
@@ -149,10 +151,19 @@ impl NdArray {
                 return Err(PyValueError::new_err(words));
             }
         };
-        let Elements::Lazy(array) = elements(slf) else {
-            return Err(PyTypeError::new_err(
-                "an array of a dtype that is NumPy's own is on no device: lend a field, or a copy as numbers",
-            ));
+        let array = match (elements(slf), field(slf)?) {
+            (Elements::Lazy(array), _) => array,
+            (Elements::Numpy(_), Some(_)) if write => {
+                return Err(PyTypeError::new_err(
+                    "a field of records is only lent to be read, as a copy: lend an array of its own to be written",
+                ));
+            }
+            (Elements::Numpy(_), Some(array)) => array,
+            (Elements::Numpy(_), None) => {
+                return Err(PyTypeError::new_err(
+                    "an array of a dtype that is NumPy's own is on no device: lend a field, or a copy as numbers",
+                ));
+            }
         };
         if write && !slf.get().is_writable() {
             return Err(PyValueError::new_err("assignment destination is read-only"));
