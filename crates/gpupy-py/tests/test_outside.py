@@ -344,6 +344,25 @@ def test_results_of_readers_are_written_in_place(driver, last):
     assert numpy.array_equal(numpy.asarray(made), want)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_is_computed_together_is_cut_alike(driver, order):
+    """Of results of one shape, with a part in common, one reads a file and the other does not."""
+    theirs = numpy.arange(6_000_000, dtype=numpy.float32) % 100
+    there = gpupy.asarray(theirs) + 1
+    gpupy.evaluate(there)
+    shared = gpupy.sqrt(there * 4) * gpupy.floor(there / 3) + there
+    want = numpy.sqrt((theirs + 1) * 4) * numpy.floor((theirs + 1) / 3) + theirs + 1
+    made = [shared * 2, shared + gpupy.from_chunks(theirs)]
+    gpupy.evaluate(*made[::order])
+    for mine, each in zip(made, [want * 2, want + theirs], strict=True):
+        assert numpy.allclose(numpy.asarray(mine * 3), each * 3, rtol=1e-5)
+    rows, there = theirs.reshape(-1, 2), there.reshape(-1, 2)
+    made = [(there * 2).sum(axis=1), (there * 2 + gpupy.from_chunks(rows)).sum(axis=1)]
+    gpupy.evaluate(*made[::order])
+    for mine, each in zip(made, [(rows + 1) * 2, rows * 3 + 2], strict=True):
+        assert numpy.array_equal(numpy.asarray(mine * 3), each.sum(axis=1) * 3)
+
+
 @pytest.mark.parametrize("is_read_first", [False, True])
 def test_what_is_replayed_fits_how_an_array_is_cut(driver, is_read_first):
     """Results of readers lie in several tiles, and those of as many elements in memory in one."""

@@ -54,6 +54,7 @@ fn is_alike(device: &Device, other: &Value, value: &Value, tile: &Tile) -> bool 
         other.0.kind,
         Kind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. }
     ) && other.shape() == value.shape()
+        && device.is_tile_of(other, tile.number, &tile.range)
         && device.caps.dtypes.contains(&other.dtype())
         && !device.is_there(other, tile.range.clone())
 }
