@@ -221,6 +221,13 @@ impl Blocks {
                 state.watchers.push(self.dead.clone());
             }
         }
+        debug_assert!(
+            match key.1 {
+                Part::Tile(number) => self.is_tile_of(value, number, &entry.range),
+                Part::View(_) => true,
+            },
+            "a tile is one of its value's, as that is cut"
+        );
         self.forget(&key);
         let parts = self.parts.entry(key.0).or_default();
         let listed = parts.len();
