@@ -92,7 +92,7 @@ impl<'a> ModelBasedUser<'a> {
                 20 => self.join()?,
                 21 => self.pick()?,
                 17 => self.read_one()?,
-                18 if self.context.driver_names().len() > 1 => self.change_driver()?,
+                18 if self.drivers()?.len() > 1 => self.change_driver()?,
                 18 => {
                     let pair = self.any();
                     self.read(&pair)?;
@@ -302,9 +302,13 @@ impl<'a> ModelBasedUser<'a> {
         Ok(())
     }
 
+    fn drivers(&self) -> Outcome<Vec<&'static str>> {
+        self.context.driver_names().map_err(failure)
+    }
+
     /// Changes to another driver; arrays keep their values.
     fn change_driver(&mut self) -> Outcome {
-        let names = self.context.driver_names();
+        let names = self.drivers()?;
         let name = names[self.rng.below(names.len())];
         self.note(format!("use {name}"));
         match self.context.use_driver(name) {

@@ -169,7 +169,7 @@ fn whichever_allocation_is_refused_nothing_is_lost() {
                 let case = format!("{driver} {placement:?}, {name}, allocation {n}");
                 let given = Given::new(driver, placement);
                 // Free memory is released, so that it must be allocated again.
-                given.context.trim();
+                given.context.trim().unwrap();
                 memory::fail_at(n);
                 let done = run(&given, program);
                 let left = memory::fail_at(0);

@@ -36,7 +36,7 @@ fn check(context: &Context, len: usize, launches_at_once: Option<u64>) {
         let wanted = program(context, &context.copy(&x).unwrap(), &y);
         let wanted: Vec<Vec<u8>> = wanted.iter().map(|array| bytes(context, array)).collect();
         let before = bytes(context, &x);
-        context.reset_stats();
+        context.reset_stats().unwrap();
         let found = context.replay(&segment, &[&x, &y]).unwrap();
         if let (Some(launches), 1..) = (launches_at_once, turn) {
             let stats = context.stats();

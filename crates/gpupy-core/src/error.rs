@@ -45,6 +45,8 @@ pub enum ErrorKind {
     Open,
     /// A file, or an object in place of one, cannot be read or written.
     File,
+    /// The thread that asks reads elements for an evaluation, which cannot be waited for.
+    Busy,
 }
 
 impl ErrorKind {
@@ -67,6 +69,7 @@ impl ErrorKind {
             ErrorKind::Disposed => "disposed of",
             ErrorKind::Open => "not known while recording",
             ErrorKind::File => "file cannot be used",
+            ErrorKind::Busy => "busy with an evaluation that waits for this",
         }
     }
 }

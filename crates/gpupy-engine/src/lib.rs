@@ -60,5 +60,5 @@ pub use explain::trace;
 pub use graph::scalar_function::ScalarFunction;
 pub use graph::value::Value;
 pub use memory::host_buffer::{HostBuffer, set_pool_bytes};
-pub use memory::reader::{FileReader, Reader, bytes_read};
+pub use memory::reader::{FileReader, Reader, bytes_read, check_free};
 pub use memory::view::View;

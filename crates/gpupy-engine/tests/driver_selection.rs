@@ -29,7 +29,10 @@ fn auto_asks_no_driver_of_gpus_where_the_machine_shows_none() {
     let (context, [_, gpu]) = context_of_gpu(false, Settings::default());
     assert_eq!(context.driver().unwrap().0, "host");
     assert_eq!(openings(&gpu), 0);
-    assert!(context.drivers().iter().all(|(_, found)| found.is_ok()), "asked for, it is opened");
+    assert!(
+        context.drivers().unwrap().iter().all(|(_, found)| found.is_ok()),
+        "asked for, it is opened"
+    );
     assert_eq!(openings(&gpu), 1);
     let named = Settings { driver: "gpu".into(), ..Settings::default() };
     let (context, _) = context_of_gpu(false, named);

@@ -177,6 +177,47 @@ def test_what_is_stale_on_a_device_comes_back_from_the_disk(tmp_path):
     assert done.stdout.split() == ["True", "True", "True"], done.stderr
 
 
+FORKS = """
+import os, sys, numpy, gpupy
+MANY = 1 << 20
+def make(first):
+    return [gpupy.asarray(numpy.full(MANY, float(first + k))) for k in range(10)]
+def are(arrays, first):
+    return all(bool((numpy.asarray(x) == first + k).all()) for k, x in enumerate(arrays))
+def work(old, first, forks):
+    # What was there before is read, written, and let go of, while the others do the same.
+    new, others, right = make(first), first + 100, are(old, 0)
+    for x in old[::2]:
+        x += 1
+    child = os.fork() if forks else None
+    if child == 0:
+        others += 500
+    del old[5:]
+    more = make(others)
+    for _ in range(2):
+        right &= are(new, first) and are(more, others)
+        right &= all(bool((numpy.asarray(x) == k + (k % 2 == 0)).all()) for k, x in enumerate(old))
+    if child:
+        right &= os.waitpid(child, 0)[1] == 0
+    return right and gpupy.stats().bytes_spilled > 0
+old = make(0)
+assert gpupy.stats().bytes_spilled > 0
+child = os.fork()
+if child == 0:
+    os._exit(not work(old, 1000, True))
+right = work(old, 3000, False)
+print(right, os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.parametrize("driver", ["cpu", "soft"])
+def test_parent_and_children_spill_into_files_of_their_own(tmp_path, driver):
+    environment = dict(os.environ, GPUPY_DRIVER=driver, GPUPY_HOST_BYTES="40M", TMPDIR=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", FORKS], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "0"], done.stderr
+
+
 def test_a_folder_that_is_not_there_is_said_in_one_line(tmp_path):
     environment = dict(
         os.environ, GPUPY_DRIVER="cpu", GPUPY_HOST_BYTES="20M", TMPDIR=str(tmp_path / "none"), TEMP="", TMP=""

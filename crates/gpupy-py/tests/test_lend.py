@@ -1,5 +1,6 @@
 """Arrays that are lent to a renderer: its reads, its writes, and the array meanwhile."""
 
+import os
 import threading
 
 import numpy as np
@@ -241,3 +242,90 @@ def test_a_driver_that_closes_meanwhile_says_what_is_lost(joined):
     with lost, array.lend(write=True):
         gpupy._gpupy.reconfigure("cpu")
     assert array.sum() == 55
+
+
+def test_a_reshaped_array_is_written(joined):
+    for array in [
+        (gpupy.arange(2500, dtype=np.float32) + 1).reshape(50, 50),
+        gpupy.zeros((50, 50), np.float32).reshape(2500) + 0,
+        gpupy.zeros((10, 250), np.float32).reshape(2, 5, 250)[None],
+    ]:
+        with array.lend("buffer", write=True) as lent:
+            joined.write(lent, np.arange(2500, dtype=np.float32))
+        assert array.reshape(-1).tolist() == list(range(2500))
+        assert (array * 2).sum() == 2499 * 2500
+
+
+def test_an_array_is_lent_to_be_written_once_at_a_time(joined):
+    array, other = gpupy.arange(12, dtype=np.float32) + 1, gpupy.zeros(12, np.float32) + 1
+    with array.lend("buffer", write=True) as lent:
+        for same in [array, array.reshape(3, 4), array[:]]:
+            refused = pytest.raises(gpupy.DriverError, match="lent to be written already")
+            with refused, same.lend(write=True):
+                pass
+        with array.lend() as seen, other.lend("buffer", write=True) as more:
+            assert joined.read(seen)[3] == 4
+            joined.write(more, np.full(12, 5, np.float32))
+        joined.write(lent, np.full(12, 6, np.float32))
+    assert array.tolist() == [6] * 12 and other.tolist() == [5] * 12
+    with pytest.raises(KeyError), array.lend(write=True):
+        raise KeyError
+    # Neither an error nor what is never given back locks it.
+    array.lend(write=True).__enter__()
+    with array.lend("buffer", write=True) as lent:
+        joined.write(lent, np.full(12, 7, np.float32))
+    assert array.tolist() == [7] * 12
+
+
+def test_what_is_written_meanwhile_is_not_lost_silently(joined):
+    array = gpupy.arange(12, dtype=np.float32) + 1
+    lost = pytest.raises(gpupy.DriverError, match="was written while it was lent")
+    for write in [lambda: array.fill(3), lambda: array[::2].fill(4), lambda: np.asarray(array).fill(5)]:
+        with lost, array.lend("buffer", write=True) as lent:
+            joined.write(lent, np.zeros(12, np.float32))
+            write()
+            want = array.tolist()
+        assert array.tolist() == want
+    # What leaves the elements as they are is no write.
+    with array.lend("buffer", write=True) as lent:
+        joined.write(lent, np.zeros(12, np.float32))
+        assert np.asarray(array).sum() == 60
+        array[:] = 5
+    assert array.tolist() == [0] * 12
+
+
+def test_a_field_of_records_is_lent_to_be_read(joined):
+    records = gpupy.zeros(5, np.dtype([("at", "f4", 3), ("id", "i4")]))
+    records["at"] = np.arange(15).reshape(5, 3)
+    for kind in ["texture", "buffer"]:
+        with records["at"].lend(kind) as lent:
+            assert joined.read(lent).tolist() == list(range(15))
+    with pytest.raises(TypeError, match="only lent to be read"):
+        records["at"].lend(write=True)
+
+
+def test_masked_arrays_are_lent_by_their_data(joined):
+    masked = gpupy.ma.masked_greater(gpupy.arange(5, dtype=np.float32), 2)
+    with pytest.raises(TypeError, match=r"lend `x\.data`"):
+        masked.lend()
+    with masked.filled(9).lend() as lent:
+        assert joined.read(lent).tolist() == [0, 1, 2, 9, 9]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_after_a_fork_the_driver_says_that_it_shares_no_more(joined):
+    array = gpupy.arange(5, dtype=np.float32) + 1
+    with array.lend():
+        pass
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    with pytest.raises(gpupy.DriverError, match="closed, as before a fork"), array.lend():
+        pass
+    gpupy.use("gl", share=True)
+    with array.lend() as lent:
+        assert joined.read(lent).tolist() == [1, 2, 3, 4, 5]
+    gpupy.use("gl")
+    assert array.sum() == 15

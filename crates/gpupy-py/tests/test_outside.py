@@ -2,6 +2,7 @@
 place.
 """
 
+import gc
 import os
 import pathlib
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 
 import numpy
 import pytest
@@ -234,6 +236,145 @@ def test_a_reader_that_would_wait_for_itself_is_told(auto):
 
     with pytest.raises(RuntimeError, match="may not compute"):
         gpupy.from_chunks(read, NUMBERS.shape, numpy.float32).sum().item()
+
+
+ASKED = """
+import os, pickle, numpy, gpupy
+elements = numpy.ones(3_000_000, numpy.float32)
+g = gpupy.ones(100_000, numpy.float32) * 1
+gpupy.evaluate(g)
+recorded = gpupy.jit(lambda x: gpupy.sqrt(x) * 2 + 1)
+recorded(g)
+def write():
+    g[0] = 5
+def write_all():
+    g[:] = g[::-1]
+def choose():
+    with gpupy.driver("cpu"):
+        pass
+def fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+asked = [write, write_all, choose, fork, gpupy.current_driver, gpupy.drivers]
+asked += [gpupy.trim, gpupy.reset_stats, gpupy.stats]
+words = [
+    "gpupy.use('soft')", "gpupy._gpupy.reconfigure('cpu')", "gpupy._gpupy.wanted_driver()",
+    "g.pending_extents", "g.pending_data", "g + 1", "g.sum()", "gpupy.evaluate(g + 1)",
+    "gpupy.explain(g)", "repr(g)",
+    "gpupy.zeros(5, numpy.float16)", "gpupy.zeros(5, numpy.complex128)", "gpupy.asarray(elements)",
+    "numpy.asarray(g)", "g.copy()", "g[3]", "g[g > 0]", "g[[1, 2]]", "gpupy.sort(g)", "recorded(g)",
+    "pickle.dumps(g)", "g.tobytes()", "bool(g[0])", "gpupy.from_chunks(elements)[5].item()",
+    "read_by_itself[5].item()", "read_by_itself.copy()", "numpy.asarray(read_by_itself[:3])", "g.dispose()",
+]
+for call in asked + words:
+    name = call if isinstance(call, str) else call.__name__
+    said = []
+    def read(box):
+        try:
+            said.append((eval(call) if isinstance(call, str) else call(), "works")[1])
+        except RuntimeError as error:
+            said.append("is told" if "may not compute" in str(error) else str(error))
+        return elements[box]
+    read_by_itself = gpupy.from_chunks(read, elements.shape, numpy.float32)
+    print(name, end=": ", flush=True)
+    assert read_by_itself.sum() == len(elements)
+    print(*sorted(set(said)), flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")
+@pytest.mark.parametrize("driver", ["cpu", "vulkan"])
+def test_whatever_a_reader_asks_works_or_says_that_it_does_not(driver):
+    """What waits for itself ends by the limit of time."""
+    if not {row["name"]: row["starts"] for row in gpupy.drivers()}[driver]:
+        pytest.skip(f"{driver} cannot start")
+    words = [sys.executable, "-W", "ignore", "-c", ASKED]
+    environment = dict(os.environ, GPUPY_DRIVER=driver)
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    answers = dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+    assert len(answers) == 37 and done.returncode == 0, done.stdout + done.stderr
+    assert set(answers.values()) == {"works", "is told"}, done.stdout
+    told, works = ["gpupy.use('soft')", "trim", "g.sum()"], ["stats", "g[3]", "numpy.asarray(g)", "fork"]
+    assert {answers[call] for call in told} == {"is told"}, done.stdout
+    assert {answers[call] for call in works} == {"works"}, done.stdout
+
+
+@pytest.mark.parametrize("way", ["dispose", "weak"])
+def test_a_reader_that_has_its_own_array_is_freed_as_the_page_says(auto, way):
+    class Reader:
+        shape, dtype = NUMBERS.shape, NUMBERS.dtype
+
+        def __init__(self):
+            self.made = gpupy.from_chunks(self)
+            if way == "weak":
+                self.made = weakref.ref(self.made)
+
+        def __getitem__(self, box):
+            return NUMBERS[box]
+
+    reader = Reader()
+    seen = weakref.ref(reader)
+    if way == "dispose":
+        assert reader.made.max().item() == NUMBERS.max()
+        reader.made.dispose()
+    del reader
+    gc.collect()
+    assert seen() is None
+
+
+@pytest.mark.parametrize("last", [0, 1, 2])
+def test_results_of_readers_are_written_in_place(driver, last):
+    """From two million elements on they lie in several tiles, and what was written in one."""
+    theirs = numpy.arange(4_500_000, dtype=numpy.float32)
+    made = gpupy.from_chunks(theirs) + 1
+    want = theirs + 1
+    gpupy.evaluate(made)
+    made[5] = want[5] = 7
+    if last > 0:
+        made[2_000_000:] = want[2_000_000:] = 8
+    if last > 1:
+        gpupy.evaluate(made)
+        made[1:] *= 2
+        want[1:] *= 2
+        made[:-1] += made[1:]
+        want[:-1] += want[1:]
+    assert numpy.array_equal(numpy.asarray(made * 2), want * 2)
+    assert numpy.array_equal(numpy.asarray(made), want)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_is_computed_together_is_cut_alike(driver, order):
+    """Of results of one shape, with a part in common, one reads a file and the other does not."""
+    theirs = numpy.arange(6_000_000, dtype=numpy.float32) % 100
+    there = gpupy.asarray(theirs) + 1
+    gpupy.evaluate(there)
+    shared = gpupy.sqrt(there * 4) * gpupy.floor(there / 3) + there
+    want = numpy.sqrt((theirs + 1) * 4) * numpy.floor((theirs + 1) / 3) + theirs + 1
+    made = [shared * 2, shared + gpupy.from_chunks(theirs)]
+    gpupy.evaluate(*made[::order])
+    for mine, each in zip(made, [want * 2, want + theirs], strict=True):
+        assert numpy.allclose(numpy.asarray(mine * 3), each * 3, rtol=1e-5)
+    rows, there = theirs.reshape(-1, 2), there.reshape(-1, 2)
+    made = [(there * 2).sum(axis=1), (there * 2 + gpupy.from_chunks(rows)).sum(axis=1)]
+    gpupy.evaluate(*made[::order])
+    for mine, each in zip(made, [(rows + 1) * 2, rows * 3 + 2], strict=True):
+        assert numpy.array_equal(numpy.asarray(mine * 3), each.sum(axis=1) * 3)
+
+
+@pytest.mark.parametrize("is_read_first", [False, True])
+def test_what_is_replayed_fits_how_an_array_is_cut(driver, is_read_first):
+    """Results of readers lie in several tiles, and those of as many elements in memory in one."""
+    theirs = numpy.arange(4_500_000, dtype=numpy.float32)
+    arrays = [gpupy.asarray(theirs) + 1, gpupy.from_chunks(theirs) + 1]
+    gpupy.evaluate(*arrays)
+    for array in arrays[::-1] if is_read_first else arrays:
+        made = array.copy()
+        made[1:] = made[:-1] * 2
+        assert numpy.array_equal(numpy.asarray(made)[1:], (theirs[:-1] + 1) * 2)
+        made = array * 2 + array
+        assert numpy.array_equal(numpy.asarray(made), (theirs + 1) * 3)
 
 
 def test_results_are_stored_part_by_part(limited, tmp_path, path, monkeypatch):

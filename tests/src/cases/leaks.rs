@@ -51,7 +51,7 @@ pub fn live(
         })?;
         after(seed + 1, &stats);
     }
-    context.trim();
+    ensure(context.trim().is_ok(), || "nothing is read, and memory is not given back".into())?;
     let Stats { pool_blocks, pool_bytes, .. } = context.stats();
     ensure((pool_blocks, pool_bytes) == (0, 0), || format!("{pool_blocks} free blocks stay"))
 }

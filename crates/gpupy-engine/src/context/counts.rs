@@ -12,7 +12,6 @@ use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
 use crate::explain::stats::Stats;
 use gpupy_core::Result;
-use gpupy_core::driver::Capabilities;
 use std::sync::{MutexGuard, TryLockError};
 use std::time::Duration;
 
@@ -97,22 +96,29 @@ impl Context {
     }
 
     /// Sets all counts to zero; what is on the devices stays.
-    pub fn reset_stats(&self) {
-        let mut state = self.state();
+    ///
+    /// # Errors
+    /// - `Busy`: a reader asks.
+    pub fn reset_stats(&self) -> Result<()> {
+        let mut state = self.state()?;
         let Engine { counts, stats, .. } = &mut state.engine;
         counts.iter_mut().chain([stats]).for_each(|counts| *counts = Stats::default());
         state.registry.groups().for_each(|(_, log)| log.reset());
         self.tell_all(&mut state);
+        Ok(())
     }
 
     /// Every driver with what it can, or why it does not start. Opens those that are not open. While another
     /// thread evaluates, as it was told last, if it ever was.
-    pub fn drivers(&self) -> Vec<(&'static str, Result<Capabilities>)> {
+    ///
+    /// # Errors
+    /// - `Busy`: a reader asks, and it was never told.
+    pub fn drivers(&self) -> Result<Vec<DriverReport>> {
         let mut state = match self.state_soon() {
             Some(state) => state,
             None => match locked(&self.inner.told.drivers).clone() {
-                Some(known) => return known,
-                None => self.state(),
+                Some(known) => return Ok(known),
+                None => self.state()?,
             },
         };
         let all = (0..state.registry.len()).filter_map(|position| {
@@ -122,6 +128,6 @@ impl Context {
         });
         let all: Vec<DriverReport> = all.collect();
         *locked(&self.inner.told.drivers) = Some(all.clone());
-        all
+        Ok(all)
     }
 }

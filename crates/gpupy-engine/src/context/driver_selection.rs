@@ -82,7 +82,7 @@ impl Context {
         if let Err(first) = &done
             && memory::is_refusal(first)
         {
-            self.give_back();
+            self.give_back()?;
             let again = self.try_once(demand, false, &then);
             done = again.map_err(|error| memory::of_array(error, value.shape(), value.dtype()));
         }
@@ -100,11 +100,11 @@ impl Context {
     }
 
     /// Gives the system all memory that is kept for reuse, or holds what can be copied again.
-    fn give_back(&self) {
-        self.state().engine.devices.iter_mut().flatten().for_each(|device| {
+    fn give_back(&self) -> Result<()> {
+        self.state()?.engine.devices.iter_mut().flatten().for_each(|device| {
             device.give_back();
         });
-        self.trim();
+        self.trim()
     }
 
     /// Gives a value its host memory, so that nothing is computed that has no room.
@@ -113,7 +113,7 @@ impl Context {
     /// - `OutOfMemory`: the system has none for it.
     pub(crate) fn make_room_for(&self, value: &Value) -> Result<()> {
         if value.host_buffer().is_err() {
-            self.give_back();
+            self.give_back()?;
             value.host_buffer()?;
         }
         Ok(())
@@ -128,9 +128,9 @@ impl Context {
         let Demand { value, range, .. } = demand;
         let interrupt = self.inner.interrupt.get();
         let mut aside = None;
-        self.state().engine.residents.advance();
+        self.state()?.engine.residents.advance();
         loop {
-            let mut state = self.state();
+            let mut state = self.state()?;
             if is_there(value, range) {
                 return then(&mut state.engine);
             }
@@ -177,8 +177,10 @@ impl Context {
         let name = state.registry.get(first).map_or("", |(name, _)| name);
         let told = |error: Error| error.with_default("driver", name);
         let is_final = |error: &Error| {
-            matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Interrupted | ErrorKind::File)
-                || memory::is_refusal(error)
+            matches!(
+                error.kind(),
+                ErrorKind::Invalid | ErrorKind::Interrupted | ErrorKind::File | ErrorKind::Busy
+            ) || memory::is_refusal(error)
         };
         let order = self.order(state, first);
         let Err(mut error) = state.engine.evaluate(demand, &order).map_err(told) else {
@@ -323,9 +325,12 @@ impl Context {
     /// need. A device that no longer answers takes its values with it, as when it is lost.
     ///
     /// A process that is about to fork does this, because devices do not go along; until it has
-    /// forked, no other thread may use the context.
+    /// forked, no other thread may use the context. Where a reader asks, its evaluation needs the devices, and they stay.
     pub fn close(&self) {
-        let mut state = self.state();
+        let Ok(mut state) = self.state() else { return };
+        let mut open = state.engine.devices.iter().flatten();
+        let shared = open.any(|device| device.caps.lends != 0);
+        state.shared_before |= shared;
         let Engine { devices, counts, .. } = &mut state.engine;
         for (device, counts) in devices.iter_mut().zip(counts) {
             if let Some(mut device) = device.take() {

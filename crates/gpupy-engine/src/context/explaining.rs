@@ -55,7 +55,7 @@ impl Context {
 
     fn explain_demand(&self, demand: &Demand<'_>) -> Result<Explanation> {
         let Demand { value, range, next } = demand;
-        let mut state = self.state();
+        let mut state = self.state()?;
         let first = self.current(&mut state)?;
         // A pause would break the explanation in two.
         state.engine.slice.begin(false);

@@ -3,11 +3,12 @@
 //! Owns [`LentBlock`]. A block that is lent for reading stays where it is: it is pinned, and its value is held, so that
 //! it is not evicted, written or freed. A block that is lent for writing is a copy, made on the device, which becomes
 //! the array's value when it comes back; the array has its old elements until then. Invariants: memory that renderers
-//! write belongs to no value that anything else has; a lent block comes back, at the latest when its handle is dropped.
+//! write belongs to no value that anything else has; writes to the array meanwhile are not lost silently; a lent block
+//! comes back, at the latest when its handle is dropped.
 //!
 //! Not here: fences and names (the driver), drivers that share (`driver_selection.rs`).
 
-use crate::array::base::{Array, ArrayOrScalar};
+use crate::array::base::{Array, ArrayOrScalar, WeakArray};
 use crate::blocks::cache::BlockPart;
 use crate::context::Context;
 use crate::execute::engine_state::EngineState;
@@ -28,8 +29,8 @@ pub struct LentBlock {
     block: BlockId,
     lend: Lend,
     lent: Lent,
-    /// The array that gets what is written.
-    dest: Option<Array>,
+    /// The array that gets what is written, with the value that it had.
+    dest: Option<(Array, Value)>,
     is_back: bool,
 }
 
@@ -60,39 +61,66 @@ impl LentBlock {
     ///
     /// # Errors
     /// - `Invalid`: the context to which it was lent is not current in this thread, so that nothing waits for what is
-    ///   queued there; it is back all the same.
+    ///   queued there; it is back all the same. Or the array has other elements than when it was lent to be written, and
+    ///   keeps them.
     /// - `DeviceLost`: the driver was closed meanwhile, and what was written is lost with it.
+    /// - `Busy`: a reader asks; it is not back.
     pub fn give_back(&mut self) -> Result<()> {
-        if std::mem::replace(&mut self.is_back, true) {
+        self.back(true)
+    }
+
+    /// The same; an array that was lent to be written has what was written where it `keeps` that.
+    fn back(&mut self, keeps: bool) -> Result<()> {
+        if self.is_back {
             return Ok(());
         }
-        let mut state = self.context.state();
+        let mut state = self.context.state()?;
+        self.is_back = true;
+        if let Some((dest, _)) = &self.dest {
+            state.lent.retain(|lent| lent.upgrade().is_some_and(|lent| !lent.shares_base(dest)));
+        }
         let found = state.engine.device(self.position).ok().and_then(|device| {
             (device.find(self.value.id(), &ALL) == Some(self.block)).then_some(device)
         });
         let Some(device) = found else {
             let lost =
                 "the driver was closed while a block of its was lent, and what was written is lost";
-            let is_lost = self.dest.is_some();
+            let is_lost = keeps && self.dest.is_some();
             return if is_lost { Err(refused(ErrorKind::DeviceLost, lost)) } else { Ok(()) };
         };
         let back = Lend { back: Some(self.lent.name), ..self.lend };
         let done = launch(&mut *device.driver, &self.value, self.block, back);
         device.unpin(self.value.id(), &ALL);
         drop(state);
-        if let Some(dest) = &self.dest {
+        if let Some((dest, before)) = self.dest.take().filter(|_| keeps) {
+            let (now, before) = (dest.value()?, Array::from_value(before));
+            if now.id() != before.value()?.id()
+                && !self.are_alike(&Array::from_value(now), &before)?
+            {
+                return Err(refused(
+                    ErrorKind::Invalid,
+                    "the array was written while it was lent to be written, and keeps that; what was drawn is lost: \
+                     write it before or after",
+                ));
+            }
             let written = Array::from_value(self.value.clone());
-            self.context.assign(dest, ArrayOrScalar::Array(&written))?;
+            // The base may have been made in another shape than the array has.
+            let whole = dest.reshape(written.shape());
+            self.context.assign(whole.as_ref().unwrap_or(&dest), ArrayOrScalar::Array(&written))?;
         }
         done.map(drop)
+    }
+
+    /// Whether two arrays of a kind have the same elements, to the bit.
+    fn are_alike(&self, one: &Array, other: &Array) -> Result<bool> {
+        Ok(self.context.read(one)?.to_vec()? == self.context.read(other)?.to_vec()?)
     }
 }
 
 impl Drop for LentBlock {
     fn drop(&mut self) {
         // An error cannot be reported here; elements that were to be written are not given to the array.
-        self.dest = None;
-        let _ = self.give_back();
+        let _ = self.back(false);
     }
 }
 
@@ -103,7 +131,8 @@ impl Context {
     ///
     /// # Errors
     /// - `Unsupported`: the driver lends nothing so; the array is larger than one block, or has no elements.
-    /// - `Invalid`: another context is current. To be written: the array is not the whole of its base, or pinned.
+    /// - `Invalid`: another context is current. To be written: the array is not the whole of its base, pinned, or lent to be
+    ///   written already.
     /// - any of an evaluation.
     pub fn lend(&self, array: &Array, kind: LendKind, writes: bool) -> Result<LentBlock> {
         let is_whole = array.is_whole() && array.face().is_none();
@@ -120,8 +149,17 @@ impl Context {
             ));
         }
         let value = if is_whole { array.value()? } else { self.copy(array)?.value()? };
+        let before = value.clone();
         self.evaluate(&[&Array::from_value(value.clone())])?;
-        let mut state = self.state();
+        let mut state = self.state()?;
+        if writes
+            && state.lent.iter().filter_map(WeakArray::upgrade).any(|lent| lent.shares_base(array))
+        {
+            return Err(refused(
+                ErrorKind::Invalid,
+                "the array is lent to be written already: end that block first",
+            ));
+        }
         let position = self.current(&mut state)?;
         let block = self.own_block(&mut state, position, &value, kind)?;
         let (value, block) = match writes {
@@ -135,8 +173,10 @@ impl Context {
             done.lent.ok_or_else(|| refused(ErrorKind::Invalid, "nothing was lent"))
         });
         let lent = lent.inspect_err(|_| device.unpin(value.id(), &ALL))?;
+        let dest = writes.then(|| (array.clone(), before));
+        state.lent.extend(dest.as_ref().map(|(array, _)| array.downgrade()));
         drop(state);
-        let (context, dest) = (self.clone(), writes.then(|| array.clone()));
+        let context = self.clone();
         Ok(LentBlock { context, position, value, block, lend, lent, dest, is_back: false })
     }
 
@@ -150,11 +190,16 @@ impl Context {
     ) -> Result<BlockId> {
         let device = state.engine.device(position)?;
         if device.caps.lends >> kind as u32 & 1 == 0 {
-            return Err(refused(
-                ErrorKind::Unsupported,
-                "the driver in use shares its objects with no renderer: choose one that does, with share=True",
-            )
-            .with("driver", device.name));
+            let said = match state.shared_before {
+                true => {
+                    "the driver in use was closed, as before a fork, and shares its objects with no renderer any more: \
+                     choose it again, with share=True"
+                }
+                false => {
+                    "the driver in use shares its objects with no renderer: choose one that does, with share=True"
+                }
+            };
+            return Err(refused(ErrorKind::Unsupported, said).with("driver", device.name));
         }
         if value.is_empty() || !device.tiling_of(value).is_one() {
             return Err(refused(ErrorKind::Unsupported, "only an array of one block is lent")

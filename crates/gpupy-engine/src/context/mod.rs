@@ -40,6 +40,7 @@ use crate::explain::tracer::{Tracer, to_stderr};
 use crate::graph::value::Value;
 use crate::memory::host_buffer;
 use crate::memory::limit;
+use crate::memory::reader::check_free;
 use crate::schedule::cost;
 use crate::schedule::flush::Demand;
 use crate::schedule::operation_lowering::OperationLowering;
@@ -106,7 +107,9 @@ impl Context {
             captured: None,
         };
         engine.resize(registry.len());
-        let state = EngineState { registry, engine, wanted: settings.driver.clone(), chosen: None };
+        let wanted = settings.driver.clone();
+        let (chosen, lent, shared_before) = (None, Vec::new(), false);
+        let state = EngineState { registry, engine, wanted, chosen, lent, shared_before };
         if settings.trace {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
@@ -128,12 +131,20 @@ impl Context {
                 state,
             }),
         };
-        context.tell_all(&mut context.state());
+        // Nothing else has it yet; a thread that reads elements cannot ask either.
+        if let Ok(mut state) = context.state() {
+            context.tell_all(&mut state);
+        }
         context
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, EngineState> {
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The engine, once no other thread has it.
+    ///
+    /// # Errors
+    /// - `Busy`: this thread has it, and reads elements for it.
+    pub(crate) fn state(&self) -> Result<MutexGuard<'_, EngineState>> {
+        check_free()?;
+        Ok(self.inner.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What it was told.
@@ -142,8 +153,11 @@ impl Context {
     }
 
     /// The names that can be chosen, best first, without `auto`.
-    pub fn driver_names(&self) -> Vec<&'static str> {
-        self.state().registry.names().collect()
+    ///
+    /// # Errors
+    /// - `Busy`: a reader asks.
+    pub fn driver_names(&self) -> Result<Vec<&'static str>> {
+        Ok(self.state()?.registry.names().collect())
     }
 
     /// Chooses a driver by its name, or a plug-in by its path, and opens it. Behind a colon stands which of its devices
@@ -154,8 +168,9 @@ impl Context {
     /// - `Unknown`: nothing has that name; the message lists those that exist.
     /// - `Unavailable`: it cannot be loaded, or cannot start; the choice stays as it was.
     pub fn use_driver(&self, name: &str) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.state()?;
         let chosen = self.choose(&mut state, name)?;
+        state.shared_before = false;
         state.wanted = name.to_string();
         state.chosen = Some(chosen);
         self.current(&mut state).map(|_| ())
@@ -169,7 +184,7 @@ impl Context {
     /// As of `use_driver`; `Unavailable` also where no such context is current. `Unsupported`: the driver shares with
     /// none.
     pub fn share_driver(&self, name: &str) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.state()?;
         let chosen = self.shared(&mut state, name)?;
         state.wanted = name.to_string();
         state.chosen = Some(chosen);
@@ -177,8 +192,11 @@ impl Context {
     }
 
     /// What the user asked for: a driver's name, or `auto`.
-    pub fn wanted_driver(&self) -> String {
-        self.state().wanted.clone()
+    ///
+    /// # Errors
+    /// - `Busy`: a reader asks.
+    pub fn wanted_driver(&self) -> Result<String> {
+        Ok(self.state()?.wanted.clone())
     }
 
     /// The driver in use and its capabilities; opens it at need.
@@ -186,7 +204,7 @@ impl Context {
     /// # Errors
     /// As `use_driver`.
     pub fn driver(&self) -> Result<(&'static str, Capabilities)> {
-        let mut state = self.state();
+        let mut state = self.state()?;
         let position = self.current(&mut state)?;
         let device = state.engine.device(position)?;
         Ok((device.name, device.caps.clone()))
@@ -194,9 +212,9 @@ impl Context {
 
     /// Whether an operation on operands of this dtype (of a cast or select: giving it) can be
     /// computed: by the driver in use, or where placement allows it by the host driver. False too
-    /// when no driver starts.
+    /// when no driver starts, or a reader asks, which cannot know (`check_free`).
     pub fn supports(&self, op: Op, dtype: DType) -> bool {
-        let mut state = self.state();
+        let Ok(mut state) = self.state() else { return false };
         let does = |state: &mut EngineState, position| {
             let device = state.engine.device(position);
             device.is_ok_and(|device| !matches!(device.way(op, dtype), OperationLowering::Absent))
@@ -209,7 +227,7 @@ impl Context {
     /// Whether arrays of this dtype can be computed with, as `supports` says it of operations. Opens
     /// the driver in use only where the host driver does not know the answer.
     pub fn holds(&self, dtype: DType) -> bool {
-        let mut state = self.state();
+        let Ok(mut state) = self.state() else { return false };
         let has = |state: &mut EngineState, position| {
             let device = state.engine.device(position);
             device.is_ok_and(|device| device.caps.dtypes.contains(&dtype))
@@ -247,14 +265,18 @@ impl Context {
 
     /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans to
     /// the system.
-    pub fn trim(&self) {
-        for device in self.state().engine.devices.iter_mut().flatten() {
+    ///
+    /// # Errors
+    /// - `Busy`: a reader asks.
+    pub fn trim(&self) -> Result<()> {
+        for device in self.state()?.engine.devices.iter_mut().flatten() {
             device.sweep();
             device.empty_pool();
             device.plans.kept.clear();
             device.recipes.clear();
         }
         host_buffer::trim();
+        Ok(())
     }
 
     /// Evaluates arrays on the device and waits; nothing is read back.
@@ -286,7 +308,7 @@ impl Context {
         if limit::host_bytes().is_none() || bytes < limit::COUNTED_FROM {
             return Ok(());
         }
-        let engine = &mut self.state().engine;
+        let engine = &mut self.state()?.engine;
         engine.residents.advance();
         engine.keep_within(bytes as u64)
     }

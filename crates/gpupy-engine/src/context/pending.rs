@@ -90,7 +90,7 @@ impl Context {
             return Ok(());
         }
         self.while_others_run(|| {
-            self.state().engine.stats.automatic_flushes += 1;
+            self.state()?.engine.stats.automatic_flushes += 1;
             self.compute(value, 0..value.len())
         })
     }

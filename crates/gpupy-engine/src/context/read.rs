@@ -276,7 +276,7 @@ impl Context {
 
     /// Whether the driver in use has its blocks in host memory.
     pub(crate) fn evaluates_in_host_memory(&self) -> Result<bool> {
-        let mut state = self.state();
+        let mut state = self.state()?;
         let position = self.current(&mut state)?;
         Ok(state.engine.device(position)?.caps.host_memory)
     }
@@ -299,7 +299,7 @@ impl Context {
             Contents::Nothing => return Err(current.why()),
         };
         drop(current);
-        let mut state = self.state();
+        let mut state = self.state()?;
         let chosen = state.chosen.filter(|at| state.engine.device(*at).is_ok());
         let pending = match (value, chosen) {
             (Ok(value), chosen) => state.engine.pending(chosen, &value),
@@ -332,7 +332,7 @@ impl Context {
         let Some((low, high)) = view.extent() else {
             return Ok(false);
         };
-        let mut state = self.state();
+        let mut state = self.state()?;
         let position = self.current(&mut state)?;
         let tiling = state.engine.device(position)?.tiling_of(value);
         let tiles = tiling.numbers(low as usize..high as usize + 1);

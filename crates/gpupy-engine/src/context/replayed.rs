@@ -91,7 +91,7 @@ impl Context {
         let leaves = segment.recorded.leaves();
         leaves.iter().try_for_each(|leaf| self.bring(leaf))?;
         self.while_others_run(|| {
-            let mut state = self.state();
+            let mut state = self.state()?;
             // A driver that does not start computes nothing at once, either.
             if self.current(&mut state).is_ok()
                 && let Some(host) = self.host(&mut state)

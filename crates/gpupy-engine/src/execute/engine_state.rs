@@ -2,6 +2,7 @@
 //!
 //! Owns [`EngineState`]. Not here: taking the lock (`context/`, `eager/eager_evaluator.rs`).
 
+use crate::array::base::WeakArray;
 use crate::drivers::registry::Registry;
 use crate::execute::evaluate::Engine;
 
@@ -15,4 +16,8 @@ pub(crate) struct EngineState {
     pub wanted: String,
     /// The position of the driver in use, once it is open.
     pub chosen: Option<usize>,
+    /// The arrays that are lent to be written.
+    pub lent: Vec<WeakArray>,
+    /// Whether the driver in use shared its objects with a renderer until it was closed.
+    pub shared_before: bool,
 }

@@ -11,7 +11,7 @@ use crate::explain::tracer::Doing;
 use crate::graph::value::Value;
 use crate::memory::access;
 use crate::memory::limit;
-use crate::memory::reader::{BYTES_READ, Reader};
+use crate::memory::reader::{self, BYTES_READ, Reader};
 use crate::memory::strided::gather_into;
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, BlockId, BlockSpec};
@@ -53,7 +53,7 @@ impl Engine {
                 // SAFETY: the part is in no evaluated map, so it is not read; we hold the engine's lock, under which
                 // alone it is written.
                 let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-                reader.read(part.start, into).map_err(|error| {
+                reader::read(reader, part.start, into).map_err(|error| {
                     error.with_default("elements", format!("{}..{}", part.start, part.end))
                 })?;
                 BYTES_READ.fetch_add((part.len() * size) as u64, Ordering::Relaxed);

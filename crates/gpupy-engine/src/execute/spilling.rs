@@ -11,7 +11,6 @@ use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, paged};
 use crate::memory::limit;
-use crate::memory::spill_file::SpillSlot;
 use gpupy_core::Result;
 use gpupy_core::memory::refused;
 use std::ops::Range;
@@ -88,18 +87,15 @@ impl Engine {
         let Some(host) = host.filter(|_| state.on_host.covers(range.clone())) else {
             return Ok(false);
         };
-        if state.spilled.is_none() {
-            let (slot, ranges) = (SpillSlot::new(value.byte_len() as usize)?, Default::default());
-            state.spilled = Some(Box::new(paged::Spilled { slot, ranges }));
-        }
-        let Some(spilled) = &mut state.spilled else { return Ok(false) };
+        let spilled = state
+            .spilled
+            .get_or_insert_with(|| Box::new(paged::Spilled::new(value.byte_len() as usize, size)));
         let bytes = range.start * size..range.end * size;
-        for gap in spilled.ranges.gaps(range.clone()) {
+        for gap in spilled.gaps(range.clone()) {
             // SAFETY: the range is in the evaluated map, so it is not written.
             let from = unsafe { host.bytes(gap.start * size..gap.end * size) };
-            spilled.slot.write(gap.start * size, from)?;
+            spilled.write(gap.start, from)?;
             self.stats.bytes_spilled += from.len() as u64;
-            spilled.ranges.insert(gap);
         }
         drop(state);
         for device in self.devices.iter_mut().flatten() {
@@ -131,7 +127,7 @@ impl Engine {
             for gap in state.on_host.gaps(range.clone()) {
                 // Those of the gap that are no gaps of what is spilled.
                 let mut next = gap.start;
-                for lack in spilled.ranges.gaps(gap.clone()) {
+                for lack in spilled.gaps(gap.clone()) {
                     found.push(next..lack.start);
                     next = lack.end;
                 }
@@ -153,7 +149,7 @@ impl Engine {
             let Some(spilled) = &state.spilled else { break };
             // SAFETY: the part is not in the evaluated map, so it is not read; we hold the engine's lock.
             let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-            spilled.slot.read(part.start * size, into)?;
+            spilled.read(part.start, into)?;
             state.on_host.insert(part);
         }
         self.tracer.step(|| Doing::on_host("unspill").writes(value, range.clone()).since(began));

@@ -1,13 +1,15 @@
 //! Readers: elements that lie outside this process, in a file or in an object that behaves like one.
 //!
-//! Owns [`Reader`] and [`FileReader`]. A file is read by `pread`, never mapped: a part that is missing is an error, not
-//! a signal. Invariants: a read gives all elements that it was asked for, or an error that names the place; a file that
-//! changed since it was opened is not read on.
+//! Owns [`Reader`], [`FileReader`], and which threads read. A file is read by `pread`, never mapped: a part that is
+//! missing is an error, not a signal. Invariants: a read gives all elements that it was asked for, or an error that
+//! names the place; a file that changed since it was opened is not read on; a thread that reads is not kept waiting for
+//! the engine that it has.
 //!
 //! Not here: which elements are kept in memory, and for how long (`blocks/streams.rs`), when they are read
 //! (`execute/transfer.rs`).
 
 use gpupy_core::{DType, Error, ErrorKind, Result};
+use std::cell::Cell;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,38 @@ pub(crate) static BYTES_READ: AtomicU64 = AtomicU64::new(0);
 /// The bytes that this process has read from outside so far; takes no lock, also during an evaluation.
 pub fn bytes_read() -> u64 {
     BYTES_READ.load(Ordering::Relaxed)
+}
+
+thread_local! {
+    /// Whether this thread reads elements for an evaluation.
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Refuses what needs the engine in a thread that reads elements for an evaluation: that has the engine, and waits for the
+/// elements.
+///
+/// # Errors
+/// - `Busy`: the thread reads.
+pub fn check_free() -> Result<()> {
+    if !IS_READING.get() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Busy, "evaluate").says(
+        "a function that reads elements for gpupy may not compute with its arrays: compute with NumPy's there",
+    ))
+}
+
+/// Reads elements, as `Reader::read`, in a thread that has the engine.
+pub(crate) fn read(reader: &dyn Reader, first: usize, into: &mut [u8]) -> Result<()> {
+    /// A reader may unwind.
+    struct Reading(bool);
+    impl Drop for Reading {
+        fn drop(&mut self) {
+            IS_READING.set(self.0);
+        }
+    }
+    let _reading = Reading(IS_READING.replace(true));
+    reader.read(first, into)
 }
 
 /// A source of a value's elements, in C order.

@@ -1,22 +1,35 @@
 //! The file that elements are spilled to: one for the process, in the folder for temporary files.
 //!
-//! Owns [`SpillSlot`], a part of the file. Invariants: the file is unlinked once it is open, or deleted when it is
-//! closed, so that none is left behind, however the process ends; a slot belongs to one value, and its place is free
-//! again when the slot is dropped.
+//! Owns [`SpillSlot`], a part of the file. A fork gives the child the parent's file, with the same places: from then on
+//! both only read it, and each makes a file of its own when it spills again. Invariants: the file is unlinked once it is
+//! open, or deleted when it is closed, so that none is left behind, however the process ends; a slot belongs to one
+//! value, and its place is free again when the slot is dropped; a file that another process may have is only read.
 //!
-//! Not here: which elements are spilled (`execute/spilling.rs`).
+//! Not here: which elements are spilled (`execute/spilling.rs`), the slots of a value (`graph/value/paged.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+#[cfg(unix)]
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 struct Spill {
     file: File,
     path: PathBuf,
+    /// The forks before it was opened.
+    forks: u64,
     places: Mutex<FreeSpace>,
+}
+
+impl Spill {
+    /// Whether no other process has it.
+    fn is_ours(&self) -> bool {
+        self.forks == FORKS.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Default)]
@@ -26,10 +39,15 @@ struct FreeSpace {
     free: FxHashMap<u64, Vec<u64>>,
 }
 
-static SPILL: OnceLock<Spill> = OnceLock::new();
+/// The file of new slots, while it is ours.
+static SPILL: Mutex<Option<Arc<Spill>>> = Mutex::new(None);
 
-/// A part of the file.
+/// The forks of this process and its parents since the first file was opened.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// A part of a file. One that is not in use any more is closed with its last slot.
 pub(crate) struct SpillSlot {
+    spill: Arc<Spill>,
     start: u64,
     len: u64,
 }
@@ -40,13 +58,13 @@ impl SpillSlot {
     /// # Errors
     /// - `File`: there is no such file, and none can be made.
     pub fn new(bytes: usize) -> Result<SpillSlot> {
-        let spill = match SPILL.get() {
+        let mut current = SPILL.lock().unwrap_or_else(PoisonError::into_inner);
+        let spill = match current.take().filter(|spill| spill.is_ours()) {
             Some(spill) => spill,
-            None => {
-                let made = opened()?;
-                SPILL.get_or_init(|| made)
-            }
+            None => Arc::new(opened()?),
         };
+        *current = Some(spill.clone());
+        drop(current);
         let len = (bytes as u64).next_multiple_of(1 << 20);
         let mut places = spill.places.lock().unwrap_or_else(PoisonError::into_inner);
         let start = match places.free.get_mut(&len).and_then(Vec::pop) {
@@ -56,10 +74,16 @@ impl SpillSlot {
                 places.end - len
             }
         };
-        Ok(SpillSlot { start, len })
+        drop(places);
+        Ok(SpillSlot { spill, start, len })
     }
 
-    /// Writes bytes at a place of the slot.
+    /// Whether it may be written: no other process has its file.
+    pub fn is_ours(&self) -> bool {
+        self.spill.is_ours()
+    }
+
+    /// Writes bytes at a place of the slot, which is ours.
     ///
     /// # Errors
     /// - `File`: the disk is full, or fails.
@@ -81,8 +105,7 @@ impl SpillSlot {
         len: usize,
         mut go: impl FnMut(&File, usize, u64) -> io::Result<usize>,
     ) -> Result<()> {
-        // The file is there if the slot is.
-        let Some(spill) = SPILL.get() else { return Ok(()) };
+        let spill = &*self.spill;
         let mut done = 0;
         while done < len {
             let place = self.start + (at + done) as u64;
@@ -99,8 +122,8 @@ impl SpillSlot {
 
 impl Drop for SpillSlot {
     fn drop(&mut self) {
-        if let Some(spill) = SPILL.get() {
-            let mut places = spill.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_ours() {
+            let mut places = self.spill.places.lock().unwrap_or_else(PoisonError::into_inner);
             places.free.entry(self.len).or_default().push(self.start);
         }
     }
@@ -122,6 +145,9 @@ fn opened() -> Result<Spill> {
             .with("file", format!("`{}`", path.display()))
             .from_source(error)
     };
+    #[cfg(unix)]
+    count_forks().map_err(told)?;
+    let forks = FORKS.load(Ordering::Relaxed);
     // A file that a crashed process with this process number left behind has no owner.
     let _ = std::fs::remove_file(&path);
     let mut options = OpenOptions::new();
@@ -134,7 +160,21 @@ fn opened() -> Result<Spill> {
     let file = options.open(&path).map_err(told)?;
     #[cfg(unix)]
     std::fs::remove_file(&path).map_err(told)?;
-    Ok(Spill { file, path, places: Mutex::default() })
+    Ok(Spill { file, path, forks, places: Mutex::default() })
+}
+
+/// Has every fork counted from now on, also where no hook of the program's runs.
+#[cfg(unix)]
+fn count_forks() -> io::Result<()> {
+    extern "C" fn before_fork() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+    static ANSWER: OnceLock<i32> = OnceLock::new();
+    // SAFETY: the function is a static one, does not unwind, and only adds to a number. This crate is never unloaded, as
+    // Rust's threads have run in it.
+    let answer =
+        ANSWER.get_or_init(|| unsafe { libc::pthread_atfork(Some(before_fork), None, None) });
+    if *answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(*answer)) }
 }
 
 #[cfg(unix)]
@@ -169,10 +209,10 @@ mod tests {
         let mut found = [0; 2];
         one.read((3 << 20) - 2, &mut found)?;
         assert_eq!(found, [1, 2]);
-        let (start, path) = (one.start, SPILL.get().map(|spill| spill.path.clone()));
+        let (start, path) = (one.start, one.spill.path.clone());
         drop(one);
         assert_eq!(SpillSlot::new((3 << 20) - 7)?.start, start);
-        assert!(cfg!(windows) || path.is_some_and(|path| !path.exists()));
+        assert!(cfg!(windows) || !path.exists());
         Ok(())
     }
 }

@@ -54,6 +54,7 @@ fn is_alike(device: &OpenDevice, other: &Value, value: &Value, tile: &Tile) -> b
         other.0.kind,
         ValueKind::Expr { op: NodeOp::Apply(_) | NodeOp::Call(_) | NodeOp::Gather, .. }
     ) && other.shape() == value.shape()
+        && device.is_tile_of(other, tile.number, &tile.range)
         && device.caps.dtypes.contains(&other.dtype())
         && !device.is_there(other, tile.range.clone())
 }

@@ -31,8 +31,16 @@ def complete(core: Any) -> None:
     for name in ("__repr__", "__str__", "tolist"):
         setattr(core.MaskedArray, name, _written(core, getattr(core.MaskedArray, name)))
     core.MaskedArray.__array__ = _array
+    core.MaskedArray.lend = _lend
     core.MaskedArray.__new__ = staticmethod(_made(core.MaskedArray.__new__))
     _subclass.OURS[np.ma.MaskedArray] = functools.partial(_ours, core)
+
+
+def _lend(masked: Any, kind: str = "texture", *, write: bool = False) -> Any:
+    """In place of ``ndarray.lend``: nothing would say which elements are masked."""
+    raise TypeError(
+        "a masked array has no texture for its mask: lend `x.data`, `x.mask` or `x.filled(value)`"
+    )
 
 
 def _of_ours(theirs: Callable[..., Any]) -> Callable[..., Any]:

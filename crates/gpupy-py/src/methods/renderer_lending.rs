@@ -5,6 +5,7 @@
 //!
 //! Not here: which memory is lent, and when it comes back (`gpupy_engine::LentBlock`).
 
+use crate::array::record_fields::field;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
 use crate::convert::dtypes;
@@ -138,8 +139,9 @@ impl NdArray {
     /// `kind="buffer"` a buffer with a copy made on the device.
     ///
     /// Earlier computations finish before the renderer's draws inside, and these before the array is written again. The
-    /// texture or buffer is read-only, unless `write` is true: then the array takes the renderer's elements.
-    /// A view, or an array whose memory other code has, is lent as a copy, which is read-only.
+    /// texture or buffer is read-only, unless `write` is true: then the array takes the renderer's elements, and nothing
+    /// else may write to it meanwhile. A view, a field of records, or an array whose memory other code has, is lent as a
+    /// copy, which is read-only.
     #[pyo3(signature = (kind="texture", *, write=false))]
     fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<LendContext> {
         let kind = match kind {
@@ -150,10 +152,19 @@ impl NdArray {
                 return Err(PyValueError::new_err(words));
             }
         };
-        let ArrayElements::Lazy(array) = elements(slf) else {
-            return Err(PyTypeError::new_err(
-                "an array of a dtype that is NumPy's own is on no device: lend a field, or a copy as numbers",
-            ));
+        let array = match (elements(slf), field(slf)?) {
+            (ArrayElements::Lazy(array), _) => array,
+            (ArrayElements::Numpy(_), Some(_)) if write => {
+                return Err(PyTypeError::new_err(
+                    "a field of records is only lent to be read, as a copy: lend an array of its own to be written",
+                ));
+            }
+            (ArrayElements::Numpy(_), Some(array)) => array,
+            (ArrayElements::Numpy(_), None) => {
+                return Err(PyTypeError::new_err(
+                    "an array of a dtype that is NumPy's own is on no device: lend a field, or a copy as numbers",
+                ));
+            }
         };
         if write && !slf.get().is_writable() {
             return Err(PyValueError::new_err("assignment destination is read-only"));

@@ -5,11 +5,11 @@
 //! Not here: waiting for it (`waiting.rs`), how a driver is opened and ranked (`gpupy_engine::Context`).
 
 use crate::session::errors::to_py;
-use crate::session::waiting::{check_free, interrupted, wait, without_gil};
+use crate::session::waiting::{interrupted, wait, without_gil};
 use gpupy_core::op::Trait;
-use gpupy_core::{Capabilities, DType, Op, memory};
+use gpupy_core::{Capabilities, DType, Op, Result, memory};
 use gpupy_engine::{
-    Context, MemberStats, Opener, Placement, Registry, Settings, Stats, device_nodes,
+    Context, MemberStats, Opener, Placement, Registry, Settings, Stats, check_free, device_nodes,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,16 +41,17 @@ static OPENING: AtomicU32 = AtomicU32::new(1);
 struct CachedAnswer(AtomicU32);
 
 impl CachedAnswer {
-    fn get(&self, mut ask: impl FnMut() -> bool) -> bool {
+    fn get(&self, mut ask: impl FnMut() -> bool) -> Result<bool> {
         let opening = OPENING.load(Ordering::Acquire);
         let known = self.0.load(Ordering::Relaxed);
         if known / 2 == opening {
-            return known % 2 == 1;
+            return Ok(known % 2 == 1);
         }
+        check_free()?;
         let mut yes = false;
         without_gil(&mut || yes = ask());
         self.0.store(opening * 2 + u32::from(yes), Ordering::Relaxed);
-        yes
+        Ok(yes)
     }
 }
 
@@ -112,7 +113,7 @@ pub fn set_driver_fallback(allowed: bool) {
 
 /// The context with its driver open.
 pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
-    check_free()?;
+    check_free().map_err(to_py)?;
     if let Some((context, _)) = open() {
         return Ok(context);
     }
@@ -163,11 +164,13 @@ pub fn close() {
     }
 }
 
-/// Whether an operation on this dtype can be computed, by the driver in use or beside it.
+/// Whether an operation on this dtype can be computed, by the driver in use or beside it; not where a reader asks, and it is
+/// not known.
 pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
     let answer = SUPPORT.get(op as usize * DTYPES + dtype as usize);
     let wanted = || op.info().has(Trait::Moves) || !EAGER.load(Ordering::Relaxed);
-    answer.is_some_and(|answer| answer.get(|| wanted() && context.supports(op, dtype)))
+    let ask = || wanted() && context.supports(op, dtype);
+    answer.is_some_and(|answer| answer.get(ask).unwrap_or(false))
 }
 
 /// Whether arithmetic is NumPy's, at the line: while a program wants to hear of its mistakes.
@@ -192,7 +195,7 @@ pub fn holds(dtype: DType) -> PyResult<bool> {
         return Ok(true);
     }
     let context = context()?;
-    Ok(HELD[dtype as usize].get(|| context.holds(dtype)))
+    HELD[dtype as usize].get(|| context.holds(dtype)).map_err(to_py)
 }
 
 /// Starts again with a new context: for tests, which force small blocks and little memory, and all
@@ -267,7 +270,7 @@ pub fn current_driver(py: Python<'_>) -> PyResult<&'static str> {
 #[pyfunction]
 pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let context = context()?;
-    let found = wait(py, || context.drivers());
+    let found = wait(py, || context.drivers()).map_err(to_py)?;
     let list = PyList::empty(py);
     for (name, answer) in found {
         let row = PyDict::new(py);
@@ -313,7 +316,7 @@ pub fn drivers(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 #[pyfunction]
 pub fn wanted_driver(py: Python<'_>) -> PyResult<String> {
     let context = context()?;
-    Ok(wait(py, || context.wanted_driver()))
+    wait(py, || context.wanted_driver()).map_err(to_py)
 }
 
 /// The core's counters, by name; `drivers` has those of each driver, `groups` what each device of a group did, by the
@@ -414,8 +417,7 @@ pub fn set_pool_bytes(most: usize) {
 #[pyfunction]
 pub fn trim(py: Python<'_>) -> PyResult<()> {
     let context = context()?;
-    wait(py, || context.trim());
-    Ok(())
+    wait(py, || context.trim()).map_err(to_py)
 }
 
 /// Makes the `n`-th allocation of ours from now on fail, for tests; returns the rest of the previous count, which is 0
@@ -429,6 +431,5 @@ pub fn _fail_allocation(n: u64) -> u64 {
 #[pyfunction]
 pub fn reset_counters(py: Python<'_>) -> PyResult<()> {
     let context = context()?;
-    wait(py, || context.reset_stats());
-    Ok(())
+    wait(py, || context.reset_stats()).map_err(to_py)
 }

@@ -56,6 +56,7 @@ pub fn to_py(error: Error) -> PyErr {
         ErrorKind::File if error.operation() == "reader" => {
             waiting::not_read().unwrap_or_else(|| PyOSError::new_err(words))
         }
+        ErrorKind::Busy => PyRuntimeError::new_err(error.message().to_owned()),
         ErrorKind::File => PyOSError::new_err(words),
         _ => DriverError::new_err(words),
     }

@@ -7,7 +7,7 @@
 //!
 //! Not here: the work around a fork and at exit (`forks.rs`).
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,8 +24,6 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread has closed the barrier: other hooks of a fork may still need an array.
     static BARRIER_OWNER: Cell<bool> = const { Cell::new(false) };
-    /// Whether this thread calls a function that reads elements, inside.
-    static READING: Cell<bool> = const { Cell::new(false) };
     /// The exception that such a function raised.
     static NOT_READ: Cell<Option<PyErr>> = const { Cell::new(None) };
     /// The exception that a signal's handler raised while this thread waited.
@@ -41,32 +39,40 @@ pub fn wait<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// A thread inside the barrier.
-struct Inside;
+/// A thread inside the barrier. A thread that is inside already, because it reads elements, enters and leaves freely:
+/// closing the barrier waits for it.
+struct Inside {
+    is_first: bool,
+}
 
 impl Inside {
     fn enter() -> Inside {
-        debug_assert!(!INSIDE.get(), "a thread that waits runs no Python code");
+        if INSIDE.get() {
+            return Inside { is_first: false };
+        }
         let one_more =
             |inside: usize| (inside & CLOSED == 0 || BARRIER_OWNER.get()).then_some(inside + 1);
         while BARRIER.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
             std::thread::sleep(LOOK);
         }
         INSIDE.set(true);
-        Inside
+        Inside { is_first: true }
     }
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        INSIDE.set(false);
-        BARRIER.fetch_sub(1, Ordering::Release);
+        if self.is_first {
+            INSIDE.set(false);
+            BARRIER.fetch_sub(1, Ordering::Release);
+        }
     }
 }
 
 /// Closes the barrier to all other threads, and waits until none is inside. Returns false, with the barrier as it
 /// was, when that takes longer than `patience`; without patience it waits without limit.
 pub fn close_barrier(patience: Option<Duration>) -> bool {
+    let alone = CLOSED + usize::from(INSIDE.get());
     let began = Instant::now();
     let late = || patience.is_some_and(|patience| began.elapsed() > patience);
     // One thread closes it at a time.
@@ -76,7 +82,7 @@ pub fn close_barrier(patience: Option<Duration>) -> bool {
         }
         std::thread::sleep(LOOK);
     }
-    while BARRIER.load(Ordering::Acquire) != CLOSED {
+    while BARRIER.load(Ordering::Acquire) != alone {
         if late() {
             open_barrier();
             return false;
@@ -117,7 +123,7 @@ pub fn without_gil(work: &mut dyn FnMut()) {
 pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let inside = INSIDE.get();
     if inside {
-        drop(Inside);
+        drop(Inside { is_first: true });
     }
     let done = Python::try_attach(work);
     if inside {
@@ -131,28 +137,13 @@ pub fn outside<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
 /// engine. Returns whether it raised nothing; `None` where Python is shutting down.
 pub fn reading(call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Option<bool> {
     NOT_READ.set(None);
-    Python::try_attach(|py| {
-        let before = READING.replace(true);
-        let done = call(py);
-        READING.set(before);
-        match done {
-            Ok(()) => true,
-            Err(error) => {
-                NOT_READ.set(Some(error));
-                false
-            }
+    Python::try_attach(|py| match call(py) {
+        Ok(()) => true,
+        Err(error) => {
+            NOT_READ.set(Some(error));
+            false
         }
     })
-}
-
-/// Refuses to wait where a function reads elements for an evaluation, which would wait for itself.
-pub fn check_free() -> PyResult<()> {
-    if !READING.get() {
-        return Ok(());
-    }
-    Err(PyRuntimeError::new_err(
-        "a function that reads elements for gpupy may not compute with its arrays: compute with NumPy's there",
-    ))
 }
 
 /// The exception that a reading function raised.

@@ -137,7 +137,9 @@ impl Ground {
         (program.run)(&Stage { context: &context, log, plan, alone })?;
         let stats = context.stats();
         ensure(stats.blocks == 0, || format!("{} blocks are left", stats.blocks))?;
-        context.trim();
+        ensure(context.trim().is_ok(), || {
+            "nothing is read, and memory is not given back".to_owned()
+        })?;
         for log in [log, &quiet] {
             if let Some(said) = log.broken() {
                 return fail(format!("the core does not keep its promise: {said}"));

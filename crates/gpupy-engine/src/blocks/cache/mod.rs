@@ -220,6 +220,13 @@ impl BlockCache {
                 state.watchers.push(self.dead.clone());
             }
         }
+        debug_assert!(
+            match key.1 {
+                BlockPart::Tile(number) => self.is_tile_of(value, number, &entry.range),
+                BlockPart::View(_) => true,
+            },
+            "a tile is one of its value's, as that is cut"
+        );
         self.forget(&key);
         let parts = self.parts.entry(key.0).or_default();
         let listed = parts.len();
@@ -251,10 +258,10 @@ impl BlockCache {
         Some(entry)
     }
 
-    /// Whether a tile of a value without other handles may be changed in place, and become another value's. Host memory
-    /// goes along as a whole, if it was not given out.
+    /// Whether a tile of a value without other handles may be changed in place, and become the tile of another value,
+    /// which has this tile. Host memory goes along as a whole, if it was not given out.
     pub fn may_take(&self, from: &Value, tile: &Tile) -> bool {
-        if from.is_external() {
+        if from.is_external() || !self.is_tile_of(from, tile.number, &tile.range) {
             return false;
         }
         if !self.caps.host_memory {

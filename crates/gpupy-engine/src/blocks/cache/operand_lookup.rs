@@ -43,7 +43,22 @@ impl BlockCache {
 
     /// How a value is cut for this device.
     pub fn tiling_of(&self, value: &Value) -> Tiling {
-        Tiling::new(value.shape(), self.tile_len.min(streams::most_of_tile(value)))
+        Tiling::new(value.shape(), self.most_of_tile(value))
+    }
+
+    /// Whether a tile is one of a value's, by its number: values of one shape may be cut otherwise, and a number is another
+    /// tile then.
+    pub fn is_tile_of(&self, value: &Value, number: usize, range: &Range<usize>) -> bool {
+        // Mostly it is all of the value.
+        match value.len() <= self.most_of_tile(value) {
+            true => *range == (0..value.len()),
+            false => self.tiling_of(value).tile(number).range == *range,
+        }
+    }
+
+    /// The most elements of a value's tiles on this device.
+    pub fn most_of_tile(&self, value: &Value) -> usize {
+        self.tile_len.min(streams::most_of_tile(value))
     }
 
     /// The most elements that one launch for a value should read of one operand: those of a tile, but at least those

@@ -19,7 +19,8 @@ use gpupy_core::Result;
 
 impl BlockCache {
     /// Gives the tiles of a value without further uses to another one of its kind, which is in host memory and differs
-    /// at most at these positions. Tiles that the other value has, and imported ones, stay.
+    /// at most at these positions. Tiles that the other value has, imported ones, and those that the other value does not
+    /// have because it is cut otherwise, stay.
     pub fn inherit(&mut self, from: ValueId, to: &Value, written: &Ranges) {
         for (number, range) in self.tiles(from) {
             let part = BlockPart::Tile(number);
@@ -29,7 +30,8 @@ impl BlockCache {
                     entry.pins == 0 && entry.imported.is_none() && entry.spec.memory.is_none()
                 })
             };
-            if self.blocks.contains_key(&new) || !is_own(&old) {
+            let is_here = self.blocks.contains_key(&new);
+            if is_here || !is_own(&old) || !self.is_tile_of(to, number, &range) {
                 continue;
             }
             let Some(mut entry) = self.take_out(&old) else { continue };

@@ -60,7 +60,7 @@ impl Value {
     pub(crate) fn mark_lost(&self, range: std::ops::Range<usize>) {
         let mut state = self.state();
         if let Some(spilled) = &mut state.spilled {
-            spilled.ranges.remove(range.clone());
+            spilled.remove(range.clone());
         }
         state.computed.remove(range);
         drop(state);
@@ -91,7 +91,7 @@ impl Value {
         let state = self.state();
         let gaps = state.on_host.gaps(range.clone());
         match &state.spilled {
-            Some(spilled) => gaps.into_iter().flat_map(|gap| spilled.ranges.gaps(gap)).collect(),
+            Some(spilled) => gaps.into_iter().flat_map(|gap| spilled.gaps(gap)).collect(),
             None => gaps,
         }
     }

@@ -16,7 +16,7 @@ use crate::schedule::structure_cache::Structure;
 use crate::thresholds::T;
 
 /// Words of a value, mostly at most.
-const WORDS: usize = 12;
+const WORDS: usize = 13;
 
 /// The structure of a flush on a device; of one that is irregular, nothing.
 pub(crate) fn structure(
@@ -34,7 +34,7 @@ pub(crate) fn structure(
         if !below.is_new[number] {
             return None;
         }
-        pending(&mut words, value, &below.reads[number], below.outlives[number])?;
+        pending(&mut words, value, &below.reads[number], below.outlives[number], device)?;
     }
     for (leaf, outlives) in below.leaves.iter().zip(&below.leaf_outlives) {
         computed(&mut words, leaf, *outlives, device);
@@ -50,6 +50,7 @@ fn pending(
     value: &Value,
     reads: &[InputSource],
     outlives: bool,
+    device: &OpenDevice,
 ) -> Option<()> {
     let ValueKind::Expr { op, inputs } = &value.0.kind else { return None };
     if reads.len() != inputs.len() {
@@ -57,6 +58,7 @@ fn pending(
     }
     let dtype = value.dtype() as u64;
     words.push(u64::from(value.0.weight) << 32 | dtype << 8 | u64::from(outlives));
+    words.push(device.most_of_tile(value) as u64);
     words.extents(value.shape());
     match op {
         NodeOp::Apply(op) => words.push(1 << 32 | *op as u64),
@@ -110,6 +112,7 @@ fn computed(words: &mut Structure, leaf: &Value, outlives: bool, device: &OpenDe
     let dtype = leaf.dtype() as u64;
     let streams = u64::from(leaf.is_external());
     words.push(dtype << 8 | streams << 2 | u64::from(is_free) << 1 | u64::from(outlives));
+    words.push(device.most_of_tile(leaf) as u64);
     words.extents(leaf.shape());
     if let ValueKind::Constant(scalar) = leaf.0.kind {
         words.extend([1, scalar.bits]);

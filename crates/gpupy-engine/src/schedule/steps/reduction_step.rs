@@ -95,7 +95,10 @@ pub(super) fn of_reduction(
 
 /// A reduction with the pending members of its group.
 fn group(device: &OpenDevice, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
-    let is_pending = |other: &Value| !device.is_there(other, tile.range.clone());
+    let is_pending = |other: &Value| {
+        !device.is_there(other, tile.range.clone())
+            && device.is_tile_of(other, tile.number, &tile.range)
+    };
     let mut values = device.together.with_others(value, is_pending);
     // Groups are made for the first device of a flush.
     values.retain(|member| member.id() == value.id() || is_for(device, member));
