@@ -44,6 +44,11 @@ def test_the_picture_is_xml_with_a_box_for_each_value(driver):
     assert any("sqrt" in word for word in words) and any("host data" in word for word in words)
     page = e._repr_html_()
     assert e.svg in page
+    lines = e.dot.splitlines()
+    nodes = [line.split()[0] for line in lines if " [label=" in line and "->" not in line]
+    edges = [tuple(line.strip(" ;").split(" [")[0].split(" -> ")) for line in lines if " -> " in line]
+    assert any("sqrt" in line for line in lines) and len(set(nodes)) == len(nodes) > 4
+    assert edges and all(end in nodes for edge in edges for end in edge)
     # The rest of the page is text whose markup is escaped.
     assert xml.etree.ElementTree.fromstring(f"<html>{page}</html>") is not None
 

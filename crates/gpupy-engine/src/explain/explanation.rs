@@ -1,7 +1,8 @@
 //! Explanations: how one array was evaluated, as text and as a picture.
 //!
-//! Owns [`Explanation`]. Not here: the text (`flush_text.rs`), the picture (`picture.rs`).
+//! Owns [`Explanation`]. Not here: the text (`flush_text.rs`), the picture (`picture.rs`), the graph (`dot.rs`).
 
+use super::dot;
 use super::flush_text::flush_text;
 use super::names::type_text;
 use super::picture;
@@ -39,7 +40,12 @@ impl Explanation {
         }
     }
 
-    /// The graph as a picture, in which the operations of one kernel have one colour.
+    /// The graph in the language of Graphviz, in which the operations of one kernel have one colour.
+    pub fn dot(&self) -> String {
+        dot::dot(&self.heading, self.flush.as_ref())
+    }
+
+    /// The values and kernels as a list in a picture, in which the operations of one kernel have one colour.
     pub fn svg(&self) -> String {
         picture::svg(&self.heading, self.flush.as_ref())
     }

@@ -2,15 +2,15 @@
 //!
 //! A [`Flush`](trace::Flush) is the record of one evaluation: the graph, and an [`Event`](trace::Event) for each
 //! action, most of them a [`Step`](step::Step) of its schedule. The [`Tracer`](tracer::Tracer) records it.
-//! `flush_text.rs` (with `names.rs` and `event_words.rs`) and `picture.rs` show it; an
-//! [`Explanation`](explanation::Explanation) hands both out. [`Stats`](stats::Stats) are the counts.
+//! `flush_text.rs` (with `names.rs` and `event_words.rs`), `picture.rs` and `dot.rs` show it; an
+//! [`Explanation`](explanation::Explanation) hands them out. [`Stats`](stats::Stats) are the counts.
 //!
 //! Imports `memory` and `graph`. Not here: requests for explanations (`context/explaining.rs`, `context/counts.rs`).
 
+mod dot;
 mod event_words;
 pub(crate) mod explanation;
 pub(crate) mod flush_text;
-mod layered;
 mod names;
 mod picture;
 pub(crate) mod stats;

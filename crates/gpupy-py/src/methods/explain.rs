@@ -27,7 +27,13 @@ impl PyExplanation {
         self.0.text()
     }
 
-    /// The graph as a picture; the operations of one kernel have one colour.
+    /// The graph in the language of Graphviz; the operations of one kernel have one colour.
+    #[getter]
+    fn dot(&self) -> String {
+        self.0.dot()
+    }
+
+    /// The values and kernels as a list in a picture; the operations of one kernel have one colour.
     #[getter]
     fn svg(&self) -> String {
         self.0.svg()

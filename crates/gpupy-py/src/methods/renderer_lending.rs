@@ -5,8 +5,8 @@
 //!
 //! Not here: which memory is lent, and when it comes back (`gpupy_engine::LentBlock`).
 
-use crate::array::record_fields::field;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
+use crate::array::record_fields::field;
 use crate::array::recording;
 use crate::convert::dtypes;
 use crate::session::context::ready;
