@@ -1,6 +1,6 @@
 //! The contract between gpupy's engine and its drivers: the driver trait, the IR of programs, and the meaning of both.
 //!
-//! Begin with [`Driver`](driver::Driver) to write a driver, with [`ir`] to read or build a program, and with
+//! Begin with [`Driver`] to write a driver, with [`ir`] to read or build a program, and with
 //! [`op::OPS`] for the operations.
 //!
 //! ```text
