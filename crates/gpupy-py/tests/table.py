@@ -1,4 +1,4 @@
-"""The core's table of operations, as `tests/data/table.json` has it.
+"""The core's table of operations, as `tests/data/core/tables.json` has it.
 
 Owns ``ufuncs``, by which tests take their cases from the table. Not here: ufuncs of several operations.
 """
@@ -6,7 +6,7 @@ Owns ``ufuncs``, by which tests take their cases from the table. Not here: ufunc
 import json
 import pathlib
 
-_PATH = pathlib.Path(__file__).parents[3] / "tests" / "data" / "table.json"
+_PATH = pathlib.Path(__file__).parents[3] / "tests" / "data" / "core" / "tables.json"
 _ROWS = json.loads(_PATH.read_text())["operations"]
 
 

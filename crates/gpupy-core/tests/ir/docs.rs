@@ -96,7 +96,7 @@ fn the_specification_has_every_operation() {
 
 #[test]
 fn tests_in_other_languages_know_every_operation_and_dtype() {
-    let path = format!("{}/../../tests/data/table.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../tests/data/core/tables.json", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("GPUPY_BLESS").is_some() {
         std::fs::write(&path, document()).unwrap();
         return;

@@ -17,17 +17,17 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr;
 
-/// Opens a driver with this driver_table.
-fn open(driver_table: Table) -> Result<Imported, (ErrorKind, String)> {
+/// Opens a driver with this table.
+fn open(table: Table) -> Result<Imported, (ErrorKind, String)> {
     // SAFETY: the functions of the tables here keep the contract's pointers.
-    let mut driver = unsafe { Imported::new(move || checked(&driver_table)) };
+    let mut driver = unsafe { Imported::new(move || checked(&table)) };
     said(driver.init(&Config::default()).map(|_| ()))?;
     Ok(driver)
 }
 
 #[track_caller]
-fn refused(driver_table: Table, words: &str) {
-    let (kind, told) = open(driver_table).map(|_| ()).unwrap_err();
+fn refused(table: Table, words: &str) {
+    let (kind, told) = open(table).map(|_| ()).unwrap_err();
     assert_eq!(kind, ErrorKind::Unavailable);
     assert!(told.contains(words), "{told}");
 }
@@ -35,24 +35,24 @@ fn refused(driver_table: Table, words: &str) {
 #[test]
 fn tables_that_we_cannot_use_are_refused_in_words() {
     let major = Table { abi_major: 2, ..TABLE };
-    refused(major, "for version 2.3 of the driver driver_table, and this gpupy has 1.3");
+    refused(major, "for version 2.3 of the driver table, and this gpupy has 1.3");
     refused(Table { size: 48, ..TABLE }, "too small: plugin: a struct has 48 bytes, of at least");
     refused(Table { check_ir: None, ..TABLE }, "the driver `tiny` has no function `check_ir`");
     // SAFETY: null is allowed.
     let missing = unsafe { checked(ptr::null()) }.map(|_| ());
-    assert_eq!(said(missing).unwrap_err().1, "load: the driver has no driver_table");
+    assert_eq!(said(missing).unwrap_err().1, "load: the driver has no table");
 }
 
 #[test]
 fn a_newer_minor_version_with_a_longer_table_is_taken() {
     #[repr(C)]
     struct Newer {
-        driver_table: Table,
+        table: Table,
         more: usize,
     }
-    let driver_table = Table { size: size_of::<Newer>(), abi_minor: 7, ..TABLE };
-    let newer = Newer { driver_table, more: usize::MAX };
-    // SAFETY: it is a whole driver_table with something behind.
+    let table = Table { size: size_of::<Newer>(), abi_minor: 7, ..TABLE };
+    let newer = Newer { table, more: usize::MAX };
+    // SAFETY: it is a whole table with something behind.
     let read = unsafe { checked((&raw const newer).cast()) }.unwrap();
     assert_eq!((read.abi_minor, read.size), (7, size_of::<Table>()));
     assert!(newer.more == usize::MAX && open(read).is_ok());
@@ -119,9 +119,9 @@ fn capabilities_that_make_no_sense_are_refused_in_words() {
 
 #[test]
 fn dtypes_and_methods_that_nobody_knows_are_left_out() {
-    let driver_table = strange(|found| found.device.fill(b'x' as _));
-    // SAFETY: the functions of the driver_table keep the contract's pointers.
-    let mut driver = unsafe { Imported::new(move || checked(&driver_table)) };
+    let table = strange(|found| found.device.fill(b'x' as _));
+    // SAFETY: the functions of the table keep the contract's pointers.
+    let mut driver = unsafe { Imported::new(move || checked(&table)) };
     let found = driver.init(&Config::default()).unwrap();
     assert_eq!(found.dtypes, [DType::F32]);
     assert!(found.max_block_len.checked_mul(16).is_some());

@@ -46,6 +46,7 @@ impl DeviceGroup {
                 sharing,
                 members: Vec::new(),
                 blocks: Blocks::default(),
+                longest: 0,
                 paces: Paces::default(),
                 is_mixed: false,
             })
@@ -106,12 +107,13 @@ impl DeviceGroup {
         let names: Vec<&str> = open.iter().map(|(member, _)| &*member.caps.device).collect();
         // A block of the group has a part of its length on any member.
         let longest = open.iter().map(|(member, _)| member.caps.max_block_len).min();
+        let longest = longest.unwrap_or(lead.caps.max_block_len);
         let alignments = open.iter().map(|(member, _)| member.caps.import_alignment);
         let findings =
             open.iter().map(|(member, choice)| (choice.name().into(), member.caps.device.clone()));
         Ok(Capabilities {
             device: names.join(" + "),
-            max_block_len: longest.unwrap_or(lead.caps.max_block_len),
+            max_block_len: longest,
             // Elements of a block are on several devices.
             host_memory: false,
             in_place: false,
@@ -216,7 +218,10 @@ impl Driver for DeviceGroup {
         self.paces = Paces::new(self.choices.len());
         let opened = self.open(config).and_then(|()| self.capabilities());
         match &opened {
-            Ok(_) => self.tell_shares(),
+            Ok(caps) => {
+                self.longest = caps.max_block_len;
+                self.tell_shares();
+            }
             Err(_) => self.cleanup(),
         }
         opened
@@ -241,8 +246,9 @@ impl Driver for DeviceGroup {
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        let longest = self.longest;
         let lead = self.lead_mut()?;
-        if spec.len == 0 || !lead.holds(&spec) {
+        if spec.len == 0 || spec.len > longest || !lead.holds(&spec) {
             return Err(invalid("no block is like this")
                 .with("len", spec.len)
                 .with("dtype", spec.dtype));

@@ -30,6 +30,8 @@ pub struct DeviceGroup {
     /// Those that are open, by their place among the choices.
     pub(super) members: Vec<Option<Member>>,
     pub(super) blocks: Blocks,
+    /// The longest block, which every member has room for.
+    pub(super) longest: usize,
     pub(super) paces: Paces,
     /// Whether an operation that is done within a bound may have other bits on another member.
     pub(super) is_mixed: bool,
