@@ -23,18 +23,19 @@ impl NdArray {
         by_strides: bool,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
-        let Some(dtype) = dtype else {
-            if array.is_external() {
-                let context = ready(slf.py())?;
-                let taken = waiting::wait(slf.py(), || context.read_copy(&array)).map_err(to_py)?;
-                return like(slf, NdArray::lazy(taken)).map(Some);
-            }
+        let wanted = dtype.map(dtypes::from_any).transpose()?.flatten();
+        if array.is_external() && (dtype.is_none() || wanted == Some(array.dtype())) {
+            let context = ready(slf.py())?;
+            let taken = waiting::wait(slf.py(), || context.read_copy(&array)).map_err(to_py)?;
+            return like(slf, NdArray::lazy(taken)).map(Some);
+        }
+        if dtype.is_none() {
             let context = context()?;
             let copied =
                 if by_strides { context.copy_by_strides(&array) } else { context.copy(&array) };
             return like(slf, NdArray::lazy(copied.map_err(to_py)?)).map(Some);
-        };
-        match dtypes::from_any(dtype)? {
+        }
+        match wanted {
             Some(dtype) => {
                 warn_of_lost_parts(slf.py(), array.dtype(), dtype)?;
                 cast_warnings::warn_of(slf.py(), &array, dtype)?;
