@@ -441,7 +441,10 @@ def test_two_gigabytes_are_computed_with_in_a_quarter_of_that(tmp_path, what):
 
 
 INTERRUPTED = """
+import signal
 import gpupy
+# A shell's background job ignores the signal, and so would this.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 gpupy.store(gpupy.open_memmap("big", "f8") + 1, "out.npy")
 """
