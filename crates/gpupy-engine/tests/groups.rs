@@ -1,4 +1,4 @@
-//! Groups of devices: bits as of one device, whatever the members do, and who does the work when one fails.
+//! Groups of devices: bits as of one device, whatever the members do, and work that others take over when one fails.
 #![allow(clippy::unwrap_used)]
 
 use gpupy_core::driver::*;
@@ -150,7 +150,7 @@ fn programs(context: &Context) -> Vec<Vec<u8>> {
     try_programs(context).into_iter().map(Result::unwrap).collect()
 }
 
-/// The same, where what lay on a device may be lost with it.
+/// Results of the programs, where elements on a device may be lost with it.
 fn try_programs(context: &Context) -> Vec<Result<Vec<u8>>> {
     let apply = |op: Op, args: &[&Array]| {
         let args: Vec<ArrayOrScalar<'_>> =
@@ -195,7 +195,7 @@ fn try_programs(context: &Context) -> Vec<Result<Vec<u8>>> {
     results.iter().map(|array| context.read(array)?.to_vec()).collect()
 }
 
-/// The same on one device.
+/// Results of the programs on one device.
 fn wanted() -> Vec<Vec<u8>> {
     programs(&context("one", Settings::default()).0)
 }

@@ -4,8 +4,8 @@
 //! functions of float32 are computed in float64 and rounded once, so within 0.51 ULP; nothing here
 //! panics, whatever the bits.
 //!
-//! What is computed stands in `table.rs`, conversions in `element.rs`: as closures, so that whoever
-//! evaluates whole rows makes loops of the same.
+//! `table.rs` has the operations and `element.rs` the conversions as closures, of which drivers that evaluate whole rows
+//! make loops.
 //!
 //! Not here: which dtypes an operation takes (`op.rs`), instructions that are not scalar operations
 //! (the drivers).
@@ -45,7 +45,7 @@ pub fn eval(op: Op, to: DType, args: &[Scalar]) -> Option<Scalar> {
 /// The operation on operands of dtype `from` (of a `select`: its second and third), or `None` where
 /// it does not exist. `to` is the wanted dtype of a cast or bitcast, unused elsewhere.
 ///
-/// Whoever evaluates many elements asks once and calls often.
+/// To evaluate many elements, get the function once and call it for each.
 pub fn function(op: Op, from: DType, to: DType) -> Option<Function> {
     match op {
         Op::Cast => cast(from, to, OnBits),

@@ -1,9 +1,9 @@
-//! What every scalar operation computes, written once for all who evaluate: element by element
-//! (`function` in `mod.rs`) or row by row (drivers).
+//! The meaning of every scalar operation, written once for evaluation element by element (`function` in `mod.rs`) and
+//! row by row (drivers).
 //!
-//! Owns [`visit`], and [`combine`] for the operations that reduce. Operations are closures over Rust
-//! types, which a [`Visitor`] or [`Combiner`] makes into what it needs. Invariants: nothing here
-//! panics, whatever the bits; every closure captures nothing.
+//! Owns [`visit`], and [`combine`] for the operations that reduce. Operations are closures over Rust types. A
+//! [`Visitor`] or [`Combiner`] makes functions or loops of them. Invariants: no bits make an operation panic; no closure
+//! captures a value.
 //!
 //! Not here: casts, and what a visitor is (`element.rs`); bitcasts and selections, which move bits (`mod.rs`).
 

@@ -69,7 +69,8 @@ impl LentBlock {
         self.back(true)
     }
 
-    /// The same; an array that was lent to be written has what was written where it `keeps` that.
+    /// Takes the block back, like `give_back`, but gives an array that was lent to be written its elements only if
+    /// `keeps`.
     fn back(&mut self, keeps: bool) -> Result<()> {
         if self.is_back {
             return Ok(());

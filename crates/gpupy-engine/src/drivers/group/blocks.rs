@@ -145,7 +145,7 @@ impl Blocks {
         self.0.get(&id).ok_or_else(dead)
     }
 
-    /// The same, to be changed.
+    /// A live block, to change it.
     ///
     /// # Errors
     /// As `get`.

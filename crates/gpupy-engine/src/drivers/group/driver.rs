@@ -1,9 +1,9 @@
 //! The driver of a group: the 14 functions.
 //!
-//! The member that leads answers what a driver is asked: what it can do, the group can. Members
-//! that treat subnormal numbers in different ways are no group, as bits would depend on who computes; operations that a driver
-//! may do within a bound are the group's own only where all members are one driver on devices of one name. Invariant: no
-//! thread of the group is left when a call returns.
+//! The lead member answers all questions to the group: the group has its capabilities. Members that treat subnormal
+//! numbers in different ways are refused, as bits would depend on the member that computes. Operations within a bound are
+//! the group's own only if all members are one driver on devices of one name. Invariant: no thread of the group is left
+//! when a call returns.
 //!
 //! Not here: launches (`shared_launch.rs`), copies (`member_copies.rs`), members that fail (`failures.rs`).
 
@@ -54,7 +54,7 @@ impl DeviceGroup {
         (constructor, log)
     }
 
-    /// Opens the members. One that was open before and is gone is missed by nobody, while another starts.
+    /// Opens the members. A member that was open before and does not start again is left out, if another one starts.
     fn open(&mut self, config: &Config) -> Result<()> {
         let known = self.log.members();
         let mut reason = None;
@@ -179,7 +179,7 @@ impl DeviceGroup {
             match (holder, block.spec.memory) {
                 (Some(member), _) => self.read_part(id, member, run.start, bytes)?,
                 (None, Some(memory)) => Upload::read(memory, run.start * size, bytes),
-                // Nobody wrote there: anything will do.
+                // These elements were never written, so any will do.
                 (None, None) => bytes.fill(0),
             }
             at = run.end;

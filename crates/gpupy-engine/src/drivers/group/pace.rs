@@ -20,7 +20,7 @@ const STEPS: f64 = 64.0;
 pub(super) struct Paces {
     /// Nanoseconds of a unit of work of all programs, on average.
     work: Vec<Option<f64>>,
-    /// The same of a program.
+    /// Nanoseconds of a unit of work of one program.
     of_programs: FxHashMap<Fingerprint, Vec<Option<f64>>>,
     /// Nanoseconds of a byte that is moved.
     moves: Vec<f64>,

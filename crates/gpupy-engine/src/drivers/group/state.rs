@@ -1,4 +1,4 @@
-//! The state of a group, and who leads it.
+//! The state of a group, and its lead member.
 //!
 //! Owns [`DeviceGroup`]. The first member that is open *leads*: it answers what a driver is asked.
 //!
