@@ -140,10 +140,15 @@ fn pictures_are_well_formed_and_of_a_bearable_size() {
         assert_well_formed(&svg);
         assert!(svg.starts_with("<svg xmlns=") && svg.len() < 300_000, "{} bytes", svg.len());
         assert_eq!(svg, told.svg());
+        let (rows, dot) = (svg.matches("<text").count(), told.dot());
+        let Some(flush) = told.flush() else { continue };
+        // The graph for a layout program is whole.
+        let nodes = dot.lines().filter(|line| line.contains(" [label=")).count();
+        assert!(dot.starts_with("digraph {") && nodes == flush.graph.len(), "{dot}");
         match operations {
-            // A box a value.
-            1 => assert_eq!(svg.matches("<g>").count(), told.flush().unwrap().graph.len()),
-            3000 => assert!(svg.contains("kernels 1 to") && svg.matches("<g>").count() <= 200),
+            // A row for the heading, for each value and for each kernel.
+            1 => assert_eq!(rows, 1 + flush.graph.len() + flush.kernels().count()),
+            3000 => assert!(svg.contains("more values") && rows <= 403, "{rows} rows"),
             _ => {}
         }
     }
