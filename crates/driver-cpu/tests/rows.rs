@@ -182,7 +182,7 @@ fn every_quotient_of_small_integers_is_exact() {
 #[test]
 fn lanes_follow_the_canonical_tree() {
     for dtype in DTYPES {
-        for op in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor] {
+        for op in Op::reducing() {
             assert_eq!(
                 op.reduces(dtype),
                 rows::reduce_chunks(op, dtype).is_some(),
@@ -231,10 +231,7 @@ fn lanes_follow_the_canonical_tree() {
 #[test]
 fn short_rows_together_have_the_bits_of_each() {
     for dtype in DTYPES {
-        for (op, extent) in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor]
-            .into_iter()
-            .flat_map(|op| [2, 4, 8, 16].map(|extent| (op, extent)))
-        {
+        for (op, extent) in Op::reducing().flat_map(|op| [2, 4, 8, 16].map(|extent| (op, extent))) {
             let Some(together) = rows::short_rows(op, dtype, extent) else {
                 assert!(extent == 2 || !op.reduces(dtype), "{op:?} {dtype}");
                 continue;

@@ -333,6 +333,11 @@ impl Op {
         OPS.iter().find(|row| row.name == name).map(|row| row.op)
     }
 
+    /// The operations that reduce and scan some dtype.
+    pub fn reducing() -> impl Iterator<Item = Op> {
+        OPS.iter().filter(|row| row.reduces()).map(|row| row.op)
+    }
+
     /// The operation behind a NumPy function's name.
     pub fn from_numpy(name: &str) -> Option<Op> {
         OPS.iter().find(|row| row.numpy.contains(&name)).map(|row| row.op)

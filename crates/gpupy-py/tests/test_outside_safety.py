@@ -129,6 +129,20 @@ def test_a_store_of_elements_that_the_target_shares_takes_them_as_they_were(auto
     numpy.testing.assert_array_equal(host, numpy.arange(50_000.0)[::-1])
 
 
+def test_a_reader_is_stored_into_memory_part_by_part(auto, monkeypatch):
+    monkeypatch.setattr("gpupy._outside.storing._PART", 8 * 1000)
+    monkeypatch.setattr("gpupy._outside.arrays._MOST", 8 * 1000)
+    target, written = numpy.zeros(50_000), []
+
+    def read(box):
+        written.append(numpy.count_nonzero(target))
+        return NUMBERS[box] + 1
+
+    gpupy.store(gpupy.from_chunks(read, target.shape, float), target)
+    numpy.testing.assert_array_equal(target, NUMBERS[:50_000] + 1)
+    assert max(written) > 40_000
+
+
 def test_targets_that_are_none_are_refused(auto, tmp_path):
     for target in ([0, 0], 5, open(tmp_path / "f", "wb")):
         with pytest.raises(TypeError, match=r"store: .* is neither a path nor an array"):

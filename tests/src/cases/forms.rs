@@ -16,7 +16,7 @@ pub const GROUP: &str = "forms";
 const LENGTHS: [usize; 9] = [1, 2, 15, 33, 255, 256, 257, 513, 700];
 
 pub fn run(suite: &mut Suite<'_>) {
-    for op in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor] {
+    for op in Op::reducing() {
         for dtype in DTYPES.into_iter().filter(|dtype| op.reduces(*dtype)) {
             suite.case(GROUP, &format!("scan {} of {dtype}", op.info().name), |device| {
                 LENGTHS.iter().try_for_each(|n| {

@@ -15,7 +15,7 @@ pub const GROUP: &str = "reductions";
 const LENGTHS: [usize; 16] = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 100, 255, 256, 257, 1000, 4099];
 
 pub fn run(suite: &mut Suite<'_>) {
-    for op in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor] {
+    for op in Op::reducing() {
         for dtype in DTYPES {
             if !op.reduces(dtype) {
                 continue;

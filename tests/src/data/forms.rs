@@ -40,7 +40,7 @@ pub fn forms() -> Vec<Named> {
 
 fn scans() -> Vec<Named> {
     let mut cases = Vec::new();
-    for op in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor] {
+    for op in Op::reducing() {
         for dtype in DTYPES.into_iter().filter(|dtype| op.reduces(*dtype)) {
             let extreme = matches!(op, Op::Min | Op::Max) || dtype != DType::F32;
             let data =

@@ -21,7 +21,7 @@ fn reduce(op: Op, data: Vec<Scalar>, shape: &[usize], access: Access) -> Run {
 pub fn reductions() -> Vec<Named> {
     const LENGTHS: [usize; 11] = [1, 2, 3, 8, 15, 16, 17, 255, 256, 257, 300];
     let mut cases = Vec::new();
-    for op in [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor] {
+    for op in Op::reducing() {
         for dtype in DTYPES.into_iter().filter(|dtype| op.reduces(*dtype)) {
             let extreme = matches!(op, Op::Min | Op::Max) || dtype != DType::F32;
             // Sums of special floats are all NaN.

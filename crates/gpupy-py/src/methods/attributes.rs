@@ -149,9 +149,15 @@ impl NdArray {
         host_of(slf)?.getattr("flags")?.getattr("writeable")?.extract()
     }
 
+    /// Whether the elements are read from a file or by a reader; these are never written.
+    #[getter]
+    fn _external(slf: &Bound<'_, Self>) -> bool {
+        matches!(elements(slf), ArrayElements::Lazy(array) if array.is_external())
+    }
+
     #[setter(_writable)]
     fn _set_writable(slf: &Bound<'_, Self>, writable: bool) -> PyResult<()> {
-        if writable && matches!(elements(slf), ArrayElements::Lazy(array) if array.is_external()) {
+        if writable && NdArray::_external(slf) {
             let words = "cannot set WRITEABLE flag to True of an array whose elements are read from outside: copy it";
             return Err(PyValueError::new_err(words));
         }

@@ -55,6 +55,7 @@ def open_memmap(
                 )
             extents, fortran, dtype = read[version](file)
             offset = file.tell()
+        _check(np.dtype(dtype), "open_memmap", f"numpy.load(`{path}`, mmap_mode='r')")
         return _opened(path, offset, tuple(extents), np.dtype(dtype), fortran)
     dtype, offset = np.dtype(dtype), operator.index(offset)
     if order not in ("C", "F"):
@@ -81,7 +82,6 @@ def _extents(shape: Any) -> tuple[int, ...]:
 
 
 def _opened(path: str, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any], fortran: bool) -> ndarray:
-    _check(dtype, "open_memmap", f"numpy.load(`{path}`, mmap_mode='r')")
     if fortran and len(shape) > 1:
         return file_array(path, offset, shape[::-1], dtype).T
     return file_array(path, offset, shape, dtype)

@@ -41,7 +41,7 @@ def store(x: Any, target: Any) -> None:
         raise TypeError(
             f"store: {type(target).__name__} is neither a path nor an array to write `target[slices]` of"
         )
-    if isinstance(target, (np.ndarray, ndarray)):
+    if isinstance(target, (np.ndarray, ndarray)) and not array._external:
         # Parts that are written must not be read again: the elements are those of now.
         array = array.copy()
     shape = tuple(target.shape)
