@@ -2,6 +2,8 @@
 //! work succeeds afterwards. Tested on the driver that works on host memory and on the reference.
 #![allow(clippy::unwrap_used)]
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use gpupy_core::{DType, ErrorKind, Op, Result, Scalar, memory};
 use gpupy_engine::{Array, ArrayOrScalar, Context, Outside, Placement, Registry, Settings};
 
@@ -15,6 +17,12 @@ struct Given {
     index: Array,
     mask: Array,
     context: Context,
+}
+
+/// The process has one count of allocations (`memory::fail_at`): tests allocate one after the other.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 type Program = fn(&Given) -> Result<Vec<Array>>;
@@ -156,6 +164,7 @@ fn run(given: &Given, program: Program) -> Result<Vec<Vec<u8>>> {
 
 #[test]
 fn whichever_allocation_is_refused_nothing_is_lost() {
+    let _alone = alone();
     let mut refused = 0;
     for (driver, placement) in [
         (driver_cpu::NAME, Placement::Auto),
@@ -195,6 +204,7 @@ fn whichever_allocation_is_refused_nothing_is_lost() {
 
 #[test]
 fn more_than_the_system_has_is_refused_in_numpys_words() {
+    let _alone = alone();
     for driver in [driver_cpu::NAME, driver_soft::NAME] {
         let given = Given::new(driver, Placement::Strict);
         let full = given.context.full(&[1 << 23, 1 << 22], Scalar::f32(2.0)).unwrap();

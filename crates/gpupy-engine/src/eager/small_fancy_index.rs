@@ -15,6 +15,7 @@ use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 
 /// The rule for an index that is outside its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +46,9 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     }
     let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
     let bytes = row * size;
-    // SAFETY: `room` has space for a row for each place and is not shared yet; `write_bytes` initialises it.
-    let out = unsafe {
-        room.write_bytes(0, size_of(&shape) * size);
-        std::slice::from_raw_parts_mut(room.as_ptr(), size_of(&shape) * size)
-    };
+    // SAFETY: `room` has space for a row for each place and is not shared yet.
+    let out =
+        unsafe { std::slice::from_raw_parts_mut(room.cast().as_ptr(), size_of(&shape) * size) };
     let numbers = integers(index.dtype(), &places)?;
     let places = places_of(&numbers, n)?;
     let copied = match bytes {
@@ -60,10 +59,11 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
         8 => fetch::<8>(out, &table, places),
         16 => fetch::<16>(out, &table, places),
         _ => out.chunks_exact_mut(bytes.max(1)).zip(places).try_for_each(|(to, place)| {
-            to.copy_from_slice(table.get(place * bytes..(place + 1) * bytes)?);
+            write_row(to, table.get(place * bytes..(place + 1) * bytes)?);
             Some(())
         }),
     };
+    // With all rows copied, all of `found` is initialised.
     copied?;
     Some(found)
 }
@@ -123,11 +123,9 @@ pub(crate) fn picked_along(
 
     let (found, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
     let row = size_of(&behind.extents) * size;
-    // SAFETY: `room` has space for all elements and is not shared yet; `write_bytes` initialises it.
-    let out = unsafe {
-        room.write_bytes(0, size_of(shape) * size);
-        std::slice::from_raw_parts_mut(room.as_ptr(), size_of(shape) * size)
-    };
+    // SAFETY: `room` has space for all elements and is not shared yet.
+    let out: &mut [MaybeUninit<u8>] =
+        unsafe { std::slice::from_raw_parts_mut(room.cast().as_ptr(), size_of(shape) * size) };
     let is_line = contiguous_strides(&behind.extents)
         .iter()
         .zip(&behind.walk.strides)
@@ -146,29 +144,46 @@ pub(crate) fn picked_along(
             (true, 16) if size == 16 => fetch::<16>(out, bytes, places),
             (true, _) => out.chunks_exact_mut(row).zip(places).try_for_each(|(to, place)| {
                 let at = place.checked_mul(size)?;
-                to.copy_from_slice(bytes.get(at..at.checked_add(row)?)?);
+                write_row(to, bytes.get(at..at.checked_add(row)?)?);
                 Some(())
             }),
-            (false, _) => out.chunks_exact_mut(row).zip(&away).try_for_each(|(to, away)| {
-                behind.walk.offset = start + away;
-                gather_into(to, bytes, size, &behind.walk, &behind.extents)
-            }),
+            (false, _) => {
+                let (room, len) = (out.as_mut_ptr().cast::<u8>(), out.len());
+                // SAFETY: `out` has `len` bytes, and is used by this slice alone; `write_bytes` initialises it.
+                let out = unsafe {
+                    room.write_bytes(0, len);
+                    std::slice::from_raw_parts_mut(room, len)
+                };
+                out.chunks_exact_mut(row).zip(&away).try_for_each(|(to, away)| {
+                    behind.walk.offset = start + away;
+                    gather_into(to, bytes, size, &behind.walk, &behind.extents)
+                })
+            }
         };
         copied &= done.is_some();
     });
     copied.then_some(found)
 }
 
-/// Copies elements of so many bytes from their places among others; `None` where one is not there.
+/// Copies a row into room of its length.
+#[inline]
+fn write_row(room: &mut [MaybeUninit<u8>], row: &[u8]) {
+    for (to, byte) in room.iter_mut().zip(row) {
+        to.write(*byte);
+    }
+}
+
+/// Copies elements of so many bytes from their places among others; `None` where one is not there, and else all of
+/// `out` is initialised.
 #[inline]
 fn fetch<const N: usize>(
-    out: &mut [u8],
+    out: &mut [MaybeUninit<u8>],
     bytes: &[u8],
     places: impl Iterator<Item = usize>,
 ) -> Option<()> {
     let (rooms, elements) = (out.as_chunks_mut::<N>().0, bytes.as_chunks::<N>().0);
     for (to, place) in rooms.iter_mut().zip(places) {
-        *to = *elements.get(place)?;
+        *to = elements.get(place)?.map(MaybeUninit::new);
     }
     Some(())
 }

@@ -280,10 +280,10 @@ fn numpy_scalar(
     let Some(dtype) = numpy.dtype_of_scalar(&object.get_type()) else { return Ok(None) };
     let held = match dtype {
         DType::Bool => OperandValue::Bool(object.is_truthy()?),
-        _ => {
-            let part = |name| object.getattr(name)?.extract();
-            OperandValue::Complex(part("real")?, part("imag")?)
-        }
+        _ => match numpy_arrays::complex_parts(object)? {
+            Some((real, imaginary)) => OperandValue::Complex(real, imaginary),
+            None => return Ok(None),
+        },
     };
     Ok(Some(UfuncOperand { kind: OperandKind::of(dtype), held, is_array: false }))
 }

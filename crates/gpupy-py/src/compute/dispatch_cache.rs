@@ -161,6 +161,14 @@ impl DispatchCache {
             [a, b] => self.known(&[a.kind, b.kind]),
             _ => None,
         }?;
+        // Complex numbers have no scalar form.
+        let mut numbers: SmallVec<[Array; 1]> = SmallVec::new();
+        if dtype.is_complex() {
+            for operand in operands.iter().filter(|operand| operand.as_array().is_none()) {
+                numbers.push(operand.complex(dtype)?);
+            }
+        }
+        let mut numbers = numbers.iter();
         let mut args: SmallVec<[ArrayOrScalar<'_>; 2]> = SmallVec::new();
         let mut axes = 0;
         for operand in operands {
@@ -169,6 +177,7 @@ impl DispatchCache {
                     axes += array.ndim();
                     ArrayOrScalar::Array(array)
                 }
+                None if dtype.is_complex() => ArrayOrScalar::Array(numbers.next()?),
                 None => ArrayOrScalar::Scalar(operand.scalar(dtype)?),
             });
         }

@@ -20,7 +20,7 @@ use crate::index::setitem;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
 #[pymethods]
@@ -72,7 +72,14 @@ impl Ufunc {
                 }
             }
         };
-        let recorded = if operands.len() == objects.len() {
+        let all_ours = operands.len() == objects.len();
+        if all_ours
+            && let Some((out, target)) = out.as_ref().zip(target.as_ref())
+            && this.update_at_once(&operands, target)
+        {
+            return Ok(out.clone());
+        }
+        let recorded = if all_ours {
             this.record(py, &operands, target.as_ref())?
         } else {
             let objects: SmallVec<[&Bound<'_, PyAny>; 2]> = objects.iter().collect();
@@ -214,8 +221,8 @@ impl Ufunc {
         let Some(kwargs) = kwargs else { return Ok(Plain::Call { out }) };
         let (mut mask, mut given_dtype) = (None, None);
         for (key, value) in kwargs.iter() {
-            let key: String = key.extract()?;
-            match key.as_str() {
+            let key = key.cast::<PyString>()?.to_cow()?;
+            match &*key {
                 // By position and by name: NumPy has the words.
                 "out" if args.len() > self.nin => return Ok(Plain::No),
                 "out" if out.is_none() => {

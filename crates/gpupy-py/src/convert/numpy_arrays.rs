@@ -64,13 +64,37 @@ pub fn real(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     if dtype == DType::Bool || dtype.is_complex() {
         return Ok(None);
     }
-    // SAFETY: the object is of exactly this class. NumPy's scalars have their value behind the head of an object, where
-    // the macro `PyArrayScalar_VAL` of its headers reads it; the head is a multiple of a value's alignment.
-    let bytes = unsafe {
+    // SAFETY: the object is of exactly the class of this dtype.
+    Ok(Scalar::read(dtype, unsafe { element_of(object, dtype) }))
+}
+
+/// The real and the imaginary part of a complex number of NumPy's; `None` for all else.
+pub fn complex_parts(object: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
+    let dtype = numpy(object.py())?.dtype_of_scalar(&object.get_type());
+    let Some((dtype, part)) = dtype.and_then(|dtype| dtype.part().map(|part| (dtype, part))) else {
+        return Ok(None);
+    };
+    // SAFETY: the object is of exactly the class of this dtype.
+    let bytes = unsafe { element_of(object, dtype) };
+    let (real, imaginary) = bytes.split_at(part.size());
+    let number = |bytes| match Scalar::read(part, bytes)? {
+        Scalar { dtype: DType::F32, bits } => Some(f64::from(f32::from_bits(bits as u32))),
+        Scalar { bits, .. } => Some(f64::from_bits(bits)),
+    };
+    Ok(number(real).zip(number(imaginary)))
+}
+
+/// The bytes of a number of NumPy's.
+///
+/// # Safety
+/// The object is of exactly NumPy's class of this dtype.
+unsafe fn element_of<'a>(object: &'a Bound<'_, PyAny>, dtype: DType) -> &'a [u8] {
+    // SAFETY: NumPy's scalars have their value behind the head of an object, where the macro `PyArrayScalar_VAL` of its
+    // headers reads it; the head is a multiple of a value's alignment.
+    unsafe {
         let first = object.as_ptr().cast::<u8>().add(size_of::<ffi::PyObject>());
         std::slice::from_raw_parts(first, dtype.size())
-    };
-    Ok(Scalar::read(dtype, bytes))
+    }
 }
 
 /// The real number in a NumPy array without axes, to which some operators convert NumPy's scalars; `None` for other
