@@ -15,7 +15,7 @@ pub const GROUP: &str = "views";
 /// A view: the operand, the shape, the offset and the strides.
 type View = (&'static str, &'static [usize], i64, &'static [i64]);
 
-const VIEWS: [View; 19] = [
+const VIEWS: [View; 20] = [
     ("all of it", &[1000], 0, &[1]),
     ("one element", &[1], 0, &[1]),
     ("three elements", &[3], 0, &[1]),
@@ -33,6 +33,8 @@ const VIEWS: [View; 19] = [
     ("a column over all columns", &[20, 30], 3, &[1, 0]),
     ("one element over all", &[20, 30], 11, &[0, 0]),
     ("a diagonal", &[25], 0, &[26]),
+    // So large that a driver may give rows of 63 elements the room of 64, where what is read is four places apart.
+    ("every fourth element of rows", &[1200, 16], 0, &[63, 4]),
     ("three axes, permuted", &[4, 5, 6], 0, &[6, 24, 1]),
     ("five axes, mixed", &[3, 2, 4, 1, 5], 119, &[-40, 0, -10, 7, -1]),
 ];

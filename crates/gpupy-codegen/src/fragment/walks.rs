@@ -84,9 +84,18 @@ impl DrawWalks {
         let mut late_loads = place(&uses.late_loads, &out_shape);
         let mut indices = number(&uses.indices);
         let mut late_indices = number(&uses.late_indices);
+        // Places of padded rows may nest where elements do not: 32 places two apart end where the next row of 63 elements
+        // starts, one place behind its end. A walk over both would be neither within rows nor over numbers.
+        let is_padded = |load: &&LoadWalk| {
+            !load.numbered && request.operands[load.operand as usize].is_padded()
+        };
+        let padded = loads.iter().chain(&late_loads).filter(is_padded);
+        let mut elements: Vec<AffineWalk> =
+            padded.map(|load| raw[load.access as usize].clone()).collect();
         let of_loads = loads.iter_mut().chain(&mut late_loads).map(|load| &mut load.walk);
         let of_indices = indices.iter_mut().chain(&mut late_indices).map(|(_, walk)| walk);
-        let mut all: Vec<&mut AffineWalk> = of_loads.chain(of_indices).chain([&mut dest]).collect();
+        let walks = of_loads.chain(of_indices).chain([&mut dest]);
+        let mut all: Vec<&mut AffineWalk> = walks.chain(&mut elements).collect();
         coalesce_axes(&mut shape, usize::from(reduces), &mut all);
         let mut merged_out = shape.clone();
         if reduces && let (Some(last), Some(out)) = (merged_out.last_mut(), out_shape.last()) {
