@@ -26,7 +26,7 @@ impl Config {
         let listed: Vec<String> =
             names.iter().enumerate().map(|(n, name)| format!("{n}: {name}")).collect();
         Err(Error::new(ErrorKind::Unavailable, "init")
-            .says("GPUPY_DEVICE is neither the number nor part of the name of a device")
+            .says("no device has this number, or these words in its name")
             .with("value", format!("`{}`", self.device))
             .with("devices", listed.join("; ")))
     }

@@ -79,6 +79,11 @@ def test_a_loop_is_replayed(pair):
     numpy.testing.assert_array_equal(numpy.asarray(y), want)
 
 
+def test_auto_is_no_driver_of_a_group():
+    with pytest.raises(ValueError, match="`auto` names no driver of a group"):
+        gpupy.use("auto,cpu")
+
+
 def test_words_choose_devices_and_wrong_ones_are_named():
     with gpupy.driver("cpu,soft"):
         assert gpupy._gpupy.current_driver() == "cpu,soft"
@@ -94,6 +99,16 @@ def test_words_choose_devices_and_wrong_ones_are_named():
     if "gl" in STARTING and gpupy._gpupy.drivers()[STARTING.index("gl")]["flushes_subnormals"]:
         with pytest.raises(Exception, match="cannot share work, as only one of them keeps subnormal"):
             gpupy.use("cpu,gl")
+
+
+def test_a_group_that_is_asked_to_share_a_renderer_stays_as_it_was():
+    gpupy.use("cpu,cpu")
+    shares = [device["share"] for device in gpupy.stats().groups["cpu,cpu"]]
+    for words in ("cpu,cpu", "soft:0", "cpu,soft"):
+        with pytest.raises(gpupy.DriverError, match="no renderer"):
+            gpupy.use(words, share=True)
+    assert gpupy.current_driver() == "cpu,cpu" and sum(shares) == 1
+    assert [device["share"] for device in gpupy.stats().groups["cpu,cpu"]] == shares
 
 
 def test_a_group_does_not_become_a_part_of_auto():

@@ -119,6 +119,21 @@ def test_every_dtype_without_objects_is_stored(auto, tmp_path, dtype):
     numpy.testing.assert_array_equal(numpy.load(tmp_path / "s.npy"), values)
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_a_store_that_fails_before_its_first_part_makes_no_file(auto, tmp_path, there):
+    def fails(box):
+        raise LookupError("no elements")
+
+    path = tmp_path / "x.npy"
+    if there:
+        numpy.save(path, numpy.arange(3))
+    with pytest.raises(LookupError) as caught:
+        gpupy.store(gpupy.from_chunks(fails, (100, 2), "f4", (10, 2)) + 1, path)
+    assert "0 of 200 elements are written" in caught.value.__notes__[-1]
+    assert [file.name for file in tmp_path.iterdir()] == ["x.npy"] * there
+    assert not there or numpy.load(path).tolist() == [0, 1, 2]
+
+
 def test_a_store_of_elements_that_the_target_shares_takes_them_as_they_were(auto, monkeypatch):
     monkeypatch.setattr("gpupy._outside.storing._PART", 8 * 1000)
     t = gpupy.arange(50_000.0)

@@ -371,14 +371,25 @@ impl Context {
     /// Opens the driver of a name so that it shares its objects with the context that is current in this thread, and
     /// puts it in the place of the one that is open.
     pub(crate) fn shared(&self, state: &mut EngineState, name: &str) -> Result<usize> {
+        let known = state.registry.len();
+        state.registry.register_words(name);
+        state.engine.resize(state.registry.len());
         let position = state.registry.find(name)?;
-        let mut device = self.opened(&state.registry, position, (false, true))?;
-        if device.caps.lends == 0 {
-            device.lose_all();
-            return Err(Error::new(ErrorKind::Unsupported, "use")
-                .says("the driver shares its objects with no renderer")
-                .with("driver", name));
+        let opened = self.opened(&state.registry, position, (false, true));
+        let opened = opened.and_then(|mut device| match device.caps.lends {
+            0 => {
+                device.lose_all();
+                Err(Error::new(ErrorKind::Unsupported, "use")
+                    .says("the driver shares its objects with no renderer")
+                    .with("driver", name))
+            }
+            _ => Ok(device),
+        });
+        if opened.is_err() && position == known {
+            state.registry.unregister_last();
+            state.engine.resize(known);
         }
+        let device = opened?;
         let Engine { devices, counts, .. } = &mut state.engine;
         if let Some(mut before) = devices[position].replace(device) {
             before.save_all(&mut counts[position]);

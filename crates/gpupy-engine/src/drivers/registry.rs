@@ -180,6 +180,10 @@ impl Registry {
             let own = self.entries.iter().filter(|entry| entry.chosen.is_none());
             let known = own.map(|entry| entry.name).chain(["auto"]);
             let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
+            if name == "auto" && !parts.is_empty() {
+                return Error::new(ErrorKind::Unknown, "use")
+                    .says("`auto` names no driver of a group: name each of them");
+            }
             Error::new(ErrorKind::Unknown, "use").says(format!(
                 "there is no driver `{name}`; choose one of {}, or the path of a plug-in",
                 known.join(", ")

@@ -215,6 +215,11 @@ impl Driver for DeviceGroup {
         if !self.members.is_empty() {
             return Err(invalid("the driver is open already"));
         }
+        if config.share {
+            // Elements of a block are on several devices. The log is that of a group that may be in use.
+            return Err(Error::new(ErrorKind::Unsupported, "init")
+                .says("a group of devices shares its objects with no renderer"));
+        }
         self.paces = Paces::new(self.choices.len());
         let opened = self.open(config).and_then(|()| self.capabilities());
         match &opened {

@@ -59,22 +59,30 @@ def store(x: Any, target: Any) -> None:
 def _to_file(array: Any, path: str) -> None:
     if array.dtype.hasobject:
         raise TypeError(f"store: files of {array.dtype} hold pickles: use numpy.save")
-    if not os.path.isfile(path):
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A pipe, for example, stays whatever happens.
         return _write_file(array, path)
+    if not os.path.exists(path):
+        return _write_or_remove(array, path)
     # The file may be what the array reads, and an error must not cost what is in it.
     path = os.path.realpath(path)
     folder, name = os.path.split(path)
     handle, beside = tempfile.mkstemp(".part", f"{name}.", folder)
     os.close(handle)
     shutil.copymode(path, beside)
-    try:
-        _write_file(array, beside)
-    except BaseException:
-        if not os.path.getsize(beside):
-            os.remove(beside)
-        raise
+    _write_or_remove(array, beside)
     os.replace(beside, path)
     return None
+
+
+def _write_or_remove(array: Any, path: str) -> None:
+    """Writes a file; after an error without any part in it there is none."""
+    try:
+        _write_file(array, path)
+    except BaseException:
+        if os.path.isfile(path) and not os.path.getsize(path):
+            os.remove(path)
+        raise
 
 
 def _write_file(array: Any, path: str) -> None:
