@@ -42,6 +42,13 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
             Ok(chain)
         }),
         "gpupy-engine.most_sorted" => Box::new(move |context| context.sort(&one, 0)),
+        "driver-cpu.radix_keys" => {
+            // In no order: multiples of an odd number modulo 2^32.
+            let key = |k: usize| (k as u32).wrapping_mul(0x9e37_79b1).to_ne_bytes();
+            let keys: Vec<u8> = (0..size).flat_map(key).collect();
+            let keys = Array::from_bytes(DType::I32, &[size], &keys)?;
+            Box::new(move |context| context.sort(&keys, 0))
+        }
         "gpupy-engine.most_products" => {
             let side = (size as f64).cbrt() as usize;
             let (a, b) = (ramp(&[side, side])?, ramp(&[side, side])?);

@@ -13,10 +13,11 @@ use crate::compile::row_plan::Stride;
 use crate::index_split::launch_box::{LaunchBox, SplitKey, key, split_launch};
 use crate::library_ops;
 use crate::run::few_rows;
-use crate::run::launch_items::{self, APART, LaunchItems};
+use crate::run::launch_items::{self, LaunchItems};
 use crate::threads::executor::Executor;
 use crate::threads::thread_count;
 use crate::threads::thread_pool::ThreadPool;
+use crate::thresholds::T;
 use crate::traversal::axis_choice::{ReduceOrder, stride};
 use crate::traversal::coalesce::ShortRowCopy;
 use crate::traversal::iteration_space::{IterationSpace, StridedAccess};
@@ -131,7 +132,7 @@ impl Evaluator {
         let mut longest =
             launch_items::longest(plan, kernel.is_some(), reduce_order, axis, launch.shape);
         if apart {
-            longest = longest.min(APART);
+            longest = longest.min(T.strided_row);
         }
         if let Some(coalesced) = &coalesced {
             // Items begin where rows begin, so that a row that repeats is expanded once.

@@ -32,6 +32,7 @@ mod resources;
 pub mod rows;
 mod run;
 mod threads;
+mod thresholds;
 mod traversal;
 
 pub use driver::{Cpu, new};

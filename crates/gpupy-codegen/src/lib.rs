@@ -28,6 +28,7 @@ mod emit;
 mod emulation64;
 pub mod fragment;
 mod kernels;
+mod thresholds;
 
 pub use analysis::uses::live_for;
 pub use device::operation_support::OperationSupport;

@@ -33,6 +33,7 @@ mod index;
 mod jit;
 mod methods;
 mod session;
+mod thresholds;
 mod views;
 
 use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};

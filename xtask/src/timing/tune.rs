@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crates that have thresholds.
-const CRATES: &[&str] = &["gpupy-engine"];
+const CRATES: &[&str] = &["driver-cpu", "gpupy-codegen", "gpupy-engine", "gpupy-py"];
 
 /// Repetitions of each side at each size; the fastest counts.
 const TURNS: usize = 3;
@@ -58,6 +58,13 @@ const SIDES: &[ThresholdSides] = &[
         work: "a sort of float64",
         above: ("recorded", "0"),
         below: ("at once", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "driver-cpu.radix_keys",
+        work: "a sort of int32",
+        above: ("by digits", "0"),
+        below: ("not by digits", NEVER),
         beside: "",
     },
     ThresholdSides {
@@ -174,7 +181,7 @@ mod tests {
             assert!(value.is_some_and(|own| own > 1), "{threshold} is no size");
             assert!(program.contains(&format!("\"{threshold}\"")), "{threshold} has no work");
         }
-        for line in program.lines().filter(|line| line.contains("\"gpupy-")) {
+        for line in program.lines().filter(|line| line.contains("\" => ")) {
             let name = line.split('"').nth(1).unwrap_or_default();
             assert!(SIDES.iter().any(|sides| sides.threshold == name), "{name} is not timed");
         }

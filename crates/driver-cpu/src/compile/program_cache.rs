@@ -12,13 +12,11 @@ use crate::compile::row_plan::{ComputedValue, ReducePlan, RowPlan, RowReduction,
 use crate::errors::NAME;
 use crate::index_split::affine_facts::AffineIndices;
 use crate::resources;
+use crate::thresholds::T;
 use gpupy_core::driver::Evaluated;
 use gpupy_core::ir::{self, Form, Inst, Program};
 use gpupy_core::{Error, ErrorKind, Op, Result};
 use gpupy_jit::Kernel;
-
-/// Points at which a program is evaluated before machine code is written for it: compiling takes about as long.
-const ENOUGH: usize = 2000;
 
 /// The strides of a few inputs, then destinations, and whether a destination is an operand, packed into one
 /// number.
@@ -122,14 +120,14 @@ impl CachedProgram {
         // Counts machine code that replaces a plan.
         let counts = |code: &Option<Kernel>| u32::from(code.is_some() && found.is_some());
         let beyond = beyond.filter(|_| adds);
-        if prepared.points >= ENOUGH && beyond.is_some() && prepared.lanes.is_none() {
+        if prepared.points >= T.compiled_points && beyond.is_some() && prepared.lanes.is_none() {
             let lanes = write(true);
             done.specialised += counts(&lanes);
             prepared.lanes = Some(lanes);
         }
         let beyond = beyond.filter(|_| matches!(prepared.lanes, Some(Some(_))));
         prepared.alone = prepared.alone.saturating_add(beyond.unwrap_or(points));
-        if prepared.alone >= ENOUGH && prepared.kernel.is_none() {
+        if prepared.alone >= T.compiled_points && prepared.kernel.is_none() {
             let kernel = write(false);
             done.specialised += counts(&kernel);
             prepared.kernel = Some(kernel);

@@ -79,12 +79,6 @@ pub struct MaskedLoop {
     pub is_left: bool,
 }
 
-/// The elements that go through a loop together. They fit in the second-level cache. The last active ones run
-/// in short rows, which cost as much as longer ones, so these should be few. With 1024, and compaction, Collatz
-/// lengths and escape times take two thirds of the time that they take with 256 elements that stay until the
-/// last one leaves (two virtual cores of an AMD EPYC).
-pub const TOGETHER: usize = 1024;
-
 /// A loop-carried value: the bytes of an element, the row of its values before and after the loop, and two rows
 /// between which iterations alternate.
 pub struct Carried {

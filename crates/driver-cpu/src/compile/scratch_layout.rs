@@ -5,12 +5,9 @@
 //! Not here: liveness (`gpupy_core::ir`).
 
 use crate::compile::row_plan::{SlotIndex, SlotPlace};
+use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
 
-/// Bytes of rows that fit in the nearest cache beside other data.
-const NEAR: usize = 32 << 10;
-/// The most elements of a row: more gains nothing.
-const LONGEST: usize = 2048;
 /// Bytes of a scalar.
 const SCALAR: usize = 16;
 
@@ -101,8 +98,8 @@ impl SlotAllocator {
 
     /// The layout. `near` bytes of each element come from memory outside scratch.
     pub fn layout(mut self, near: usize) -> ScratchLayout {
-        let fit = NEAR / (self.bytes + near).max(1);
-        let tile = (fit.max(1).ilog2().min(LONGEST.ilog2())).max(REDUCE_CHUNK.ilog2());
+        let fit = T.scratch_bytes / (self.bytes + near).max(1);
+        let tile = (fit.max(1).ilog2().min(T.scratch_row.ilog2())).max(REDUCE_CHUNK.ilog2());
         let tile = (1 << tile).max(self.least);
         let scalars = (self.scalars.len() * SCALAR).next_multiple_of(64);
         for (k, slot) in self.scalars.iter().enumerate() {

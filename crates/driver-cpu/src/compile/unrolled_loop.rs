@@ -7,15 +7,11 @@
 //!
 //! Not here: running the code (`run/compacted_loop.rs`), other loops (`regions.rs`).
 
+use crate::thresholds::T;
 use gpupy_core::ir::{AccessKind, Builder, EarlyExit, Form, Inst, Program};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_jit::{Kernel, KernelStrides, RowStride};
 use rustc_hash::FxHashMap;
-
-/// The aimed number of operations in one program, so that carried values are seldom read and written.
-const OPERATIONS: usize = 96;
-/// The most iterations in one program.
-const MOST: usize = 8;
 
 /// The code of a loop, and the positions of its loop invariants.
 pub struct LoopCode {
@@ -39,7 +35,7 @@ impl LoopCompiler<'_> {
             .iter()
             .filter(|inst| inst.op.is_scalar_op())
             .count();
-        let unrolled = (OPERATIONS / operations.max(1)).clamp(1, MOST);
+        let unrolled = (T.unrolled_operations / operations.max(1)).clamp(1, T.unrolled_times);
         let (program, known) = self.unrolled_program(unrolled)?;
         let (single, _) = self.unrolled_program(1)?;
         let steps = self.carried.iter().map(|_| RowStride::Unit);

@@ -7,15 +7,11 @@
 
 use crate::index_split::affine_facts::{AffineIndices, BoxCut, Fact, IndexBox};
 use crate::index_split::residual::{ResidualAccess, residual};
+use crate::thresholds::T;
 use gpupy_core::driver::{Access, Dest, Launch};
 use gpupy_core::ir::{Fingerprint, Program};
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// The most boxes of a launch: each is a launch of its own.
-const MOST: usize = 64;
-/// The fewest points of a box, on average: for smaller boxes the gathers are faster.
-const POINTS: usize = 8;
 
 /// A box of a launch.
 pub struct LaunchBox {
@@ -52,7 +48,7 @@ pub fn split_launch(
 ) -> Option<Arc<[LaunchBox]>> {
     let program = launch.program;
     let points: usize = launch.shape.iter().product();
-    let most = MOST.min(points / POINTS);
+    let most = T.most_boxes.min(points / T.box_points);
     let mut open: Vec<IndexBox> =
         vec![launch.shape.iter().map(|extent| 0..*extent as i64).collect()];
     let mut found: Vec<(IndexBox, Vec<Fact>)> = Vec::new();

@@ -9,13 +9,11 @@ use super::library_launch::LibraryLaunch;
 use crate::errors::invalid;
 use crate::rows;
 use crate::threads::executor::Executor;
+use crate::thresholds::T;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::{Op, Result};
 use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
-
-/// Picoseconds for an element, roughly.
-const COST: u64 = 700;
 
 /// Evaluates a launch of a scan.
 pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Result<()> {
@@ -40,7 +38,7 @@ pub fn run(whole: &LibraryLaunch<'_>, op: Op, executor: &mut Executor<'_>) -> Re
         (whole.dest.walk(&point, last), whole.reads[0].walk(&point, last), start)
     };
     let count = rows * chunks;
-    let time = (rows as u64 * n as u64).saturating_mul(COST) / 1000;
+    let time = (rows as u64 * n as u64).saturating_mul(T.scan_cost) / 1000;
     executor.share(count.div_ceil(rows::SIDE), time, &|items| {
         let mut group: SmallVec<[(StridedPointer, StridedPointer, *const u8); rows::SIDE]> =
             SmallVec::new();

@@ -12,6 +12,7 @@ use super::product_tile::ProductTile;
 use super::skinny_product;
 use crate::rows::{self, RowFn};
 use crate::threads::executor::Executor;
+use crate::thresholds::T;
 use crate::traversal::iteration_space::StridedAccess;
 use gemm::{Parallelism, c32, c64};
 use gpupy_core::ir::PRODUCT_CHUNK;
@@ -19,14 +20,6 @@ use gpupy_core::op_eval::element::Half;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
-/// Multiplications in a nanosecond, estimated for elements of 4 bytes.
-const SPEED: usize = 32;
-/// Bytes that are read from memory in a nanosecond, estimated.
-const BANDWIDTH: usize = 32;
-/// Tiles for each thread: with more than one, threads finish together even if one begins late.
-const EACH: usize = 4;
-/// The least extent of a tile for which a thread's own packing of the operands pays.
-const LEAST: usize = 64;
 /// Columns of integers that are accumulated together: their sums stay in the nearest cache.
 const COLUMNS: usize = 512;
 
@@ -44,8 +37,9 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
     }
     let (dtype, size) = (whole.dtype, whole.dtype.size());
     let [rows, columns, terms] = extents;
-    let read = (rows * terms).saturating_add(columns * terms).saturating_mul(size) / BANDWIDTH;
-    let time = (rows * columns).saturating_mul(terms).saturating_mul(size) / (4 * SPEED);
+    let read =
+        (rows * terms).saturating_add(columns * terms).saturating_mul(size) / T.gemm_bandwidth;
+    let time = (rows * columns).saturating_mul(terms).saturating_mul(size) / (4 * T.gemm_speed);
     let time = time.max(read);
     let strides = |line: usize, one: usize, other: usize| {
         let all = &whole.reads[line].access.strides;
@@ -70,11 +64,11 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
     }
     // Tiles as square as the number of threads allows.
     let mut cuts = [1, 1];
-    let enough = if executor.threads == 1 { 1 } else { EACH * executor.threads };
+    let enough = if executor.threads == 1 { 1 } else { T.gemm_tiles * executor.threads };
     while matrices * cuts[0] * cuts[1] < enough && time > 10_000 {
         let of = |axis: usize| extents[axis] / (2 * cuts[axis]);
         let axis = usize::from(of(1) > of(0));
-        if of(axis) < LEAST {
+        if of(axis) < T.gemm_least_tile {
             break;
         }
         cuts[axis] *= 2;

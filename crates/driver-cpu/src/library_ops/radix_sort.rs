@@ -7,24 +7,13 @@
 //! Not here: the meaning of the keys (`sort.rs`), vectors (`vector_sort.rs`).
 
 use super::vector_sort::VectorSort;
+use crate::thresholds::T;
 use bytemuck::Zeroable;
 use gpupy_core::{Result, memory};
 use std::ops::Range;
 
-/// The fewest keys that are sorted by digits.
-const ENOUGH: usize = 160;
-/// The fewest keys that are sorted by vectors.
-const SOME: usize = 100;
-/// The fewest keys that are partitioned first.
-const MANY: usize = 1 << 14;
-/// The fewest keys that are partitioned for several threads, rather than sorted by one thread with vectors.
-const FOR_ONE: usize = 1 << 17;
 /// Bits of a digit.
 const DIGIT: u32 = 8;
-/// The most digits for which a sort by digits is faster than by vectors.
-const FEW_DIGITS: u32 = 2;
-/// The most digits for which a sort by digits is faster than by comparison.
-const DIGITS: u32 = 4;
 
 /// An unsigned integer.
 pub trait RadixKey: VectorSort + Copy + Ord + Default + Zeroable + Send + Sync {
@@ -71,13 +60,15 @@ pub type ShareItems<'a> =
 /// # Errors
 /// - `OutOfMemory`: there is no memory for as many spare keys. The keys are then in an unspecified order.
 pub fn sort<K: RadixKey>(keys: &mut [K], low: u32, share: ShareItems<'_>) -> Result<()> {
-    if keys.len() < SOME {
+    if keys.len() < T.vector_keys {
         keys.sort_unstable();
         return Ok(());
     }
     match keys.is_sorted() {
         true => Ok(()),
-        false => sort_by(keys, &mut memory::zeroed(keys.len())?, low, FOR_ONE, share),
+        false => {
+            sort_by(keys, &mut memory::zeroed(keys.len())?, low, T.partitioned_by_threads, share)
+        }
     }
 }
 
@@ -89,7 +80,7 @@ fn sort_by<K: RadixKey>(
     for_one: usize,
     share: ShareItems<'_>,
 ) -> Result<()> {
-    if keys.len() < SOME {
+    if keys.len() < T.vector_keys {
         keys.sort_unstable();
         return Ok(());
     }
@@ -98,8 +89,8 @@ fn sort_by<K: RadixKey>(
     if high <= low {
         return Ok(());
     }
-    let vectors = K::is_possible() && (high - low).div_ceil(DIGIT) > FEW_DIGITS;
-    if keys.len() < if vectors { for_one } else { MANY } {
+    let vectors = K::is_possible() && (high - low).div_ceil(DIGIT) > T.digits_beside_vectors;
+    if keys.len() < if vectors { for_one } else { T.partitioned_keys } {
         few(keys, spare, low..high);
         return Ok(());
     }
@@ -110,9 +101,7 @@ fn sort_by<K: RadixKey>(
         return Ok(());
     }
     let (all, spare) = (DisjointParts(keys.as_mut_ptr()), DisjointParts(spare.as_mut_ptr()));
-    /// Nanoseconds for a key, roughly.
-    const COST: u64 = 6;
-    let time = COST * keys.len() as u64;
+    let time = T.radix_cost * keys.len() as u64;
     share(ends.len(), time, &|items| {
         for number in items {
             let start = if number == 0 { 0 } else { ends[number - 1] as usize };
@@ -147,8 +136,8 @@ impl<K> DisjointParts<K> {
 /// Sorts keys that differ only in these bits.
 fn few<K: RadixKey>(keys: &mut [K], spare: &mut [K], bits: Range<u32>) {
     let digits = (bits.end - bits.start).div_ceil(DIGIT);
-    let by_digits = keys.len() >= ENOUGH && digits <= DIGITS;
-    if digits > FEW_DIGITS || !by_digits {
+    let by_digits = keys.len() >= T.radix_keys && digits <= T.digits_beside_comparison;
+    if digits > T.digits_beside_vectors || !by_digits {
         if VectorSort::sort(keys, spare) {
             return;
         }
@@ -203,7 +192,18 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             state >> 20
         };
-        for n in [0, 1, 2, SOME, ENOUGH - 1, ENOUGH, 257, 3000, MANY, FOR_ONE] {
+        for n in [
+            0,
+            1,
+            2,
+            T.vector_keys,
+            T.radix_keys - 1,
+            T.radix_keys,
+            257,
+            3000,
+            T.partitioned_keys,
+            T.partitioned_by_threads,
+        ] {
             for mask in [0, 1, 0xff, 0xf0_0000, 0xffff_ffff, u64::MAX] {
                 let keys: Vec<u64> =
                     (0..n).map(|_| random().wrapping_mul(0x9e37_79b9) & mask).collect();

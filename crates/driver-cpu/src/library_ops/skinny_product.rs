@@ -11,20 +11,10 @@
 use super::product_tile::ProductTile;
 use crate::rows::{Real, Strip};
 use crate::threads::executor::Executor;
+use crate::thresholds::T;
 use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
-
-/// The most vectors of a skinny product.
-const THIN: usize = 4;
-/// Elements of a strip of columns: some microseconds of work.
-const STRIP: usize = 1 << 16;
-/// Elements of a strip of rows, whose sums are final: less than a microsecond of work.
-const ROWS: usize = 1 << 14;
-/// Bytes of a vector's part, or of sums, that stay in the nearest cache.
-const NEAR: usize = 16 << 10;
-/// The fewest terms of a strip where terms are cut, so that adding the strips' sums costs little.
-const TERMS: usize = 128;
 
 /// A product as a matrix times vectors.
 struct SkinnyProduct {
@@ -77,7 +67,7 @@ impl SkinnyProduct {
 pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
     let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
     let thin = SkinnyProduct::of(piece);
-    float && thin.vectors <= THIN && thin.terms > 0 && thin.along_terms().is_some()
+    float && thin.vectors <= T.skinny_vectors && thin.terms > 0 && thin.along_terms().is_some()
 }
 
 /// Evaluates skinny products, which differ only in their addresses, and take `time` nanoseconds each.
@@ -112,13 +102,13 @@ struct Cuts {
 impl Cuts {
     fn of(thin: &SkinnyProduct, size: usize) -> Cuts {
         let along_terms = thin.along_terms().unwrap_or_default();
-        let near = NEAR / size;
+        let near = T.skinny_part / size;
         let (rows_each, terms_each) = if along_terms {
             let terms = thin.terms.min(near);
-            ((ROWS / terms).next_multiple_of(4), terms)
+            ((T.row_strip / terms).next_multiple_of(4), terms)
         } else {
             let rows = thin.rows.min(near);
-            (rows, (STRIP / rows).clamp(TERMS, PRODUCT_CHUNK))
+            (rows, (T.column_strip / rows).clamp(T.strip_terms, PRODUCT_CHUNK))
         };
         let SkinnyProduct { rows, terms, vectors, .. } = *thin;
         Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }

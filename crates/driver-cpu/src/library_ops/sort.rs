@@ -9,12 +9,10 @@
 use super::library_launch::LibraryLaunch;
 use super::radix_sort::{self, RadixKey, ShareItems};
 use crate::threads::executor::Executor;
+use crate::thresholds::T;
 use gpupy_core::op_eval::order;
 use gpupy_core::{DType, Result, memory};
 use gpupy_jit::StridedPointer;
-
-/// Picoseconds for an element, roughly.
-const COST: u64 = 8000;
 
 /// Evaluates a launch of a sort.
 ///
@@ -23,7 +21,7 @@ const COST: u64 = 8000;
 pub fn run(whole: &LibraryLaunch<'_>, positions: bool, executor: &mut Executor<'_>) -> Result<()> {
     let last = whole.shape.len() - 1;
     let n = whole.shape[last];
-    let time = (whole.rows() as u64 * n as u64).saturating_mul(COST) / 1000;
+    let time = (whole.rows() as u64 * n as u64).saturating_mul(T.sort_cost) / 1000;
     let dtype = whole.dtype;
     let row = |number: usize, share: ShareItems<'_>| {
         let point = whole.row(number);

@@ -8,6 +8,7 @@
 //! Not here: how a product is cut into strips (`library_ops/skinny_product.rs`).
 
 use super::simd::{Real, Vector};
+use crate::thresholds::T;
 use std::array::from_fn;
 
 /// Some rows and terms of a matrix, and as many terms of `count` vectors.
@@ -37,10 +38,6 @@ pub struct Strip<T> {
 const COLUMNS: usize = 16;
 /// The most running sums of a row.
 const LANES: usize = 32;
-/// Bytes that stay in the nearest cache until they are used again.
-const NEAR: usize = 16 << 10;
-/// The prefetch distance for rows longer than that, in bytes.
-const AHEAD: isize = 1 << 10;
 
 /// A method of strips, compiled for the processor at hand.
 macro_rules! on_this_processor {
@@ -155,8 +152,11 @@ impl<T: Real> Strip<T> {
         // Prefetches the same place of the next rows, unless rows are so long that it would be evicted before
         // its use.
         let next = (R as isize * self.stride).unsigned_abs() * size_of::<T>();
-        let ahead =
-            if next <= NEAR { R as isize * self.stride } else { AHEAD / size_of::<T>() as isize };
+        let ahead = if next <= T.gemv_part {
+            R as isize * self.stride
+        } else {
+            T.gemv_prefetch / size_of::<T>() as isize
+        };
         // SAFETY: rows and vectors have `terms` terms, and the last ones are loaded partly.
         unsafe {
             let mut sums = [[W::all(T::default()); V]; R];

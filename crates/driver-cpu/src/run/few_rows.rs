@@ -10,19 +10,15 @@ use crate::compile::inputs::{ProgramInputs, RowInput};
 use crate::compile::program_cache::{CachedProgram, StrideKey};
 use crate::compile::row_plan::{RowPlan, RowStep, SlotPlace, Stride};
 use crate::rows::RowFn;
-use crate::run::launch_items::{self, APART};
+use crate::run::launch_items;
 use crate::run::row_frame::RowFrame;
-use crate::threads::executor::SHARED;
+use crate::thresholds::T;
 use crate::traversal::axis_choice::going;
 use gpupy_core::Result;
 use gpupy_core::driver::{Access, Launch};
 use gpupy_jit::{RowArguments, StridedPointer};
 use smallvec::SmallVec;
 
-/// The most inputs and destinations together: those of one operation.
-const MOST: usize = 4;
-/// The most rows: for more, the choice of the axis matters.
-const ROWS: usize = 64;
 /// The most rows, where each has at least so many elements.
 const LONG_ROWS: (usize, usize) = (256, 16);
 
@@ -50,10 +46,10 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     };
     let (lined, rows) = (inputs.all.len() + inputs.dests.len(), outer.iter().product::<usize>());
     let (most, long) = LONG_ROWS;
-    if lined > MOST || !(1..=if *n < long { ROWS } else { most }).contains(&rows) {
+    if lined > T.few_operands || !(1..=if *n < long { T.few_rows } else { most }).contains(&rows) {
         return Ok(false);
     }
-    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST];
+    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; T.few_operands];
     let (mut ways, mut is_apart) = (StrideKey::default(), false);
     let mut add = |walk: &mut StridedPointer, access: &Access, base: *mut u8, size: usize| {
         let (step, size) = (access.strides[outer.len()], size as isize);
@@ -77,16 +73,16 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     ways.end(launch.dests.iter().any(|dest| launch.operands.contains(&dest.block)));
     let Some(prepared) = known.find(ways) else { return Ok(false) };
     let (plan, kernel) = (&prepared.plan, prepared.kernel());
-    let longest = if kernel.is_some() { launch_items::COMPILED } else { plan.tile };
+    let longest = if kernel.is_some() { T.compiled_row } else { plan.tile };
     let points = (*n as u64).saturating_mul(rows as u64);
     let time = points.saturating_mul(launch_items::cost(plan, kernel.is_some()));
-    let longest = if is_apart { longest.min(APART) } else { longest };
-    if *n > longest || time >= 1000 * SHARED || !prepared.is_settled() {
+    let longest = if is_apart { longest.min(T.strided_row) } else { longest };
+    if *n > longest || time >= 1000 * T.shared_work || !prepared.is_settled() {
         return Ok(false);
     }
     let count = inputs.all.len();
     // A single row needs no strides between rows.
-    let lines = if outer.is_empty() { [NOWHERE; MOST] } else { lines(inputs, launch) };
+    let lines = if outer.is_empty() { [NOWHERE; T.few_operands] } else { lines(inputs, launch) };
     if let Some(kernel) = kernel {
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
@@ -121,10 +117,10 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
 }
 
 /// The strides of the inputs, then of the destinations of a launch that has few.
-fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; MOST] {
+fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; T.few_operands] {
     let of_inputs = inputs.all.iter().map(|input| (&launch.accesses[input.access], input.size));
     let dests = launch.dests.iter().map(|dest| &dest.access).zip(inputs.dests.iter().copied());
-    let mut lines = [NOWHERE; MOST];
+    let mut lines = [NOWHERE; T.few_operands];
     for (line, (access, size)) in lines.iter_mut().zip(of_inputs.chain(dests)) {
         *line = RowStrides { strides: &access.strides, size: size as isize };
     }
@@ -135,9 +131,9 @@ fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>;
 #[inline(always)]
 fn each_row(
     outer: &[usize],
-    lines: &[RowStrides<'_>; MOST],
-    walks: &mut [StridedPointer; MOST],
-    mut run: impl FnMut(&[StridedPointer; MOST]),
+    lines: &[RowStrides<'_>; T.few_operands],
+    walks: &mut [StridedPointer; T.few_operands],
+    mut run: impl FnMut(&[StridedPointer; T.few_operands]),
 ) {
     let Some((near, far)) = outer.split_last() else { return run(walks) };
     let step_of = |line: &RowStrides<'_>, axis: usize| {
@@ -183,18 +179,20 @@ fn each_row(
 #[inline(always)]
 fn operation<'a>(
     plan: &RowPlan,
-    lines: &[RowStrides<'a>; MOST],
-    walks: &[StridedPointer; MOST],
+    lines: &[RowStrides<'a>; T.few_operands],
+    walks: &[StridedPointer; T.few_operands],
     inputs: usize,
     params: &[u64],
-) -> Option<(RowFn, [RowStrides<'a>; MOST], [StridedPointer; MOST])> {
+) -> Option<(RowFn, [RowStrides<'a>; T.few_operands], [StridedPointer; T.few_operands])> {
     let ([RowStep::Row { f, dst, args: [a, b, c], wide: true }], 0) =
         (&plan.steps[..], plan.scratch)
     else {
         return None;
     };
-    let (mut of_slots, mut places) =
-        ([NOWHERE; MOST], [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; MOST]);
+    let (mut of_slots, mut places) = (
+        [NOWHERE; T.few_operands],
+        [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; T.few_operands],
+    );
     for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
         let number = match plan.slots[*slot as usize] {
             SlotPlace::Input(input) => input,

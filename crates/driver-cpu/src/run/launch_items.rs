@@ -10,6 +10,7 @@ use crate::compile::row_plan::{ReducePlan, RowPlan, RowReduction};
 use crate::rows;
 use crate::run::reduce_scratch::{ReduceScratch, RowSizes};
 use crate::run::row_frame::{RowFrame, ThreadScratch};
+use crate::thresholds::T;
 use crate::traversal::axis_choice::{ReduceOrder, follow};
 use crate::traversal::coalesce::{ExpandedRow, ShortRowCopy};
 use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess};
@@ -23,21 +24,6 @@ use std::ops::Range;
 thread_local! {
     static SCRATCH: RefCell<ThreadScratch> = RefCell::default();
 }
-
-/// Results of one item, where rows of results go along the reduced axis.
-const BATCH: usize = 64;
-/// Bytes of the rows that a column reduction combines.
-const ACROSS: usize = 64 << 10;
-/// Picoseconds for a byte of memory, roughly.
-const PER_BYTE: u64 = 25;
-/// Elements of a row for machine code, which uses no scratch rows.
-pub const COMPILED: usize = 8192;
-/// The most elements of a row with large strides: the neighbours of its elements are still in the cache when
-/// the next rows read them.
-pub const APART: usize = 512;
-/// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
-/// nearest cache.
-const COMPUTED: usize = 1024;
 
 /// The items of one launch.
 pub struct LaunchItems<'a> {
@@ -79,11 +65,11 @@ pub fn longest(
     match (reduce_order, &plan.reducing) {
         (Some(ReduceOrder::Columns(_)), Some(reducing)) => {
             let sizes: usize = reducing.all.iter().map(|reduction| reduction.size).sum();
-            plan.tile.min(ACROSS / (lanes_of(shape) * sizes)).max(1)
+            plan.tile.min(T.across_bytes / (lanes_of(shape) * sizes)).max(1)
         }
-        (Some(ReduceOrder::Rows), _) if axis + 1 == shape.len() => BATCH,
+        (Some(ReduceOrder::Rows), _) if axis + 1 == shape.len() => T.batched_results,
         // The epilogue of a reduction uses scratch rows.
-        (None, _) if compiled => COMPILED,
+        (None, _) if compiled => T.compiled_row,
         _ => plan.tile,
     }
 }
@@ -273,7 +259,7 @@ impl LaunchItems<'_> {
 
     /// The most elements of an input row that are computed at once.
     pub fn tile(&self) -> usize {
-        if self.kernel.is_some() { self.plan.tile.max(COMPUTED) } else { self.plan.tile }
+        if self.kernel.is_some() { self.plan.tile.max(T.computed_row) } else { self.plan.tile }
     }
 
     /// Computes the operands of the reductions on a row of the input space.
@@ -386,7 +372,7 @@ impl LaunchItems<'_> {
 
 /// The estimated picoseconds for a point of a plan: machine code computes faster, memory traffic stays.
 pub fn cost(plan: &RowPlan, compiled: bool) -> u64 {
-    PER_BYTE * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
+    T.byte_cost * plan.bytes + if compiled { plan.cost / 3 } else { plan.cost }
 }
 
 /// Reduces `m` contiguous rows of `extent` elements to one result each. With `several`, a loop for rows of just

@@ -8,12 +8,10 @@
 //!
 //! Not here: the threads (`thread_pool.rs`), what an item is (`launch_items.rs`).
 
+use crate::thresholds::T;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-
-/// A chunk is at most this fraction of the rest of its range.
-const PART: usize = 8;
 
 /// The items that are not taken yet.
 pub struct ChunkScheduler {
@@ -47,7 +45,7 @@ impl ChunkScheduler {
 
     fn take_from(&self, thread: usize, front: bool) -> Option<Range<usize>> {
         let mut left = self.left[thread].0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = (left.len() / PART).max(self.least).min(left.len());
+        let count = (left.len() / T.chunk_part).max(self.least).min(left.len());
         let (start, end) = (left.start, left.end);
         let taken = if front { start..start + count } else { end - count..end };
         *left = if front { taken.end..end } else { start..taken.start };

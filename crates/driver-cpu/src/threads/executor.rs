@@ -1,6 +1,6 @@
 //! The executor: runs the items of a launch on one thread, or on several where that pays.
 //!
-//! Owns [`Executor`] and [`SHARED`]. The pool starts with the first work that is shared. Invariant: bits do not
+//! Owns [`Executor`] and [`share`]. The pool starts with the first work that is shared. Invariant: bits do not
 //! depend on the number of threads.
 //!
 //! Not here: the threads (`thread_pool.rs`), their number (`thread_count.rs`), which items a thread takes
@@ -8,14 +8,10 @@
 
 use crate::threads::chunk_scheduler::ChunkScheduler;
 use crate::threads::thread_pool::ThreadPool;
+use crate::thresholds::T;
 use gpupy_core::Result;
 use std::ops::Range;
 use std::sync::OnceLock;
-
-/// The least work that is shared, in nanoseconds.
-pub const SHARED: u64 = 30_000;
-/// The least work that a thread takes at a time, in nanoseconds, so that taking it costs little in comparison.
-const LEAST: u64 = 2_000;
 
 /// The threads of an evaluator, borrowed for one launch.
 pub struct Executor<'a> {
@@ -35,10 +31,10 @@ impl Executor<'_> {
         time: u64,
         run: &(dyn Fn(Range<usize>) -> Result<()> + Sync),
     ) -> Result<()> {
-        if self.threads == 1 || items <= 1 || time < SHARED {
+        if self.threads == 1 || items <= 1 || time < T.shared_work {
             return run(0..items);
         }
-        let least = (items as u128 * u128::from(LEAST) / u128::from(time)) as usize;
+        let least = (items as u128 * u128::from(T.least_work) / u128::from(time)) as usize;
         // The threads of the old pool end before others start.
         self.pool.take_if(|pool| pool.count() != self.threads);
         let pool = self.pool.get_or_insert_with(|| ThreadPool::new(self.threads));

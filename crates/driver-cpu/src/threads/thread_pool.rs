@@ -11,6 +11,7 @@
 //! up (`affinity.rs`).
 
 use crate::threads::affinity::ParkedWorker;
+use crate::thresholds::T;
 use std::any::Any;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -22,8 +23,6 @@ use std::time::{Duration, Instant};
 /// How long a thread spins, for work or for the end of the other threads' work, before it sleeps: the time
 /// between two launches of a program that does little else.
 const LOOKING: Duration = Duration::from_micros(50);
-/// How often it polls before it yields the core, which takes longer than a poll.
-const GLANCES: usize = 64;
 
 /// Threads that wait for work.
 pub struct ThreadPool {
@@ -244,7 +243,7 @@ impl PoolShared {
 /// Polls a condition for a while, until it holds or the time is over.
 fn look(seen: impl Fn() -> bool) {
     let begun = Instant::now();
-    while !(0..GLANCES).any(|_| seen_or_pause(&seen)) && begun.elapsed() < LOOKING {
+    while !(0..T.polls_before_yield).any(|_| seen_or_pause(&seen)) && begun.elapsed() < LOOKING {
         // With few cores, the awaited thread may need this one.
         std::thread::yield_now();
     }

@@ -6,17 +6,9 @@
 //! Not here: how rows are cut (`iteration_space.rs`).
 
 use crate::compile::row_plan::Stride;
+use crate::thresholds::T;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::ir::REDUCE_CHUNK;
-
-/// Nanoseconds for a row, in addition to its steps.
-const ROW: f64 = 20.0;
-/// Nanoseconds for an operation on a row, in addition to its elements.
-const STEP: f64 = 4.0;
-/// Nanoseconds for an element that is not contiguous with the one before.
-const APART: f64 = 0.8;
-/// The most elements of a typical row.
-pub const TILE: usize = 1024;
 
 /// The stride class of an access along an axis.
 pub fn stride(line: &StridedAccess<'_>, axis: usize, extent: usize) -> Stride {
@@ -59,11 +51,11 @@ fn along<'a>(
 ) -> f64 {
     let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
     let extent = shape[axis];
-    let rows = points / extent as f64 * extent.div_ceil(TILE) as f64;
+    let rows = points / extent as f64 * extent.div_ceil(T.typical_row) as f64;
     // Index values are computed, so their stride does not matter.
     let memory = lines.filter(|line| !line.base.is_null());
     let apart = memory.filter(|line| stride(line, axis, extent) == Stride::Any).count();
-    rows * (ROW + STEP * steps as f64) + points * APART * apart as f64
+    rows * (T.row_cost + T.step_cost * steps as f64) + points * T.apart_cost * apart as f64
 }
 
 /// The direction of the rows of a reduction.
@@ -74,9 +66,6 @@ pub enum ReduceOrder {
     /// Column reduction: rows along this axis are combined element by element.
     Columns(usize),
 }
-
-/// Nanoseconds for a row that is reduced together with contiguous rows.
-const FOLLOWING: f64 = 2.0;
 
 /// Whether rows along the reduced axis, the last one, are contiguous along another axis for all accesses: then
 /// they form one long row.
@@ -100,7 +89,7 @@ pub fn best_reduce_order<'a>(
     let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
     let chunks = points / shape[last] as f64 * shape[last].div_ceil(REDUCE_CHUNK) as f64;
     // Combining a chunk is about a row's work.
-    let mut least = along(shape, last, lines.clone().copied(), steps) + chunks * ROW;
+    let mut least = along(shape, last, lines.clone().copied(), steps) + chunks * T.row_cost;
     // Columns are better for large strides.
     let alone = shape[last] <= REDUCE_CHUNK
         && lines.clone().all(|line| line.access.strides[last].abs() <= 1);
@@ -108,7 +97,8 @@ pub fn best_reduce_order<'a>(
         let mut longer = Point::from(shape);
         longer[axis] = 1;
         longer[last] *= shape[axis];
-        least = least.min(along(&longer, last, lines.clone().copied(), steps) + chunks * FOLLOWING);
+        least = least
+            .min(along(&longer, last, lines.clone().copied(), steps) + chunks * T.following_cost);
     }
     let mut order = ReduceOrder::Rows;
     for axis in (0..last).filter(|axis| shape[*axis] > 1) {

@@ -10,18 +10,11 @@
 //! Not here: the axis of the rows otherwise (`axis_choice.rs`).
 
 use crate::rows;
-use crate::traversal::axis_choice::TILE;
+use crate::thresholds::T;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::driver::Access;
 use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
-
-/// The longest rows that are coalesced.
-const SHORT: usize = 128;
-/// The fewest points for which coalescing pays.
-const ENOUGH: usize = 2000;
-/// Nanoseconds to copy a piece of an expanded input.
-const PIECE: f64 = 6.0;
 
 /// A launch with two axes coalesced.
 pub struct Coalesced {
@@ -46,11 +39,11 @@ pub fn coalesced(
 ) -> Option<Coalesced> {
     let [.., outer, extent] = *shape else { return None };
     let points: usize = shape.iter().product();
-    if !(2..=SHORT).contains(&extent) || outer < 2 || points < ENOUGH {
+    if !(2..=T.coalesced_row).contains(&extent) || outer < 2 || points < T.coalesced_points {
         return None;
     }
     let parts = points / extent * dests.len();
-    let part_cost = parts as f64 * PIECE;
+    let part_cost = parts as f64 * T.piece_cost;
     let scattered = if part_cost < cost { scattered(shape, inputs, dests) } else { None };
     let limit = if scattered.is_some() { part_cost } else { cost };
     let (axis, last) = (shape.len() - 2, shape.len() - 1);
@@ -69,7 +62,7 @@ pub fn coalesced(
             .iter()
             .all(|line| beside(line) || !follows(line) || line.access.strides[last] == 0);
     let pieces: usize = expanded.iter().map(|input| pieces(shape, &inputs[*input])).sum();
-    if !possible || pieces as f64 * PIECE >= limit {
+    if !possible || pieces as f64 * T.piece_cost >= limit {
         return scattered;
     }
     let merged = |line: &StridedAccess<'_>| Access {
@@ -106,7 +99,7 @@ fn pieces(shape: &[usize], input: &StridedAccess<'_>) -> usize {
         // A scratch row that is the same everywhere is expanded once.
         (0, true) => 0,
         // One that repeats along the coalesced axis is expanded once for each row of it.
-        (0, false) => far * (*outer).min(TILE.div_ceil(*extent)),
+        (0, false) => far * (*outer).min(T.typical_row.div_ceil(*extent)),
         _ => far * outer,
     }
 }

@@ -16,6 +16,7 @@ use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, ParameterSou
 use crate::analysis::uses::live_for;
 use crate::analysis::uses::{Uses, is_hazard};
 use crate::dialect::Width;
+use crate::thresholds::T;
 use gpupy_core::ir::Form;
 use gpupy_core::{DType, Scalar};
 use std::cell::{Cell, RefCell};
@@ -87,16 +88,15 @@ impl DrawPlan {
 
 /// The vectors of argument words that hold these parameters, if there are many.
 ///
-/// LLVM's instruction selection takes time quadratic in the uniforms that are read after a texture (7 s for a
-/// thousand instructions, instead of 1 s), but not if they are read before. A few are not worth the registers.
+/// LLVM's instruction selection takes time quadratic in the uniforms that are read after a texture, but not if they are
+/// read before.
 fn held(params: &[ParameterSource]) -> (u16, u16) {
-    const MANY: usize = 48;
     let mut words = params.iter().filter_map(|param| match param {
         ParameterSource::Word(word) => Some(word / 4),
         ParameterSource::Literal(_) => None,
     });
     let (count, first) = (words.clone().count(), words.next().unwrap_or(0));
-    if count < MANY { (0, 0) } else { (first, words.max().unwrap_or(first) + 1) }
+    if count < T.held_params { (0, 0) } else { (first, words.max().unwrap_or(first) + 1) }
 }
 
 /// Plans one draw.

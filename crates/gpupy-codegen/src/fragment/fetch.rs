@@ -8,6 +8,7 @@
 use super::texture_layout::{RowColumn, TextureLayout, split};
 use super::walks::LoadWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, Divisor};
+use crate::thresholds::T;
 use std::cell::{Cell, RefCell};
 
 /// How a texel's number becomes a row and a column.
@@ -56,11 +57,6 @@ pub(super) struct BaseLoad {
     pub lane: i64,
 }
 
-/// The largest distances from a base that are literals in the shader: those of stencils. Larger ones are not literals,
-/// so that slices that move through an array share a shader.
-const MOST_TEXELS: i64 = 1;
-const MOST_ROWS: i64 = 2;
-
 impl BaseLoad {
     /// The distance from here to another load, in texels and rows.
     fn step_to(&self, operand: u32, parts: &RowColumn, lane: i64) -> Option<(i8, i8)> {
@@ -69,7 +65,7 @@ impl BaseLoad {
             && self.parts.col_strides == parts.col_strides;
         let texels = ((parts.col - lane) - (self.parts.col - self.lane)) / 4;
         let rows = parts.row - self.parts.row;
-        let near = texels.abs() <= MOST_TEXELS && rows.abs() <= MOST_ROWS;
+        let near = texels.abs() <= T.literal_texels && rows.abs() <= T.literal_rows;
         (alike && near).then_some((texels as i8, rows as i8))
     }
 }

@@ -8,15 +8,13 @@
 //!
 //! Not here: compilation ([`KernelMaker`], which drivers implement), kernels on disk (`disk_cache.rs`).
 
+use crate::thresholds::T;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Fingerprint;
 use gpupy_core::{ErrorKind, Result};
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::num::NonZeroUsize;
-
-/// A program with fewer scalars than this is not specialised.
-const LEAST_PARAMS: usize = 8;
 
 /// Elements computed with the same scalars after which specialisation pays for its compilation. Both the cost and the
 /// gain grow with the operations, so the number of operations cancels: on lavapipe an operation costs 0.2 ms to
@@ -26,9 +24,6 @@ pub const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
 /// Like [`ELEMENTS_UNTIL_LITERALS`], where scalars are expensive: llvmpipe's fragments read each scalar for each
 /// element, which costs 30 ps an operation.
 pub const ELEMENTS_WHERE_SCALARS_ARE_DEAR: usize = 8_000_000;
-
-/// Launches with the same scalars before specialisation is considered.
-const LAUNCHES_UNTIL_LITERALS: u32 = 3;
 
 /// The most programs that keep their kernels. It bounds device memory if a user's program makes new ones for ever.
 const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
@@ -192,8 +187,8 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
         }
         entry.launches += 1;
         entry.elements = entry.elements.saturating_add(shape.iter().product());
-        let pays = params.len() >= LEAST_PARAMS
-            && entry.launches >= LAUNCHES_UNTIL_LITERALS
+        let pays = params.len() >= T.literal_params
+            && entry.launches >= T.literal_launches
             && entry.elements >= enough;
         Some(match &entry.literal {
             Literal::Refused => KernelChoice::General(entry.kernel.clone()),
@@ -310,7 +305,7 @@ mod tests {
             fingerprint: Fingerprint(name),
             shape: &[1000],
             operands: &[],
-            params: &[0; LEAST_PARAMS],
+            params: &[0; T.literal_params],
             accesses: &[],
             dests: &[],
             memory: &[],

@@ -10,6 +10,7 @@
 use crate::array::recording::{self, RecordingTag};
 use crate::convert::numpy_arrays;
 use crate::session::errors::to_py;
+use crate::thresholds::T;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -32,10 +33,6 @@ pub struct LazyScalar {
     stands: bool,
     value: PyOnceLock<Py<PyAny>>,
 }
-
-/// Pending operations on scalars after which the value is computed: arithmetic in a Python loop
-/// would otherwise become ever larger kernels of one element.
-const MANY_OPERATIONS: u32 = 64;
 
 /// A 0-d array, whose base is never written, as a program gets it: NumPy's scalar where the element is known, because
 /// all code accepts it as a number; a lazy scalar where it is pending.
@@ -131,7 +128,7 @@ impl LazyScalar {
         pending: impl Iterator<Item = u32>,
     ) -> PyResult<Bound<'_, PyAny>> {
         let operations = pending.fold(1, u32::saturating_add);
-        if operations >= MANY_OPERATIONS && !array.is_open() {
+        if operations >= T.pending_on_scalars && !array.is_open() {
             return numpy_arrays::scalar(py, &array);
         }
         leaving_after(py, array, operations)

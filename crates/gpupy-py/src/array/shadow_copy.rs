@@ -10,17 +10,12 @@
 
 use crate::session::context::context;
 use crate::session::errors::to_py;
+use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
-
-/// The size of the pieces that are compared whole.
-const PIECE: usize = 4096;
-
-/// The most stretches that are written one by one: each is a separate write to the array that an operation reads.
-const MOST: usize = 16;
 
 /// The shadow_copies of an array's memory: one for each dtype whose fields were read.
 pub type ShadowCopies = Mutex<Vec<ShadowCopy>>;
@@ -59,7 +54,7 @@ impl ShadowCopy {
     /// too many.
     pub fn changes(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut changes = differences(&bytes[..self.seen.len()], &self.seen);
-        if changes.len() > MOST {
+        if changes.len() > T.written_stretches {
             let end = changes[changes.len() - 1].end;
             changes.truncate(1);
             changes[0].end = end;
@@ -76,11 +71,14 @@ impl ShadowCopy {
 /// The smallest ranges that hold all differences of two memories of one size; neighbouring pieces share a range.
 fn differences(now: &[u8], before: &[u8]) -> Vec<Range<usize>> {
     // Whole pieces are compared as fast as memory gives them, single bytes are not.
-    let piece = |number: usize| number * PIECE..now.len().min((number + 1) * PIECE);
+    let piece =
+        |number: usize| number * T.compared_piece..now.len().min((number + 1) * T.compared_piece);
     let unlike = |at: &usize| now[*at] != before[*at];
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut last = None;
-    for number in (0..now.len().div_ceil(PIECE)).filter(|n| now[piece(*n)] != before[piece(*n)]) {
+    for number in
+        (0..now.len().div_ceil(T.compared_piece)).filter(|n| now[piece(*n)] != before[piece(*n)])
+    {
         let (first, end) = (piece(number).find(unlike), piece(number).rfind(unlike));
         let (Some(first), Some(end)) = (first, end) else { continue };
         match found.last_mut().filter(|_| number > 0 && last == Some(number - 1)) {

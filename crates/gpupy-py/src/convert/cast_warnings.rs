@@ -7,12 +7,10 @@
 //! Not here: complex numbers that lose a part (`errors.rs`), Python's numbers (`setitem.rs`).
 
 use crate::convert::{dtypes, numpy_arrays};
+use crate::thresholds::T;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::Array;
 use pyo3::prelude::*;
-
-/// The most elements that are checked: as many as are computed eagerly. A check takes a tenth of such a cast.
-const FEW: usize = 1 << 10;
 
 /// Warns where NumPy would: a float that no integer of the dtype is near, a number beyond the greatest float.
 ///
@@ -23,7 +21,7 @@ pub fn warn_of(py: Python<'_>, array: &Array, to: DType) -> PyResult<()> {
     let from = array.dtype();
     let parts = if from.is_complex() && !to.is_complex() { 2 } else { 1 };
     let (from, to) = (from.part().unwrap_or(from), to.part().unwrap_or(to));
-    if is_safe(from, to) || array.size() > FEW {
+    if is_safe(from, to) || array.size() > T.checked_casts {
         return Ok(());
     }
     match worst(array, from, to, parts) {

@@ -11,6 +11,7 @@ use crate::convert::dtypes::{self, numpy};
 use crate::session::context::{context, holds, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
+use crate::thresholds::T;
 use gpupy_core::{DType, Scalar, for_integer_type, memory};
 use gpupy_engine::Array;
 use numpy::npyffi::{_PyArray_GET_ITEM_DATA, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, PY_ARRAY_API};
@@ -130,9 +131,6 @@ pub fn over(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Array>> {
     whole.view(array.shape(), &place.strides, place.offset).map(Some).map_err(to_py)
 }
 
-/// The fewest bytes that are read where they lie; fewer are copied sooner than the memory's owner is kept.
-const READ_THERE: usize = 1 << 14;
-
 /// A lazy array that reads the memory of an ndarray, which it keeps and nothing writes any more; copied where it
 /// cannot be read there. `None` when its dtype is NumPy's own, or no driver in use holds it.
 ///
@@ -142,7 +140,7 @@ pub unsafe fn of_constant(array: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let object = array;
     let array = ndarray(array)?;
     let is_order = array.is_c_contiguous() || array.is_fortran_contiguous();
-    let few = array.len() * array.dtype().itemsize() < READ_THERE;
+    let few = array.len() * array.dtype().itemsize() < T.read_in_place;
     let place = if is_order && !few { NumpyLayout::of(&array)? } else { None };
     let Some(place) = place.filter(|place| place.dtype != DType::Bool) else {
         // Of bools each byte would have to be looked at.
@@ -191,13 +189,10 @@ impl NumpyLayout {
     }
 }
 
-/// The bytes of a copy for which room is made where host memory is limited.
-const LARGE: usize = 1 << 20;
-
 /// Copies an ndarray of this dtype. The copy's axes lie in memory as the ndarray's do.
 fn copy_in(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let bytes = array.len() * dtype.size();
-    if bytes >= LARGE {
+    if bytes >= T.large_copy {
         let context = context()?;
         wait(array.py(), || context.make_room(bytes)).map_err(to_py)?;
     }
@@ -230,12 +225,6 @@ fn copy_in(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     Ok(copy(&descending)?.transpose(&back))
 }
 
-/// How many times as long as an array's elements the memory may be that they lie in, for their gaps to be kept:
-/// that of the real parts of complex numbers is twice as long.
-const GAPS: usize = 2;
-/// The length in bytes up to which it may be any number of times as long.
-const LITTLE: usize = 1 << 16;
-
 /// A view of a copy of the memory in which an ndarray's elements lie, with gaps between them or with some at one
 /// place; `None` where that is much more than they are, or they lie between multiples of their size.
 fn with_gaps(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option<Array>> {
@@ -244,7 +233,7 @@ fn with_gaps(array: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Option
     let count = (span.end - span.start) / size;
     let bytes = (count * size) as usize;
     let apart = array.strides().iter().any(|stride| stride % size != 0);
-    let much = bytes > LITTLE && count as usize > GAPS * array.len();
+    let much = bytes > T.kept_bytes && count as usize > T.kept_gaps * array.len();
     // Bytes between bools may be none.
     if apart || much || dtype == DType::Bool {
         return Ok(None);

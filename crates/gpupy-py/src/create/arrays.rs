@@ -11,6 +11,7 @@ use crate::convert::dtypes;
 use crate::index::basic_key::integer;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
+use crate::thresholds::T;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};
 use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::exceptions::PyTypeError;
@@ -137,9 +138,6 @@ fn plain_shape(shape: &Bound<'_, PyAny>) -> Option<SmallVec<[usize; 4]>> {
     }
 }
 
-/// The most numbers that are made one by one.
-const FEW: usize = 1 << 10;
-
 /// NumPy's `arange`.
 pub fn arange<'py>(
     args: &Bound<'py, PyTuple>,
@@ -171,7 +169,7 @@ fn count(args: &Bound<'_, PyTuple>) -> PyResult<Option<NdArray>> {
         0 => 0,
         step => (far + i128::from(step) - i128::from(step.signum())) / i128::from(step),
     };
-    if !(1..=FEW as i128).contains(&len) || !holds(DType::I64)? {
+    if !(1..=T.listed_numbers as i128).contains(&len) || !holds(DType::I64)? {
         return Ok(None);
     }
     // Every number is between the first and `stop`.

@@ -8,6 +8,7 @@
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::wrap::module;
 use crate::convert::dtypes::numpy;
+use crate::thresholds::T;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -25,10 +26,6 @@ static TOLD: AtomicBool = AtomicBool::new(false);
 pub fn tell_of_fallbacks(told: bool) {
     TOLD.store(told, Ordering::Relaxed);
 }
-
-/// Places whose calls are counted without asking for their line, at most; then all are forgotten, and with them
-/// the code that they keep.
-const PLACES: usize = 1024;
 
 /// A function's name, the code that called and the instruction in it, the first two by address.
 type CodeLocation = (usize, usize, i32);
@@ -103,7 +100,7 @@ impl CallSites {
         code: Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let py = site.py();
-        if self.met().places.len() >= PLACES {
+        if self.met().places.len() >= T.call_sites {
             self.gather(py)?;
         }
         let (site, _name, _code) = (site.unbind(), name.clone().unbind(), code.unbind());

@@ -12,6 +12,7 @@ use crate::index::basic_key::{BasicKey, SliceRange, integer};
 use crate::index::setitem::plain;
 use crate::session::context;
 use crate::session::errors::to_py;
+use crate::thresholds::T;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, Context};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -119,15 +120,13 @@ pub fn index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 
 /// An index array or a mask of few elements that is NumPy's, or a list of few integers.
 fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    /// The most elements for which a copy is faster than any other way.
-    const FEW: usize = 256;
     if let Ok(key) = key.cast_exact::<PyUntypedArray>() {
-        let is_little = key.ndim() > 0 && key.len() <= FEW && key.is_c_contiguous();
+        let is_little = key.ndim() > 0 && key.len() <= T.little_index && key.is_c_contiguous();
         return if is_little { numpy_arrays::from_numpy(key) } else { Ok(None) };
     }
     let Ok(list) = key.cast_exact::<PyList>() else { return Ok(None) };
     let count = list.len();
-    if count == 0 || count > FEW {
+    if count == 0 || count > T.little_index {
         return Ok(None);
     }
     // Every driver has int32.

@@ -11,13 +11,11 @@ use crate::array::side_data::Positions;
 use crate::session::context::{holds, ready};
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
+use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 use std::sync::PoisonError;
-
-/// For smaller masks, reading them again is faster than the cache.
-const LEAST: usize = 1 << 12;
 
 /// The positions in C order, int64, of a mask's true elements, as an array of one axis; `None` for other arrays.
 #[pyfunction]
@@ -55,7 +53,7 @@ fn known(mask: &Bound<'_, NdArray>) -> Option<Array> {
 /// Remembers positions that were found.
 fn note(mask: &Bound<'_, NdArray>, positions: &Array) {
     let this = mask.get().read(mask.py());
-    let large = |array: &&Array| array.dtype() == DType::Bool && array.size() >= LEAST;
+    let large = |array: &&Array| array.dtype() == DType::Bool && array.size() >= T.remembered_mask;
     let Some(array) = this.as_lazy().filter(large) else { return };
     let (Ok(value), view) = (array.value(), array.layout().clone()) else { return };
     let found = Positions { value: value.id(), view, array: positions.clone() };

@@ -8,6 +8,7 @@
 use super::trace_tree::{Terminator, TraceTree};
 use super::variant::{Mismatch, Replayed, Variant};
 use crate::array::recording;
+use crate::thresholds::T;
 use gpupy_engine::Segment;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -17,12 +18,8 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most variants that a function keeps; the least recently used are evicted.
-const VARIANTS: usize = 16;
 /// The mismatch where a decision went another way.
 const DECIDED: &str = "a decision that went another way";
-/// The most ways through a function that a variant has.
-const WAYS: usize = 256;
 
 /// A function that is recorded.
 #[pyclass(name = "Jit", module = "gpupy._gpupy", subclass, frozen)]
@@ -49,10 +46,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Counts reasons; beyond a limit of different ones, further ones are counted together.
 fn count(counts: &Mutex<HashMap<String, u64>>, words: String) {
-    /// The most words that are told apart.
-    const WORDS: usize = 256;
     let mut counts = lock(counts);
-    let is_told = counts.len() < WORDS || counts.contains_key(&words);
+    let is_told = counts.len() < T.jit_reasons || counts.contains_key(&words);
     *counts.entry(if is_told { words } else { "others".to_owned() }).or_default() += 1;
 }
 
@@ -256,7 +251,7 @@ impl Jit {
         let mut variants = lock(&self.variants);
         let joint = variants.iter().enumerate().find_map(|(place, known)| {
             let both = known.with(&variant, py)?;
-            (both.path.count().1 <= WAYS).then_some((place, both))
+            (both.path.count().1 <= T.jit_ways).then_some((place, both))
         });
         let newest = match joint {
             Some((place, both)) => {
@@ -266,7 +261,7 @@ impl Jit {
             None => variant,
         };
         variants.insert(0, Arc::new(newest));
-        variants.truncate(VARIANTS);
+        variants.truncate(T.jit_variants);
         drop(variants);
         // Those that no path has any more.
         lock(&self.segments).retain(|segment| Arc::strong_count(segment) > 1);

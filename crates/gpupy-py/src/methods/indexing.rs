@@ -13,23 +13,16 @@ use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
 use crate::index::row_iterator::RowIterator;
 use crate::index::{basic, fancy, fast_path, setitem};
+use crate::thresholds::T;
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Elements that are read one by one before a read evaluates eagerly: a program that walks an array would
-/// otherwise compute each element in a kernel of its own.
-const FEW_READS: u32 = 8;
-
 /// Whether to pin the base before iterating over the array's elements: where that moves nothing, or not many more
 /// elements than are read. Otherwise each element is read by itself.
 fn pays_to_pin(array: &Array) -> bool {
-    /// Bases of at most this many elements are evaluated and copied for any part of them.
-    const FEW: usize = 1 << 16;
-    /// Larger bases, up to so many times the elements read: NumPy's iterator gives an element in 25 ns, an index takes
-    /// 110, and a copy of an element 0.5 to 1.
-    const TIMES: usize = 64;
-    array.is_there() || array.base_len() <= array.size().saturating_mul(TIMES).max(FEW)
+    array.is_there()
+        || array.base_len() <= array.size().saturating_mul(T.pinned_times).max(T.pinned_elements)
 }
 
 #[pymethods]
@@ -59,7 +52,7 @@ impl NdArray {
             if let Some(selected) = basic::select(&array, key)? {
                 if selected.element {
                     let reads = slf.get().count_element();
-                    return LazyScalar::element(py, &selected.view, reads >= FEW_READS);
+                    return LazyScalar::element(py, &selected.view, reads >= T.single_reads);
                 }
                 return view_of(slf, selected.view, true);
             }

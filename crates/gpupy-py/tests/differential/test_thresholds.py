@@ -6,7 +6,7 @@ import numpy as np
 
 from .draft import Draft
 from .literals import near
-from .thresholds import SIZES, constants, of_text
+from .thresholds import _FIELD, SIZES, constants, of_text
 
 
 def test_a_new_threshold_is_drawn_by_itself():
@@ -18,6 +18,16 @@ def test_a_new_threshold_is_drawn_by_itself():
         const SHARE: f64 = 0.5;
     """
     assert of_text(text) == {"WORTH": 3072, "HALF": 1535}
+
+
+def test_a_field_of_a_crate_s_thresholds_is_drawn():
+    text = """
+    /// The most points at once.
+    most: usize = 32 << 10,
+    cost: f64 = 0.5,
+    """
+    assert of_text(text, _FIELD) == {"most": 32768}
+    assert {"gpupy-engine/src/thresholds.rs", "driver-cpu/src/thresholds.rs"} <= set(constants())
 
 
 def test_thresholds_of_every_crate_are_drawn_with_their_neighbours():

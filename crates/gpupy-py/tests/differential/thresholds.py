@@ -1,7 +1,7 @@
 """The sizes at which the code changes its way, read from its sources.
 
-Owns ``constants``, ``of_text`` and ``SIZES``. Every whole number that a constant names in the Rust crates and
-in the Python package is taken for a threshold, of elements or of bytes: one that is added or changed is drawn
+Owns ``constants``, ``of_text`` and ``SIZES``. Every whole number that a constant names in the Rust crates or in
+the Python package, or a field of a crate's thresholds, is taken for a threshold, of elements or of bytes: one that is added or changed is drawn
 without a word here. Not here: what is drawn of them (``literals.py``).
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 _CRATES = Path(__file__).resolve().parents[3]
 _RUST = re.compile(r"\bconst (\w+): (?:usize|isize|[iu](?:16|32|64)) =\s*([^;{]+);")
+_FIELD = re.compile(r"^    (\w+): (?:usize|isize|[iu](?:16|32|64)) =\s*([^;{,]+),", re.MULTILINE)
 _PYTHON = re.compile(r"^(_?[A-Z][A-Z_]*) = ([\d_][^#\n]*)", re.MULTILINE)
 _CAST = re.compile(r"\bas [iu]\w+")
 _ARITHMETIC = {
@@ -56,7 +57,8 @@ def of_text(text, pattern=_RUST):
 
 def constants():
     """For each source file, as its path below ``crates/``, the constants that it names."""
-    files = [(path, _RUST) for path in _CRATES.glob("*/src/**/*.rs")]
+    sources = [path for path in _CRATES.glob("*/src/**/*.rs")]
+    files = [(path, _FIELD if path.name == "thresholds.rs" else _RUST) for path in sources]
     files += [(path, _PYTHON) for path in (_CRATES / "gpupy-py/python").glob("**/*.py")]
     found = {str(path.relative_to(_CRATES)): of_text(path.read_text(), kind) for path, kind in sorted(files)}
     return {path: named for path, named in found.items() if named}

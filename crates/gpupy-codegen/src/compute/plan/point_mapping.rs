@@ -8,6 +8,7 @@
 use crate::analysis::kernel_arguments::{ArgumentWords, Divisor};
 use crate::compute::kernel_features::KernelFeatures;
 use crate::dialect::Width;
+use crate::thresholds::T;
 
 /// The points of one invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,11 +25,10 @@ impl Points {
     /// Chooses vectors of four along the last axis if few of them are incomplete. Otherwise each of the four points has
     /// coordinates of its own.
     pub fn of(shape: &[i64], width: Width) -> Points {
-        const LONG: i64 = 16;
         let last = shape.last().copied().unwrap_or(1);
         match width {
             Width::One => Points::One,
-            Width::Four if shape.len() == 1 || last % 4 == 0 || last >= LONG => Points::Run,
+            Width::Four if shape.len() == 1 || last % 4 == 0 || last >= T.long_axis => Points::Run,
             Width::Four => Points::Apart,
         }
     }

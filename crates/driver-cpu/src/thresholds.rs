@@ -1,0 +1,125 @@
+//! The thresholds of this crate: from where one of two algorithms is taken, and the costs by which work is shared.
+//!
+//! Owns [`Thresholds`] and its one value, [`T`]. Invariant: results have the same bits for any thresholds.
+//!
+//! Not here: sizes of tables and arrays that the code of a kernel has in its types, which stand beside that code.
+
+gpupy_core::thresholds! {
+    // compile
+    /// Points at which a program is evaluated before machine code is written for it: compiling takes about as long.
+    compiled_points: usize = 2000,
+    /// The elements that go through a loop together. They fit in the second-level cache. The last active ones run
+    /// in short rows, which cost as much as longer ones, so these should be few. With 1024, and compaction, Collatz
+    /// lengths and escape times take two thirds of the time that they take with 256 elements that stay until the
+    /// last one leaves (two virtual cores of an AMD EPYC).
+    loop_row: usize = 1024,
+    /// The aimed number of operations of a loop's body that is unrolled, so that carried values are seldom read and
+    /// written.
+    unrolled_operations: usize = 96,
+    /// The most iterations of a loop that are unrolled.
+    unrolled_times: usize = 8,
+    /// Bytes of rows that fit in the nearest cache beside other data.
+    scratch_bytes: usize = 32 << 10,
+    /// The most elements of a scratch row: more gains nothing.
+    scratch_row: usize = 2048,
+
+    // index_split
+    /// The most boxes into which computed indices split a launch: each is a launch of its own.
+    most_boxes: usize = 64,
+    /// The fewest points of a box, on average: for smaller boxes the gathers are faster.
+    box_points: usize = 8,
+
+    // library_ops
+    /// The fewest keys that are sorted by digits.
+    radix_keys: usize = 160,
+    /// The fewest keys that are sorted by vectors.
+    vector_keys: usize = 100,
+    /// The fewest keys that are partitioned first.
+    partitioned_keys: usize = 1 << 14,
+    /// The fewest keys that are partitioned for several threads, rather than sorted by one thread with vectors.
+    partitioned_by_threads: usize = 1 << 17,
+    /// The most digits for which a sort by digits is faster than by vectors.
+    digits_beside_vectors: u32 = 2,
+    /// The most digits for which a sort by digits is faster than by comparison.
+    digits_beside_comparison: u32 = 4,
+    /// Nanoseconds for a key that is sorted by digits, roughly.
+    radix_cost: u64 = 6,
+    /// Picoseconds for an element that is sorted by comparison, roughly.
+    sort_cost: u64 = 8000,
+    /// Picoseconds for an element of a scan, roughly.
+    scan_cost: u64 = 700,
+    /// The most vectors of a skinny product.
+    skinny_vectors: usize = 4,
+    /// Elements of a strip of columns: some microseconds of work.
+    column_strip: usize = 1 << 16,
+    /// Elements of a strip of rows, whose sums are final: less than a microsecond of work.
+    row_strip: usize = 1 << 14,
+    /// Bytes of a vector's part, or of sums, that stay in the nearest cache.
+    skinny_part: usize = 16 << 10,
+    /// The fewest terms of a strip where terms are cut, so that adding the strips' sums costs little.
+    strip_terms: usize = 128,
+    /// Multiplications of a matrix product in a nanosecond, estimated for elements of 4 bytes.
+    gemm_speed: usize = 32,
+    /// Bytes that a matrix product reads from memory in a nanosecond, estimated.
+    gemm_bandwidth: usize = 32,
+    /// Tiles of a matrix product for each thread: with more than one, threads finish together even if one begins late.
+    gemm_tiles: usize = 4,
+    /// The least extent of a tile for which a thread's own packing of the operands pays.
+    gemm_least_tile: usize = 64,
+
+    // rows
+    /// Bytes of a vector that stay in the nearest cache until a matrix's next rows use them again.
+    gemv_part: usize = 16 << 10,
+    /// The prefetch distance for rows longer than that, in bytes.
+    gemv_prefetch: isize = 1 << 10,
+
+    // run
+    /// The fewest active elements of a loop that are compacted: fewer are one or two vectors.
+    compacted_elements: usize = 16,
+    /// Results that a thread computes at a time, where rows of results go along the reduced axis.
+    batched_results: usize = 64,
+    /// Bytes of the rows that a column reduction combines.
+    across_bytes: usize = 64 << 10,
+    /// Picoseconds for a byte of memory that a launch reads or writes, roughly.
+    byte_cost: u64 = 25,
+    /// The most elements of a row for machine code, which uses no scratch rows.
+    compiled_row: usize = 8192,
+    /// The most elements of a row with large strides: the neighbours of its elements are still in the cache when
+    /// the next rows read them.
+    strided_row: usize = 512,
+    /// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
+    /// nearest cache.
+    computed_row: usize = 1024,
+    /// The most inputs and destinations together of a launch that takes the short way: those of one operation.
+    few_operands: usize = 4,
+    /// The most rows of a launch that takes the short way: for more, the choice of the axis matters.
+    few_rows: usize = 64,
+
+    // threads
+    /// A chunk of work is at most this fraction (one in so many) of the rest of its range.
+    chunk_part: usize = 8,
+    /// How often a waiting thread polls before it yields the core, which takes longer than a poll.
+    polls_before_yield: usize = 64,
+    /// The least work that is shared, in nanoseconds.
+    shared_work: u64 = 30_000,
+    /// The least work that a thread takes at a time, in nanoseconds, so that taking it costs little in comparison.
+    least_work: u64 = 2_000,
+
+    // traversal
+    /// Nanoseconds for a row, in addition to its steps.
+    row_cost: f64 = 20.0,
+    /// Nanoseconds for an operation on a row, in addition to its elements.
+    step_cost: f64 = 4.0,
+    /// Nanoseconds for an element that is not contiguous with the one before.
+    apart_cost: f64 = 0.8,
+    /// The most elements of a typical row.
+    typical_row: usize = 1024,
+    /// Nanoseconds for a row that is reduced together with contiguous rows.
+    following_cost: f64 = 2.0,
+    /// The longest rows that are coalesced.
+    coalesced_row: usize = 128,
+    /// The fewest points for which coalescing pays.
+    coalesced_points: usize = 2000,
+    /// Nanoseconds to copy a piece of an expanded input.
+    piece_cost: f64 = 6.0,
+}
