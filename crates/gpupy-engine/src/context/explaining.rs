@@ -8,7 +8,7 @@ use crate::explain::explanation::Explanation;
 use crate::explain::flush_text::whereabouts;
 use crate::explain::trace::Sink;
 use crate::graph::value::{Value, ValueKind};
-use crate::schedule::flush::Demand;
+use crate::schedule::passes::flush::Demand;
 use gpupy_core::Result;
 
 impl Context {

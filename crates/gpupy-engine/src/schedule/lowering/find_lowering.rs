@@ -13,7 +13,7 @@ use crate::explain::trace::operation;
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::operation_lowering::{
+use crate::schedule::lowering::operation_lowering::{
     LoweredProgram, LoweredSteps, OperationLowering, method_dtype,
 };
 use crate::thresholds::T;

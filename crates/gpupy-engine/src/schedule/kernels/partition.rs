@@ -13,7 +13,7 @@
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::once::Once;
+use crate::schedule::kernels::once::Once;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
 use crate::schedule::program::plan_cache::WalkPlan;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};

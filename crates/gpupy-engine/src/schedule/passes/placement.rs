@@ -14,7 +14,7 @@ use crate::graph::value::{Value, ValueId, ValueKind};
 use crate::memory::ranges::Ranges;
 use crate::schedule::cost::{operation_cost, operations, transfer_costs};
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

@@ -7,9 +7,9 @@
 
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::once::Once;
-use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
-use crate::schedule::partition::{KernelPiece, Partition};
+use crate::schedule::kernels::once::Once;
+use crate::schedule::kernels::partition::{KernelPiece, Partition};
+use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
 use crate::schedule::walk::{Applied, Child, Role, WalkNode};

@@ -6,8 +6,8 @@
 //! Not here: decisions (`fusion.rs`), which reductions go together (`reduction_groups.rs`).
 
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
-use crate::schedule::pending_graph::{InputSource, PendingGraph};
-use crate::schedule::reduction_groups::ReductionGroups;
+use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::passes::reduction_groups::ReductionGroups;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::shape::size_of;

@@ -11,7 +11,7 @@
 
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Value, ValueId};
-use crate::schedule::flush::{FlushAnalysis, PendingValue, ReadPattern};
+use crate::schedule::passes::flush::{FlushAnalysis, PendingValue, ReadPattern};
 use crate::thresholds::T;
 use rustc_hash::FxHashMap;
 

@@ -13,7 +13,7 @@ use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::partition::{KernelPiece, Partition};
+use crate::schedule::kernels::partition::{KernelPiece, Partition};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{FusionWalk, Role};
 use crate::thresholds::T;

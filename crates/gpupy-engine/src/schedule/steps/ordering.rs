@@ -11,12 +11,12 @@
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::in_place;
-use crate::schedule::placement::ValuePlacement;
-use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::kernels::in_place;
+use crate::schedule::passes::placement::ValuePlacement;
+use crate::schedule::steps::strip_mining::{RowKernel, Strips};
 use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
-use crate::schedule::strip_mining::{RowKernel, Strips};
 use crate::schedule::walk::Needs;
+use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::collections::VecDeque;

@@ -6,13 +6,13 @@
 //! Not here: the passes (`fusion.rs`, `reduction_groups.rs`, `placement.rs`, `others.rs`), the order of steps
 //! (`ordering.rs`).
 
-use super::engine_device::OpenDevice;
 use super::flush::{Demand, FlushAnalysis};
 use super::fusion::Fates;
 use super::others::Others;
 use super::pending_graph::PendingGraph;
 use super::placement::{self, DeviceOrder, Sides};
 use super::reduction_groups::ReductionGroups;
+use crate::schedule::engine_device::OpenDevice;
 use gpupy_core::driver::Capabilities;
 use std::sync::Arc;
 

@@ -5,10 +5,10 @@
 //!
 //! Not here: how lowerings are found (`lowering.rs`).
 
-use super::walk::FusionWalk;
 use crate::graph::value::{
     Expressions, Input, NodeOp, Operand, TopologicalRank, Value, ValueId, ValueKind,
 };
+use crate::schedule::walk::FusionWalk;
 use gpupy_core::DType;
 use gpupy_core::driver::Resources;
 use gpupy_core::ir::{Fingerprint, Program};
