@@ -6,7 +6,7 @@
 
 use super::Context;
 use super::last_snapshot::{Counts, DriverReport, locked};
-use super::pin;
+use crate::context::exports::pin;
 use crate::drivers::group::MemberStats;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;

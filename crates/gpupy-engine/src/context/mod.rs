@@ -2,24 +2,23 @@
 //!
 //! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
 //! `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains, `counts.rs` what
-//! it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on *leases* (`leases.rs`); a
-//! [`LentBlock`](lent_block::LentBlock) is one that a renderer draws; `dtype_view.rs` shows a base under another dtype.
+//! it is told. `exports/` has the memory that other libraries and renderers use, `indexing/` reads and writes by index
+//! arrays and masks; `dtype_view.rs` shows a base under another dtype.
 //! `driver_selection.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and
 //! `host_promotion.rs` says when a base comes to host memory. Invariant: recording takes no lock of the engine, unless
 //! so much is pending that it has to run.
 //!
-//! Imports all folders but `indexing`. Not here: evaluation itself (`execute/`).
+//! Imports all folders but `saved`. Not here: evaluation itself (`execute/`).
 
 mod counts;
 pub(crate) mod driver_selection;
 pub(crate) mod dtype_view;
 mod explaining;
+pub(crate) mod exports;
 pub(crate) mod host_promotion;
+pub(crate) mod indexing;
 mod last_snapshot;
-pub(crate) mod leases;
-pub(crate) mod lent_block;
 pub(crate) mod pending;
-pub(crate) mod pin;
 pub(crate) mod read;
 mod recording;
 mod replayed;

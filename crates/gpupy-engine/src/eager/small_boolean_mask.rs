@@ -8,7 +8,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::eager::host_moves::own_again;
-use crate::execute::host_nonzero::count;
+use crate::execute::host_ops::host_nonzero::count;
 use crate::graph::value::Origin;
 use crate::memory::access;
 use crate::memory::strided::rows;

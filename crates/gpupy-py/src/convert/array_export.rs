@@ -1,10 +1,10 @@
 //! Export of our memory: NumPy arrays over it, and descriptions for the buffer protocol.
 //!
 //! Owns [`to_numpy`], [`to_numpy_pinned`] and [`Exported`]. Other code gets the memory of a pinned base
-//! (`gpupy-engine/src/context/pin.rs`), with NumPy's strides and NumPy's permission to write. A NumPy function that
-//! keeps no reference gets the elements as they are now, read-only. Invariants: elements in host memory are not
-//! copied, except few elements that only their array has; exported memory lives as long as it has a reader; memory
-//! that values may share is never exported writable.
+//! (`gpupy-engine/src/context/exports/pin.rs`), with NumPy's strides and NumPy's permission to write. A NumPy function
+//! that keeps no reference gets the elements as they are now, read-only. Invariants: elements in host memory are not
+//! copied, except few elements that only their array has; exported memory lives as long as it has a reader; memory that
+//! values may share is never exported writable.
 //!
 //! Not here: the way from NumPy to us (`numpy_arrays.rs`).
 

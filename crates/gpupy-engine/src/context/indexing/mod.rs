@@ -5,8 +5,9 @@
 //! over all elements. [`Outside`](crate::Outside) is the rule for an index outside its axis: an error, wrapping or
 //! clipping.
 //!
-//! Imports all other folders: an index is checked at its line, for which its bounds may have to be computed. Not here:
-//! basic indexing, which is a view (`array/views.rs`), small masks (`eager/small_boolean_mask.rs`).
+//! Imports `context/mod.rs` and `exports/leases.rs` of the contexts: an index is checked at its line, for which its
+//! bounds may have to be computed. Not here: basic indexing, which is a view (`array/views.rs`), small masks
+//! (`eager/small_boolean_mask.rs`).
 
 pub(crate) mod fancy_index;
 mod gather_recording;

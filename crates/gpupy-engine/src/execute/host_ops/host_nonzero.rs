@@ -3,7 +3,7 @@
 //! The positions of a large mask are an expression, which is evaluated here when they are needed. Invariant: positions
 //! are int32 numbers, rising, inside the mask.
 //!
-//! Not here: how they are recorded (`indexing/nonzero.rs`), small masks (`small_boolean_mask.rs`).
+//! Not here: how they are recorded (`context/indexing/nonzero.rs`), small masks (`small_boolean_mask.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;

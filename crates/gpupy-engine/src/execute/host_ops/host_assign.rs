@@ -17,7 +17,7 @@ use std::ops::Range;
 
 impl Engine {
     /// Writes the missing elements of a tile in host memory.
-    pub(super) fn assign_on_host(
+    pub(in crate::execute) fn assign_on_host(
         &mut self,
         value: &Value,
         missing: &[Range<usize>],

@@ -3,12 +3,12 @@
 //! Owns [`Context::where_true`]. The number of true elements is an extent, so they are counted at once; the positions
 //! of a large mask are an expression. A write by a mask that becomes a select (`predicated_write.rs`) never needs them.
 //!
-//! Not here: how positions are found (`execute/host_nonzero.rs`), their use (`fancy_index.rs`), small masks
+//! Not here: how positions are found (`execute/host_ops/host_nonzero.rs`), their use (`fancy_index.rs`), small masks
 //! (`small_boolean_mask.rs`).
 
 use crate::array::base::Array;
 use crate::context::Context;
-use crate::execute::host_nonzero::{NUMBER, count, find};
+use crate::execute::host_ops::host_nonzero::{NUMBER, count, find};
 use crate::graph::interval::Bounds;
 use crate::graph::value::{NodeOp, Value};
 use crate::thresholds::T;

@@ -5,7 +5,7 @@
 //! than any block of the device is read in host memory, here. Invariant: positions are inside the table
 //! (`fancy_index.rs` makes them so).
 //!
-//! Not here: the recording of a gather (`indexing/gather_recording.rs`), the elements that an index means
+//! Not here: the recording of a gather (`context/indexing/gather_recording.rs`), the elements that an index means
 //! (`fancy_index.rs`), a gather in a walk (`walk/mod.rs`).
 
 use crate::execute::evaluate::Engine;

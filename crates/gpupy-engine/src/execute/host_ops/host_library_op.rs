@@ -21,7 +21,7 @@ use smallvec::{SmallVec, smallvec};
 
 impl Engine {
     /// Computes a box of whole rows in host memory.
-    pub(super) fn whole_on_host(
+    pub(in crate::execute) fn whole_on_host(
         &mut self,
         value: &Value,
         LibraryStep { whole, origin, extents, reads, .. }: &LibraryStep,

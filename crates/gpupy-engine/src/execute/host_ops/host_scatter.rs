@@ -5,8 +5,8 @@
 //! operands. Invariants: expressions that were recorded before keep the old elements; if the old value has no other
 //! owner, its memory is written in place, and only when nothing can fail any more.
 //!
-//! Not here: how writes are recorded (`indexing/put.rs`), the positions that an index means (`fancy_index.rs`), writes
-//! into views (`host_assign.rs`).
+//! Not here: how writes are recorded (`context/indexing/put.rs`), the positions that an index means (`fancy_index.rs`),
+//! writes into views (`host_assign.rs`).
 
 use crate::execute::evaluate::Engine;
 use crate::explain::trace::subject;

@@ -1,6 +1,6 @@
 //! Recording of gathers: the elements of one array at the positions that another one gives.
 //!
-//! Not here: the elements that an index means (`fancy_index.rs`), the evaluation (`execute/host_gather.rs`).
+//! Not here: the elements that an index means (`fancy_index.rs`), the evaluation (`execute/host_ops/host_gather.rs`).
 
 use crate::array::base::Array;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};

@@ -2,13 +2,13 @@
 //!
 //! Owns [`Context::put`]. Invariant: expressions that were recorded before keep the old elements.
 //!
-//! Not here: the positions that an index means (`fancy_index.rs`), the evaluation (`execute/host_scatter.rs`).
+//! Not here: the positions that an index means (`fancy_index.rs`), the evaluation (`execute/host_ops/host_scatter.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;
-use crate::context::leases::of_own_bytes;
+use crate::context::exports::leases::of_own_bytes;
 use crate::eager::small_fancy_index::Outside;
-use crate::execute::host_scatter::{SourceElements, write};
+use crate::execute::host_ops::host_scatter::{SourceElements, write};
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use crate::record::recorder::{Recorder, source_of};

@@ -8,7 +8,7 @@ use super::meaning::{code, is_right};
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::graph::value::{Input, Operand, ValueKind};
 use crate::record::recorder::Recorder;
-use crate::rewrite::Rewrite;
+use crate::record::rewrite::Rewrite;
 use gpupy_core::op::Op;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Scalar};

@@ -61,8 +61,8 @@ impl LentBlock {
     ///
     /// # Errors
     /// - `Invalid`: the context to which it was lent is not current in this thread, so that nothing waits for what is
-    ///   queued there; it is back all the same. Or the array has other elements than when it was lent to be written, and
-    ///   keeps them.
+    ///   queued there; it is back all the same. Or the array has other elements than when it was lent to be written,
+    ///   and keeps them.
     /// - `DeviceLost`: the driver was closed meanwhile, and what was written is lost with it.
     /// - `Busy`: a reader asks; it is not back.
     pub fn give_back(&mut self) -> Result<()> {
@@ -132,8 +132,8 @@ impl Context {
     ///
     /// # Errors
     /// - `Unsupported`: the driver lends nothing so; the array is larger than one block, or has no elements.
-    /// - `Invalid`: another context is current. To be written: the array is not the whole of its base, pinned, or lent to be
-    ///   written already.
+    /// - `Invalid`: another context is current. To be written: the array is not the whole of its base, pinned, or lent
+    ///   to be written already.
     /// - any of an evaluation.
     pub fn lend(&self, array: &Array, kind: LendKind, writes: bool) -> Result<LentBlock> {
         let is_whole = array.is_whole() && array.face().is_none();
