@@ -35,7 +35,8 @@ mod methods;
 mod session;
 mod views;
 
-use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};
+use array::classes::{metaclass, subclass, wrap};
+use array::{lazy_scalar, ndarray, recording};
 use compute::{py_function, scan_sort_matmul, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin, external_arrays};

@@ -5,13 +5,13 @@
 //!
 //! Not here: ufuncs and their promotion (`ufunc.rs`).
 
+use crate::array::classes::wrap::{wrap_array, wrap_recorded};
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::masked_selection;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::wrap::{wrap_array, wrap_recorded};
 use crate::compute::operator::Operator;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::{self, Ufunc};

@@ -5,8 +5,8 @@
 //! Not here: axes and keyword arguments (`python/gpupy/_reduce.py`, `_sorting.py`), products that are made of this
 //! one (`_linear.py`).
 
+use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::NdArray;
-use crate::array::wrap::wrap_array;
 use crate::compute::reduce::{reduction, wide};
 use crate::convert::numpy_arrays;
 use crate::session::context::{holds, ready, supports};

@@ -4,9 +4,9 @@
 //!
 //! Not here: classes that decide the results of ufuncs themselves (`python/gpupy/_subclass.py`).
 
+use crate::array::classes::subclass::{is_plain, is_simple, like_view};
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{UfuncOperand, classify};
-use crate::array::subclass::{is_plain, is_simple, like_view};
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::Ufunc;
 use pyo3::prelude::*;

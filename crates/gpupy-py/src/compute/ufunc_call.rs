@@ -5,11 +5,11 @@
 //!
 //! Not here: dtypes, and the operations that are recorded (`ufunc.rs`).
 
+use crate::array::classes::wrap::{wrap, wrap_recorded};
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::wrap::{wrap, wrap_recorded};
 use crate::compute::operators;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::Ufunc;

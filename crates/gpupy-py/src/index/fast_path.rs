@@ -3,10 +3,10 @@
 //! Owns [`get`] and [`set`], for integers and slices, an index array or a mask. Invariant: they do the same as the
 //! slow path (`basic.rs`, `fancy.rs`, `setitem.rs`); everything else, mistakes too, they leave to it.
 
+use crate::array::classes::subclass::{like_view, view_of};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{UfuncOperand, classify_exact};
-use crate::array::subclass::{like_view, view_of};
 use crate::convert::numpy_arrays;
 use crate::index::basic_key::{BasicKey, SliceRange, integer};
 use crate::index::setitem::plain;

@@ -4,8 +4,8 @@
 //!
 //! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
+use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
-use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
 use crate::index::fancy::refusal;

@@ -5,11 +5,11 @@
 //!
 //! Not here: the meaning of keys (`index`).
 
+use crate::array::classes::subclass::{is_plain, like_view, view_of};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::masked_selection;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
-use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
 use crate::index::row_iterator::RowIterator;
 use crate::index::{basic, fancy, fast_path, setitem};

@@ -4,10 +4,10 @@
 //!
 //! Not here: where views lie (`views`, `array/meta.rs`).
 
+use crate::array::classes::subclass::view_of;
+use crate::array::classes::wrap::{wrap, wrap_of};
 use crate::array::meta;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
-use crate::array::subclass::view_of;
-use crate::array::wrap::{wrap, wrap_of};
 use crate::convert::{array_export, dtypes};
 use crate::index::basic_key::integer;
 use crate::views::reshape;

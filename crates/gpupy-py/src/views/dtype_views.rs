@@ -5,10 +5,10 @@
 //!
 //! Not here: how elements become those of another dtype (`gpupy-engine/src/context/dtype_view.rs`).
 
+use crate::array::classes::subclass::view_of;
 use crate::array::meta::{self, MetaView};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
-use crate::array::subclass::view_of;
 use crate::convert::dtypes;
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::to_py;

@@ -7,6 +7,9 @@
 //!
 //! Not here: the elements of values and the pool (the engine), blocks (the drivers).
 
+#[cfg(feature = "guard")]
+pub mod guard_pages;
+
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use smallvec::{Array, SmallVec};

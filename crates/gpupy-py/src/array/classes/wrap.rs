@@ -5,10 +5,10 @@
 //! Not here: calls that NumPy serves (`fallback`), results inside lists and tuples
 //! (`python/gpupy/_fallback.py`).
 
+use crate::array::classes::subclass::like;
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand};
-use crate::array::subclass::like;
 use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
 use crate::session::context::context;
