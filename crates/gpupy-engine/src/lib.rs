@@ -39,7 +39,7 @@ mod schedule;
 mod thresholds;
 
 pub use array::base::{Array, ArrayOrScalar, WeakArray};
-pub use context::dtype_view::{LastDtypeView, steps as face_steps};
+pub use context::dtype_view::{LastDtypeView, steps as dtype_view_steps};
 pub use context::exports::lent_block::LentBlock;
 pub use context::exports::pin::Pin;
 pub use context::read::{HostArray, Unread};

@@ -35,9 +35,9 @@ gpupy_core::thresholds! {
     // context
     /// A base settles when this times the little reads or writes that it saw is more than its elements: moving
     /// all of them once costs as much then as those writes cost as launches.
-    settled_share: usize = 4 << 10,
+    promoted_share: usize = 4 << 10,
     /// The most elements of a promoted base whose elements are all one number, which has to be stored once in any case.
-    settled_constant: usize = 1 << 20,
+    promoted_constant: usize = 1 << 20,
     /// The most elements that a read copies rather than to share them.
     read_copied: usize = 1 << 10,
     /// Bytes from which a value's host memory is asked for before anything is computed.
@@ -84,9 +84,9 @@ gpupy_core::thresholds! {
     /// they did.
     victims_idle: usize = 8,
     /// Evicted blocks that are remembered for each one on the device.
-    rhythms_remembered: usize = 64,
+    reuses_remembered: usize = 64,
     /// After so many soon returns in a row the long interval before them counts no more.
-    rhythm_forgets: u8 = 4,
+    reuse_forgets: u8 = 4,
 
     /// The most elements of a tile of an external value, and of values computed from it: little enough for many of them
     /// to be in memory, and to be in a cache when they are computed with; a launch takes little time beside it.

@@ -16,7 +16,7 @@ use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
 /// The most vectors of a skinny product.
-const THIN: usize = 4;
+const MOST_VECTORS: usize = 4;
 /// Elements of a strip of columns: some microseconds of work.
 const STRIP: usize = 1 << 16;
 /// Elements of a strip of rows, whose sums are final: less than a microsecond of work.
@@ -76,8 +76,8 @@ impl SkinnyProduct {
 /// Whether a product is skinny, and can be computed here.
 pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
     let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
-    let thin = SkinnyProduct::of(piece);
-    float && thin.vectors <= THIN && thin.terms > 0 && thin.along_terms().is_some()
+    let skinny = SkinnyProduct::of(piece);
+    float && skinny.vectors <= MOST_VECTORS && skinny.terms > 0 && skinny.along_terms().is_some()
 }
 
 /// Evaluates skinny products, which differ only in their addresses, and take `time` nanoseconds each.
@@ -110,17 +110,17 @@ struct Cuts {
 }
 
 impl Cuts {
-    fn of(thin: &SkinnyProduct, size: usize) -> Cuts {
-        let along_terms = thin.along_terms().unwrap_or_default();
+    fn of(skinny: &SkinnyProduct, size: usize) -> Cuts {
+        let along_terms = skinny.along_terms().unwrap_or_default();
         let near = NEAR / size;
         let (rows_each, terms_each) = if along_terms {
-            let terms = thin.terms.min(near);
+            let terms = skinny.terms.min(near);
             ((ROWS / terms).next_multiple_of(4), terms)
         } else {
-            let rows = thin.rows.min(near);
+            let rows = skinny.rows.min(near);
             (rows, (STRIP / rows).clamp(TERMS, PRODUCT_CHUNK))
         };
-        let SkinnyProduct { rows, terms, vectors, .. } = *thin;
+        let SkinnyProduct { rows, terms, vectors, .. } = *skinny;
         Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }
     }
 
@@ -171,7 +171,7 @@ fn run_on<T: Real, const PARTS: usize>(
         while next < items.end {
             let matrix = next / strips;
             let end = items.end.min((matrix + 1) * strips);
-            let thin = SkinnyProduct::of(&piece(matrix));
+            let skinny = SkinnyProduct::of(&piece(matrix));
             // SAFETY: the contract guarantees that accesses name elements that exist; every strip has
             // its own sums, and its own rows of results where terms are not cut.
             unsafe {
@@ -179,13 +179,13 @@ fn run_on<T: Real, const PARTS: usize>(
                     // Consecutive strips are computed as one.
                     let last = cuts.rows_of((end - 1) % strips);
                     let rows = cuts.rows_of(next % strips).start..last.end;
-                    thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
+                    skinny.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
                 } else {
                     for number in next..end {
                         let rows = cuts.rows_of(number % strips / term_strips);
                         let terms = cuts.terms_of(number % term_strips);
                         let sums = to.0.add(number * each);
-                        thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums)?;
+                        skinny.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums)?;
                     }
                 }
             }
@@ -201,10 +201,10 @@ fn run_on<T: Real, const PARTS: usize>(
         for other in others.chunks_exact(each) {
             first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
         }
-        let thin = SkinnyProduct::of(&piece(number / row_strips));
+        let skinny = SkinnyProduct::of(&piece(number / row_strips));
         // SAFETY: accesses name elements that exist, and all threads have finished.
         unsafe {
-            thin.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
+            skinny.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
         }
     }
     Ok(())

@@ -29,7 +29,7 @@ use crate::array::base::Array;
 use crate::blocks::streams::Residents;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
-use crate::eager::door::Door;
+use crate::eager::eager_dispatch::EagerDispatch;
 use crate::eager::eager_evaluator::EagerEvaluator;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
@@ -72,7 +72,7 @@ pub type Opener = fn(&Array) -> Result<Option<Array>>;
 
 pub(crate) struct ContextInner {
     pub settings: Settings,
-    pub door: Door,
+    pub dispatch: EagerDispatch,
     pub driver_fallback: AtomicBool,
     pub waiter: OnceLock<Waiter>,
     pub interrupt: OnceLock<Interrupt>,
@@ -113,16 +113,18 @@ impl Context {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
         let state = Arc::new(Mutex::new(state));
-        let door = match (settings.placement, has_host) {
-            (Placement::Auto, true) => Door::by(EagerEvaluator::by(state.clone(), tracer.clone())),
-            _ => Door::strict(),
+        let dispatch = match (settings.placement, has_host) {
+            (Placement::Auto, true) => {
+                EagerDispatch::by(EagerEvaluator::by(state.clone(), tracer.clone()))
+            }
+            _ => EagerDispatch::strict(),
         };
         let context = Context {
             inner: Arc::new(ContextInner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
                 settings,
-                door,
+                dispatch,
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
                 opener: OnceLock::new(),

@@ -236,7 +236,7 @@ impl Engine {
         let mut stored: SmallVec<[(Array, HostBlock); 4]> = SmallVec::new();
         for step in &planned.stored {
             let step = segment.recorded.steps().get(*step as usize)?;
-            let (array, room) = Array::blank(step.dtype, &step.shape, Origin::AtOnce, 0)?;
+            let (array, room) = Array::blank(step.dtype, &step.shape, Origin::Eager, 0)?;
             stored.push((
                 array,
                 HostBlock { memory: HostMemory::new(room), len: size_of(&step.shape) },

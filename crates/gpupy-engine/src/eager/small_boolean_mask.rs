@@ -30,7 +30,7 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
     let count = count(&chosen);
     let shape: Shape = [count].iter().chain(rest).copied().collect();
-    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
+    let (found, room) = Array::blank(dtype, &shape, Origin::Eager, 0)?;
     let row = size_of(rest) * size;
     // SAFETY: `room` has space for `count` rows and is not shared yet; `write_bytes` initialises it.
     let room = unsafe {

@@ -134,7 +134,7 @@ pub fn place_of_all<'py>(
     array: &Array,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some((context, op)) = places(py, greatest, array.dtype())? else { return Ok(None) };
-    let found = context.place_at_once(op, array);
+    let found = context.place_of_extreme_eagerly(op, array);
     found
         .map(|place| numpy_arrays::numpy_scalar(py, Scalar::new(DType::I64, place as u64)))
         .transpose()

@@ -38,7 +38,7 @@ pub fn of_instances<'py>(
         }
     }
     let py = first.py();
-    let made = match (ufunc.at_once(&operands), op) {
+    let made = match (ufunc.apply_eagerly(&operands), op) {
         (Some(made), _) => Some(made),
         (None, Some(op)) => ufunc.record_operator(py, op, &operands, None)?,
         (None, None) => ufunc.record(py, &operands, None)?,

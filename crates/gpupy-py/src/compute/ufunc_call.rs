@@ -179,7 +179,7 @@ impl Ufunc {
                 },
             }
         }
-        if let Some(array) = self.at_once(&operands) {
+        if let Some(array) = self.apply_eagerly(&operands) {
             return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
         }
         if operands.iter().all(|operand| operand.as_array().is_none())

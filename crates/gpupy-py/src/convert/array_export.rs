@@ -77,7 +77,7 @@ enum MemoryOwner {
 
 /// Evaluated memory, described as NumPy and the buffer protocol want it.
 pub struct Exported {
-    keeper: MemoryOwner,
+    owner: MemoryOwner,
     first: *mut u8,
     dtype: DType,
     shape: SmallVec<[isize; 4]>,
@@ -109,7 +109,7 @@ impl Exported {
         let (first, dtype) = (host.as_ptr().cast_mut(), host.dtype());
         let [shape, strides] = layout(dtype, host.shape(), host.strides());
         Ok(Exported {
-            keeper: MemoryOwner::Read(host),
+            owner: MemoryOwner::Read(host),
             first,
             dtype,
             shape,
@@ -122,13 +122,13 @@ impl Exported {
     pub fn pinned(pin: Pin, writable: bool) -> Exported {
         let (first, dtype) = (pin.as_ptr(), pin.dtype());
         let [shape, strides] = layout(dtype, pin.shape(), pin.strides());
-        Exported { keeper: MemoryOwner::Pinned(pin), first, dtype, shape, strides, writable }
+        Exported { owner: MemoryOwner::Pinned(pin), first, dtype, shape, strides, writable }
     }
 
     /// The elements as an ndarray.
     fn into_numpy(mut self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let dtype = dtypes::to_numpy(py, self.dtype)?;
-        let memory = Bound::new(py, BaseObject { _lent: self.keeper })?;
+        let memory = Bound::new(py, BaseObject { _lent: self.owner })?;
         let flags = if self.writable { NPY_ARRAY_WRITEABLE } else { 0 };
         // SAFETY: shape and strides have as many numbers as axes, and reach from `first` only elements of
         // the dtype, in memory that `memory` keeps alive. Both calls take over a reference, to the dtype and to

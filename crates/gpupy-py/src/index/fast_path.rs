@@ -48,7 +48,7 @@ pub fn get<'py>(
         let (this, key) = (slf.get().read(py), key.get().read(py));
         let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(None) };
         let picked = match context::open() {
-            Some((context, _)) if key.ndim() > 0 => context.picked_at_once(array, key),
+            Some((context, _)) if key.ndim() > 0 => context.take_rows_eagerly(array, key),
             _ => None,
         };
         return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
@@ -58,7 +58,7 @@ pub fn get<'py>(
         let (Some(array), Some((context, _))) = (this.as_lazy(), context::open()) else {
             return Ok(None);
         };
-        let picked = context.picked_at_once(array, &index);
+        let picked = context.take_rows_eagerly(array, &index);
         return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
     }
     part(slf, key)

@@ -63,7 +63,7 @@ impl NdArray {
                 }
                 return view_of(slf, selected.view, true);
             }
-            if let Some(picked) = fancy::pick(&array, key)? {
+            if let Some(picked) = fancy::fancy_index(&array, key)? {
                 return like_view(slf, NdArray::lazy(picked));
             }
         }

@@ -40,7 +40,7 @@ impl NdArray {
     }
 
     /// An ndarray of this shape and dtype without elements, for NumPy to word a mistake on.
-    fn _hollow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn _meta_array<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
             ArrayElements::Lazy(array) => meta::meta_array(slf.py(), array.shape(), array.dtype()),
             ArrayElements::Numpy(array) => Ok(array),

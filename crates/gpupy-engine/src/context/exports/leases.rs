@@ -35,8 +35,8 @@ impl Leases {
     fn value(&mut self, array: &Array) -> Option<Value> {
         let (dtype, start) = (array.dtype(), usize::try_from(array.base_offset()).ok()?);
         // As a face, every other number than 0 is true.
-        let is_there =
-            array.face().is_none() || dtype != DType::Bool && start.is_multiple_of(dtype.size());
+        let is_there = array.dtype_view().is_none()
+            || dtype != DType::Bool && start.is_multiple_of(dtype.size());
         let mut current = array.owner_current();
         let own = current.own_mut().filter(|own| is_there && own.is_pinned())?;
         let pinned = own.pin(false).ok()?;
@@ -146,7 +146,7 @@ impl Context {
         {
             let source = source_of(dest, ArrayOrScalar::Array(&made))?;
             drop((made, leases));
-            let new = self.inner.door.recorder().written(old, dest, source);
+            let new = self.inner.dispatch.recorder().written(old, dest, source);
             self.take_over(dest, new)?;
             return Ok(Some(dest.clone()));
         }

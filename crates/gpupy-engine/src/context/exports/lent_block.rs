@@ -136,7 +136,7 @@ impl Context {
     ///   to be written already.
     /// - any of an evaluation.
     pub fn lend(&self, array: &Array, kind: LendKind, writes: bool) -> Result<LentBlock> {
-        let is_whole = array.is_whole() && array.face().is_none();
+        let is_whole = array.is_whole() && array.dtype_view().is_none();
         if writes && array.is_pinned() {
             return Err(refused(
                 ErrorKind::Invalid,

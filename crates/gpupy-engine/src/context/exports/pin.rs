@@ -119,7 +119,7 @@ impl Array {
     /// - `for_life`: the base stays pinned when the export is gone.
     pub fn pin_now(&self, for_life: bool) -> Option<Pin> {
         let mut current = self.owner_current();
-        host_moves::settled(&mut current);
+        host_moves::promoted(&mut current);
         let pinned = current.own_mut()?.pin(for_life).ok()?;
         drop(current);
         Some(Pin::of(self, pinned))
@@ -158,7 +158,7 @@ impl Context {
         let whole = View::contiguous(outside.shape());
         let copied = self
             .inner
-            .door
+            .dispatch
             .recorder()
             .taken_in(&Array::with_view(outside.clone(), whole))?
             .value()?;

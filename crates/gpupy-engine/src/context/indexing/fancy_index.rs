@@ -1,9 +1,9 @@
 //! Fancy (advanced) indexing: the elements that index arrays name, axis by axis.
 //!
-//! Owns [`Context::pick`]. Index arrays become one int32 expression, the positions in the base, which a kernel reads
-//! like any other operand, and gathers from the base (`gather_recording.rs`). Invariant: an index outside its axis is
-//! an error of the call that picks, and no gather ever reads outside its base. Where `bounds` proves all indices
-//! inside, nothing is computed for the check.
+//! Owns [`Context::fancy_index`]. Index arrays become one int32 expression, the positions in the base, which a kernel
+//! reads like any other operand, and gathers from the base (`gather_recording.rs`). Invariant: an index outside its
+//! axis is an error of the call that picks, and no gather ever reads outside its base. Where `bounds` proves all
+//! indices inside, nothing is computed for the check.
 //!
 //! Not here: keys as NumPy reads them (the front end), few elements (`eager/small_fancy_index.rs`).
 
@@ -30,7 +30,7 @@ impl Context {
     /// - `Index`: an index outside its axis, where that is refused.
     /// - `Unsupported`: the base, or an axis, has more elements than an int32 counts.
     /// - any error of an evaluation that looked for indices outside.
-    pub fn pick(
+    pub fn fancy_index(
         &self,
         array: &Array,
         indices: &[Option<&Array>],
@@ -45,12 +45,12 @@ impl Context {
             return Ok(found);
         }
         let positions = self.picked_positions(array, indices, at, outside)?;
-        self.recorded_of(array, |array| self.inner.door.recorder().gather(array, &positions))
+        self.recorded_of(array, |array| self.inner.dispatch.recorder().gather(array, &positions))
     }
 
-    /// Like `pick`, for few elements in host memory; waits for no lock. `None` for others, and where `pick` has to say
-    /// what does not fit.
-    pub fn pick_at_once(
+    /// Like `fancy_index`, for few elements in host memory; waits for no lock. `None` for others, and where
+    /// `fancy_index` has to say what does not fit.
+    pub fn fancy_index_eagerly(
         &self,
         array: &Array,
         indices: &[Option<&Array>],
@@ -68,7 +68,7 @@ impl Context {
         laid: (usize, &[usize]),
         outside: Outside,
     ) -> Option<Array> {
-        self.inner.door.picked_along(array, indices, laid, outside)
+        self.inner.dispatch.picked_along(array, indices, laid, outside)
     }
 
     /// The extents of the result of index arrays.
@@ -252,7 +252,7 @@ impl Context {
     }
 
     fn two(&self, op: Op, a: &Array, b: ArrayOrScalar<'_>) -> Result<Array> {
-        self.inner.door.convert(op, DType::Bool, &[ArrayOrScalar::Array(a), b])
+        self.inner.dispatch.convert(op, DType::Bool, &[ArrayOrScalar::Array(a), b])
     }
 }
 

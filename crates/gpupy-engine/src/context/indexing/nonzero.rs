@@ -45,7 +45,7 @@ impl Context {
         if count == 0 {
             return Array::where_true(&[]);
         }
-        let expressions = &self.inner.door.recorder().expressions;
+        let expressions = &self.inner.dispatch.recorder().expressions;
         let (op, shape) = (NodeOp::WhereTrue, smallvec![count]);
         let positions = Value::expr(expressions, DType::I32, shape, op, smallvec![operand]);
         let bounds = Bounds::Whole { low: 0, high: i128::from(size) - 1 };

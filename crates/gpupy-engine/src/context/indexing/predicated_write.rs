@@ -38,7 +38,7 @@ impl Context {
     ) -> Result<bool> {
         let count = positions.size();
         let fits = array.is_whole()
-            && array.face().is_none()
+            && array.dtype_view().is_none()
             && !array.is_pinned()
             && source.is_whole()
             && source.shape() == [count]
@@ -50,7 +50,7 @@ impl Context {
         let written = self.written_where(array, mask, positions, source)?;
         let Some(written) = written else { return Ok(false) };
         if !source.shares_base(array) {
-            let picked = self.inner.door.recorder().gather(array, positions)?.value()?;
+            let picked = self.inner.dispatch.recorder().gather(array, positions)?.value()?;
             if let Some(value) = source.current().value_mut()? {
                 *value = picked;
             }
@@ -73,7 +73,7 @@ impl Context {
         }
         let count = positions.size();
         let mut everywhere = UnmaskedRecording {
-            recorder: self.inner.door.recorder(),
+            recorder: self.inner.dispatch.recorder(),
             positions: positions.value()?.id(),
             shape: old.shape().into(),
             known: FxHashMap::default(),

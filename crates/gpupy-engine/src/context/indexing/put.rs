@@ -17,11 +17,11 @@ use gpupy_core::shape::{Shape, size_of};
 use smallvec::smallvec;
 
 impl Context {
-    /// Writes into the elements that index arrays name (see [`Context::pick`]), with broadcasting. Of
+    /// Writes into the elements that index arrays name (see [`Context::fancy_index`]), with broadcasting. Of
     /// several points that name one element, the last in C order counts.
     ///
     /// # Errors
-    /// - those of [`Context::pick`] and [`Context::assign`]. The destination is unchanged then.
+    /// - those of [`Context::fancy_index`] and [`Context::assign`]. The destination is unchanged then.
     pub fn put(
         &self,
         array: &Array,
@@ -50,12 +50,16 @@ impl Context {
             let mut current = array.current();
             let Some(value) = current.value_mut()? else { continue };
             let (old, operands) = (value.clone(), (positions.clone(), source.clone()));
-            *value =
-                self.inner.door.recorder().scattered(old, &target.shape, operands.0, operands.1);
+            *value = self.inner.dispatch.recorder().scattered(
+                old,
+                &target.shape,
+                operands.0,
+                operands.1,
+            );
             let written = value.clone();
             current.version += 1;
-            if let Some(face) = array.face()
-                && !face.pass_on(&mut current)?
+            if let Some(dtype_view) = array.dtype_view()
+                && !dtype_view.pass_on(&mut current)?
             {
                 continue;
             }

@@ -173,7 +173,7 @@ impl Partition {
     pub fn cut(&mut self, device: &mut OpenDevice, form: Form) -> Result<Possible<()>> {
         self.look_up();
         for node in self.walk.operands_first() {
-            if let Err(needs) = self.settle(device, node)? {
+            if let Err(needs) = self.make_fit(device, node)? {
                 return Ok(Err(needs));
             }
         }
@@ -273,7 +273,7 @@ impl Partition {
     }
 
     /// Finds the needs of the piece below a node, and makes it fit.
-    fn settle(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
+    fn make_fit(&mut self, device: &mut OpenDevice, node: u32) -> Result<Possible<()>> {
         self.add_up(device, node);
         let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else {
             return Ok(Ok(()));

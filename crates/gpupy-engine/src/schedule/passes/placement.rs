@@ -48,7 +48,7 @@ impl<'o> ValuePlacement<'o> {
         let (homes, failed) = Default::default();
         let mut homes = ValuePlacement { order, homes, failed };
         for (value, rank) in sides {
-            homes.settle(devices, *value, *rank);
+            homes.place(devices, *value, *rank);
         }
         homes
     }
@@ -80,14 +80,14 @@ impl ValuePlacement<'_> {
             !failed.contains(next) && device.is_some_and(|device| device.does(value))
         });
         match next {
-            Some(next) => self.settle(devices, value.id(), next),
+            Some(next) => self.place(devices, value.id(), next),
             None => return false,
         }
         true
     }
 
     /// Makes a rank the home of a value.
-    fn settle(&mut self, devices: &mut [Option<OpenDevice>], value: ValueId, home: usize) {
+    fn place(&mut self, devices: &mut [Option<OpenDevice>], value: ValueId, home: usize) {
         self.homes.insert(value, home);
         for (rank, position) in self.order.devices.iter().enumerate() {
             let Some(Some(device)) = devices.get_mut(*position) else { continue };

@@ -1,8 +1,8 @@
 //! The door: the one place that decides whether an operation is eager or recorded.
 //!
-//! Owns [`Door`], through which all operations go. It asks the policy (`policy.rs`) once for each operation. A scalar
-//! operation is computed, or is to be recorded ([`Later`]). An operation of several steps gets a [`Recorder`] that
-//! computes each step, or records all. Invariant: a result has the same bits either way.
+//! Owns [`EagerDispatch`], through which all operations go. It asks the policy (`policy.rs`) once for each operation. A
+//! scalar operation is computed, or is to be recorded ([`Later`]). An operation of several steps gets a [`Recorder`]
+//! that computes each step, or records all. Invariant: a result has the same bits either way.
 //!
 //! Not here: pinned operands, evaluation when much is pending (`context/`).
 
@@ -23,7 +23,7 @@ use gpupy_core::{DType, Error, Scalar};
 use std::sync::Arc;
 
 /// The entry of all operations: eager or recorded.
-pub(crate) struct Door {
+pub(crate) struct EagerDispatch {
     later: Recorder,
     /// `None` where all work is the chosen driver's.
     now: Option<EagerHost>,
@@ -31,7 +31,7 @@ pub(crate) struct Door {
 
 /// The evaluator of little work.
 struct EagerHost {
-    at_once: EagerEvaluator,
+    evaluator: EagerEvaluator,
     /// Computes the steps of larger operations.
     recorder: Recorder,
 }
@@ -43,17 +43,17 @@ pub(crate) struct Later<'a> {
     pub lacks: bool,
 }
 
-impl Door {
+impl EagerDispatch {
     /// A door behind which all work is recorded.
-    pub fn strict() -> Door {
-        Door { later: Recorder::default(), now: None }
+    pub fn strict() -> EagerDispatch {
+        EagerDispatch { later: Recorder::default(), now: None }
     }
 
     /// A door behind which little work is computed.
-    pub fn by(at_once: EagerEvaluator) -> Door {
+    pub fn by(evaluator: EagerEvaluator) -> EagerDispatch {
         let later = Recorder::default();
-        let recorder = later.computing(Box::new(at_once.clone()));
-        Door { later, now: Some(EagerHost { at_once, recorder }) }
+        let recorder = later.computing(Box::new(evaluator.clone()));
+        EagerDispatch { later, now: Some(EagerHost { evaluator, recorder }) }
     }
 
     /// Whether little work is computed now at all.
@@ -100,7 +100,7 @@ impl Door {
             && let Some(shape) = policy::little(args)
         {
             if op != Op::Pow {
-                if let Some(array) = now.at_once.apply(op, to, args, &shape) {
+                if let Some(array) = now.evaluator.apply(op, to, args, &shape) {
                     return Ok(array);
                 }
                 later.lacks = true;
@@ -129,37 +129,37 @@ impl Door {
         args: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
         let now = self.now.as_ref()?;
-        now.at_once.call(function, args, &policy::little(args)?)
+        now.evaluator.call(function, args, &policy::little(args)?)
     }
 
     /// Puts the results of a scalar operation where an array shows elements of a base that has its own;
     /// `None`, with nothing done, where they are not computed now, or not of its dtype and shape.
     pub fn update(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> Option<()> {
-        let at_once = &self.now.as_ref()?.at_once;
+        let evaluator = &self.now.as_ref()?.evaluator;
         if op == Op::Pow || !matches!(dest.current_to_write()?.held(), Contents::Own(_)) {
             return None;
         }
-        at_once.update(op, args, &policy::little(args)?, dest)
+        evaluator.update(op, args, &policy::little(args)?, dest)
     }
 
     /// The reduction of all elements to one, where that is one launch; `None` where it takes several steps.
     pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
-        let at_once = &self.now.as_ref()?.at_once;
+        let evaluator = &self.now.as_ref()?.evaluator;
         if !WorkSize::Elements(array.size()).is_little() || !op.reduces(array.dtype()) {
             return None;
         }
-        at_once.whole(op, array)
+        evaluator.whole(op, array)
     }
 
     /// The product of two vectors, real ones of one dtype; `None` where it is not computed now.
     pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
-        let at_once = &self.now.as_ref()?.at_once;
+        let evaluator = &self.now.as_ref()?.evaluator;
         let ([n], dtype) = (left.shape(), left.dtype()) else { return None };
         let alike = right.shape() == [*n] && right.dtype() == dtype && !dtype.is_complex();
         if !alike || !WorkSize::Products(*n).is_little() {
             return None;
         }
-        at_once.dot(left, right)
+        evaluator.dot(left, right)
     }
 
     /// The places of extremes along an axis; `None` where they are not found now.
@@ -199,8 +199,8 @@ impl Door {
         }
     }
 
-    /// The elements that index arrays name, as an array of this shape (`Context::pick`); `None` where they are not
-    /// found now, or an index is refused.
+    /// The elements that index arrays name, as an array of this shape (`Context::fancy_index`); `None` where they are
+    /// not found now, or an index is refused.
     pub fn picked_along(
         &self,
         array: &Array,
@@ -273,7 +273,7 @@ impl Door {
 
     /// The results of a segment for the bases of these arrays; `None` where it was not planned, or cannot be done now.
     pub fn segment(&self, segment: &Segment, given: &[&Array]) -> Option<Vec<Array>> {
-        self.now.as_ref()?.at_once.segment(segment, given)
+        self.now.as_ref()?.evaluator.segment(segment, given)
     }
 
     /// Whether so many elements are moved now.
