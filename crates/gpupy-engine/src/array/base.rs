@@ -86,28 +86,28 @@ pub(crate) fn share_large() {
 
 /// A dtype view: the elements of a base that has none of its own, but shows another base's.
 pub(crate) trait DtypeView: Send + Sync {
-    /// Gives the face's base the elements that the whole has now.
+    /// Gives the dtype view's base the elements that the whole has now.
     fn follow(&self, dtype: DType, current: &mut Current);
 
     /// Like `follow`, but gives `None` where another thread has locked the whole.
     fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()>;
 
-    /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which undoes
-    /// the write.
+    /// Gives the whole the elements that were written to the dtype view's base; false where the whole is pinned, which
+    /// undoes the write.
     ///
     /// # Errors
     /// - `Disposed`: either has none any more. `OutOfMemory`: there is no room for them. What was written
-    ///   to the face is undone then.
+    ///   to the dtype view is undone then.
     fn pass_on(&self, current: &mut Current) -> Result<bool>;
 
-    /// The view of the whole and the source that together do the same as writing `source` to a view of the face; `None`
-    /// where the face's own elements have to be written.
+    /// The view of the whole and the source that together do the same as writing `source` to a view of the dtype view;
+    /// `None` where the dtype view's own elements have to be written.
     ///
     /// # Errors
     /// - `Disposed`: there are no elements any more. `Shape`: the source does not fit.
     fn through(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<Option<(Array, Array)>>;
 
-    /// The array whose elements the face shows.
+    /// The array whose elements the dtype view shows.
     fn whole(&self) -> &Array;
 }
 
@@ -311,7 +311,7 @@ impl Array {
         Arc::ptr_eq(&self.base, &other.base)
     }
 
-    /// True when writing one may change the other: they view the same base, or faces of it.
+    /// True when writing one may change the other: they view the same base, or dtype views of it.
     pub fn aliases(&self, other: &Array) -> bool {
         Arc::ptr_eq(self.owner(), other.owner())
     }

@@ -1,14 +1,15 @@
 //! Dtype views (reinterpreting views, bitcasts): bases whose elements are those of another base under another dtype,
-//! such as the parts of complex numbers, or bits as integers. Short: *faces*.
+//! such as the parts of complex numbers, or bits as integers.
 //!
 //! Owns [`Context::dtype_view`] and [`LastDtypeView`]. Elements of another size are made in steps; each step halves
 //! them, pairs them, or keeps their size. A part of a complex array is every second element of its halves. The elements
-//! of a face are recorded from those of the whole when they are asked for after the whole was written; a write to a
-//! face is a write to the whole. Bools viewed as integers become a face of their bytes, as a byte has more values than
-//! a bool. Invariants: both show the same bits after any write to either; a face's lock is taken before the whole's,
-//! never after it; nothing is evaluated under them.
+//! of a dtype view are recorded from those of the whole when they are asked for after the whole was written; a write to
+//! a dtype view is a write to the whole. Bools viewed as integers become a dtype view of their bytes, as a byte has
+//! more values than a bool. Invariants: both show the same bits after any write to either; a dtype view's lock is taken
+//! before the whole's, never after it; nothing is evaluated under them.
 //!
-//! Not here: what a base asks of its face (`array/base.rs`), which of NumPy's views are faces (the front end).
+//! Not here: what a base asks of its dtype view (`array/base.rs`), which of NumPy's views are dtype views (the front
+//! end).
 
 use super::Context;
 use crate::array::base::{Array, ArrayOrScalar, DtypeView, WeakArray};
@@ -30,11 +31,11 @@ struct ReinterpretedElements {
     /// The elements that it shows: some that follow each other in their base.
     whole: Array,
     context: Context,
-    /// How often the whole's base was written when the face's elements were made.
+    /// How often the whole's base was written when the dtype view's elements were made.
     seen: AtomicU64,
 }
 
-/// An array's most recent face, held weakly: so two reads of `z.real` are one operand of a kernel.
+/// An array's most recent dtype view, held weakly: so two reads of `z.real` are one operand of a kernel.
 #[derive(Default)]
 pub struct LastDtypeView(Mutex<Option<WeakArray>>);
 
@@ -106,7 +107,7 @@ impl Context {
         let view = View::contiguous(&[count]);
         let mut shown = array.seen_as(View { offset: start as isize, ..view });
         if shown.dtype() == DType::Bool && dtype != DType::Bool {
-            // Integers say more than bools: these are their face, not the other way round. A base without
+            // Integers say more than bools: these are their dtype view, not the other way round. A base without
             // elements has no use for either.
             let _ = self.let_bools_show_bytes(&shown);
             let bytes = shown
@@ -120,7 +121,7 @@ impl Context {
         shown
     }
 
-    /// Makes a base of bools, that is none yet, the face of one of bytes.
+    /// Makes a base of bools, that is none yet, the dtype view of one of bytes.
     fn let_bools_show_bytes(&self, bools: &Array) -> Result<()> {
         bools.become_dtype_view(|current| {
             if let Some(mut own) = current.take_pinned() {
@@ -291,7 +292,7 @@ impl DtypeView for ReinterpretedElements {
     fn pass_on(&self, current: &mut Current) -> Result<bool> {
         let passed = self.pass(current);
         if !matches!(passed, Ok(true)) {
-            // The face shows what the whole has, once it is looked at again.
+            // The dtype view shows what the whole has, once it is looked at again.
             self.seen.store(NEVER, Ordering::Relaxed);
         }
         passed

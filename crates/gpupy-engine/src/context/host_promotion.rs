@@ -19,7 +19,7 @@ use gpupy_core::Result;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
-/// Whether a value has seen enough little writes to settle.
+/// Whether a value has seen enough little writes to be promoted to host memory.
 fn is_often_written(value: &Value) -> bool {
     let share = match value.0.kind {
         ValueKind::Constant(_) => T.promoted_constant,

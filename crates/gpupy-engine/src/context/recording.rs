@@ -85,13 +85,13 @@ impl Context {
         })
     }
 
-    /// The product of two vectors of one real dtype that is computed at once. `None` as of `apply_eagerly`, and
+    /// The product of two vectors of one real dtype that is computed eagerly. `None` as of `apply_eagerly`, and
     /// where the vectors are none, or differ.
     pub fn dot_eagerly(&self, left: &Array, right: &Array) -> Option<Scalar> {
         self.inner.dispatch.dot(left, right)
     }
 
-    /// Puts the result of a scalar operation, computed at once, where an array shows elements of its base's own; false,
+    /// Puts the result of a scalar operation, computed eagerly, where an array shows elements of its base's own; false,
     /// with nothing done, for others.
     pub fn update_eagerly(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> bool {
         self.inner.dispatch.update(op, args, dest).is_some()
@@ -161,7 +161,7 @@ impl Context {
         })
     }
 
-    /// The result of a function without loops, which has one, computed at once. `None` where its operands are not few
+    /// The result of a function without loops, which has one, computed eagerly. `None` where its operands are not few
     /// elements in host memory, or do not broadcast.
     pub fn call_eagerly(
         &self,
@@ -264,7 +264,7 @@ impl Context {
     }
 
     /// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, where the first NaN
-    /// wins, found at once; `None` where these are not few elements in host memory.
+    /// wins, found eagerly; `None` where these are not few elements in host memory.
     pub fn place_of_extreme_eagerly(&self, op: Op, array: &Array) -> Option<usize> {
         self.inner.dispatch.place(op, array)
     }
@@ -447,7 +447,7 @@ impl Context {
             && !dtype_view.pass_on(&mut current)?
         {
             drop(current);
-            // The face has its old elements again, and its whole is written in the next turn.
+            // The dtype view has its old elements again, and its whole is written in the next turn.
             let written = Array::with_view(value, dest.layout().clone());
             return written.operand(dest.shape()).map(PutOutcome::Pinned);
         }

@@ -1,4 +1,4 @@
-//! The door: the one place that decides whether an operation is eager or recorded.
+//! Eager dispatch: the one place that decides whether an operation is eager or recorded.
 //!
 //! Owns [`EagerDispatch`], through which all operations go. It asks the policy (`policy.rs`) once for each operation. A
 //! scalar operation is computed, or is to be recorded ([`Later`]). An operation of several steps gets a [`Recorder`]
@@ -36,7 +36,7 @@ struct EagerHost {
     recorder: Recorder,
 }
 
-/// The recorder of an operation that was not computed at once.
+/// The recorder of an operation that was not eager.
 pub(crate) struct Later<'a> {
     pub recorder: &'a Recorder,
     /// It is little work, but an operand is not in host memory, or not just now.
@@ -44,12 +44,12 @@ pub(crate) struct Later<'a> {
 }
 
 impl EagerDispatch {
-    /// A door behind which all work is recorded.
+    /// A dispatch that records all work.
     pub fn strict() -> EagerDispatch {
         EagerDispatch { later: Recorder::default(), now: None }
     }
 
-    /// A door behind which little work is computed.
+    /// A dispatch that computes little work.
     pub fn by(evaluator: EagerEvaluator) -> EagerDispatch {
         let later = Recorder::default();
         let recorder = later.computing(Box::new(evaluator.clone()));

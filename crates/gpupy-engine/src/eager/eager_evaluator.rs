@@ -1,8 +1,8 @@
 //! Eager evaluation: small work as one launch of the host driver, on the caller's thread.
 //!
-//! Owns [`EagerEvaluator`], which the door (`eager_dispatch.rs`) calls for work that the policy accepts. Results are
-//! elements in host memory. Invariants: the bits are those of the recorded operation; an operation that cannot be done
-//! here and now is not begun, and nothing is lost; no device is opened; no thread waits for the engine.
+//! Owns [`EagerEvaluator`], which the dispatch (`eager_dispatch.rs`) calls for work that the policy accepts. Results
+//! are elements in host memory. Invariants: the bits are those of the recorded operation; an operation that cannot be
+//! done here and now is not begun, and nothing is lost; no device is opened; no thread waits for the engine.
 //!
 //! Not here: which work is eager (`policy.rs`), one launch of an operation (`eager_launch.rs`), moves of elements
 //! (`host_moves.rs`).
@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 /// Chunks of a reduction whose results lie on the stack.
 const FEW_CHUNKS: usize = 16;
 
-/// Computes operations at once where it can.
+/// Computes operations eagerly where it can.
 #[derive(Clone)]
 pub(crate) struct EagerEvaluator {
     /// The engine.

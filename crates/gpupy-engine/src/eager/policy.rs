@@ -1,4 +1,4 @@
-//! The eager policy: when work is computed now. The door (`eager_dispatch.rs`) asks once for each operation.
+//! The eager policy: when work is computed now. The dispatch (`eager_dispatch.rs`) asks once for each operation.
 //!
 //! An operation is computed now where all of this holds:
 //!

@@ -11,9 +11,9 @@ use std::cell::RefCell;
 
 /// Sizes from here on are eight to a power of two; those below are multiples of 16.
 const COARSE_FROM: usize = 1 << 10;
-/// How many shelves a thread has: one for each size (`host_buffer.rs`).
+/// How many free lists a thread has: one for each size (`host_buffer.rs`).
 const FREE_LISTS: usize = place(LARGEST) + 1;
-/// How many pieces a shelf has room for.
+/// How many pieces a free list has room for.
 const DEEP: usize = 4;
 /// Bytes of the largest piece.
 const LARGEST: usize = 16 << 10;
@@ -79,7 +79,7 @@ pub(crate) fn clear() {
     let _ = kept;
 }
 
-/// The shelf of a size.
+/// The free list of a size.
 const fn place(capacity: usize) -> usize {
     if capacity < COARSE_FROM {
         return capacity / 16;

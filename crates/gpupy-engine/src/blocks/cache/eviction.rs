@@ -93,7 +93,7 @@ impl BlockCache {
         victims.first(*clock, is_free).cloned()
     }
 
-    /// Notes a change of a block's rhythm.
+    /// Notes a change of a block's reuse interval.
     pub(super) fn moved(&mut self, before: ReuseInterval, after: ReuseInterval) {
         if let Some(victims) = &mut self.victims
             && !victims.used(before, after)
@@ -119,7 +119,7 @@ impl BlockCache {
         Ok(self.blocks.is_empty())
     }
 
-    /// Keeps the rhythm of a block that is evicted, for when it comes back.
+    /// Keeps the reuse interval of a block that is evicted, for when it comes back.
     fn remember(&mut self, key: &BlockKey, reuse: ReuseInterval) {
         if self.evicted.len() > T.reuses_remembered * (self.blocks.len() + T.reuses_remembered) {
             self.evicted.clear();
@@ -127,7 +127,7 @@ impl BlockCache {
         self.evicted.entry(key.0).or_default().insert(key.1.clone(), reuse);
     }
 
-    /// The rhythm of a block that comes to the device.
+    /// The reuse interval of a block that comes to the device.
     pub(super) fn reuse(&mut self, key: &BlockKey) -> ReuseInterval {
         self.clock += 1;
         let near = self.blocks.len() as u64;

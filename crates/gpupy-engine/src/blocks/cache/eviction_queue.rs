@@ -39,7 +39,7 @@ impl<K> EvictionQueue<K> {
         };
     }
 
-    /// Takes out the block of this rhythm, and gives its name.
+    /// Takes out the block of this reuse interval, and gives its name.
     pub fn remove(&mut self, reuse: ReuseInterval) -> Option<K> {
         let place = reuse.expected().map(|time| (time, Reverse(reuse.last())));
         let expected = place.and_then(|place| self.expected.remove(&place));

@@ -82,7 +82,7 @@ pub(crate) struct BlockCache {
     parts: FxHashMap<ValueId, SmallVec<[BlockPart; 1]>>,
     /// The order in which blocks go, while blocks are evicted.
     victims: Option<EvictionQueue<BlockKey>>,
-    /// The rhythms of blocks of living values that were evicted.
+    /// The reuse intervals of blocks of living values that were evicted.
     evicted: FxHashMap<ValueId, FxHashMap<BlockPart, ReuseInterval>>,
     /// Uses of blocks so far.
     clock: u64,

@@ -30,11 +30,11 @@ type LeasedArgs<'a> = SmallVec<[ArrayOrScalar<'a>; 3]>;
 struct Leases(SmallVec<[Value; 3]>);
 
 impl Leases {
-    /// The elements of a pinned base, or of a face of one; `None` where it is not pinned, or memory does not
+    /// The elements of a pinned base, or of a dtype view of one; `None` where it is not pinned, or memory does not
     /// show the elements as they are.
     fn value(&mut self, array: &Array) -> Option<Value> {
         let (dtype, start) = (array.dtype(), usize::try_from(array.base_offset()).ok()?);
-        // As a face, every other number than 0 is true.
+        // As a dtype view, every other number than 0 is true.
         let is_there = array.dtype_view().is_none()
             || dtype != DType::Bool && start.is_multiple_of(dtype.size());
         let mut current = array.owner_current();
@@ -196,7 +196,7 @@ impl Context {
         })
     }
 
-    /// Evaluates the value that a pinned base, or a face of one, has after a write into a view, if may be in the
+    /// Evaluates the value that a pinned base, or a dtype view of one, has after a write into a view, if may be in the
     /// place of what was there.
     fn take_over(&self, dest: &Array, new: Value) -> Result<()> {
         self.while_others_run(|| self.bring(&new))?;
@@ -250,7 +250,7 @@ impl Context {
     }
 }
 
-/// What a function makes of the bytes of a base, or face, that has its own elements; `None` where it has not.
+/// What a function makes of the bytes of a base, or dtype view, that has its own elements; `None` where it has not.
 pub(crate) fn of_own_bytes<R>(dest: &Array, write: impl FnOnce(&mut [u8]) -> R) -> Option<R> {
     let start = usize::try_from(dest.base_offset()).ok()?;
     let mut current = dest.owner_current();

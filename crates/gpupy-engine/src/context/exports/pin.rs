@@ -1,7 +1,7 @@
 //! Pins: exports of a base's memory to other code, which may read and write there at any time.
 //!
 //! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the base, of its views and
-//! faces is a pointer into that buffer; gpupy's own writes go straight there. An operation that reads the base is
+//! dtype views is a pointer into that buffer; gpupy's own writes go straight there. An operation that reads the base is
 //! computed before it returns, or reads a copy; expressions that were recorded before keep the elements of that time. A
 //! base stays pinned until its last export is gone, or for its life if an address was given out as a number.
 //! Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
