@@ -43,7 +43,7 @@ pub fn text(program: &Program) {
 /// A program that verifies becomes a shader, where the language has all of it, and is evaluated.
 pub fn stages(program: &Program) {
     let numbers = Numbers::of(program);
-    if is_spelled(program) {
+    if is_emitted(program) {
         numbers.shader(program);
     }
     // The number of a loop's rounds may be anything.
@@ -53,7 +53,7 @@ pub fn stages(program: &Program) {
 }
 
 /// Whether shaders support every operation of the program, as a driver must know.
-fn is_spelled(program: &Program) -> bool {
+fn is_emitted(program: &Program) -> bool {
     const DTYPES: [DType; 4] = [DType::Bool, DType::I32, DType::U32, DType::F32];
     let drawn = matches!(program.form, Form::Map | Form::Reduce { .. })
         && program.reductions().count() <= 1;
@@ -65,9 +65,9 @@ fn is_spelled(program: &Program) -> bool {
                 (Op::Reduce, Form::Reduce { op }) => supports(op, inst.dtype, inst.dtype),
                 _ => true,
             };
-            let spelled =
+            let emitted =
                 inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
-            combined && spelled && DTYPES.contains(&inst.dtype) && DTYPES.contains(&from)
+            combined && emitted && DTYPES.contains(&inst.dtype) && DTYPES.contains(&from)
         })
         && [&program.operands, &program.params, &program.dests]
             .iter()

@@ -435,7 +435,7 @@ impl<'a> ModelBasedUser<'a> {
         if picked.size() > 2000 {
             return Ok(());
         }
-        let array = self.context.pick(&array, &indices, axis, outside).map_err(failure)?;
+        let array = self.context.fancy_index(&array, &indices, axis, outside).map_err(failure)?;
         self.add(array, picked, format!("x{name}[axis {axis}: {how}] ({outside:?})"));
         Ok(())
     }

@@ -38,7 +38,7 @@ enum BlockMemory {
     Given(HostMemory),
     Own(NonNull<u8>, Layout),
     #[cfg(feature = "guard")]
-    Guarded(gpupy_core::guard_pages::Guarded),
+    Guarded(memory::guard_pages::Guarded),
 }
 
 impl BlockMemory {
@@ -46,7 +46,7 @@ impl BlockMemory {
     fn own(bytes: u64) -> Option<BlockMemory> {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGNMENT).ok()?;
         #[cfg(feature = "guard")]
-        if let Some(guarded) = gpupy_core::guard_pages::Guarded::new(layout.size(), 16) {
+        if let Some(guarded) = memory::guard_pages::Guarded::new(layout.size(), 16) {
             return Some(BlockMemory::Guarded(guarded));
         }
         // SAFETY: the layout has at least one byte.

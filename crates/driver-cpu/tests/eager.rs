@@ -88,12 +88,12 @@ fn a_write_in_place_leaves_nothing_known_of_the_elements_before() {
     for position in [3, 9, 4] {
         let second = at.slice_axis(0, 1, 1, 1);
         context.assign(&second, ArrayOrScalar::Scalar(Scalar::i32(position))).unwrap();
-        let picked = context.pick(&table, &[Some(&at)], 0, Outside::Refuse).unwrap();
+        let picked = context.fancy_index(&table, &[Some(&at)], 0, Outside::Refuse).unwrap();
         assert_eq!(bytes(&context, &picked), bytes(&context, &floats(&[0.0, position as f32])));
     }
     context.assign(&at, ArrayOrScalar::Scalar(Scalar::i32(0))).unwrap();
     context.assign(&at.slice_axis(0, 1, 1, 1), ArrayOrScalar::Scalar(Scalar::i32(10))).unwrap();
-    assert!(context.pick(&table, &[Some(&at)], 0, Outside::Refuse).is_err());
+    assert!(context.fancy_index(&table, &[Some(&at)], 0, Outside::Refuse).is_err());
 }
 
 #[test]
@@ -198,17 +198,17 @@ fn few_rows_are_picked_where_they_lie_and_mistakes_are_left_to_others() {
         let bytes: Vec<u8> = at.iter().map(|n| *n as u8).collect();
         Array::from_bytes(DType::I8, &[at.len()], &bytes).unwrap()
     };
-    let found = context.picked_at_once(&table, &index(&[-1, 0])).unwrap();
+    let found = context.take_rows_eagerly(&table, &index(&[-1, 0])).unwrap();
     assert_eq!(found.shape(), [2, 2]);
     assert_eq!(bytes(&context, &found), bytes(&context, &floats(&[4.0, 5.0, 0.0, 1.0])));
-    assert!(context.picked_at_once(&table, &index(&[3])).is_none());
-    assert!(context.picked_at_once(&table, &index(&[-4])).is_none());
+    assert!(context.take_rows_eagerly(&table, &index(&[3])).is_none());
+    assert!(context.take_rows_eagerly(&table, &index(&[-4])).is_none());
     let mask = context
         .apply(Op::Gt, &[ArrayOrScalar::Array(&table), ArrayOrScalar::Scalar(Scalar::f32(2.5))])
         .unwrap();
-    let found = context.picked_at_once(&table, &mask).unwrap();
+    let found = context.take_rows_eagerly(&table, &mask).unwrap();
     assert_eq!(bytes(&context, &found), bytes(&context, &floats(&[3.0, 4.0, 5.0])));
-    assert!(context.picked_at_once(&ramp(5), &mask).is_none());
+    assert!(context.take_rows_eagerly(&ramp(5), &mask).is_none());
 }
 
 #[test]
@@ -269,17 +269,17 @@ fn an_update_takes_the_place_of_elements_that_nobody_else_has() {
     let context = auto();
     let (x, y) = (ramp(6), ramp(6));
     let row = x.slice_axis(0, 1, 3, 1);
-    assert!(context.update_at_once(
+    assert!(context.update_eagerly(
         Op::Add,
         &[ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&y)],
         &x
     ));
     assert_eq!(bytes(&context, &row), bytes(&context, &floats(&[2.0, 4.0, 6.0])));
     let compare = [ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&y)];
-    assert!(!context.update_at_once(Op::Lt, &compare, &x), "results are of another dtype");
-    assert!(!context.update_at_once(Op::Add, &compare, &row), "it is a part");
+    assert!(!context.update_eagerly(Op::Lt, &compare, &x), "results are of another dtype");
+    assert!(!context.update_eagerly(Op::Add, &compare, &row), "it is a part");
     let snapshot = x.snapshot().unwrap();
-    assert!(!context.update_at_once(Op::Add, &compare, &x), "somebody else has them");
+    assert!(!context.update_eagerly(Op::Add, &compare, &x), "somebody else has them");
     assert_eq!(bytes(&context, &snapshot), bytes(&context, &scaled(&context, &y, 2.0)));
     assert!(
         context.assign(&y, ArrayOrScalar::Scalar(Scalar::f64(1.0))).is_err(),

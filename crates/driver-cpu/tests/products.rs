@@ -216,7 +216,7 @@ fn open(threads: u32) -> Box<dyn Driver> {
 }
 
 #[test]
-fn thin_products_are_within_their_bound_however_they_lie() {
+fn skinny_products_are_within_their_bound_however_they_lie() {
     let mut driver = open(1);
     for dtype in FLOATS {
         for case in EXTENTS.into_iter().flat_map(ways) {
@@ -242,7 +242,7 @@ const VECTORS: [(usize, i64); 9] =
     [(1, 1), (1, -1), (1, 2), (1, -3), (1, 0), (2, -2), (3, 3), (4, -1), (5, 2)];
 
 #[test]
-fn thin_products_take_vectors_of_every_stride_around_every_threshold() {
+fn skinny_products_take_vectors_of_every_stride_around_every_threshold() {
     let mut driver = open(1);
     for dtype in FLOATS {
         for [rows, terms] in around_thresholds(dtype.size()) {
@@ -269,7 +269,7 @@ fn thin_products_take_vectors_of_every_stride_around_every_threshold() {
 }
 
 #[test]
-fn threads_change_no_bits_of_thin_products() {
+fn threads_change_no_bits_of_skinny_products() {
     let (mut one, mut three) = (open(1), open(3));
     for extents in [[700, 1, 800], [1, 3000, 500], [1, 1, 300_000]] {
         for case in ways(extents).into_iter().take(2) {

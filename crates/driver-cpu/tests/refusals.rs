@@ -108,8 +108,8 @@ const PROGRAMS: [(&str, Program); 16] = [
     }),
     ("picked elements", |g| {
         let indices = [Some(&g.index)];
-        let picked = g.context.pick(&g.small, &indices, 0, Outside::Refuse)?;
-        Ok(vec![g.context.pick(&g.large, &indices, 0, Outside::Wrap)?, picked])
+        let picked = g.context.fancy_index(&g.small, &indices, 0, Outside::Refuse)?;
+        Ok(vec![g.context.fancy_index(&g.large, &indices, 0, Outside::Wrap)?, picked])
     }),
     ("put elements", |g| {
         let copied = g.context.copy(&g.large)?;
@@ -139,9 +139,10 @@ const PROGRAMS: [(&str, Program); 16] = [
     }),
     ("faces", |g| {
         let copied = g.context.copy(&g.small)?;
-        let face = g.context.face(&copied, DType::U32, 0);
-        g.context.assign(&face.slice_axis(0, 0, 100, 1), Scalar::new(DType::U32, 7).into())?;
-        Ok(vec![face, copied])
+        let dtype_view = g.context.dtype_view(&copied, DType::U32, 0);
+        g.context
+            .assign(&dtype_view.slice_axis(0, 0, 100, 1), Scalar::new(DType::U32, 7).into())?;
+        Ok(vec![dtype_view, copied])
     }),
     ("constants", |g| {
         let full = g.context.full(&[50_000], Scalar::f32(2.5))?;

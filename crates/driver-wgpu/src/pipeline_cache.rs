@@ -11,7 +11,7 @@ use gpupy_codegen::disk_cache::DiskCache;
 /// Pipelines of this device, from this and earlier runs.
 pub struct PipelineStore {
     pipelines: wgpu::PipelineCache,
-    shelf: DiskCache,
+    disk_cache: DiskCache,
     key: String,
     /// The bytes that were loaded.
     loaded: Option<Vec<u8>>,
@@ -23,9 +23,9 @@ impl PipelineStore {
         if !gpu.features.contains(wgpu::Features::PIPELINE_CACHE) {
             return None;
         }
-        let shelf = DiskCache::of(crate::NAME)?;
+        let disk_cache = DiskCache::of(crate::NAME)?;
         let key = format!("pipelines\n{}", gpu.identity());
-        let loaded = shelf.take(&key);
+        let loaded = disk_cache.take(&key);
         // SAFETY: the bytes are whole and were returned by this device's `get_data`, as their key says;
         // wgpu checks their header again.
         let pipelines = unsafe {
@@ -36,7 +36,7 @@ impl PipelineStore {
             })
         };
         gpu.faults.check("init").ok()?;
-        Some(PipelineStore { pipelines, shelf, key, loaded })
+        Some(PipelineStore { pipelines, disk_cache, key, loaded })
     }
 
     /// wgpu's pipeline cache.
@@ -47,7 +47,9 @@ impl PipelineStore {
     /// Stores the pipelines, if they have changed.
     pub fn save(&self) {
         match self.pipelines.get_data() {
-            Some(data) if self.loaded.as_ref() != Some(&data) => self.shelf.put(&self.key, &data),
+            Some(data) if self.loaded.as_ref() != Some(&data) => {
+                self.disk_cache.put(&self.key, &data)
+            }
             _ => {}
         }
     }

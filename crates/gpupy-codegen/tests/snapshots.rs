@@ -16,7 +16,7 @@ use shaders::*;
 use std::path::PathBuf;
 
 #[test]
-fn every_operation_is_spelled() {
+fn every_operation_is_emitted() {
     // All 32-bit dtypes, and some of each other size.
     let short = [DType::F32, DType::I32, DType::U32, DType::Bool];
     let others = [DType::U8, DType::F16, DType::I64, DType::F64];

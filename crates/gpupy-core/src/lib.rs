@@ -12,7 +12,7 @@
 //! plugin/        the contract as a C table, and the macro by which a Rust library exports it
 //! error.rs       errors, and the facts that they carry
 //! thresholds.rs  the macro for the thresholds of a crate
-//! memory.rs      fallible allocation of host memory; guard_pages.rs for tests with guard pages
+//! memory/        fallible allocation of host memory; guard pages for tests
 //! ```
 //!
 //! This crate has all that a driver needs, and nothing else: a change in the engine rebuilds no driver.
@@ -25,8 +25,6 @@ pub mod driver;
 pub mod dtype;
 mod error;
 pub mod functions;
-#[cfg(feature = "guard")]
-pub mod guard_pages;
 pub mod ir;
 pub mod memory;
 pub mod op;

@@ -10,14 +10,12 @@
 //! graph      immutable values and their expressions
 //! explain    traces, texts, pictures and counts, for people
 //! array      what a program holds: views of bases, and their contents
-//! rewrite    simpler expressions with the same bits
-//! record     operations on arrays become expressions
+//! record     operations on arrays become expressions, the simplest with the same bits
 //! blocks     pieces of values on a device: block cache, eviction
 //! schedule   from a wanted value to kernels: fusion, lowering, partition, programs
 //! execute    tiles are computed, moved and written; pauses
 //! eager      small work is computed now instead
-//! context    the interface of a front end: reading, writing, choosing drivers, settings, counts
-//! indexing   fancy indexing: index arrays and masks
+//! context    the interface of a front end: reading, writing, indexing, exports, drivers, settings, counts
 //! saved      recorded functions in files
 //! ```
 //!
@@ -34,18 +32,16 @@ mod eager;
 mod execute;
 mod explain;
 mod graph;
-mod indexing;
 mod memory;
 mod record;
-mod rewrite;
 pub mod saved;
 mod schedule;
 mod thresholds;
 
 pub use array::base::{Array, ArrayOrScalar, WeakArray};
-pub use context::dtype_view::{LastDtypeView, steps as face_steps};
-pub use context::lent_block::LentBlock;
-pub use context::pin::Pin;
+pub use context::dtype_view::{LastDtypeView, steps as dtype_view_steps};
+pub use context::exports::lent_block::LentBlock;
+pub use context::exports::pin::Pin;
 pub use context::read::{HostArray, Unread};
 pub use context::settings::{Placement, Settings};
 pub use context::{Context, Interrupt, Opener, Waiter};

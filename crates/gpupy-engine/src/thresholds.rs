@@ -7,22 +7,22 @@
 
 gpupy_core::thresholds! {
     // memory
-    /// The most points of an operation that is computed at once. Then one operation takes less than half the
+    /// The most points of an eager operation. Then one operation takes less than half the
     /// time of recording and evaluating it, and five take as long (driver cpu, float64, one thread).
     most_points: usize = 32 << 10,
-    /// A write that may settle its base is of at most one in so many of its elements.
+    /// A write that may promote its base to host memory is of at most one in so many of its elements.
     little_part: usize = 8,
 
     // eager
-    /// The most products of a matrix product that are computed at once. Nothing fuses with one, so this is only
+    /// The most products of an eager matrix product. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.
     most_products: usize = 2 << 20,
-    /// The most elements among which places of extremes are looked for at once: they take some 20 µs (float64, AVX2),
+    /// The most elements among which places of extremes are looked for eagerly: they take some 20 µs (float64, AVX2),
     /// as long as to record and to launch the three steps that find them.
     most_searched: usize = 128 << 10,
     /// The most elements of an eager sort: they take some 20 µs.
     most_sorted: usize = 2 << 10,
-    /// The points that a chain of operations has computed at once, all operations together, from which on the next is
+    /// The points that a chain of operations has computed eagerly, all operations together, from which on the next is
     /// recorded, for the rest of the chain to be one kernel: to compute them takes as long as to plan that. So whether
     /// a chain ends soon or goes on, it takes at most twice the time of the better way.
     chain_points: usize = 160 << 10,
@@ -33,11 +33,11 @@ gpupy_core::thresholds! {
     filled: usize = 1 << 10,
 
     // context
-    /// A base settles when this times the little reads or writes that it saw is more than its elements: moving
-    /// all of them once costs as much then as those writes cost as launches.
-    settled_share: usize = 4 << 10,
+    /// A base is promoted to host memory when this times the little reads or writes that it saw is more than its
+    /// elements: moving all of them once costs as much then as those writes cost as launches.
+    promoted_share: usize = 4 << 10,
     /// The most elements of a promoted base whose elements are all one number, which has to be stored once in any case.
-    settled_constant: usize = 1 << 20,
+    promoted_constant: usize = 1 << 20,
     /// The most elements that a read copies rather than to share them.
     read_copied: usize = 1 << 10,
     /// Bytes from which a value's host memory is asked for before anything is computed.
@@ -84,9 +84,9 @@ gpupy_core::thresholds! {
     /// they did.
     victims_idle: usize = 8,
     /// Evicted blocks that are remembered for each one on the device.
-    rhythms_remembered: usize = 64,
+    reuses_remembered: usize = 64,
     /// After so many soon returns in a row the long interval before them counts no more.
-    rhythm_forgets: u8 = 4,
+    reuse_forgets: u8 = 4,
 
     /// The most elements of a tile of an external value, and of values computed from it: little enough for many of them
     /// to be in memory, and to be in a cache when they are computed with; a launch takes little time beside it.

@@ -127,7 +127,7 @@ proptest! {
                     else { given })
             }).collect();
             let given: Vec<Option<&Array>> = given.iter().map(Option::as_ref).collect();
-            let found = context.pick(&array, &given, at, outside).unwrap();
+            let found = context.fancy_index(&array, &given, at, outside).unwrap();
             prop_assert_eq!(found.shape(), &shape[..]);
             // In the middle of an expression, and through a view of it.
             let twice = context.apply(Op::Add, &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(&found)]).unwrap();
@@ -153,8 +153,9 @@ fn an_index_outside_is_an_error_of_the_call_that_picks() {
         let host = ints(&[4], &[0, -5, 4, 2]);
         let pending = two(&context, Op::Add, &host, 0);
         for index in [&host, &pending] {
-            assert!(context.pick(&array, &[None, Some(index)], 1, Outside::Refuse).is_ok());
-            let said = refused(context.pick(&array, &[Some(index), None], 0, Outside::Refuse));
+            assert!(context.fancy_index(&array, &[None, Some(index)], 1, Outside::Refuse).is_ok());
+            let said =
+                refused(context.fancy_index(&array, &[Some(index), None], 0, Outside::Refuse));
             assert!(said.contains("index -5 is out of bounds for axis 0 with size 3"), "{said}");
         }
     }
@@ -167,13 +168,13 @@ fn what_bounds_prove_is_not_computed() {
     let number = context.index(&[100], 0).unwrap();
     let row = two(&context, Op::Mod, &two(&context, Op::Mul, &number, 7), 3);
     let clipped = two(&context, Op::Max, &two(&context, Op::Min, &number, 4), 0);
-    context.pick(&array, &[Some(&row), Some(&clipped)], 0, Outside::Refuse).unwrap();
+    context.fancy_index(&array, &[Some(&row), Some(&clipped)], 0, Outside::Refuse).unwrap();
     // Of what a kernel has to compute before one knows, only the index is computed.
     assert_eq!(context.stats().blocks_evaluated, 0);
     let host = ints(&[100], &[2; 100]);
-    context.pick(&array, &[Some(&host), None], 0, Outside::Refuse).unwrap();
+    context.fancy_index(&array, &[Some(&host), None], 0, Outside::Refuse).unwrap();
     assert_eq!(context.stats().blocks_evaluated, 0);
-    refused(context.pick(&array, &[None, Some(&number)], 0, Outside::Refuse));
+    refused(context.fancy_index(&array, &[None, Some(&number)], 0, Outside::Refuse));
     assert!(context.stats().blocks_evaluated > 0);
 }
 
@@ -191,7 +192,7 @@ fn a_gather_is_one_kernel_with_its_positions_and_its_uses() {
         .unwrap();
     let number = context.index(&[20], 0).unwrap();
     let index = two(&context, Op::Mod, &number, 10);
-    let picked = context.pick(&scaled, &[Some(&index)], 0, Outside::Refuse).unwrap();
+    let picked = context.fancy_index(&scaled, &[Some(&index)], 0, Outside::Refuse).unwrap();
     let sum = context
         .apply(Op::Mul, &[ArrayOrScalar::Array(&picked), ArrayOrScalar::Array(&picked)])
         .unwrap();

@@ -38,7 +38,7 @@ fn mask(count: usize, is_true: impl Fn(usize) -> bool) -> (Array, Array) {
 /// The elements of an array at positions, one after another.
 fn picked(context: &Context, array: &Array, positions: &Array) -> Array {
     let line = array.reshape(&[array.size()]).unwrap();
-    context.pick(&line, &[Some(positions)], 0, Outside::Refuse).unwrap()
+    context.fancy_index(&line, &[Some(positions)], 0, Outside::Refuse).unwrap()
 }
 
 /// `x[m] * x[m] + y[m]`, and 1 less.

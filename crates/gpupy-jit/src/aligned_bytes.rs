@@ -1,9 +1,9 @@
 //! Memory aligned to cache lines, for constants, frames and scratch rows.
 //!
-//! Owns [`AlignedBytes`]. Not here: guarded memory (`gpupy-core/src/guard_pages.rs`).
+//! Owns [`AlignedBytes`]. Not here: guarded memory (`gpupy-core/src/memory/guard_pages.rs`).
 
 #[cfg(feature = "guard")]
-use gpupy_core::guard_pages::Guarded;
+use gpupy_core::memory::guard_pages::Guarded;
 
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]

@@ -206,7 +206,7 @@ impl RegisterAllocator {
             self.used(*arg);
         }
         if let Some(result) = result.filter(|value| self.values[*value as usize].uniform) {
-            self.settle(asm, result);
+            self.spill(asm, result);
         }
         self.pinned = 0;
         self.now += 1;
@@ -336,13 +336,13 @@ impl RegisterAllocator {
             self.overfull = true;
             return 0;
         };
-        self.settle(asm, self.holds[reg as usize]);
+        self.spill(asm, self.holds[reg as usize]);
         self.vacate(reg);
         reg
     }
 
     /// Spills a value in a register, unless it is in memory already.
-    fn settle(&mut self, asm: &mut Asm, value: u32) {
+    fn spill(&mut self, asm: &mut Asm, value: u32) {
         let ValueLocation { reg, home: None, width, next, end, .. } = self.values[value as usize]
         else {
             return;

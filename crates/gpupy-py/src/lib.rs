@@ -36,7 +36,8 @@ mod session;
 mod thresholds;
 mod views;
 
-use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};
+use array::classes::{metaclass, subclass, wrap};
+use array::{lazy_scalar, ndarray, recording};
 use compute::{py_function, scan_sort_matmul, select, ufunc};
 use convert::dtypes;
 use create::{arrays, builtin, external_arrays};

@@ -58,7 +58,7 @@ def test_bools_and_their_bytes_are_one_memory(n):
         assert results[0] == results[1]
 
 
-def test_a_face_shows_what_an_export_wrote_before_it_went(device):
+def test_a_dtype_view_shows_what_an_export_wrote_before_it_went(device):
     for n in (6, 3000):
         results = []
         for xp in (gpupy, np):

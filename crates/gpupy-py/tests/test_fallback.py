@@ -259,7 +259,7 @@ def test_no_plain_ndarray_leaves_the_namespace(driver):
 
 def test_no_plain_ndarray_leaves_methods(driver):
     a = gpupy.arange(1, 7, dtype=gpupy.float32).reshape(2, 3)
-    plain = {"__array__", "_constant", "_host", "_hollow", "_pinned", "to_numpy"}
+    plain = {"__array__", "_constant", "_host", "_meta_array", "_pinned", "to_numpy"}
     for name in dir(a):
         value = getattr(a, name)
         if name in plain or name.startswith("__"):

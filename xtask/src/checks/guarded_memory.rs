@@ -25,7 +25,7 @@ pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 const TESTS: [&str; 11] = [
     "test_views.py",
     "test_views_of_functions.py",
-    "test_faces.py",
+    "test_bitcast_views.py",
     "test_layout.py",
     "test_index_arrays.py",
     "test_interop.py",

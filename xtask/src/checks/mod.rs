@@ -2,10 +2,13 @@
 //!
 //! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other
 //! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs`,
-//! `imports.rs` and `unique_names.rs` check documents, imports and names.
+//! `imports.rs`, `folders.rs` and `unique_names.rs` check documents, imports, folders and names; `strict_list.rs` reads
+//! their lists of exceptions.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
+#[cfg(test)]
+mod folders;
 pub mod guarded_memory;
 #[cfg(test)]
 mod imports;
@@ -13,6 +16,8 @@ pub mod lint;
 #[cfg(test)]
 mod pages;
 pub mod sanitize;
+#[cfg(test)]
+mod strict_list;
 pub mod targets;
 pub mod types;
 #[cfg(test)]

@@ -7,8 +7,9 @@
 //!
 //! Not here: imports between files (`imports.rs`), files that comments name (`pages.rs`).
 
+use super::strict_list::compare;
 use crate::machine::workspace;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -74,17 +75,6 @@ fn doubled(files: impl Iterator<Item = (PathBuf, String)>) -> BTreeMap<String, V
     all
 }
 
-/// The names of a list; each of its lines has a name, a colon and a reason.
-fn listed(list: &str) -> BTreeSet<String> {
-    let lines = list.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-    let name = |line: &str| {
-        let (name, reason) = line.split_once(": ").unwrap_or((line, ""));
-        assert!(!reason.trim().is_empty(), "{LIST}: `{line}` has no reason");
-        name.to_owned()
-    };
-    lines.map(name).collect()
-}
-
 #[test]
 fn no_name_means_two_things_but_those_that_are_listed() {
     let root = workspace::root();
@@ -96,12 +86,7 @@ fn no_name_means_two_things_but_those_that_are_listed() {
         let text = fs::read_to_string(&path).unwrap();
         (path.strip_prefix(&root).unwrap().to_owned(), text)
     });
-    let found = doubled(files);
-    let listed = listed(&fs::read_to_string(root.join(LIST)).unwrap());
-    let new: BTreeMap<_, _> = found.iter().filter(|(name, _)| !listed.contains(*name)).collect();
-    assert!(new.is_empty(), "rename these, or list them in {LIST} with a reason: {new:#?}");
-    let gone: Vec<_> = listed.iter().filter(|name| !found.contains_key(*name)).collect();
-    assert!(gone.is_empty(), "these have one meaning now, so {LIST} can lose them: {gone:#?}");
+    compare(&doubled(files), LIST);
 }
 
 #[test]
@@ -129,5 +114,4 @@ fn doubled_types_and_files_are_found() {
     let found = doubled(files.into_iter());
     assert_eq!(found.keys().collect::<Vec<_>>(), ["file plan", "type A"]);
     assert_eq!(found["type A"], ["a/plan.rs:1", "b/plan.rs:1"]);
-    assert_eq!(listed("# a list\n\ntype A: one duty\n"), BTreeSet::from(["type A".to_owned()]));
 }

@@ -21,7 +21,7 @@ const TESTS: [&str; 27] = [
     "test_calls_as_numpys.py",
     "test_creation.py",
     "test_dtypes.py",
-    "test_faces.py",
+    "test_bitcast_views.py",
     "test_fallback.py",
     "test_index_arrays.py",
     "test_interop.py",

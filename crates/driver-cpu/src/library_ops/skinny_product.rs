@@ -66,8 +66,11 @@ impl SkinnyProduct {
 /// Whether a product is skinny, and can be computed here.
 pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
     let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
-    let thin = SkinnyProduct::of(piece);
-    float && thin.vectors <= T.skinny_vectors && thin.terms > 0 && thin.along_terms().is_some()
+    let skinny = SkinnyProduct::of(piece);
+    float
+        && skinny.vectors <= T.skinny_vectors
+        && skinny.terms > 0
+        && skinny.along_terms().is_some()
 }
 
 /// Evaluates skinny products, which differ only in their addresses, and take `time` nanoseconds each.
@@ -100,17 +103,17 @@ struct Cuts {
 }
 
 impl Cuts {
-    fn of(thin: &SkinnyProduct, size: usize) -> Cuts {
-        let along_terms = thin.along_terms().unwrap_or_default();
+    fn of(skinny: &SkinnyProduct, size: usize) -> Cuts {
+        let along_terms = skinny.along_terms().unwrap_or_default();
         let near = T.skinny_part / size;
         let (rows_each, terms_each) = if along_terms {
-            let terms = thin.terms.min(near);
+            let terms = skinny.terms.min(near);
             ((T.row_strip / terms).next_multiple_of(4), terms)
         } else {
-            let rows = thin.rows.min(near);
+            let rows = skinny.rows.min(near);
             (rows, (T.column_strip / rows).clamp(T.strip_terms, PRODUCT_CHUNK))
         };
-        let SkinnyProduct { rows, terms, vectors, .. } = *thin;
+        let SkinnyProduct { rows, terms, vectors, .. } = *skinny;
         Cuts { along_terms, rows, rows_each, terms, terms_each, vectors }
     }
 
@@ -161,7 +164,7 @@ fn run_on<T: Real, const PARTS: usize>(
         while next < items.end {
             let matrix = next / strips;
             let end = items.end.min((matrix + 1) * strips);
-            let thin = SkinnyProduct::of(&piece(matrix));
+            let skinny = SkinnyProduct::of(&piece(matrix));
             // SAFETY: the contract guarantees that accesses name elements that exist; every strip has
             // its own sums, and its own rows of results where terms are not cut.
             unsafe {
@@ -169,13 +172,13 @@ fn run_on<T: Real, const PARTS: usize>(
                     // Consecutive strips are computed as one.
                     let last = cuts.rows_of((end - 1) % strips);
                     let rows = cuts.rows_of(next % strips).start..last.end;
-                    thin.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
+                    skinny.whole_rows::<T, PARTS>(&cuts, rows, &mut packed, &mut own)?;
                 } else {
                     for number in next..end {
                         let rows = cuts.rows_of(number % strips / term_strips);
                         let terms = cuts.terms_of(number % term_strips);
                         let sums = to.0.add(number * each);
-                        thin.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums)?;
+                        skinny.strip::<T, PARTS>(&cuts, rows, terms, &mut packed, sums)?;
                     }
                 }
             }
@@ -191,10 +194,10 @@ fn run_on<T: Real, const PARTS: usize>(
         for other in others.chunks_exact(each) {
             first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
         }
-        let thin = SkinnyProduct::of(&piece(number / row_strips));
+        let skinny = SkinnyProduct::of(&piece(number / row_strips));
         // SAFETY: accesses name elements that exist, and all threads have finished.
         unsafe {
-            thin.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
+            skinny.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
         }
     }
     Ok(())

@@ -30,10 +30,10 @@ impl BinaryKey {
 pub unsafe fn load(
     gl: &glow::Context,
     program: glow::Program,
-    shelf: &DiskCache,
+    disk_cache: &DiskCache,
     key: &BinaryKey,
 ) -> bool {
-    let found = shelf.take(&key.text);
+    let found = disk_cache.take(&key.text);
     // The format, then the binary.
     let Some((format, binary)) = found.as_ref().and_then(|bytes| bytes.split_first_chunk()) else {
         return false;
@@ -56,13 +56,13 @@ pub unsafe fn load(
 pub unsafe fn store(
     gl: &glow::Context,
     program: glow::Program,
-    shelf: &DiskCache,
+    disk_cache: &DiskCache,
     key: &BinaryKey,
 ) {
     // SAFETY: the context is current, and the program is its own and linked.
     let Some(binary) = (unsafe { gl.get_program_binary(program) }) else { return };
     let content = [&binary.format.to_le_bytes()[..], &binary.buffer].concat();
-    shelf.put(&key.text, &content);
+    disk_cache.put(&key.text, &content);
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
             return println!("skipped: no program binaries");
         }
         let folder = std::env::temp_dir().join(format!("gpupy-gl-test-{}", std::process::id()));
-        let shelf = DiskCache::at(&folder);
+        let disk_cache = DiskCache::at(&folder);
         let gl = &context.gl;
         let vertex = fragment::vertex_source(context.limits.glsl);
         let source = "#version 400 core\nout vec4 o0;\nvoid main() { o0 = vec4(2.0); }\n";
@@ -92,14 +92,14 @@ mod tests {
         unsafe {
             let built = gl.create_program().unwrap();
             kernel_compiler::build(gl, built, &vertex, source, true).unwrap();
-            store(gl, built, &shelf, &key);
+            store(gl, built, &disk_cache, &key);
             let fresh = || gl.create_program().unwrap();
-            assert!(load(gl, fresh(), &shelf, &key));
-            assert!(!load(gl, fresh(), &shelf, &other));
-            let bytes = shelf.take(&key.text).unwrap();
+            assert!(load(gl, fresh(), &disk_cache, &key));
+            assert!(!load(gl, fresh(), &disk_cache, &other));
+            let bytes = disk_cache.take(&key.text).unwrap();
             for len in [0, 3, 4, 20, bytes.len() / 2, bytes.len() - 1] {
-                shelf.put(&key.text, &bytes[..len]);
-                load(gl, fresh(), &shelf, &key);
+                disk_cache.put(&key.text, &bytes[..len]);
+                load(gl, fresh(), &disk_cache, &key);
                 assert_eq!(gl.get_error(), glow::NO_ERROR);
             }
         }

@@ -53,7 +53,7 @@ impl OperationSupport {
             let first = program.uses(inst).nth(operand).map(|v| program.insts[v as usize].dtype);
             let from = first.unwrap_or(inst.dtype);
             let known = self.dtypes.contains(&inst.dtype) && self.dtypes.contains(&from);
-            let spelled =
+            let emitted =
                 inst.op.info().rule == Rule::Special || supports(inst.op, from, inst.dtype);
             let by = match program.form {
                 Form::Scan { op } => Some(op),
@@ -64,7 +64,7 @@ impl OperationSupport {
                     && self.combines(inst.op, from)
                     && by.is_none_or(|op| supports(op, inst.dtype, inst.dtype));
             let right = self.findings.method(inst.op, from).is_none();
-            if !(known && spelled && formed && right) {
+            if !(known && emitted && formed && right) {
                 return Err(Error::new(ErrorKind::Unsupported, "check_ir")
                     .with("driver", driver)
                     .with("operation", inst.op.info().name)

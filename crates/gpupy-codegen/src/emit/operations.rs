@@ -20,8 +20,8 @@ use std::sync::LazyLock;
 pub fn supports(op: Op, from: DType, to: DType) -> bool {
     // The set is computed once, because it is asked for each instruction of each program. Both languages have
     // the same operations.
-    static SPELLED: LazyLock<HashSet<(Op, DType, DType)>> = LazyLock::new(|| {
-        let mut spelled = HashSet::default();
+    static EMITTED: LazyLock<HashSet<(Op, DType, DType)>> = LazyLock::new(|| {
+        let mut emitted = HashSet::default();
         let names = ["a", "b", "c"];
         // The languages have no complex numbers.
         // The languages have no complex numbers.
@@ -29,13 +29,13 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
             for (from, to) in DType::real().flat_map(|from| DType::real().map(move |to| (from, to)))
             {
                 if emit(&Glsl, row.op, from, to, Width::One, &names).is_some() {
-                    spelled.insert((row.op, from, to));
+                    emitted.insert((row.op, from, to));
                 }
             }
         }
-        spelled
+        emitted
     });
-    SPELLED.contains(&(op, from, to))
+    EMITTED.contains(&(op, from, to))
 }
 
 /// Instructions of an operation on a dtype of at most 32 bits, roughly, as GPU compilers count them.

@@ -49,16 +49,16 @@ pub fn remember<T>(
     if let Some(remembered) = remembered {
         return Ok(remembered);
     }
-    let shelf = DiskCache::of(driver);
-    let kept = shelf.as_ref().and_then(|shelf| shelf.take(key));
+    let disk_cache = DiskCache::of(driver);
+    let kept = disk_cache.as_ref().and_then(|disk_cache| disk_cache.take(key));
     if let Some(kept) = kept.as_deref().and_then(&decode) {
         found().insert(name, encode(&kept));
         return Ok(kept);
     }
     let new = find()?;
     let content = encode(&new);
-    if let Some(shelf) = shelf {
-        shelf.put(key, &content);
+    if let Some(disk_cache) = disk_cache {
+        disk_cache.put(key, &content);
     }
     found().insert(name, content);
     Ok(new)
@@ -179,21 +179,21 @@ mod tests {
     #[test]
     fn contents_come_back_whole_or_not_at_all() {
         let folder = std::env::temp_dir().join(format!("gpupy-disk-test-{}", std::process::id()));
-        let shelf = DiskCache::at(&folder);
-        assert_eq!(shelf.take("a key"), None);
+        let disk_cache = DiskCache::at(&folder);
+        assert_eq!(disk_cache.take("a key"), None);
         let content: Vec<u8> = (0..100).collect();
-        shelf.put("a key", &content);
-        assert_eq!(shelf.take("a key").as_ref(), Some(&content));
-        shelf.put("a key", b"another content");
-        assert_eq!(shelf.take("a key").as_deref(), Some(&b"another content"[..]));
+        disk_cache.put("a key", &content);
+        assert_eq!(disk_cache.take("a key").as_ref(), Some(&content));
+        disk_cache.put("a key", b"another content");
+        assert_eq!(disk_cache.take("a key").as_deref(), Some(&b"another content"[..]));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "something is left aside");
         // Half a file is not a content, nor is the file of another key.
-        let bytes = fs::read(shelf.path("a key")).unwrap();
-        fs::write(shelf.path("another key"), &bytes).unwrap();
-        assert_eq!(shelf.take("another key"), None);
+        let bytes = fs::read(disk_cache.path("a key")).unwrap();
+        fs::write(disk_cache.path("another key"), &bytes).unwrap();
+        assert_eq!(disk_cache.take("another key"), None);
         for len in 0..bytes.len() {
-            fs::write(shelf.path("a key"), &bytes[..len]).unwrap();
-            assert_eq!(shelf.take("a key"), None, "{len} bytes");
+            fs::write(disk_cache.path("a key"), &bytes[..len]).unwrap();
+            assert_eq!(disk_cache.take("a key"), None, "{len} bytes");
         }
         fs::remove_dir_all(folder).unwrap();
     }
@@ -201,13 +201,14 @@ mod tests {
     #[test]
     fn what_was_written_longest_ago_makes_room() {
         let folder = std::env::temp_dir().join(format!("gpupy-room-test-{}", std::process::id()));
-        let shelf = DiskCache { folder: folder.clone(), most: 8 };
+        let disk_cache = DiskCache { folder: folder.clone(), most: 8 };
         for k in 0..9u8 {
-            shelf.put(&format!("key {k}"), &[k]);
+            disk_cache.put(&format!("key {k}"), &[k]);
             // File times are coarse.
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        let kept: Vec<bool> = (0..9).map(|k| shelf.take(&format!("key {k}")).is_some()).collect();
+        let kept: Vec<bool> =
+            (0..9).map(|k| disk_cache.take(&format!("key {k}")).is_some()).collect();
         assert_eq!(kept, [false, false, true, true, true, true, true, true, true]);
         fs::remove_dir_all(folder).unwrap();
     }
@@ -216,41 +217,41 @@ mod tests {
     #[test]
     fn what_is_no_file_or_a_large_one_is_not_read() {
         let folder = std::env::temp_dir().join(format!("gpupy-odd-test-{}", std::process::id()));
-        let shelf = DiskCache::at(&folder);
+        let disk_cache = DiskCache::at(&folder);
         fs::create_dir_all(&folder).unwrap();
-        let path = shelf.path("a key");
+        let path = disk_cache.path("a key");
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        assert_eq!(shelf.take("a key"), None);
+        assert_eq!(disk_cache.take("a key"), None);
         // Writing replaces the link.
-        shelf.put("a key", b"a content");
-        assert_eq!(shelf.take("a key").as_deref(), Some(&b"a content"[..]));
+        disk_cache.put("a key", b"a content");
+        assert_eq!(disk_cache.take("a key").as_deref(), Some(&b"a content"[..]));
         fs::remove_file(&path).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         if made.is_ok_and(|made| made.success()) {
-            assert_eq!(shelf.take("a key"), None);
+            assert_eq!(disk_cache.take("a key"), None);
             fs::remove_file(&path).unwrap();
         }
         fs::create_dir(&path).unwrap();
-        assert_eq!(shelf.take("a key"), None);
+        assert_eq!(disk_cache.take("a key"), None);
         fs::remove_dir(&path).unwrap();
         fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
-        assert_eq!(shelf.take("a key"), None);
+        assert_eq!(disk_cache.take("a key"), None);
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn what_would_not_be_read_is_not_written() {
         let folder = std::env::temp_dir().join(format!("gpupy-large-test-{}", std::process::id()));
-        let shelf = DiskCache::at(&folder);
-        shelf.put("a key", &vec![0; MOST_BYTES as usize]);
-        assert!(!shelf.path("a key").exists());
+        let disk_cache = DiskCache::at(&folder);
+        disk_cache.put("a key", &vec![0; MOST_BYTES as usize]);
+        assert!(!disk_cache.path("a key").exists());
         let _ = fs::remove_dir_all(folder);
     }
 
     #[test]
     fn a_folder_that_cannot_be_made_is_no_error() {
-        let shelf = DiskCache::at("/dev/null/gpupy");
-        shelf.put("a key", &[1]);
-        assert_eq!(shelf.take("a key"), None);
+        let disk_cache = DiskCache::at("/dev/null/gpupy");
+        disk_cache.put("a key", &[1]);
+        assert_eq!(disk_cache.take("a key"), None);
     }
 }

@@ -7,10 +7,10 @@
 //!
 //! Not here: the logarithm (`log.rs`).
 
-use super::formula_builder::{FormulaBuilder, Val};
+use super::formula_builder::{FormulaBuilder, FormulaValue};
 use super::log::of_1_plus;
 
-pub(super) fn asinh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn asinh<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0].abs();
     let square = x * x;
     let rest = square / ((square + 1.0).sqrt() + 1.0);
@@ -20,7 +20,7 @@ pub(super) fn asinh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     result.copysign(args[0])
 }
 
-pub(super) fn acosh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn acosh<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0];
     let less = x - 1.0;
     let rest = (less * less + (less + less)).sqrt();
@@ -30,7 +30,7 @@ pub(super) fn acosh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     x.below(1.0).choose(c.float(f64::NAN), result)
 }
 
-pub(super) fn atanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn atanh<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0].abs();
     let double = x + x;
     let rest = double * x / (1.0 - x);
@@ -44,7 +44,11 @@ fn large(c: &FormulaBuilder) -> f64 {
 }
 
 /// `log(1 + a + b) + more ln 2`.
-fn of_sum<'c>(a: Val<'c>, b: Val<'c>, more: Option<Val<'c>>) -> Val<'c> {
+fn of_sum<'c>(
+    a: FormulaValue<'c>,
+    b: FormulaValue<'c>,
+    more: Option<FormulaValue<'c>>,
+) -> FormulaValue<'c> {
     let sum = a + b;
     // The rounding error of the sum, for summands in any order (Knuth).
     let added = sum - a;

@@ -7,7 +7,7 @@
 //! Not here: the functions made of exponentials (`hyperbolic.rs`), powers of other bases
 //! (`power.rs`).
 
-use super::formula_builder::{FormulaBuilder, Val};
+use super::formula_builder::{FormulaBuilder, FormulaValue};
 
 /// 1 / ln 2.
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
@@ -51,7 +51,7 @@ const DOUBLE_2: &[f64] = &[
     2.5741859530395007e-11,
 ];
 
-pub(super) fn exp<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn exp<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0];
     let (n, word, r) = reduce(x);
     // Up to these, powers are normal numbers; beyond the second pair they are 0 or infinity.
@@ -59,7 +59,7 @@ pub(super) fn exp<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     ends(x, normal, c.pick([-104.0, 89.0], [-746.0, 710.0]), exp_reduced(r), (n, word))
 }
 
-pub(super) fn exp2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn exp2<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0];
     let (n, word) = x.nearest();
     let normal = c.pick(125.0, 1021.0);
@@ -69,12 +69,12 @@ pub(super) fn exp2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 /// `y 2^n`, the power of x: ordinary as long as x is not beyond `normal`, and 0 or infinity beyond the
 /// two limits. NaN stays.
 fn ends<'c>(
-    x: Val<'c>,
+    x: FormulaValue<'c>,
     normal: f64,
     [least, most]: [f64; 2],
-    y: Val<'c>,
-    (n, word): (Val<'c>, Val<'c>),
-) -> Val<'c> {
+    y: FormulaValue<'c>,
+    (n, word): (FormulaValue<'c>, FormulaValue<'c>),
+) -> FormulaValue<'c> {
     let c = x.code();
     let general = || {
         let result = times_power_of_2(y, n);
@@ -87,7 +87,7 @@ fn ends<'c>(
 
 /// `2^n (e^r - 1) + (2^n - 1)`, factored by 2^n. r has a correction, because it is too coarse if the two summands
 /// nearly cancel.
-pub(super) fn expm1<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn expm1<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0];
     let (least, most) = c.pick((-18.0, 89.0), (-38.0, 710.0));
     let limited = x.max(least).min(most);
@@ -106,41 +106,43 @@ pub(super) fn expm1<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// The n, as a float and as a word's low bits, and the r of `x = n ln 2 + r`.
-pub(super) fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
+pub(super) fn reduce(
+    x: FormulaValue<'_>,
+) -> (FormulaValue<'_>, FormulaValue<'_>, FormulaValue<'_>) {
     let (n, word) = (x * LOG2_E).nearest();
     let [high, low] = x.code().pick(LN_2[0], LN_2[1]);
     (n, word, x - n * high - n * low)
 }
 
 /// e^r.
-pub(super) fn exp_reduced(r: Val<'_>) -> Val<'_> {
+pub(super) fn exp_reduced(r: FormulaValue<'_>) -> FormulaValue<'_> {
     r + r * r * polynomial(r) + 1.0
 }
 
 /// 2^r for |r| up to 1/2.
-pub(super) fn exp2_reduced(r: Val<'_>) -> Val<'_> {
+pub(super) fn exp2_reduced(r: FormulaValue<'_>) -> FormulaValue<'_> {
     r * r.polynomial(r.code().pick(SINGLE_2, DOUBLE_2)) + 1.0
 }
 
-fn polynomial(r: Val<'_>) -> Val<'_> {
+fn polynomial(r: FormulaValue<'_>) -> FormulaValue<'_> {
     r.polynomial(r.code().pick(SINGLE, DOUBLE))
 }
 
 /// `y 2^n` in two steps, so that neither power leaves the range of normal numbers, and only the
 /// second rounds.
-pub(super) fn times_power_of_2<'c>(y: Val<'c>, n: Val<'c>) -> Val<'c> {
+pub(super) fn times_power_of_2<'c>(y: FormulaValue<'c>, n: FormulaValue<'c>) -> FormulaValue<'c> {
     let n = n.to_int();
     let half = n.shr(1);
     y * power_of_2_int(half) * power_of_2_int(n - half)
 }
 
 /// 2^n. The result must be a normal number.
-pub(super) fn power_of_2(n: Val<'_>) -> Val<'_> {
+pub(super) fn power_of_2(n: FormulaValue<'_>) -> FormulaValue<'_> {
     power_of_2_int(n.to_int())
 }
 
 /// 2^n for an integer n. The result must be a normal number.
-pub(super) fn power_of_2_int(n: Val<'_>) -> Val<'_> {
+pub(super) fn power_of_2_int(n: FormulaValue<'_>) -> FormulaValue<'_> {
     let c = n.code();
     ((n + c.bias()) * (1i64 << c.mantissa())).float_of_bits()
 }

@@ -8,7 +8,7 @@
 //! Not here: the reduction (`exp.rs`).
 
 use super::exp::{exp_reduced, power_of_2, reduce};
-use super::formula_builder::{FormulaBuilder, Val};
+use super::formula_builder::{FormulaBuilder, FormulaValue};
 
 /// (sinh(r) - r) / r³ for |r| up to ln 2 / 2, in powers of r².
 const SINE: [&[f64]; 2] = [
@@ -51,7 +51,7 @@ const TANGENT: [&[f64]; 2] = [
     ],
 ];
 
-pub(super) fn sinh<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn sinh<'c>(_: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0];
     let ExpParts { a, b, sine, cosine_less_1 } = parts(x.abs());
     let result = a + (a * cosine_less_1 + b * sine);
@@ -59,12 +59,12 @@ pub(super) fn sinh<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     x.abs().below(1e-20).choose(x, (result * 2.0).copysign(x))
 }
 
-pub(super) fn cosh<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn cosh<'c>(_: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let ExpParts { a, b, sine, cosine_less_1 } = parts(args[0].abs());
     (b + (b * cosine_less_1 + a * sine)) * 2.0
 }
 
-pub(super) fn tanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn tanh<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0].abs();
     let z = x * x;
     let small = x + x * z * z.polynomial(c.pick(TANGENT[0], TANGENT[1]));
@@ -77,16 +77,16 @@ pub(super) fn tanh<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 
 struct ExpParts<'c> {
     /// (2^n - 2^-n) / 4.
-    a: Val<'c>,
+    a: FormulaValue<'c>,
     /// (2^n + 2^-n) / 4.
-    b: Val<'c>,
+    b: FormulaValue<'c>,
     /// sinh r.
-    sine: Val<'c>,
+    sine: FormulaValue<'c>,
     /// cosh r - 1.
-    cosine_less_1: Val<'c>,
+    cosine_less_1: FormulaValue<'c>,
 }
 
-fn parts(x: Val<'_>) -> ExpParts<'_> {
+fn parts(x: FormulaValue<'_>) -> ExpParts<'_> {
     let c = x.code();
     // Beyond it all results are infinite; NaN stays.
     let (n, word, r) = reduce(x.min(c.pick(89.5, 710.6)));

@@ -7,7 +7,7 @@
 //!
 //! Not here: sine, cosine and tangent (`trig.rs`).
 
-use super::formula_builder::{FormulaBuilder, Val};
+use super::formula_builder::{FormulaBuilder, FormulaValue};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// (asin(t) - t) / t³ for |t| up to 1/2, in powers of t².
@@ -60,7 +60,7 @@ const TANGENT: [&[f64]; 2] = [
 /// π minus the nearest float, as a fraction of π.
 const PI_LOST: [f64; 2] = [-2.782753515285623e-8, 3.8981718325193755e-17];
 
-pub(super) fn asin<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn asin<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0].abs();
     let is_small = x.below(0.5);
     let (root, rest) = of_root(is_small, x);
@@ -68,7 +68,7 @@ pub(super) fn asin<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     from_axis(base, is_small.not(), root, rest).copysign(args[0])
 }
 
-pub(super) fn acos<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn acos<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let is_small = args[0].abs().below(0.5);
     let is_negative = args[0].below(0.0);
     let (root, rest) = of_root(is_small, args[0].abs());
@@ -78,7 +78,10 @@ pub(super) fn acos<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// The arc sine, in two parts, of x if x is small; otherwise twice the arc sine of sqrt((1 - x) / 2).
-fn of_root<'c>(is_small: Val<'c>, x: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn of_root<'c>(
+    is_small: FormulaValue<'c>,
+    x: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let c = x.code();
     let half = (1.0 - x) * 0.5;
     let z = is_small.choose(x * x, half);
@@ -87,7 +90,7 @@ fn of_root<'c>(is_small: Val<'c>, x: Val<'c>) -> (Val<'c>, Val<'c>) {
     (t, t * z * z.polynomial(c.pick(SINE[0], SINE[1])))
 }
 
-pub(super) fn atan<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn atan<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0].abs();
     let is_steep = x.above(1.0);
     let one = c.float(1.0);
@@ -96,7 +99,7 @@ pub(super) fn atan<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     from_axis(base, is_steep, angle, low).copysign(args[0])
 }
 
-pub(super) fn atan2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn atan2<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let (y, x) = (args[0].abs(), args[1].abs());
     let is_steep = y.above(x);
     let (angle, low) = octant(is_steep.choose(x, y), is_steep.choose(y, x));
@@ -107,7 +110,10 @@ pub(super) fn atan2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// The arc tangent of a quotient not above 1, in two parts.
-fn octant<'c>(lesser: Val<'c>, greater: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn octant<'c>(
+    lesser: FormulaValue<'c>,
+    greater: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let c = lesser.code();
     // The quotient of two infinities counts as 1, and that of two zeros as 0.
     let one = c.float(1.0);
@@ -126,15 +132,24 @@ fn octant<'c>(lesser: Val<'c>, greater: Val<'c>) -> (Val<'c>, Val<'c>) {
 }
 
 /// `base ± (angle + low)`.
-fn from_axis<'c>(base: Val<'c>, is_negative: Val<'c>, angle: Val<'c>, low: Val<'c>) -> Val<'c> {
-    let turn = |value: Val<'c>| is_negative.choose(-value, value);
+fn from_axis<'c>(
+    base: FormulaValue<'c>,
+    is_negative: FormulaValue<'c>,
+    angle: FormulaValue<'c>,
+    low: FormulaValue<'c>,
+) -> FormulaValue<'c> {
+    let turn = |value: FormulaValue<'c>| is_negative.choose(-value, value);
     let (sum, lost) = in_two_parts(base, turn(angle), turn(low));
     sum + lost
 }
 
 /// The sum of a base, which is 0 or π over a power of 2, of a number not above it, and of a small
 /// one.
-fn in_two_parts<'c>(base: Val<'c>, angle: Val<'c>, low: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn in_two_parts<'c>(
+    base: FormulaValue<'c>,
+    angle: FormulaValue<'c>,
+    low: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let c = base.code();
     let sum = base + angle;
     (sum, ((base - sum) + angle) + (base * c.pick(PI_LOST[0], PI_LOST[1]) + low))

@@ -8,7 +8,7 @@
 //! Not here: the logarithm inside a power (`power.rs`).
 
 use super::exp::{LN_2, power_of_2_int};
-use super::formula_builder::{FormulaBuilder, Val};
+use super::formula_builder::{FormulaBuilder, FormulaValue};
 
 /// (log(1 + f) - f + f²/2) / f³.
 const SINGLE: &[f64] = &[
@@ -43,23 +43,27 @@ const LOG10_2: [[f64; 2]; 2] =
 const LOG10_E: [[f64; 2]; 2] =
     [[0.4342041015625, 9.038033749675378e-5], [0.4342944622039795, 1.9699272335463627e-8]];
 
-pub(super) fn log<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log<'c>(_: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     of_normal(args[0], |(e, m)| natural(e.to_float(), m - 1.0, None))
 }
 
-pub(super) fn log1p<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log1p<'c>(_: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let x = args[0];
     // -0.0 keeps its sign.
     of_1_plus(x, None, None).copysign(x)
 }
 
 /// `log(1 + x + low) + more ln 2`, for a low that is small beside x.
-pub(super) fn of_1_plus<'c>(x: Val<'c>, low: Option<Val<'c>>, more: Option<Val<'c>>) -> Val<'c> {
+pub(super) fn of_1_plus<'c>(
+    x: FormulaValue<'c>,
+    low: Option<FormulaValue<'c>>,
+    more: Option<FormulaValue<'c>>,
+) -> FormulaValue<'c> {
     let c = x.code();
     let sum = x + 1.0;
     // If x is larger, the rounding of 1 + x does not matter, and 2^-e may be subnormal.
     let large = (1u64 << 60) as f64;
-    let with = |e: Val<'c>| more.map_or(e.to_float(), |more| e.to_float() + more);
+    let with = |e: FormulaValue<'c>| more.map_or(e.to_float(), |more| e.to_float() + more);
     let general = || {
         let (e, m) = take_apart(sum);
         let (f, f_low) = less_1(x, low, e);
@@ -76,7 +80,11 @@ pub(super) fn of_1_plus<'c>(x: Val<'c>, low: Option<Val<'c>>, more: Option<Val<'
 }
 
 /// `2^-e (1 + x + low) - 1` without the rounding of 1 + x, in two parts.
-fn less_1<'c>(x: Val<'c>, low: Option<Val<'c>>, e: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn less_1<'c>(
+    x: FormulaValue<'c>,
+    low: Option<FormulaValue<'c>>,
+    e: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let scale = power_of_2_int(-e);
     let (scaled, offset) = (x * scale, scale - 1.0);
     let f = scaled + offset;
@@ -84,7 +92,7 @@ fn less_1<'c>(x: Val<'c>, low: Option<Val<'c>>, e: Val<'c>) -> (Val<'c>, Val<'c>
     (f, low.map_or(lost, |low| lost + low * scale))
 }
 
-pub(super) fn log2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log2<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     of_normal(args[0], |(e, m)| {
         let (high, low) = in_two_parts(m - 1.0);
         let [factor, factor_low] = c.pick(LOG2_E[0], LOG2_E[1]);
@@ -93,7 +101,7 @@ pub(super) fn log2<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     })
 }
 
-pub(super) fn log10<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn log10<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     of_normal(args[0], |(e, m)| {
         let e = e.to_float();
         let (high, low) = in_two_parts(m - 1.0);
@@ -105,20 +113,23 @@ pub(super) fn log10<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// The logarithm of x, computed from the exponent and mantissa of a normal number.
-fn of_normal<'c>(x: Val<'c>, logarithm: impl Fn((Val<'c>, Val<'c>)) -> Val<'c>) -> Val<'c> {
+fn of_normal<'c>(
+    x: FormulaValue<'c>,
+    logarithm: impl Fn((FormulaValue<'c>, FormulaValue<'c>)) -> FormulaValue<'c>,
+) -> FormulaValue<'c> {
     let general = || specials(x, logarithm(take_apart(x)));
     x.code().shortened(general, || (is_odd(x, f64::INFINITY), logarithm(parts(x.bits()))))
 }
 
 /// Whether a float is not a positive, normal number below a limit.
-pub(super) fn is_odd(x: Val<'_>, limit: f64) -> Val<'_> {
+pub(super) fn is_odd(x: FormulaValue<'_>, limit: f64) -> FormulaValue<'_> {
     let c = x.code();
     let least = c.word(1 << c.mantissa());
     (x.bits() - least).at_least(c.bits_of(limit) - least)
 }
 
 /// The integer e and the m of `x = 2^e m`, with `sqrt(1/2) <= m < sqrt(2)`.
-pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
+pub(super) fn take_apart(x: FormulaValue<'_>) -> (FormulaValue<'_>, FormulaValue<'_>) {
     let c = x.code();
     let bits = x.bits();
     // The bits of a subnormal number, as an integer converted to float, are a normal number.
@@ -128,7 +139,7 @@ pub(super) fn take_apart(x: Val<'_>) -> (Val<'_>, Val<'_>) {
 }
 
 /// `take_apart` of a normal number's bits.
-pub(super) fn parts(bits: Val<'_>) -> (Val<'_>, Val<'_>) {
+pub(super) fn parts(bits: FormulaValue<'_>) -> (FormulaValue<'_>, FormulaValue<'_>) {
     let c = bits.code();
     let root = c.pick(0x3f35_04f3, 0x3fe6_a09e_667f_3bcd);
     // A difference of bits counts floats; its upper bits are e.
@@ -139,7 +150,11 @@ pub(super) fn parts(bits: Val<'_>) -> (Val<'_>, Val<'_>) {
 }
 
 /// `e ln 2 + log(1 + f + low)`.
-fn natural<'c>(e: Val<'c>, f: Val<'c>, low: Option<Val<'c>>) -> Val<'c> {
+fn natural<'c>(
+    e: FormulaValue<'c>,
+    f: FormulaValue<'c>,
+    low: Option<FormulaValue<'c>>,
+) -> FormulaValue<'c> {
     let c = f.code();
     let [ln_2, ln_2_low] = c.pick(LN_2[0], LN_2[1]);
     let half_square = f * f * 0.5;
@@ -148,14 +163,14 @@ fn natural<'c>(e: Val<'c>, f: Val<'c>, low: Option<Val<'c>>) -> Val<'c> {
 }
 
 /// log(1 + f) as a sum, the first part with half the bits.
-fn in_two_parts(f: Val<'_>) -> (Val<'_>, Val<'_>) {
+fn in_two_parts(f: FormulaValue<'_>) -> (FormulaValue<'_>, FormulaValue<'_>) {
     let half_square = f * f * 0.5;
     let high = (f - half_square).upper_half();
     (high, ((f - high) - half_square) + tail(f, half_square))
 }
 
 /// log(1 + f) - f + f²/2.
-fn tail<'c>(f: Val<'c>, half_square: Val<'c>) -> Val<'c> {
+fn tail<'c>(f: FormulaValue<'c>, half_square: FormulaValue<'c>) -> FormulaValue<'c> {
     if f.code().is_double() {
         let s = f / (f + 2.0);
         let z = s * s;
@@ -166,13 +181,17 @@ fn tail<'c>(f: Val<'c>, half_square: Val<'c>) -> Val<'c> {
 }
 
 /// The sum of three numbers. The first is 0 or larger than the second; the third is small.
-fn sum<'c>(large: Val<'c>, small: Val<'c>, smaller: Val<'c>) -> Val<'c> {
+fn sum<'c>(
+    large: FormulaValue<'c>,
+    small: FormulaValue<'c>,
+    smaller: FormulaValue<'c>,
+) -> FormulaValue<'c> {
     let high = large + small;
     high + (((large - high) + small) + smaller)
 }
 
 /// The logarithm of any x: adds the results for numbers that are not positive.
-fn specials<'c>(x: Val<'c>, logarithm: Val<'c>) -> Val<'c> {
+fn specials<'c>(x: FormulaValue<'c>, logarithm: FormulaValue<'c>) -> FormulaValue<'c> {
     let c = x.code();
     // Infinity and NaN are their own logarithms.
     let result = x.below(f64::INFINITY).choose(logarithm, x);

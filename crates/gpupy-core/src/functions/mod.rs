@@ -19,11 +19,11 @@ mod trig;
 use crate::dtype::DType;
 use crate::ir::Program;
 use crate::op::Op;
-use formula_builder::{FormulaBuilder, Val};
+use formula_builder::{FormulaBuilder, FormulaValue};
 use std::sync::OnceLock;
 
 /// A function of values of one program.
-type Formula = for<'c> fn(&'c FormulaBuilder, &[Val<'c>]) -> Val<'c>;
+type Formula = for<'c> fn(&'c FormulaBuilder, &[FormulaValue<'c>]) -> FormulaValue<'c>;
 
 /// The formula of an operation, if it has one.
 fn formula(op: Op) -> Option<Formula> {

@@ -7,7 +7,7 @@
 //! Not here: squares and square roots, which NumPy's operator treats separately (the front end).
 
 use super::exp::{exp2_reduced, times_power_of_2};
-use super::formula_builder::{FormulaBuilder, Val};
+use super::formula_builder::{FormulaBuilder, FormulaValue};
 use super::log::{is_odd, parts, take_apart};
 
 /// (atanh(s) - s) / s³ for |s| up to 0.0398, in powers of s².
@@ -56,7 +56,7 @@ const CENTRES: [[Centre; 5]; 2] = [
     ],
 ];
 
-pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let (x, y) = (args[0], args[1]);
     c.shortened(
         || pow_of_all(x, y),
@@ -74,7 +74,7 @@ pub(super) fn pow<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// x^y for any two numbers.
-fn pow_of_all<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
+fn pow_of_all<'c>(x: FormulaValue<'c>, y: FormulaValue<'c>) -> FormulaValue<'c> {
     let c = x.code();
     let magnitude = x.abs();
     // Beyond this exponent, only powers of 1 are in range.
@@ -99,7 +99,7 @@ fn pow_of_all<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
 }
 
 /// x^y for a positive, finite x and a finite y.
-fn power_of_positive<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
+fn power_of_positive<'c>(x: FormulaValue<'c>, y: FormulaValue<'c>) -> FormulaValue<'c> {
     let (high, low) = exponent(take_apart(x), y);
     // Results beyond these are 0 or infinity.
     let (least, most) = x.code().pick((-152.0, 129.0), (-1078.0, 1025.0));
@@ -109,7 +109,10 @@ fn power_of_positive<'c>(x: Val<'c>, y: Val<'c>) -> Val<'c> {
 }
 
 /// `y log2 x` as a sum of two floats, for an x of these parts and a finite y.
-fn exponent<'c>(x: (Val<'c>, Val<'c>), y: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn exponent<'c>(
+    x: (FormulaValue<'c>, FormulaValue<'c>),
+    y: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let (log, log_low) = log2_in_two_parts(x);
     let (y_high, log_high) = (y.upper_half(), log.upper_half());
     let low = y * ((log - log_high) + log_low) + (y - y_high) * log_high;
@@ -117,7 +120,9 @@ fn exponent<'c>(x: (Val<'c>, Val<'c>), y: Val<'c>) -> (Val<'c>, Val<'c>) {
 }
 
 /// The logarithm to base 2 of `2^e m`, as a sum of two floats.
-fn log2_in_two_parts<'c>((e, m): (Val<'c>, Val<'c>)) -> (Val<'c>, Val<'c>) {
+fn log2_in_two_parts<'c>(
+    (e, m): (FormulaValue<'c>, FormulaValue<'c>),
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let c = m.code();
     let centres = c.pick(&CENTRES[0], &CENTRES[1]);
     let of_centre = |part: fn(&Centre) -> f64| {
@@ -150,12 +155,15 @@ fn log2_in_two_parts<'c>((e, m): (Val<'c>, Val<'c>)) -> (Val<'c>, Val<'c>) {
 }
 
 /// The sum of two numbers, and its rounding error. The first is 0 or the larger.
-fn two_sum<'c>(large: Val<'c>, small: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn two_sum<'c>(
+    large: FormulaValue<'c>,
+    small: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let sum = large + small;
     (sum, (large - sum) + small)
 }
 
-pub(super) fn hypot<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn hypot<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let (a, b) = (args[0].abs(), args[1].abs());
     // Beyond these, squares overflow, or underflow to numbers that a device may flush.
     let (huge, tiny) = c.pick((2f64.powi(60), 2f64.powi(-48)), (2f64.powi(500), 2f64.powi(-480)));
@@ -183,7 +191,7 @@ pub(super) fn hypot<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
 }
 
 /// The root of the sum of two squares that stay in range.
-fn root_of_squares<'c>(large: Val<'c>, small: Val<'c>) -> Val<'c> {
+fn root_of_squares<'c>(large: FormulaValue<'c>, small: FormulaValue<'c>) -> FormulaValue<'c> {
     // The larger square's leading half is exact.
     let high = large.upper_half();
     let low = large - high;
@@ -192,13 +200,13 @@ fn root_of_squares<'c>(large: Val<'c>, small: Val<'c>) -> Val<'c> {
 
 /// The cube root: a first estimate from a third of the bits, better ones by Halley's method, and a last step from an
 /// estimate with half the bits, which has an exact square.
-pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let magnitude = args[0].abs();
     // Subnormal numbers have no such bits, and three times the largest numbers overflow.
     let (least, most) =
         c.pick((2f64.powi(-100), 2f64.powi(100)), (2f64.powi(-1000), 2f64.powi(1000)));
     let (is_tiny, is_huge) = (magnitude.below(least), magnitude.above(most));
-    let scaled = |value: Val<'c>, up: i32| {
+    let scaled = |value: FormulaValue<'c>, up: i32| {
         let factor = is_huge.choose(c.float(2f64.powi(-up)), c.float(1.0));
         value * is_tiny.choose(c.float(2f64.powi(up)), factor)
     };

@@ -7,7 +7,7 @@
 //!
 //! Not here: the inverse functions (`inverse.rs`).
 
-use super::formula_builder::{FormulaBuilder, FormulaOperand, Val};
+use super::formula_builder::{FormulaBuilder, FormulaOperand, FormulaValue};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 /// (sin(r) - r) / r³ in powers of r².
@@ -35,21 +35,21 @@ const COSINE: [&[f64]; 2] = [
     ],
 ];
 
-pub(super) fn sin<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn sin<'c>(_: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let (quadrant, r, low) = reduce(args[0].abs());
     let (sine, cosine) = on_quadrant(r, low);
     let result = is_odd(quadrant).choose(cosine, sine);
     with_sign(result, second_bit_as_sign(quadrant) ^ args[0].bits())
 }
 
-pub(super) fn cos<'c>(_: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn cos<'c>(_: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let (quadrant, r, low) = reduce(args[0].abs());
     let (sine, cosine) = on_quadrant(r, low);
     let result = is_odd(quadrant).choose(sine, cosine);
     with_sign(result, second_bit_as_sign(quadrant + 1i64))
 }
 
-pub(super) fn tan<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
+pub(super) fn tan<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> FormulaValue<'c> {
     let (quadrant, r, low) = reduce(args[0].abs());
     let (sine, cosine) = on_quadrant(r, low);
     let odd = is_odd(quadrant);
@@ -58,24 +58,27 @@ pub(super) fn tan<'c>(c: &'c FormulaBuilder, args: &[Val<'c>]) -> Val<'c> {
     with_sign(result, sign ^ args[0].bits())
 }
 
-fn is_odd(quadrant: Val<'_>) -> Val<'_> {
+fn is_odd(quadrant: FormulaValue<'_>) -> FormulaValue<'_> {
     (quadrant & 1i64).differs(0i64)
 }
 
 /// The second bit of a word, moved to the position of a float's sign.
-fn second_bit_as_sign(word: Val<'_>) -> Val<'_> {
+fn second_bit_as_sign(word: FormulaValue<'_>) -> FormulaValue<'_> {
     let c = word.code();
     word * (1i64 << (c.mantissa() + c.pick(7, 10)))
 }
 
 /// A value, negated where the highest bit of `word` is set.
-fn with_sign<'c>(value: Val<'c>, word: Val<'c>) -> Val<'c> {
+fn with_sign<'c>(value: FormulaValue<'c>, word: FormulaValue<'c>) -> FormulaValue<'c> {
     let highest = value.code().pick(1 << 31, i64::MIN);
     (value.bits() ^ (word & highest)).float_of_bits()
 }
 
 /// Sine and cosine of `r + low`.
-fn on_quadrant<'c>(r: Val<'c>, low: Val<'c>) -> (Val<'c>, Val<'c>) {
+fn on_quadrant<'c>(
+    r: FormulaValue<'c>,
+    low: FormulaValue<'c>,
+) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let c = r.code();
     let z = r * r;
     let sine = r + (r * z * z.polynomial(c.pick(SINE[0], SINE[1])) + low);
@@ -119,7 +122,7 @@ const TWO_OVER_PI: [u64; 19] = [
 ];
 
 /// The quadrant (its last two bits count) and the remainder in two parts, for a non-negative float.
-fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
+fn reduce(x: FormulaValue<'_>) -> (FormulaValue<'_>, FormulaValue<'_>, FormulaValue<'_>) {
     let c = x.code();
     // The bits of the number up to which products with the parts of π/2 are exact: 2^13 or 2^20.
     let far = c.pick(0x4600_0000, 0x4130_0000_0000_0000);
@@ -136,7 +139,7 @@ fn reduce(x: Val<'_>) -> (Val<'_>, Val<'_>, Val<'_>) {
 }
 
 /// `reduce` for large numbers. Words have as many bits as the float.
-fn reduce_far(x: Val<'_>) -> [Val<'_>; 3] {
+fn reduce_far(x: FormulaValue<'_>) -> [FormulaValue<'_>; 3] {
     let c = x.code();
     let width = c.pick(32, 64);
     // x is an integer times a power of 2. Bits of 2/π that contribute multiples of 4 are omitted: the first of the
@@ -172,7 +175,7 @@ fn reduce_far(x: Val<'_>) -> [Val<'_>; 3] {
 }
 
 /// Four words of 2/π, which has a word of zeros before the point, from word `number` on.
-fn words_from<'c>(number: Val<'c>) -> [Val<'c>; 4] {
+fn words_from<'c>(number: FormulaValue<'c>) -> [FormulaValue<'c>; 4] {
     let c = number.code();
     let mut words = vec![c.word(0)];
     if c.is_double() {
@@ -196,7 +199,7 @@ fn words_from<'c>(number: Val<'c>) -> [Val<'c>; 4] {
 }
 
 /// The upper word of the product of a significand and a word.
-fn high_word<'c>(narrow: Val<'c>, wide: Val<'c>) -> Val<'c> {
+fn high_word<'c>(narrow: FormulaValue<'c>, wide: FormulaValue<'c>) -> FormulaValue<'c> {
     let half = narrow.code().pick(16, 32);
     let mask = (1i64 << half) - 1;
     let (a, b) = (narrow.shr(half), narrow & mask);

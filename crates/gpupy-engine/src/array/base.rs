@@ -44,7 +44,7 @@ struct Base {
     len: usize,
     current: Mutex<Current>,
     /// Where the elements are another base's, from the beginning or from some time on.
-    face: OnceLock<Box<dyn DtypeView>>,
+    dtype_view: OnceLock<Box<dyn DtypeView>>,
 }
 
 /// Bases of many elements, where host memory is limited.
@@ -86,28 +86,28 @@ pub(crate) fn share_large() {
 
 /// A dtype view: the elements of a base that has none of its own, but shows another base's.
 pub(crate) trait DtypeView: Send + Sync {
-    /// Gives the face's base the elements that the whole has now.
+    /// Gives the dtype view's base the elements that the whole has now.
     fn follow(&self, dtype: DType, current: &mut Current);
 
     /// Like `follow`, but gives `None` where another thread has locked the whole.
     fn follow_now(&self, dtype: DType, current: &mut Current) -> Option<()>;
 
-    /// Gives the whole the elements that were written to the face's base; false where the whole is pinned, which undoes
-    /// the write.
+    /// Gives the whole the elements that were written to the dtype view's base; false where the whole is pinned, which
+    /// undoes the write.
     ///
     /// # Errors
     /// - `Disposed`: either has none any more. `OutOfMemory`: there is no room for them. What was written
-    ///   to the face is undone then.
+    ///   to the dtype view is undone then.
     fn pass_on(&self, current: &mut Current) -> Result<bool>;
 
-    /// The view of the whole and the source that together do the same as writing `source` to a view of the face; `None`
-    /// where the face's own elements have to be written.
+    /// The view of the whole and the source that together do the same as writing `source` to a view of the dtype view;
+    /// `None` where the dtype view's own elements have to be written.
     ///
     /// # Errors
     /// - `Disposed`: there are no elements any more. `Shape`: the source does not fit.
     fn through(&self, dest: &Array, source: ArrayOrScalar<'_>) -> Result<Option<(Array, Array)>>;
 
-    /// The array whose elements the face shows.
+    /// The array whose elements the dtype view shows.
     fn whole(&self) -> &Array;
 }
 
@@ -153,20 +153,20 @@ impl Array {
     pub(crate) fn with_view(value: Value, view: View) -> Array {
         let (dtype, len) = (value.dtype(), value.len());
         let current = Mutex::new(Current::new(Contents::Value(value)));
-        Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
+        Array { base: shared(Base { dtype, len, current, dtype_view: OnceLock::new() }), view }
     }
 
     /// A new base with these elements for its own, seen whole.
     pub(crate) fn of_own(own: OwnedElements) -> Array {
         let (dtype, len, view) = (own.dtype, own.len(), View::contiguous(&own.shape));
         let current = Mutex::new(Current::new(Contents::Own(own)));
-        Array { base: shared(Base { dtype, len, current, face: OnceLock::new() }), view }
+        Array { base: shared(Base { dtype, len, current, dtype_view: OnceLock::new() }), view }
     }
 
     /// A new base that shows another one's elements.
-    pub(crate) fn of_face(dtype: DType, len: usize, face: Box<dyn DtypeView>) -> Array {
+    pub(crate) fn of_dtype_view(dtype: DType, len: usize, dtype_view: Box<dyn DtypeView>) -> Array {
         let current = Mutex::new(Current::new(Contents::Nothing));
-        let base = Base { dtype, len, current, face: OnceLock::from(face) };
+        let base = Base { dtype, len, current, dtype_view: OnceLock::from(dtype_view) };
         Array { base: Arc::new(base), view: View::contiguous(&[len]) }
     }
 
@@ -204,7 +204,7 @@ impl Array {
         // SAFETY: the allocation was just made for this type and is not shared; `write` initialises it.
         unsafe {
             let current = Mutex::new(Current::new(held));
-            place.write(Base { dtype, len, current, face: OnceLock::new() });
+            place.write(Base { dtype, len, current, dtype_view: OnceLock::new() });
             let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
             let start = current.own_mut()?.make_room(shape).ok()?;
             Some((Array { base: base.assume_init(), view }, start))
@@ -311,7 +311,7 @@ impl Array {
         Arc::ptr_eq(&self.base, &other.base)
     }
 
-    /// True when writing one may change the other: they view the same base, or faces of it.
+    /// True when writing one may change the other: they view the same base, or dtype views of it.
     pub fn aliases(&self, other: &Array) -> bool {
         Arc::ptr_eq(self.owner(), other.owner())
     }
@@ -319,9 +319,9 @@ impl Array {
     /// True when both show the same elements, and each where the other does.
     pub(crate) fn shows_what(&self, other: &Array) -> bool {
         self.view == other.view
-            && match (self.face(), other.face()) {
-                (Some(face), Some(others)) if self.dtype() == other.dtype() => {
-                    face.whole().shows_what(others.whole())
+            && match (self.dtype_view(), other.dtype_view()) {
+                (Some(dtype_view), Some(others)) if self.dtype() == other.dtype() => {
+                    dtype_view.whole().shows_what(others.whole())
                 }
                 _ => self.shares_base(other),
             }
@@ -330,8 +330,8 @@ impl Array {
     /// The base whose elements these are.
     fn owner(&self) -> &Arc<Base> {
         let mut base = &self.base;
-        while let Some(face) = base.face.get() {
-            base = &face.whole().base;
+        while let Some(dtype_view) = base.dtype_view.get() {
+            base = &dtype_view.whole().base;
         }
         base
     }
@@ -353,7 +353,7 @@ impl Array {
 
     /// Bytes from the first element of the base whose elements these are to the first one of this base.
     pub(crate) fn base_offset(&self) -> isize {
-        self.face().map_or(0, |face| face.whole().byte_offset())
+        self.dtype_view().map_or(0, |dtype_view| dtype_view.whole().byte_offset())
     }
 
     /// A weak handle of the array.
@@ -367,8 +367,8 @@ impl Array {
     }
 
     /// The dtype view, if the base has no elements of its own.
-    pub(crate) fn face(&self) -> Option<&dyn DtypeView> {
-        self.base.face.get().map(|face| &**face)
+    pub(crate) fn dtype_view(&self) -> Option<&dyn DtypeView> {
+        self.base.dtype_view.get().map(|dtype_view| &**dtype_view)
     }
 
     /// True when this array shows its whole base in C order.
@@ -393,8 +393,8 @@ impl Array {
 
     pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
         let mut current = self.base.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(face) = self.base.face.get() {
-            face.follow(self.base.dtype, &mut current);
+        if let Some(dtype_view) = self.base.dtype_view.get() {
+            dtype_view.follow(self.base.dtype, &mut current);
         }
         current
     }
@@ -407,8 +407,8 @@ impl Array {
             Err(TryLockError::Poisoned(current)) => current.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        if let Some(face) = self.base.face.get() {
-            face.follow_now(self.base.dtype, &mut current)?;
+        if let Some(dtype_view) = self.base.dtype_view.get() {
+            dtype_view.follow_now(self.base.dtype, &mut current)?;
         }
         Some(current)
     }
@@ -418,7 +418,7 @@ impl Array {
     #[inline]
     pub(crate) fn current_to_write(&self) -> Option<MutexGuard<'_, Current>> {
         let current = self.current_now()?;
-        self.base.face.get().is_none().then_some(current)
+        self.base.dtype_view.get().is_none().then_some(current)
     }
 
     /// Makes the base a dtype view of another one, which `make` makes of its contents. Does nothing if the base is a
@@ -426,15 +426,15 @@ impl Array {
     ///
     /// # Errors
     /// - `Disposed`: it has none any more. Those of `make`.
-    pub(crate) fn become_face(
+    pub(crate) fn become_dtype_view(
         &self,
         make: impl FnOnce(&mut Current) -> Result<Box<dyn DtypeView>>,
     ) -> Result<()> {
         let mut current = self.current();
-        if self.base.face.get().is_none() {
-            let face = make(&mut current)?;
+        if self.base.dtype_view.get().is_none() {
+            let dtype_view = make(&mut current)?;
             // The lock is held, so no other thread sets it.
-            let _ = self.base.face.set(face);
+            let _ = self.base.dtype_view.set(dtype_view);
         }
         Ok(())
     }

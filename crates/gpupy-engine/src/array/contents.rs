@@ -16,7 +16,7 @@ use gpupy_core::{Error, ErrorKind, Result};
 pub(crate) struct Current {
     held: Contents,
     pub version: u64,
-    /// Why there is nothing, where the elements of a face could not be had.
+    /// Why there is nothing, where the elements of a dtype view could not be had.
     lack: Option<Error>,
 }
 

@@ -6,7 +6,7 @@
 //! ([`Pinned`](pinned::Pinned)), or those of another base under another dtype ([`DtypeView`](base::DtypeView)).
 //! `axis_order.rs` says in which order the axes of operands lie.
 //!
-//! Imports `memory` and `graph`. Not here: operations on arrays (`record/`, `eager/`, `context/`, `indexing/`).
+//! Imports `memory` and `graph`. Not here: operations on arrays (`record/`, `eager/`, `context/`).
 
 pub(crate) mod axis_order;
 pub(crate) mod base;

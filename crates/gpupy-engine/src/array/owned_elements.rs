@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) struct OwnedElements {
     pub dtype: DType,
     pub shape: Shape,
-    /// How many operations led here, one after the other, all computed at once.
+    /// How many operations led here, one after the other, all computed eagerly.
     pub depth: u32,
     origin: Origin,
     memory: ElementStorage,

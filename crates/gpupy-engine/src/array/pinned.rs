@@ -2,7 +2,7 @@
 //!
 //! Owns [`Pinned`], and whether bases may have elements in common.
 //!
-//! Not here: exports (`context/pin.rs`), bases (`base.rs`).
+//! Not here: exports (`context/exports/pin.rs`), bases (`base.rs`).
 
 use crate::memory::host_buffer::HostBuffer;
 use std::ptr::NonNull;

@@ -41,8 +41,8 @@ impl ReuseInterval {
             self.interval = Some(since);
             self.soon = 0;
         } else {
-            self.soon = (self.soon + 1).min(T.rhythm_forgets);
-            if self.soon == T.rhythm_forgets {
+            self.soon = (self.soon + 1).min(T.reuse_forgets);
+            if self.soon == T.reuse_forgets {
                 self.interval = None;
             }
         }
@@ -95,7 +95,7 @@ mod tests {
             }
             let (now, near) = (at as u64, here.len() as u64);
             seen.entry(*block)
-                .and_modify(|rhythm| rhythm.used(now, near))
+                .and_modify(|reuse| reuse.used(now, near))
                 .or_insert_with(|| ReuseInterval::new(now));
         }
         missed

@@ -6,7 +6,7 @@
 
 use super::Context;
 use super::last_snapshot::{Counts, DriverReport, locked};
-use super::pin;
+use crate::context::exports::pin;
 use crate::drivers::group::MemberStats;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
@@ -80,7 +80,7 @@ impl Context {
         let counts = self.counts();
         let mut stats = counts.whole;
         counts.each().for_each(|(_, driver)| stats += driver);
-        stats.values = self.inner.door.recorder().living() as u64;
+        stats.values = self.inner.dispatch.recorder().living() as u64;
         stats.pins = pin::living();
         stats
     }

@@ -1,14 +1,15 @@
 //! Dtype views (reinterpreting views, bitcasts): bases whose elements are those of another base under another dtype,
-//! such as the parts of complex numbers, or bits as integers. Short: *faces*.
+//! such as the parts of complex numbers, or bits as integers.
 //!
-//! Owns [`Context::face`] and [`LastDtypeView`]. Elements of another size are made in steps; each step halves them,
-//! pairs them, or keeps their size. A part of a complex array is every second element of its halves. The elements of a
-//! face are recorded from those of the whole when they are asked for after the whole was written; a write to a face is
-//! a write to the whole. Bools viewed as integers become a face of their bytes, as a byte has more values than a bool.
-//! Invariants: both show the same bits after any write to either; a face's lock is taken before the whole's, never
-//! after it; nothing is evaluated under them.
+//! Owns [`Context::dtype_view`] and [`LastDtypeView`]. Elements of another size are made in steps; each step halves
+//! them, pairs them, or keeps their size. A part of a complex array is every second element of its halves. The elements
+//! of a dtype view are recorded from those of the whole when they are asked for after the whole was written; a write to
+//! a dtype view is a write to the whole. Bools viewed as integers become a dtype view of their bytes, as a byte has
+//! more values than a bool. Invariants: both show the same bits after any write to either; a dtype view's lock is taken
+//! before the whole's, never after it; nothing is evaluated under them.
 //!
-//! Not here: what a base asks of its face (`array/base.rs`), which of NumPy's views are faces (the front end).
+//! Not here: what a base asks of its dtype view (`array/base.rs`), which of NumPy's views are dtype views (the front
+//! end).
 
 use super::Context;
 use crate::array::base::{Array, ArrayOrScalar, DtypeView, WeakArray};
@@ -30,29 +31,29 @@ struct ReinterpretedElements {
     /// The elements that it shows: some that follow each other in their base.
     whole: Array,
     context: Context,
-    /// How often the whole's base was written when the face's elements were made.
+    /// How often the whole's base was written when the dtype view's elements were made.
     seen: AtomicU64,
 }
 
-/// An array's most recent face, held weakly: so two reads of `z.real` are one operand of a kernel.
+/// An array's most recent dtype view, held weakly: so two reads of `z.real` are one operand of a kernel.
 #[derive(Default)]
 pub struct LastDtypeView(Mutex<Option<WeakArray>>);
 
 impl LastDtypeView {
-    /// As [`Context::face`] from the first element on.
+    /// As [`Context::dtype_view`] from the first element on.
     pub fn get(&self, context: &Context, array: &Array, dtype: DType) -> Array {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let shows = |face: &Array| {
-            let whole = face.face().map(|face| face.whole());
-            face.dtype() == dtype
+        let shows = |dtype_view: &Array| {
+            let whole = dtype_view.dtype_view().map(|dtype_view| dtype_view.whole());
+            dtype_view.dtype() == dtype
                 && whole.is_some_and(|whole| whole.shares_base(array) && whole.offset() == 0)
         };
-        if let Some(face) = last.as_ref().and_then(WeakArray::upgrade).filter(shows) {
-            return face;
+        if let Some(dtype_view) = last.as_ref().and_then(WeakArray::upgrade).filter(shows) {
+            return dtype_view;
         }
-        let face = context.face(array, dtype, 0);
-        *last = Some(face.downgrade());
-        face
+        let dtype_view = context.dtype_view(array, dtype, 0);
+        *last = Some(dtype_view.downgrade());
+        dtype_view
     }
 }
 
@@ -101,15 +102,17 @@ impl Context {
     /// an array of one axis. Writes to either are seen through the other.
     ///
     /// - **Units:** `start` is in elements of the base, and inside it.
-    pub fn face(&self, array: &Array, dtype: DType, start: usize) -> Array {
+    pub fn dtype_view(&self, array: &Array, dtype: DType, start: usize) -> Array {
         let count = array.base_len() - start;
         let view = View::contiguous(&[count]);
         let mut shown = array.seen_as(View { offset: start as isize, ..view });
         if shown.dtype() == DType::Bool && dtype != DType::Bool {
-            // Integers say more than bools: these are their face, not the other way round. A base without
+            // Integers say more than bools: these are their dtype view, not the other way round. A base without
             // elements has no use for either.
             let _ = self.let_bools_show_bytes(&shown);
-            let bytes = shown.face().map(|face| face.whole().slice_axis(0, start, count, 1));
+            let bytes = shown
+                .dtype_view()
+                .map(|dtype_view| dtype_view.whole().slice_axis(0, start, count, 1));
             shown = bytes.unwrap_or(shown);
         }
         for dtype in steps(shown.dtype(), dtype) {
@@ -118,9 +121,9 @@ impl Context {
         shown
     }
 
-    /// Makes a base of bools, that is none yet, the face of one of bytes.
+    /// Makes a base of bools, that is none yet, the dtype view of one of bytes.
     fn let_bools_show_bytes(&self, bools: &Array) -> Result<()> {
-        bools.become_face(|current| {
+        bools.become_dtype_view(|current| {
             if let Some(mut own) = current.take_pinned() {
                 // Exports show the very bytes.
                 own.dtype = DType::U8;
@@ -145,22 +148,25 @@ impl Context {
             let even = shown.size() / 2 * 2;
             shown = shown.slice_axis(0, 0, even, 1);
         }
-        let back = shown.face().map(|face| face.whole()).filter(|whole| whole.dtype() == dtype);
+        let back = shown
+            .dtype_view()
+            .map(|dtype_view| dtype_view.whole())
+            .filter(|whole| whole.dtype() == dtype);
         if let Some(whole) = back.filter(|_| shown.is_whole()) {
             return whole.clone();
         }
         let len = shown.size() * have / want;
-        let face = ReinterpretedElements {
+        let dtype_view = ReinterpretedElements {
             whole: shown,
             context: self.clone(),
             seen: AtomicU64::new(NEVER),
         };
-        Array::of_face(dtype, len, Box::new(face))
+        Array::of_dtype_view(dtype, len, Box::new(dtype_view))
     }
 
     /// An operation on operands, computed at once or recorded.
     fn made(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
-        self.inner.door.convert(op, to, args)
+        self.inner.dispatch.convert(op, to, args)
     }
 
     /// Elements of the same size under another dtype.
@@ -211,7 +217,7 @@ impl Context {
         if want < have {
             let halves = [self.half(array, false, to)?, self.half(array, true, to)?];
             let halves = halves.map(|half| half.insert_axis(1));
-            return self.inner.door.joining(&halves).join(1, &halves);
+            return self.inner.dispatch.joining(&halves).join(1, &halves);
         }
         let (lower, upper) = (array.slice_axis(0, 0, n / 2, 2), array.slice_axis(0, 1, n / 2, 2));
         self.paired((&lower).into(), (&upper).into(), to)
@@ -234,7 +240,7 @@ fn in_memory(array: &Array, to: DType) -> Option<Array> {
     match array.current().held() {
         Contents::Own(own) => {
             let bytes = own.bytes().get(start..start + n * have)?;
-            Array::own(to, &shape, Origin::AtOnce, bytes)
+            Array::own(to, &shape, Origin::Eager, bytes)
         }
         Contents::Value(value) if start == 0 => {
             let state = value.state();
@@ -286,7 +292,7 @@ impl DtypeView for ReinterpretedElements {
     fn pass_on(&self, current: &mut Current) -> Result<bool> {
         let passed = self.pass(current);
         if !matches!(passed, Ok(true)) {
-            // The face shows what the whole has, once it is looked at again.
+            // The dtype view shows what the whole has, once it is looked at again.
             self.seen.store(NEVER, Ordering::Relaxed);
         }
         passed

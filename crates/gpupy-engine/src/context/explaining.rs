@@ -8,7 +8,7 @@ use crate::explain::explanation::Explanation;
 use crate::explain::flush_text::whereabouts;
 use crate::explain::trace::Sink;
 use crate::graph::value::{Value, ValueKind};
-use crate::schedule::flush::Demand;
+use crate::schedule::passes::flush::Demand;
 use gpupy_core::Result;
 
 impl Context {
@@ -28,7 +28,7 @@ impl Context {
             return Ok(Explanation::of_nothing("the array has no elements: nothing to evaluate"));
         };
         if self.is_sparse(&value, array.layout())? {
-            return self.explain(&self.inner.door.recorder().copy(array)?);
+            return self.explain(&self.inner.dispatch.recorder().copy(array)?);
         }
         let range = low as usize..high as usize + 1;
         if !matches!(value.0.kind, ValueKind::Expr { .. })

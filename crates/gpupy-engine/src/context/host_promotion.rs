@@ -19,11 +19,11 @@ use gpupy_core::Result;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
-/// Whether a value has seen enough little writes to settle.
-fn settles(value: &Value) -> bool {
+/// Whether a value has seen enough little writes to be promoted to host memory.
+fn is_often_written(value: &Value) -> bool {
     let share = match value.0.kind {
-        ValueKind::Constant(_) => T.settled_constant,
-        _ => T.settled_share,
+        ValueKind::Constant(_) => T.promoted_constant,
+        _ => T.promoted_share,
     };
     !value.is_open() && value.len() <= share.saturating_mul(value.0.touched as usize + 1)
 }
@@ -44,7 +44,7 @@ fn read_often(array: &Array) -> Option<Value> {
         return None;
     }
     let reads = value.0.little_reads.fetch_add(1, Ordering::Relaxed);
-    (value.len() <= T.settled_share.saturating_mul(reads as usize)).then(|| value.clone())
+    (value.len() <= T.promoted_share.saturating_mul(reads as usize)).then(|| value.clone())
 }
 
 impl Context {
@@ -53,10 +53,10 @@ impl Context {
     ///
     /// # Errors
     /// Any error of the driver; no value is lost.
-    pub(crate) fn settle(&self, dest: &Array, source: &Operand) -> Result<()> {
+    pub(crate) fn promote_for_write(&self, dest: &Array, source: &Operand) -> Result<()> {
         // What still has to be computed; own elements are there.
         let base = match dest.current().held() {
-            Contents::Value(value) if settles(value) => Some(value.clone()),
+            Contents::Value(value) if is_often_written(value) => Some(value.clone()),
             Contents::Own(_) => None,
             Contents::Value(_) | Contents::Nothing => return Ok(()),
         };
@@ -80,38 +80,42 @@ impl Context {
         let mut current = dest.current();
         if matches!(current.held(), Contents::Value(held) if held.id() == base.id()) {
             drop(base);
-            host_moves::settled(&mut current);
+            host_moves::promoted(&mut current);
         }
         Ok(())
     }
 
     /// The values of operands that are little parts of pending bases, of which enough was read so before.
-    pub(crate) fn ripe(&self, args: &[ArrayOrScalar<'_>]) -> SmallVec<[Value; 2]> {
-        if !self.inner.door.computes() {
+    pub(crate) fn often_read(&self, args: &[ArrayOrScalar<'_>]) -> SmallVec<[Value; 2]> {
+        if !self.inner.dispatch.computes() {
             return SmallVec::new();
         }
-        let ripe = args.iter().filter_map(|arg| match arg {
+        let often_read = args.iter().filter_map(|arg| match arg {
             ArrayOrScalar::Array(array) => read_often(array),
             ArrayOrScalar::Scalar(_) => None,
         });
-        ripe.collect()
+        often_read.collect()
     }
 
     /// Brings these to host memory; whether there is one.
     ///
     /// # Errors
-    /// As of `settle`.
-    pub(crate) fn ripen(&self, args: &[ArrayOrScalar<'_>]) -> Result<bool> {
-        let ripe = self.ripe(args);
-        if ripe.is_empty() {
+    /// As of `promote_for_write`.
+    pub(crate) fn promote_often_read(&self, args: &[ArrayOrScalar<'_>]) -> Result<bool> {
+        let often_read = self.often_read(args);
+        if often_read.is_empty() {
             return Ok(false);
         }
-        let mut ripened = false;
+        let mut promoted = false;
         self.while_others_run(|| {
-            ripened = self.evaluates_in_host_memory()?;
-            if ripened { ripe.iter().try_for_each(|value| self.bring(value)) } else { Ok(()) }
+            promoted = self.evaluates_in_host_memory()?;
+            if promoted {
+                often_read.iter().try_for_each(|value| self.bring(value))
+            } else {
+                Ok(())
+            }
         })?;
-        Ok(ripened)
+        Ok(promoted)
     }
 
     /// Computes all elements and brings them to host memory; of a constant there is nothing to compute.

@@ -2,24 +2,23 @@
 //!
 //! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
 //! `replayed.rs` what was recorded before, `read.rs` and `explaining.rs` what it reads and explains, `counts.rs` what
-//! it is told. A [`Pin`](pin::Pin) is an export of memory; operations on pinned bases run on *leases* (`leases.rs`); a
-//! [`LentBlock`](lent_block::LentBlock) is one that a renderer draws; `dtype_view.rs` shows a base under another dtype.
+//! it is told. `exports/` has the memory that other libraries and renderers use, `indexing/` reads and writes by index
+//! arrays and masks; `dtype_view.rs` shows a base under another dtype.
 //! `driver_selection.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and
 //! `host_promotion.rs` says when a base comes to host memory. Invariant: recording takes no lock of the engine, unless
 //! so much is pending that it has to run.
 //!
-//! Imports all folders but `indexing`. Not here: evaluation itself (`execute/`).
+//! Imports all folders but `saved`. Not here: evaluation itself (`execute/`).
 
 mod counts;
 pub(crate) mod driver_selection;
 pub(crate) mod dtype_view;
 mod explaining;
+pub(crate) mod exports;
 pub(crate) mod host_promotion;
+pub(crate) mod indexing;
 mod last_snapshot;
-pub(crate) mod leases;
-pub(crate) mod lent_block;
 pub(crate) mod pending;
-pub(crate) mod pin;
 pub(crate) mod read;
 mod recording;
 mod replayed;
@@ -30,7 +29,7 @@ use crate::array::base::Array;
 use crate::blocks::streams::Residents;
 use crate::context::settings::{Placement, Settings};
 use crate::drivers::registry::Registry;
-use crate::eager::door::Door;
+use crate::eager::eager_dispatch::EagerDispatch;
 use crate::eager::eager_evaluator::EagerEvaluator;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
@@ -42,9 +41,9 @@ use crate::memory::host_buffer;
 use crate::memory::limit;
 use crate::memory::reader::check_free;
 use crate::schedule::cost;
-use crate::schedule::flush::Demand;
-use crate::schedule::operation_lowering::OperationLowering;
-use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::lowering::operation_lowering::OperationLowering;
+use crate::schedule::passes::flush::Demand;
+use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
@@ -73,7 +72,7 @@ pub type Opener = fn(&Array) -> Result<Option<Array>>;
 
 pub(crate) struct ContextInner {
     pub settings: Settings,
-    pub door: Door,
+    pub dispatch: EagerDispatch,
     pub driver_fallback: AtomicBool,
     pub waiter: OnceLock<Waiter>,
     pub interrupt: OnceLock<Interrupt>,
@@ -114,16 +113,18 @@ impl Context {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
         let state = Arc::new(Mutex::new(state));
-        let door = match (settings.placement, has_host) {
-            (Placement::Auto, true) => Door::by(EagerEvaluator::by(state.clone(), tracer.clone())),
-            _ => Door::strict(),
+        let dispatch = match (settings.placement, has_host) {
+            (Placement::Auto, true) => {
+                EagerDispatch::by(EagerEvaluator::by(state.clone(), tracer.clone()))
+            }
+            _ => EagerDispatch::strict(),
         };
         let context = Context {
             inner: Arc::new(ContextInner {
                 tracer,
                 driver_fallback: AtomicBool::new(settings.driver_fallback),
                 settings,
-                door,
+                dispatch,
                 waiter: OnceLock::new(),
                 interrupt: OnceLock::new(),
                 opener: OnceLock::new(),

@@ -53,10 +53,10 @@ impl Context {
     /// Evaluates what was written, the value of a base and of those that it shows, where too much is pending.
     pub(crate) fn bound_written(&self, dest: &Array, value: &Value) -> Result<()> {
         self.bound(value)?;
-        let mut face = dest.face();
-        while let Some(whole) = face.map(|face| face.whole()) {
+        let mut dtype_view = dest.dtype_view();
+        while let Some(whole) = dtype_view.map(|dtype_view| dtype_view.whole()) {
             self.bound(&whole.value()?)?;
-            face = whole.face();
+            dtype_view = whole.dtype_view();
         }
         Ok(())
     }

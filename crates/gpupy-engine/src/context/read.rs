@@ -222,7 +222,7 @@ impl Context {
         };
         let range = low as usize..high as usize + 1;
         if value.is_external() {
-            return self.read_there(&self.inner.door.recorder().taken_in(array)?);
+            return self.read_there(&self.inner.dispatch.recorder().taken_in(array)?);
         }
         if self.is_sparse(&value, &view)? {
             return self.read_there(&self.copy(array)?);

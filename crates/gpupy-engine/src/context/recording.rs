@@ -9,7 +9,7 @@
 use super::Context;
 use crate::array::axis_order::{self, AxisRole};
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
-use crate::eager::door::Later;
+use crate::eager::eager_dispatch::Later;
 use crate::eager::host_moves;
 use crate::eager::policy::{self, WorkSize};
 use crate::graph::scalar_function::ScalarFunction;
@@ -29,7 +29,7 @@ impl Context {
     /// - `Shape`: there would be more elements than positions.
     pub fn index(&self, shape: &[usize], axis: usize) -> Result<Array> {
         let work = WorkSize::Elements(checked_size(shape)?);
-        self.inner.door.recorder_of(work, &[], shape).index(shape, axis)
+        self.inner.dispatch.recorder_of(work, &[], shape).index(shape, axis)
     }
 
     /// A scalar operation on operands that broadcast.
@@ -43,27 +43,27 @@ impl Context {
 
     /// Like `apply`, without any wait; `None` where `apply` has to wait or has an error to give, and for powers, which
     /// differ for operators and functions.
-    pub fn at_once(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Option<Array> {
+    pub fn apply_eagerly(&self, op: Op, args: &[ArrayOrScalar<'_>]) -> Option<Array> {
         if op == Op::Pow {
             return None;
         }
         axis_order::kept(args, |args| {
-            let recorded = |later: Later<'_>| self.recorded_at_once(op, args, later);
-            self.inner.door.apply(op, DType::Bool, args, recorded)
+            let recorded = |later: Later<'_>| self.record_eagerly(op, args, later);
+            self.inner.dispatch.apply(op, DType::Bool, args, recorded)
         })
         .ok()
     }
 
     /// Records an operation that was not computed, without any wait.
     #[cold]
-    fn recorded_at_once(
+    fn record_eagerly(
         &self,
         op: Op,
         args: &[ArrayOrScalar<'_>],
         later: Later<'_>,
     ) -> std::result::Result<Array, Postponed> {
         let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_pinned());
-        if later.lacks && !self.ripe(args).is_empty() || args.iter().any(is_pinned) {
+        if later.lacks && !self.often_read(args).is_empty() || args.iter().any(is_pinned) {
             return Err(Postponed);
         }
         match later.recorder.convert(op, args, DType::Bool) {
@@ -74,25 +74,27 @@ impl Context {
 
     /// A scalar operation; `to` is the dtype that a cast gives.
     fn computed(&self, op: Op, args: &[ArrayOrScalar<'_>], to: DType) -> Result<Array> {
-        let door = &self.inner.door;
+        let dispatch = &self.inner.dispatch;
         let recorded =
             |later: Later<'_>| self.recorded(args, |args| later.recorder.convert(op, args, to));
-        door.apply(op, to, args, |later| match later.lacks && self.ripen(args)? {
-            true => door.apply(op, to, args, recorded),
-            false => recorded(later),
+        dispatch.apply(op, to, args, |later| {
+            match later.lacks && self.promote_often_read(args)? {
+                true => dispatch.apply(op, to, args, recorded),
+                false => recorded(later),
+            }
         })
     }
 
-    /// The product of two vectors of one real dtype that is computed at once. `None` as of `at_once`, and
+    /// The product of two vectors of one real dtype that is computed eagerly. `None` as of `apply_eagerly`, and
     /// where the vectors are none, or differ.
-    pub fn dot_at_once(&self, left: &Array, right: &Array) -> Option<Scalar> {
-        self.inner.door.dot(left, right)
+    pub fn dot_eagerly(&self, left: &Array, right: &Array) -> Option<Scalar> {
+        self.inner.dispatch.dot(left, right)
     }
 
-    /// Puts the result of a scalar operation, computed at once, where an array shows elements of its base's own; false,
+    /// Puts the result of a scalar operation, computed eagerly, where an array shows elements of its base's own; false,
     /// with nothing done, for others.
-    pub fn update_at_once(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> bool {
-        self.inner.door.update(op, args, dest).is_some()
+    pub fn update_eagerly(&self, op: Op, args: &[ArrayOrScalar<'_>], dest: &Array) -> bool {
+        self.inner.dispatch.update(op, args, dest).is_some()
     }
 
     /// Integers to a power, which wrap.
@@ -105,7 +107,7 @@ impl Context {
             self.recorded_of(array, |array| {
                 let args = [ArrayOrScalar::Array(array)];
                 let work = WorkSize::Elements(array.size());
-                let recorder = self.inner.door.recorder_of(work, &args, array.shape());
+                let recorder = self.inner.dispatch.recorder_of(work, &args, array.shape());
                 recorder.integer_power(array, exponent)
             })
         })
@@ -118,7 +120,7 @@ impl Context {
     pub fn join(&self, axis: usize, arrays: &[Array]) -> Result<Array> {
         axis_order::kept_along(arrays, axis, AxisRole::OrNone, |arrays, axis| {
             self.recorded_of_all(arrays, |arrays| {
-                self.inner.door.joining(arrays).join(axis, arrays)
+                self.inner.dispatch.joining(arrays).join(axis, arrays)
             })
         })
     }
@@ -159,14 +161,15 @@ impl Context {
         })
     }
 
-    /// The result of a function without loops, which has one, computed at once. `None` where its operands are not few
+    /// The result of a function without loops, which has one, computed eagerly. `None` where its operands are not few
     /// elements in host memory, or do not broadcast.
-    pub fn call_at_once(
+    pub fn call_eagerly(
         &self,
         function: &Arc<ScalarFunction>,
         args: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
-        axis_order::kept(args, |args| self.inner.door.call(function, args).ok_or(Postponed)).ok()
+        axis_order::kept(args, |args| self.inner.dispatch.call(function, args).ok_or(Postponed))
+            .ok()
     }
 
     /// A result of a function on operands that broadcast and have its arguments' dtypes.
@@ -179,10 +182,10 @@ impl Context {
         result: usize,
         args: &[ArrayOrScalar<'_>],
     ) -> Result<Array> {
-        let door = &self.inner.door;
-        axis_order::kept(args, |args| match door.call(function, args).filter(|_| result == 0) {
+        let dispatch = &self.inner.dispatch;
+        axis_order::kept(args, |args| match dispatch.call(function, args).filter(|_| result == 0) {
             Some(made) => Ok(made),
-            None => self.recorded(args, |args| door.recorder().call(function, result, args)),
+            None => self.recorded(args, |args| dispatch.recorder().call(function, result, args)),
         })
     }
 
@@ -193,11 +196,11 @@ impl Context {
     pub fn reduce(&self, op: Op, array: &Array, axes: &[usize], keepdims: bool) -> Result<Array> {
         if axes.len() == array.ndim()
             && !keepdims
-            && let Some(reduced) = self.inner.door.whole(op, array)
+            && let Some(reduced) = self.inner.dispatch.whole(op, array)
         {
             return Ok(reduced);
         }
-        self.ripen(&[ArrayOrScalar::Array(array)])?;
+        self.promote_often_read(&[ArrayOrScalar::Array(array)])?;
         axis_order::kept_but(array, axes, keepdims, |array, axes| {
             self.recorded_of(array, |array| {
                 let recorder = self.along(WorkSize::Elements(array.size()), array);
@@ -208,7 +211,7 @@ impl Context {
 
     /// What does an operation along axes of an array.
     fn along(&self, work: WorkSize, array: &Array) -> &Recorder {
-        self.inner.door.recorder_of(work, &[ArrayOrScalar::Array(array)], &[])
+        self.inner.dispatch.recorder_of(work, &[ArrayOrScalar::Array(array)], &[])
     }
 
     /// Running results along an axis: element `i` combines the elements up to `i`, chunk by chunk
@@ -253,22 +256,22 @@ impl Context {
     /// - `Index`: there is no such axis, or it is too long for an int32. `Shape`: the rows have no
     ///   elements. `DType`: the operation does not reduce this dtype.
     pub fn place(&self, op: Op, array: &Array, axis: usize) -> Result<Array> {
-        let door = &self.inner.door;
-        self.recorded_of(array, |array| match door.places(op, array, axis) {
+        let dispatch = &self.inner.dispatch;
+        self.recorded_of(array, |array| match dispatch.places(op, array, axis) {
             Some(places) => Ok(places),
-            None => door.recorder().place(op, array, axis),
+            None => dispatch.recorder().place(op, array, axis),
         })
     }
 
     /// The place in C order of the first of all elements that `op` (the minimum or maximum) gives, where the first NaN
-    /// wins, found at once; `None` where these are not few elements in host memory.
-    pub fn place_at_once(&self, op: Op, array: &Array) -> Option<usize> {
-        self.inner.door.place(op, array)
+    /// wins, found eagerly; `None` where these are not few elements in host memory.
+    pub fn place_of_extreme_eagerly(&self, op: Op, array: &Array) -> Option<usize> {
+        self.inner.dispatch.place(op, array)
     }
 
     /// How many elements of a mask are true; `None` where they are not in host memory, side by side.
     pub fn count_true(&self, mask: &Array) -> Option<usize> {
-        self.inner.door.count_true(mask)
+        self.inner.dispatch.count_true(mask)
     }
 
     /// The matrix product of stacks of matrices, `(…, m, k)` and `(…, k, n)`, whose stacks broadcast
@@ -279,13 +282,14 @@ impl Context {
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
         let args = [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)];
-        self.ripen(&args)?;
+        self.promote_often_read(&args)?;
         self.recorded(&args, |args| {
             let (left, right) = match args {
                 [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)] => (*left, *right),
                 _ => (left, right),
             };
-            let recorder = self.inner.door.recorder_of(policy::products(left, right), args, &[]);
+            let recorder =
+                self.inner.dispatch.recorder_of(policy::products(left, right), args, &[]);
             recorder.matmul(left, right)
         })
     }
@@ -297,29 +301,29 @@ impl Context {
     /// - `Shape`: there would be more elements than positions.
     pub fn full(&self, shape: &[usize], scalar: Scalar) -> Result<Array> {
         let len = checked_size(shape)?;
-        match self.inner.door.filled(shape, len, scalar) {
+        match self.inner.dispatch.filled(shape, len, scalar) {
             Some(array) => Ok(array),
             None => Array::full(shape, scalar),
         }
     }
 
     /// Rows of few elements in host memory, by an index array along the first axis or a mask of the
-    /// leading axes; `None` where `pick` has to find them.
-    pub fn picked_at_once(&self, array: &Array, index: &Array) -> Option<Array> {
-        self.inner.door.picked(array, index)
+    /// leading axes; `None` where `fancy_index` has to find them.
+    pub fn take_rows_eagerly(&self, array: &Array, index: &Array) -> Option<Array> {
+        self.inner.dispatch.picked(array, index)
     }
 
     /// Writes a scalar, or elements one after another, where a mask of the same shape is true, if these are few
     /// elements of the base's own; false, with nothing done, for others, and if the source does not fit.
     pub fn write_masked(&self, array: &Array, mask: &Array, source: ArrayOrScalar<'_>) -> bool {
-        self.inner.door.write_masked(array, mask, &source).is_some()
+        self.inner.dispatch.write_masked(array, mask, &source).is_some()
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis, if these
     /// are few elements of the base's own; false, with nothing done, for others, if an index is outside, and if the
     /// source does not fit.
     pub fn write_picked(&self, array: &Array, index: &Array, source: ArrayOrScalar<'_>) -> bool {
-        self.inner.door.write_picked(array, index, &source).is_some()
+        self.inner.dispatch.write_picked(array, index, &source).is_some()
     }
 
     /// Writes one element at a position of the base, if the elements are the base's own; false, with nothing done,
@@ -333,10 +337,10 @@ impl Context {
     /// # Errors
     /// - `Disposed`: the array has none any more.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        let door = &self.inner.door;
-        match door.copy(array) {
+        let dispatch = &self.inner.dispatch;
+        match dispatch.copy(array) {
             Some(copied) => Ok(copied),
-            None => self.recorded_of(array, |array| door.recorder().copy(array)),
+            None => self.recorded_of(array, |array| dispatch.recorder().copy(array)),
         }
     }
 
@@ -389,8 +393,8 @@ impl Context {
             // `a[1:] += 1` ends with writing what was written.
             return same.check_there();
         }
-        let door = &self.inner.door;
-        if door.write(dest, &source).is_some() {
+        let dispatch = &self.inner.dispatch;
+        if dispatch.write(dest, &source).is_some() {
             return Ok(());
         }
         let given = source;
@@ -407,13 +411,13 @@ impl Context {
                     false => continue,
                 }
             }
-            if let Some(face) = dest.face()
-                && let Some((target, source)) = face.through(dest, given)?
+            if let Some(dtype_view) = dest.dtype_view()
+                && let Some((target, source)) = dtype_view.through(dest, given)?
             {
                 return self.assign(&target, ArrayOrScalar::Array(&source));
             }
-            if door.computes() && is_little(dest.size(), dest.base_len()) {
-                self.settle(dest, &left)?;
+            if dispatch.computes() && is_little(dest.size(), dest.base_len()) {
+                self.promote_for_write(dest, &left)?;
             }
             left = match self.put_operand(dest, left)? {
                 PutOutcome::Done(replaced) => return self.bound_written(dest, &replaced),
@@ -436,14 +440,14 @@ impl Context {
     fn put_operand(&self, dest: &Array, source: Operand) -> Result<PutOutcome> {
         let mut current = dest.current();
         let Some(value) = current.value_mut()? else { return Ok(PutOutcome::Pinned(source)) };
-        self.inner.door.assign(value, dest, source);
+        self.inner.dispatch.assign(value, dest, source);
         let value = value.clone();
         current.version += 1;
-        if let Some(face) = dest.face()
-            && !face.pass_on(&mut current)?
+        if let Some(dtype_view) = dest.dtype_view()
+            && !dtype_view.pass_on(&mut current)?
         {
             drop(current);
-            // The face has its old elements again, and its whole is written in the next turn.
+            // The dtype view has its old elements again, and its whole is written in the next turn.
             let written = Array::with_view(value, dest.layout().clone());
             return written.operand(dest.shape()).map(PutOutcome::Pinned);
         }

@@ -7,7 +7,7 @@ use crate::array::base::Array;
 use crate::eager::host_moves;
 use crate::eager::segment::{Segment, are_in_memory, in_shape, results};
 use crate::graph::value::Value;
-use crate::schedule::flush::Demand;
+use crate::schedule::passes::flush::Demand;
 use crate::thresholds::T;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -19,22 +19,22 @@ impl Context {
     /// - `Shape`: the bases are others than those of which it was recorded. `Disposed`: one has no elements any more.
     /// - any error of an evaluation, when so much was pending that it had to run.
     pub fn replay(&self, segment: &Segment, given: &[&Array]) -> Result<Vec<Array>> {
-        if let Some(done) = self.inner.door.segment(segment, given) {
+        if let Some(done) = self.inner.dispatch.segment(segment, given) {
             return Ok(done);
         }
-        let is_at_once = self.inner.door.computes() && segment.is_little();
+        let is_eager = self.inner.dispatch.computes() && segment.is_little();
         let mut filled = false;
-        for array in given.iter().filter(|_| is_at_once) {
+        for array in given.iter().filter(|_| is_eager) {
             filled |= fill(array)?;
         }
-        if filled && let Some(done) = self.inner.door.segment(segment, given) {
+        if filled && let Some(done) = self.inner.dispatch.segment(segment, given) {
             return Ok(done);
         }
         let values = given.iter().map(|array| array.value()).collect::<Result<Vec<Value>>>()?;
         let recorded = &segment.recorded;
         recorded.check(&values)?;
-        let expressions = &self.inner.door.recorder().expressions;
-        let may_plan = is_at_once && !segment.was_planned() && !self.inner.tracer.listens();
+        let expressions = &self.inner.dispatch.recorder().expressions;
+        let may_plan = is_eager && !segment.was_planned() && !self.inner.tracer.listens();
         if may_plan && are_in_memory(&values) {
             let made = recorded.all_values(expressions, &values);
             let found = results(recorded, &values, &made);
@@ -51,14 +51,14 @@ impl Context {
         let made = recorded.all_values(expressions, &values);
         let found = results(recorded, &values, &made);
         drop(made);
-        self.given(segment, found, is_at_once)
+        self.given(segment, found, is_eager)
     }
 
     /// New bases with these values, which are computed now where that is little work: the next segment would be long.
-    fn given(&self, segment: &Segment, values: Vec<Value>, is_at_once: bool) -> Result<Vec<Array>> {
+    fn given(&self, segment: &Segment, values: Vec<Value>, is_eager: bool) -> Result<Vec<Array>> {
         for (number, value) in values.iter().enumerate() {
             match Demand::first_of(&values[number..]) {
-                Some(demand) if is_at_once && !value.is_computed() && !value.is_open() => {
+                Some(demand) if is_eager && !value.is_computed() && !value.is_open() => {
                     self.while_others_run(|| self.compute_demand(&demand, |_| Ok(())))?;
                 }
                 _ => self.bound(value)?,

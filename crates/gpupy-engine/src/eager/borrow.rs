@@ -96,7 +96,7 @@ const MOST: usize = 3;
 #[derive(Default)]
 pub(crate) struct BorrowGuard<'a> {
     pub operands: SmallVec<[BorrowedOperand<'a>; 3]>,
-    /// The longest chain of operations that led to one of them and were computed at once.
+    /// The longest chain of operations that led to one of them and were computed eagerly.
     pub depth: u32,
     locks: [Option<MutexGuard<'a, Current>>; MOST],
 }

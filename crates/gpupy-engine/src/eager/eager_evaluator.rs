@@ -1,8 +1,8 @@
 //! Eager evaluation: small work as one launch of the host driver, on the caller's thread.
 //!
-//! Owns [`EagerEvaluator`], which the door (`door.rs`) calls for work that the policy accepts. Results are elements in
-//! host memory. Invariants: the bits are those of the recorded operation; an operation that cannot be done here and now
-//! is not begun, and nothing is lost; no device is opened; no thread waits for the engine.
+//! Owns [`EagerEvaluator`], which the dispatch (`eager_dispatch.rs`) calls for work that the policy accepts. Results
+//! are elements in host memory. Invariants: the bits are those of the recorded operation; an operation that cannot be
+//! done here and now is not begun, and nothing is lost; no device is opened; no thread waits for the engine.
 //!
 //! Not here: which work is eager (`policy.rs`), one launch of an operation (`eager_launch.rs`), moves of elements
 //! (`host_moves.rs`).
@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 /// Chunks of a reduction whose results lie on the stack.
 const FEW_CHUNKS: usize = 16;
 
-/// Computes operations at once where it can.
+/// Computes operations eagerly where it can.
 #[derive(Clone)]
 pub(crate) struct EagerEvaluator {
     /// The engine.
@@ -60,7 +60,7 @@ impl EagerEvaluator {
     ) -> Option<Array> {
         let (mut loan, mut task) = (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
         prepare(&mut task, to, args, shape, &mut loan)?;
-        let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
+        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, loan.depth + 1)?;
         self.compute(&task, room)?;
         // The listener may lock the operands, so the guard is dropped first.
         drop(loan);
@@ -78,7 +78,7 @@ impl EagerEvaluator {
         let (mut loan, mut task) =
             (BorrowGuard::default(), EagerLaunch::of_call(function, size_of(shape))?);
         prepare(&mut task, DType::Bool, args, shape, &mut loan)?;
-        let (array, room) = Array::blank(task.dtype(), shape, Origin::AtOnce, loan.depth + 1)?;
+        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, loan.depth + 1)?;
         self.compute(&task, room)?;
         drop(loan);
         self.tell(&task, shape);
@@ -99,7 +99,7 @@ impl EagerEvaluator {
         if task.dtype() != dest.dtype() || **shape != *dest.shape() {
             return None;
         }
-        let mut made = OwnedElements::blank(task.dtype(), Origin::AtOnce, loan.depth + 1);
+        let mut made = OwnedElements::blank(task.dtype(), Origin::Eager, loan.depth + 1);
         self.compute(&task, made.make_room(shape).ok()?)?;
         drop(loan);
         self.tell(&task, shape);
@@ -139,7 +139,7 @@ impl EagerEvaluator {
         let dtype = task.dtype();
         let results = bytemuck::cast_slice(&results[..]).get(..task.len() * dtype.size())?;
         let result = whole::reduced(op, dtype, results)?;
-        let (array, room) = Array::blank(dtype, &[], Origin::AtOnce, 0)?;
+        let (array, room) = Array::blank(dtype, &[], Origin::Eager, 0)?;
         // SAFETY: there is room for an element.
         unsafe { room.as_ptr().copy_from_nonoverlapping(result.as_ptr(), dtype.size()) };
         self.tell(&task, &[task.len()]);
@@ -151,7 +151,7 @@ impl EagerEvaluator {
         let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
         let task = EagerLaunch::whole(op, array, loan.operands.first()?)?;
         let shape = [task.len()];
-        let (array, room) = Array::blank(task.dtype(), &shape, Origin::AtOnce, 0)?;
+        let (array, room) = Array::blank(task.dtype(), &shape, Origin::Eager, 0)?;
         self.compute(&task, room)?;
         drop(loan);
         self.tell(&task, &shape);
@@ -187,14 +187,14 @@ impl EagerEvaluator {
     fn compute(&self, task: &EagerLaunch, room: NonNull<u8>) -> Option<()> {
         let mut state = now(&self.state)?;
         let host = state.registry.host()?;
-        state.engine.compute_at_once(host, task, room).ok()
+        state.engine.compute_eagerly(host, task, room).ok()
     }
 
     /// Tells listeners what was computed.
     fn tell(&self, task: &EagerLaunch, shape: &[usize]) {
         self.tracer.event(|| {
             let host = now(&self.state).and_then(|state| state.registry.host_name());
-            Event::AtOnce(task.dtype(), shape.into(), task.name(), host.unwrap_or_default())
+            Event::Eager(task.dtype(), shape.into(), task.name(), host.unwrap_or_default())
         });
     }
 }
@@ -208,7 +208,7 @@ impl Compute for EagerEvaluator {
         operands: &[Operand],
     ) -> Option<Value> {
         let task = EagerLaunch::of(dtype, shape, op, operands)?;
-        let mut made = OwnedElements::blank(dtype, Origin::AtOnce, 0);
+        let mut made = OwnedElements::blank(dtype, Origin::Eager, 0);
         self.compute(&task, made.make_room(shape).ok()?)?;
         self.tell(&task, shape);
         made.take_value().ok()
@@ -223,7 +223,7 @@ impl Compute for EagerEvaluator {
     ) -> Option<Array> {
         let loan = BorrowGuard::of(operands)?;
         let task = EagerLaunch::of_axes(dtype, shape, op, &loan.operands)?;
-        let (array, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
+        let (array, room) = Array::blank(dtype, shape, Origin::Eager, 0)?;
         self.compute(&task, room)?;
         drop(loan);
         self.tell(&task, shape);
@@ -271,7 +271,7 @@ impl Engine {
     ///
     /// # Errors
     /// Any of the driver's; the contents of the memory are undefined then.
-    fn compute_at_once(
+    fn compute_eagerly(
         &mut self,
         host: usize,
         task: &EagerLaunch,

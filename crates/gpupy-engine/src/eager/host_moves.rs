@@ -1,6 +1,6 @@
 //! Eager moves: writes, copies and joins of elements in host memory, without any driver.
 //!
-//! Owns [`write_own`], [`own_again`], [`settled`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`] and
+//! Owns [`write_own`], [`own_again`], [`promoted`], [`write()`], [`put`], [`renewed`], [`copied`], [`filled`] and
 //! [`joined`]. Invariants: a value that has another owner is never written; elements are moved only when all of them
 //! are computed and in host memory.
 //!
@@ -141,7 +141,7 @@ pub(crate) fn own_again(current: &mut Current) -> Option<&mut [u8]> {
 }
 
 /// Makes elements in host memory, or a constant, a base's own, however many they are.
-pub(crate) fn settled(current: &mut Current) {
+pub(crate) fn promoted(current: &mut Current) {
     made_own(current, usize::MAX);
 }
 
@@ -184,7 +184,7 @@ fn made_own(current: &mut Current, most: usize) -> Option<&mut [u8]> {
                 }
             }
         };
-        current.make_own(OwnedElements::new(dtype, shape, Origin::AtOnce, memory));
+        current.make_own(OwnedElements::new(dtype, shape, Origin::Eager, memory));
     }
     current.own_mut().map(OwnedElements::bytes_mut)
 }
@@ -226,7 +226,7 @@ pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> 
 pub(crate) fn copied(array: &Array) -> Option<Array> {
     let current = array.current_now()?;
     let (dtype, view) = (array.dtype(), array.layout());
-    let own = |elements: &[u8]| Array::own(dtype, array.shape(), Origin::AtOnce, elements);
+    let own = |elements: &[u8]| Array::own(dtype, array.shape(), Origin::Eager, elements);
     match current.held() {
         Contents::Own(held) if array.is_contiguous() => {
             let start = array.offset() as usize * dtype.size();
@@ -265,7 +265,7 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
     if len == 0 {
         return None;
     }
-    let (joined, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
+    let (joined, room) = Array::blank(dtype, shape, Origin::Eager, 0)?;
     // SAFETY: `room` has space for all elements and is not shared yet; `write_bytes` initialises it.
     let bytes = unsafe {
         room.write_bytes(0, len * size);

@@ -1,18 +1,18 @@
 //! Eager work: small operations are computed now, on the caller's thread, without an expression.
 //!
-//! All operations go through the [`Door`](door::Door), which asks the policy (`policy.rs`) whether one is little work.
-//! [`EagerEvaluator`](eager_evaluator::EagerEvaluator) computes it. An [`EagerLaunch`](eager_launch::EagerLaunch)
-//! (short: *task*) is one operation as one launch, on operands that are borrowed for it
-//! ([`BorrowGuard`](borrow::BorrowGuard)). `host_moves.rs`, `small_boolean_mask.rs`, `small_fancy_index.rs` and
-//! `small_argmin.rs` need no launch. A [`Segment`](segment::Segment) is a recorded part of a program that can be
-//! launched again on other arrays.
+//! All operations go through the [`EagerDispatch`](eager_dispatch::EagerDispatch), which asks the policy (`policy.rs`)
+//! whether one is little work. [`EagerEvaluator`](eager_evaluator::EagerEvaluator) computes it. An
+//! [`EagerLaunch`](eager_launch::EagerLaunch) (short: *task*) is one operation as one launch, on operands that are
+//! borrowed for it ([`BorrowGuard`](borrow::BorrowGuard)). `host_moves.rs`, `small_boolean_mask.rs`,
+//! `small_fancy_index.rs` and `small_argmin.rs` need no launch. A [`Segment`](segment::Segment) is a recorded part of a
+//! program that can be launched again on other arrays.
 //!
 //! Imports `memory`, `graph`, `explain`, `array`, `record`, `blocks`, `schedule` and `execute`. Not here: which parts
 //! of a larger base count as little (`memory/small.rs`), when a base is promoted to host memory
 //! (`context/host_promotion.rs`).
 
 pub(crate) mod borrow;
-pub(crate) mod door;
+pub(crate) mod eager_dispatch;
 pub(crate) mod eager_evaluator;
 pub(crate) mod eager_launch;
 pub(crate) mod host_moves;

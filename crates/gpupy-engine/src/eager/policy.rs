@@ -1,8 +1,9 @@
-//! The eager policy: when work is computed now. The door (`door.rs`) asks once for each operation.
+//! The eager policy: when work is computed now. The dispatch (`eager_dispatch.rs`) asks once for each operation.
 //!
 //! An operation is computed now where all of this holds:
 //!
-//! 1. The placement lets work go to the host driver, and there is one ([`Door::by`](super::door::Door::by)).
+//! 1. The placement lets work go to the host driver, and there is one
+//!    ([`EagerDispatch::by`](super::eager_dispatch::EagerDispatch::by)).
 //! 2. It is little work: recording, planning and launching it would take longer ([`WorkSize::is_little`]).
 //! 3. All elements of its operands are in host memory, and no other thread has locked their bases ([`BorrowGuard`]).
 //! 4. It does not continue a chain of operations on many elements, which are better fused into one kernel

@@ -16,9 +16,9 @@ use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Origin, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::record::recorded::{Recorded, RecordedOperand, RecordedStep};
-use crate::schedule::flush::Demand;
-use crate::schedule::pending_graph::{InputSource, PendingGraph};
-use crate::schedule::placement::DeviceOrder;
+use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::passes::placement::DeviceOrder;
 use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::flush_structure;
@@ -236,7 +236,7 @@ impl Engine {
         let mut stored: SmallVec<[(Array, HostBlock); 4]> = SmallVec::new();
         for step in &planned.stored {
             let step = segment.recorded.steps().get(*step as usize)?;
-            let (array, room) = Array::blank(step.dtype, &step.shape, Origin::AtOnce, 0)?;
+            let (array, room) = Array::blank(step.dtype, &step.shape, Origin::Eager, 0)?;
             stored.push((
                 array,
                 HostBlock { memory: HostMemory::new(room), len: size_of(&step.shape) },

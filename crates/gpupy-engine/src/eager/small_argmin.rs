@@ -36,7 +36,7 @@ pub(crate) fn places(op: Op, array: &Array, axis: usize) -> Option<Array> {
     each_place(op, array, (n, beside), add)?;
     let mut shape = Shape::from(array.shape());
     shape[axis] = 1;
-    Array::own(DType::I32, &shape, Origin::AtOnce, &places)
+    Array::own(DType::I32, &shape, Origin::Eager, &places)
 }
 
 /// Tells the place of the extreme in each row of elements in host memory: rows of `n` elements, `beside` of which are

@@ -8,7 +8,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::eager::host_moves::own_again;
-use crate::execute::host_nonzero::count;
+use crate::execute::host_ops::host_nonzero::count;
 use crate::graph::value::Origin;
 use crate::memory::access;
 use crate::memory::strided::rows;
@@ -30,7 +30,7 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
     let count = count(&chosen);
     let shape: Shape = [count].iter().chain(rest).copied().collect();
-    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
+    let (found, room) = Array::blank(dtype, &shape, Origin::Eager, 0)?;
     let row = size_of(rest) * size;
     // SAFETY: `room` has space for `count` rows and is not shared yet; `write_bytes` initialises it.
     let room = unsafe {

@@ -44,7 +44,7 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     if array.ndim() > 1 {
         shape.extend_from_slice(&array.shape()[1..]);
     }
-    let (found, room) = Array::blank(dtype, &shape, Origin::AtOnce, 0)?;
+    let (found, room) = Array::blank(dtype, &shape, Origin::Eager, 0)?;
     let bytes = row * size;
     // SAFETY: `room` has space for a row for each place and is not shared yet.
     let out =
@@ -68,8 +68,8 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     Some(found)
 }
 
-/// The elements that index arrays name, as an array of this shape (`Context::pick`); `None` where they are not few
-/// elements in host memory, or an index is refused.
+/// The elements that index arrays name, as an array of this shape (`Context::fancy_index`); `None` where they are not
+/// few elements in host memory, or an index is refused.
 pub(crate) fn picked_along(
     array: &Array,
     indices: &[Option<&Array>],
@@ -121,7 +121,7 @@ pub(crate) fn picked_along(
         }
     }
 
-    let (found, room) = Array::blank(dtype, shape, Origin::AtOnce, 0)?;
+    let (found, room) = Array::blank(dtype, shape, Origin::Eager, 0)?;
     let row = size_of(&behind.extents) * size;
     // SAFETY: `room` has space for all elements and is not shared yet.
     let out: &mut [MaybeUninit<u8>] =

@@ -17,7 +17,7 @@ use crate::schedule::commands;
 use crate::schedule::cost::operations;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::in_place::TakenOperand;
+use crate::schedule::kernels::in_place::TakenOperand;
 use crate::schedule::program::kernel::Kernel;
 use gpupy_core::driver::{BlockId, Dest, Evaluated, Launch};
 use gpupy_core::op::Op;

@@ -3,8 +3,7 @@
 //! The [`Engine`](evaluate::Engine) has the open devices and evaluates; tiles that another tile needs first go on a
 //! stack. `perform.rs` does the commands of the step that computes a tile, `replay.rs` those of an earlier flush of
 //! equal structure, `strip_launches.rs` several steps for the same rows. `launch.rs` calls the driver, `transfer.rs`
-//! moves blocks, `filling.rs` has blocks that are filled by several launches. `host_assign.rs`, `host_scatter.rs`,
-//! `host_gather.rs`, `host_nonzero.rs` and `host_library_op.rs` compute in host memory. A
+//! moves blocks, `filling.rs` has blocks that are filled by several launches. `host_ops/` computes in host memory. A
 //! [`TimeSlice`](time_slice::TimeSlice) is the time after which an evaluation pauses;
 //! [`EngineState`](engine_state::EngineState) is shared by all threads.
 //!
@@ -15,11 +14,7 @@ pub(crate) mod engine_state;
 pub(crate) mod evaluate;
 mod external_elements;
 mod filling;
-pub(crate) mod host_assign;
-pub(crate) mod host_gather;
-pub(crate) mod host_library_op;
-pub(crate) mod host_nonzero;
-pub(crate) mod host_scatter;
+pub(crate) mod host_ops;
 pub(crate) mod launch;
 mod perform;
 mod replay;

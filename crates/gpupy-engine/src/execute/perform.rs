@@ -11,7 +11,7 @@ use crate::execute::filling::Opened;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Command, Commands, HostStep, Remedy};
-use crate::schedule::partition::Possible;
+use crate::schedule::kernels::partition::Possible;
 use crate::schedule::steps::TileStep;
 use crate::schedule::walk::Needs;
 use gpupy_core::Result;

@@ -15,14 +15,14 @@ use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Command, LaunchCommand};
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::in_place::TakenOperand;
-use crate::schedule::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::kernels::in_place::TakenOperand;
+use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::rematerialisation;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::recipe::{
     Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock,
 };
+use crate::schedule::walk::rematerialisation;
 use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;
 

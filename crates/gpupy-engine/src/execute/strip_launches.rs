@@ -2,7 +2,7 @@
 //!
 //! Invariants: no value is marked as computed before all strips are; strips that fail leave nothing behind.
 //!
-//! Not here: which kernels and rows form strips (`schedule/strip_mining.rs`).
+//! Not here: which kernels and rows form strips (`schedule/steps/strip_mining.rs`).
 
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
@@ -10,13 +10,13 @@ use crate::execute::launch::{evaluated, told};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
-use crate::schedule::ordering::Ordered;
-use crate::schedule::placement::ValuePlacement;
+use crate::schedule::passes::placement::ValuePlacement;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::rematerialisation::Passes;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::steps::TileStep;
-use crate::schedule::strip_mining::Strips;
+use crate::schedule::steps::ordering::Ordered;
+use crate::schedule::steps::strip_mining::Strips;
+use crate::schedule::walk::rematerialisation::Passes;
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
 use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;

@@ -14,7 +14,7 @@ use super::trace::Event;
 pub(crate) fn event(event: &Event, kernel: usize, names: &Names) -> Vec<String> {
     let line = match event {
         Event::Step(step) => return of_step(step, kernel, names),
-        Event::AtOnce(dtype, shape, what, driver) => {
+        Event::Eager(dtype, shape, what, driver) => {
             format!("{what} computed at once on {driver}: {dtype} {}", shape_text(shape))
         }
         Event::Cut(value) => {

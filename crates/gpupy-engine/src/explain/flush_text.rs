@@ -150,7 +150,7 @@ fn totals(out: &mut String, flush: &Flush) {
 }
 
 /// An event outside every flush, as text.
-pub(crate) fn lone_event(event: &Event) -> String {
+pub(crate) fn single_event(event: &Event) -> String {
     event_words::event(event, 1, &Names::none()).join("\n  ") + "\n"
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn whereabouts(value: &Value) -> String {
         ValueKind::Host(Origin::Given) => {
             format!("array of {what}: given in host memory, nothing to evaluate")
         }
-        ValueKind::Host(Origin::AtOnce) => format!(
+        ValueKind::Host(Origin::Eager) => format!(
             "array of {what}: computed at once in host memory when it was asked for, as it is small; \
              nothing to evaluate"
         ),

@@ -67,7 +67,7 @@ fn mentioned(event: &Event) -> Vec<ValueId> {
         }
         Event::Cut(value) | Event::Assigned(value, _) | Event::GaveUp(value, ..) => vec![value.id],
         // Its result has no name yet.
-        Event::AtOnce(..) => Vec::new(),
+        Event::Eager(..) => Vec::new(),
     }
 }
 

@@ -60,7 +60,7 @@ pub enum Event {
     /// Something is done.
     Step(Box<Step>),
     /// An eager operation: dtype and shape of the result, the operation's name, and the driver's.
-    AtOnce(DType, Shape, &'static str, &'static str),
+    Eager(DType, Shape, &'static str, &'static str),
     /// A piece was too large for one kernel (or shared by several), so this is evaluated first.
     Cut(Subject),
     /// An assignment writes into the old value's block, or into a copy of it.

@@ -9,7 +9,7 @@
 //!
 //! Not here: the record (`trace.rs`, `step.rs`), its text (`flush_text.rs`).
 
-use super::flush_text::{flush_text, lone_event};
+use super::flush_text::{flush_text, single_event};
 use super::step::{ElementRange, Freed, Prices, Step, StepAction, StepWork};
 use super::trace::{Event, Flush, Sink, Subject, graph, subject};
 use crate::graph::value::{Node, Value, ValueKind};
@@ -60,7 +60,7 @@ impl TracerState {
     }
 
     /// Attributes freed values to the step that was done last.
-    fn settle(&mut self) {
+    fn attribute_frees(&mut self) {
         let gone = self.gone();
         if let Some(step) = self.last() {
             step.frees.extend(gone);
@@ -200,7 +200,7 @@ impl Tracer {
 
     #[cold]
     fn begin_step(&self) -> Instant {
-        self.state().settle();
+        self.state().attribute_frees();
         Instant::now()
     }
 
@@ -285,7 +285,7 @@ impl Tracer {
         if let Some((flush, _)) = &mut state.flush {
             flush.events.push(event);
         } else if let Some(sink) = &state.sink {
-            sink(&lone_event(&event));
+            sink(&single_event(&event));
         }
     }
 
@@ -324,7 +324,7 @@ impl Tracer {
             return None;
         }
         let mut state = self.state();
-        state.settle();
+        state.attribute_frees();
         state.living.clear();
         let (mut flush, began) = state.flush.take()?;
         flush.time = began.elapsed();

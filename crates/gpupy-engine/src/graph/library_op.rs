@@ -2,7 +2,8 @@
 //!
 //! Owns [`LibraryOp`]: which form, and which operands it reads for which elements.
 //!
-//! Not here: their evaluation (`execute/host_library_op.rs`), how they are recorded (`record/library_recording.rs`).
+//! Not here: their evaluation (`execute/host_ops/host_library_op.rs`), how they are recorded
+//! (`record/library_recording.rs`).
 
 use crate::memory::tiling::Tile;
 use gpupy_core::ir::{Form, REDUCE_CHUNK};

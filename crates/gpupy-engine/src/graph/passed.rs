@@ -3,7 +3,7 @@
 //! Owns [`Passed`], which a value keeps, and [`PartialRead`], which tells reads of so few elements that they are no
 //! reason to compute the whole value.
 //!
-//! Not here: when the count is a reason to store the value (`schedule/rematerialisation.rs`).
+//! Not here: when the count is a reason to store the value (`schedule/walk/rematerialisation.rs`).
 
 use crate::memory::access;
 use crate::memory::ranges::Ranges;

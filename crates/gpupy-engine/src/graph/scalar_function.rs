@@ -6,7 +6,7 @@
 //! further, until it has ended. So no launch runs for longer than devices allow, however a program's loops nest.
 //!
 //! Not here: how a function is recorded (`record/function_recording.rs`), how a device computes it
-//! (`schedule/lowering.rs`).
+//! (`schedule/lowering/find_lowering.rs`).
 
 use gpupy_core::ir::{Builder, Fingerprint, Form, LOOP_STEPS, Program};
 use gpupy_core::op::Op;

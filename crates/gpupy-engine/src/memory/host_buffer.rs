@@ -59,7 +59,7 @@ impl HostBuffer {
     /// - `OutOfMemory`: the system has no more memory, even after the pool was freed.
     pub fn new(len: usize) -> Result<HostBuffer> {
         #[cfg(feature = "guard")]
-        if let Some(guarded) = gpupy_core::guard_pages::of_elements(len) {
+        if let Some(guarded) = memory::guard_pages::of_elements(len) {
             memory::ask(len)?;
             return Ok(HostBuffer::of(Owned::Guarded(guarded), len));
         }

@@ -20,7 +20,7 @@ pub(crate) enum Owned {
     /// Addresses whose pages are there once they are written, and go back one by one; never reused.
     Reserved(MmapMut),
     #[cfg(feature = "guard")]
-    Guarded(gpupy_core::guard_pages::Guarded),
+    Guarded(gpupy_core::memory::guard_pages::Guarded),
     /// Memory of another owner, which this keeps alive.
     Lent {
         memory: NonNull<u8>,

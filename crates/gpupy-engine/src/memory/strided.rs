@@ -47,7 +47,7 @@ fn gather_all<const N: usize>(
     walk: &Access,
     space: &[usize],
 ) -> Option<()> {
-    let space = without_lone_axes(space);
+    let space = without_unit_axes(space);
     let (inner, outer) = (space.len().checked_sub(1), space.len().checked_sub(2));
     let [along, across] = [inner, outer].map(|axis| match axis {
         Some(axis) => (walk.strides[axis], space[axis]),
@@ -170,7 +170,7 @@ fn lie_within<const N: usize>(bytes: &[u8], start: i64, step: i64, n: usize) -> 
 }
 
 /// A space without the last axes that have one point: its rows are as long as they can be.
-fn without_lone_axes(space: &[usize]) -> &[usize] {
+fn without_unit_axes(space: &[usize]) -> &[usize] {
     let last = space.iter().rposition(|extent| *extent != 1);
     &space[..last.map_or(0, |last| last + 1)]
 }
@@ -180,7 +180,7 @@ pub(crate) fn rows(walk: &Access, space: &[usize], mut each: impl FnMut(i64, i64
     if space.contains(&0) {
         return;
     }
-    let space = without_lone_axes(space);
+    let space = without_unit_axes(space);
     let outer = space.len().saturating_sub(1);
     let (step, n) = match outer < space.len() {
         true => (walk.strides[outer], space[outer]),

@@ -2,7 +2,7 @@
 //!
 //! Owns [`take`] and [`put`]. Programs on small arrays allocate and free buffers of few sizes in turns. Neither the
 //! allocator nor a pool that all threads share is as fast. Invariants: a list keeps memory of one size; a thread keeps
-//! no more than [`SHELVES`] times [`DEEP`] pieces of at most [`LARGEST`] bytes, and none when it ends.
+//! no more than [`FREE_LISTS`] times [`DEEP`] pieces of at most [`LARGEST`] bytes, and none when it ends.
 //!
 //! Not here: the pool of all threads, and the sizes that there are (`host_buffer.rs`).
 
@@ -11,9 +11,9 @@ use std::cell::RefCell;
 
 /// Sizes from here on are eight to a power of two; those below are multiples of 16.
 const COARSE_FROM: usize = 1 << 10;
-/// How many shelves a thread has: one for each size (`host_buffer.rs`).
-const SHELVES: usize = place(LARGEST) + 1;
-/// How many pieces a shelf has room for.
+/// How many free lists a thread has: one for each size (`host_buffer.rs`).
+const FREE_LISTS: usize = place(LARGEST) + 1;
+/// How many pieces a free list has room for.
 const DEEP: usize = 4;
 /// Bytes of the largest piece.
 const LARGEST: usize = 16 << 10;
@@ -25,8 +25,8 @@ struct FreeList {
 }
 
 thread_local! {
-    static OWN: RefCell<[FreeList; SHELVES]> = const {
-        RefCell::new([const { FreeList { pieces: [const { None }; DEEP], count: 0 } }; SHELVES])
+    static OWN: RefCell<[FreeList; FREE_LISTS]> = const {
+        RefCell::new([const { FreeList { pieces: [const { None }; DEEP], count: 0 } }; FREE_LISTS])
     };
 }
 
@@ -38,10 +38,10 @@ pub(crate) fn take(capacity: usize) -> Option<Owned> {
     }
     // A thread that is ending has none.
     let found = OWN.try_with(|own| {
-        let shelf = &mut own.borrow_mut()[place(capacity)];
-        let last = shelf.count.checked_sub(1)?;
-        let piece = shelf.pieces[last].take_if(|piece| piece.capacity() == capacity)?;
-        shelf.count = last;
+        let free_list = &mut own.borrow_mut()[place(capacity)];
+        let last = free_list.count.checked_sub(1)?;
+        let piece = free_list.pieces[last].take_if(|piece| piece.capacity() == capacity)?;
+        free_list.count = last;
         Some(piece)
     });
     found.ok().flatten()
@@ -56,10 +56,10 @@ pub(crate) fn put(owned: Owned) -> Option<Owned> {
     }
     let mut given = Some(owned);
     let back = OWN.try_with(|own| {
-        let shelf = &mut own.borrow_mut()[place(capacity)];
-        if let Some(room) = shelf.pieces.get_mut(shelf.count) {
+        let free_list = &mut own.borrow_mut()[place(capacity)];
+        if let Some(room) = free_list.pieces.get_mut(free_list.count) {
             *room = given.take();
-            shelf.count += 1;
+            free_list.count += 1;
         }
     });
     // On a thread that is ending nothing was kept.
@@ -70,16 +70,16 @@ pub(crate) fn put(owned: Owned) -> Option<Owned> {
 /// Lets go of all that this thread keeps.
 pub(crate) fn clear() {
     let kept = OWN.try_with(|own| {
-        own.borrow_mut().iter_mut().for_each(|shelf| {
-            shelf.pieces = [const { None }; DEEP];
-            shelf.count = 0;
+        own.borrow_mut().iter_mut().for_each(|free_list| {
+            free_list.pieces = [const { None }; DEEP];
+            free_list.count = 0;
         });
     });
     // A thread that is ending keeps nothing.
     let _ = kept;
 }
 
-/// The shelf of a size.
+/// The free list of a size.
 const fn place(capacity: usize) -> usize {
     if capacity < COARSE_FROM {
         return capacity / 16;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shelf_keeps_few_pieces_until_it_is_cleared() -> Result<()> {
+    fn a_free_list_keeps_few_pieces_until_it_is_cleared() -> Result<()> {
         clear();
         let count = |capacity: usize| std::iter::from_fn(|| take(capacity)).count();
         drop((0..100).map(|_| HostBuffer::new(256)).collect::<Result<Vec<_>>>()?);

@@ -43,7 +43,7 @@ impl Array {
 
     /// True where the base shows another one's elements under its own dtype.
     pub fn shows_another(&self) -> bool {
-        self.face().is_some()
+        self.dtype_view().is_some()
     }
 
     /// Whether the base has elements in this shape, alone: no exports and no other base show them.

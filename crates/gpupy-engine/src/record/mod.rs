@@ -8,7 +8,7 @@
 //! ([`Recorded`](recorded::Recorded)). Operations over whole axes stay one expression in it (`deferred_recording.rs`),
 //! until extents are known (`known_extents.rs`).
 //!
-//! Imports `memory`, `graph`, `array` and `rewrite`. Not here: gathers and scatters (`indexing/`), evaluation.
+//! Imports `memory`, `graph` and `array`. Not here: gathers and scatters (`context/indexing/`), evaluation.
 
 pub(crate) mod argmin_recording;
 mod argument;
@@ -21,3 +21,4 @@ mod parted;
 pub(crate) mod recorded;
 pub(crate) mod recorder;
 mod reduction_recording;
+pub(crate) mod rewrite;

@@ -5,14 +5,14 @@
 //! not change them; a recorder does not ask how much work an operation is (`eager/policy.rs`).
 //!
 //! Not here: reductions (`reduction_recording.rs`), assignments that are joins (`parted.rs`), simplification
-//! (`rewrite/`), promotion of dtypes (the front end), evaluation (`evaluate.rs`).
+//! (`record/rewrite/`), promotion of dtypes (the front end), evaluation (`evaluate.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::graph::join::Join;
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Expressions, Input, InputLayout, NodeOp, Operand, Value, ValueKind};
 use crate::memory::view::View;
-use crate::rewrite::Rewrite;
+use crate::record::rewrite::Rewrite;
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, broadcast_shapes, shape_words, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};

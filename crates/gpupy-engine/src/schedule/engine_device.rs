@@ -5,20 +5,22 @@
 //!
 //! Not here: the blocks (`blocks/`), opening (`context/driver_selection.rs`).
 
-use super::fusion::Fates;
-use super::halo::Halos;
-use super::operation_lowering::{FunctionLowerings, LoweredSteps, OperationLowerings};
-use super::others::Others;
 use super::program::eager_programs::EagerPrograms;
 use super::program::plan_cache::PlanCache;
-use super::reduction_groups::ReductionGroups;
-use super::refusals::Refusals;
 use super::replay::recipe::Recipe;
-use super::structure_cache::StructureCache;
 use crate::blocks::cache::{BlockCache, BlockPart};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::ranges::Ranges;
 use crate::memory::tiling::Tile;
+use crate::schedule::lowering::operation_lowering::{
+    FunctionLowerings, LoweredSteps, OperationLowerings,
+};
+use crate::schedule::passes::fusion::Fates;
+use crate::schedule::passes::others::Others;
+use crate::schedule::passes::reduction_groups::ReductionGroups;
+use crate::schedule::program::refusals::Refusals;
+use crate::schedule::program::structure_cache::StructureCache;
+use crate::schedule::walk::halo::Halos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;

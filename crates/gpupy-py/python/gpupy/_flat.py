@@ -77,7 +77,7 @@ class flatiter:
             place = operator.index(key)
         except TypeError:
             # A flat iterator takes fewer keys than an array.
-            self._array._hollow().flat[to_host(key)]
+            self._array._meta_array().flat[to_host(key)]
             try:
                 found = self.ravel()[key]
             except (IndexError, TypeError):
@@ -89,7 +89,7 @@ class flatiter:
 
     def __delitem__(self, key):
         # NumPy has the words.
-        del self._array._hollow().flat[key]
+        del self._array._meta_array().flat[key]
 
     def __setitem__(self, key, value):
         array = self._array
@@ -106,7 +106,7 @@ class flatiter:
             array._pinned().flat[to_host(key)] = to_host(value)
             return
         # NumPy refuses here what it takes elsewhere, and wraps what it says.
-        array._hollow().flat[0] = to_host(value)
+        array._meta_array().flat[0] = to_host(value)
         array[place] = value
 
     def _at(self, place: int) -> tuple[int, ...]:

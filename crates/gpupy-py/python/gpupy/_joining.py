@@ -39,7 +39,7 @@ def _sequence(arrays: Any) -> Any:
 
 def _refuse(parts: Sequence[ndarray], axis: int) -> NoReturn:
     """Lets NumPy refuse shapes that cannot be joined."""
-    np.concatenate([p._hollow() for p in parts], axis)
+    np.concatenate([p._meta_array() for p in parts], axis)
     raise ValueError("the arrays cannot be joined")
 
 

@@ -159,7 +159,7 @@ def item(self, *args):
     else:
         key = args[0] if len(args) == 1 else args
     if key is None or len(key) != self.ndim:
-        return self._hollow().item(*args)
+        return self._meta_array().item(*args)
     element = self[key]
     return to_host(element).item()
 
@@ -397,9 +397,9 @@ def set_dtype(self, dtype):
 
 def sizeof(self):
     """The bytes of the object, and of the elements if it owns them, evaluated or not."""
-    hollow = self._hollow()
+    meta_array = self._meta_array()
     own = self.nbytes if self._lazy and self.base is None else 0
-    return np.ndarray.__sizeof__(hollow) + own
+    return np.ndarray.__sizeof__(meta_array) + own
 
 
 def set_shape(self, shape):

@@ -216,17 +216,17 @@ def _given_like(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return given
 
 
-def _hollow(array: ndarray) -> Any:
+def _meta_array(array: ndarray) -> Any:
     """A stand-in for an array; one without axes may be a number, such as an axis, and stays itself."""
-    return array._hollow() if array.ndim else array._host()
+    return array._meta_array() if array.ndim else array._host()
 
 
 def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
     if name in _SHAPES_ALONE:
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            hollow = _fallback.to_host((args, kwargs), None, _hollow)
-            return value(*hollow[0], **hollow[1])
+            meta_array = _fallback.to_host((args, kwargs), None, _meta_array)
+            return value(*meta_array[0], **meta_array[1])
 
     else:
         function = _fallback.through_numpy(name, value)

@@ -49,7 +49,7 @@ def _lazily(
         return None
     if isinstance(axis, (bool, np.bool)):
         # NumPy has the words.
-        getattr(np, name).reduce(a._hollow(), axis=axis)
+        getattr(np, name).reduce(a._meta_array(), axis=axis)
     if not a.ndim and axis in (None, (), 0, -1):
         # One element is reduced as a row of it.
         a, axis, keepdims = a.reshape(1), 0, False
@@ -60,7 +60,7 @@ def _lazily(
             axes = normalize_axis_tuple(axis, a.ndim)
         except (TypeError, ValueError):
             # NumPy has the words, and takes an axis of arrays without axes.
-            getattr(np, name).reduce(a._hollow(), axis=axis)
+            getattr(np, name).reduce(a._meta_array(), axis=axis)
             return None
     dtype = None if dtype is None else np.dtype(dtype)
     return a._reduce(name, list(axes), bool(keepdims) and keepdims is not _UNSET, dtype)

@@ -140,12 +140,12 @@ def reshape_as(a: ndarray, shape: Any, order: Any, copy: Any) -> Any:
     """A reshape in an order other than `C`, of a lazy array."""
     letter = order_of(order)
     if letter not in ("C", "F", "A"):
-        a._hollow().reshape(shape, order=order)
+        a._meta_array().reshape(shape, order=order)
         raise ValueError(f"order `{order}` is not permitted for reshaping")
     if letter == "C" or (letter == "A" and not a.flags.fnc):
         return a.reshape(shape, copy=copy)
     # In Fortran's order the axes are read and written backwards.
-    wanted = a._hollow().reshape(shape).shape
+    wanted = a._meta_array().reshape(shape).shape
     made = a.T.reshape(wanted[::-1], copy=copy)
     return made.T if made.base is not None else made.T._alone()
 

@@ -132,11 +132,11 @@ class TypedList(NDArrayOperatorsMixin):
         return self._size() * self.dtype.itemsize
 
     def _ends(self) -> numpy.ndarray[Any, Any]:
-        self._settle()
+        self._join_added()
         return self._bounds[: self._count + 1]
 
     def _size(self) -> int:
-        self._settle()
+        self._join_added()
         return int(self._bounds[self._count])
 
     def __len__(self) -> int:
@@ -311,7 +311,7 @@ class TypedList(NDArrayOperatorsMixin):
         """Takes all items out."""
         del self[:]
 
-    def _settle(self) -> None:
+    def _join_added(self) -> None:
         """Moves appended elements behind the others."""
         if not self._added:
             return
@@ -398,7 +398,7 @@ class TypedList(NDArrayOperatorsMixin):
         return value[_reduce.owners(self.sizes)]
 
     def _alike(self, data: Any) -> "TypedList":
-        self._settle()
+        self._join_added()
         made = type(self).__new__(type(self))
         made._added, made._data, made._is_own = [], np.asarray(data), True
         made._bounds, made._count = self._bounds, self._count

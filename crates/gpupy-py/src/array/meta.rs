@@ -8,7 +8,7 @@
 //!
 //! Not here: basic indexing and reshaping, which need no NumPy (`index/basic.rs`, `views/reshape.rs`).
 
-use crate::array::wrap::wrap_array;
+use crate::array::classes::wrap::wrap_array;
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::numpy_arrays::{self, ndarray};
 use crate::session::errors::to_py;

@@ -6,12 +6,12 @@
 //!
 //! Not here: how operands are cast for an operation (`compute`).
 
+use crate::array::classes::subclass::is_plain;
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
 use crate::array::read_cell::ReadGuard;
 use crate::array::record_fields;
 use crate::array::repr::Repr;
-use crate::array::subclass::is_plain;
 use crate::convert::dtypes::{Numpy, numpy};
 use crate::convert::numpy_arrays;
 use gpupy_core::{DType, Op, Scalar, op_eval};

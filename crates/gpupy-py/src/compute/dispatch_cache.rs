@@ -4,7 +4,7 @@
 //! these cost more than the operation. Invariant: an entry is only made after the slow path (`Ufunc::record`) came
 //! to the same operation, with the drivers now in use.
 //!
-//! Not here: whether work is small enough to be done eagerly (`gpupy_engine::Context::at_once`).
+//! Not here: whether work is small enough to be done eagerly (`gpupy_engine::Context::apply_eagerly`).
 
 use crate::array::operand::{OperandKind, UfuncOperand, float_scalar};
 use crate::session::context;
@@ -92,7 +92,7 @@ impl DispatchCache {
         if arrays.iter().all(|array| array.ndim() == 0) {
             return None;
         }
-        context.at_once(op, &arrays.map(ArrayOrScalar::Array))
+        context.apply_eagerly(op, &arrays.map(ArrayOrScalar::Array))
     }
 
     /// Like [`Self::of_arrays`], but of an array and a float; `swapped` puts the float first.
@@ -106,12 +106,12 @@ impl DispatchCache {
         }
         let (array, value) =
             (ArrayOrScalar::Array(array), ArrayOrScalar::Scalar(float_scalar(value, dtype)?));
-        context.at_once(op, &if swapped { [value, array] } else { [array, value] })
+        context.apply_eagerly(op, &if swapped { [value, array] } else { [array, value] })
     }
 
     /// Like [`Self::of_arrays`], but of any operands.
     pub fn take(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
-        self.apply(operands, |context, op, args| context.at_once(op, args))
+        self.apply(operands, |context, op, args| context.apply_eagerly(op, args))
     }
 
     /// The result of numbers alone, computed eagerly as the only element of an array.
@@ -126,14 +126,14 @@ impl DispatchCache {
         let arrays = operands.iter().map(array).collect::<Option<SmallVec<[Array; 2]>>>()?;
         let args: SmallVec<[ArrayOrScalar<'_>; 2]> =
             arrays.iter().map(ArrayOrScalar::Array).collect();
-        context.at_once(op, &args)?.known_at(0)
+        context.apply_eagerly(op, &args)?.known_at(0)
     }
 
     /// Writes the result in place to `dest`; false, with nothing done, where the operation is not known or cannot be
     /// done eagerly.
     pub fn update(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
         let put = |context: &Context, op, args: &[ArrayOrScalar<'_>]| {
-            context.update_at_once(op, args, dest).then_some(())
+            context.update_eagerly(op, args, dest).then_some(())
         };
         self.apply(operands, put).is_some()
     }

@@ -5,13 +5,13 @@
 //!
 //! Not here: ufuncs and their promotion (`ufunc.rs`).
 
+use crate::array::classes::wrap::{wrap_array, wrap_recorded};
 use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::masked_selection;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::wrap::{wrap_array, wrap_recorded};
 use crate::compute::operator::Operator;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::{self, Ufunc};
@@ -77,7 +77,7 @@ pub fn binary<'py>(
             if let Some(number) = ufunc.of_scalars(py, &operands) {
                 return numpy_arrays::numpy_scalar(py, number);
             }
-        } else if let Some(array) = ufunc.at_once(&operands) {
+        } else if let Some(array) = ufunc.apply_eagerly(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
         }
         if let (Some(a), Some(b)) = (known(lhs, &operands[0]), known(rhs, &operands[1])) {
@@ -194,7 +194,7 @@ fn unary<'py>(op: Operator, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
             // NumPy's scalar computes it now.
             return py.import("operator")?.call_method1(op.python_name(), (known,));
         }
-        if let Some(array) = ufunc.at_once(&operands) {
+        if let Some(array) = ufunc.apply_eagerly(&operands) {
             return Ok(Bound::new(py, NdArray::lazy(array))?.into_any());
         }
         if let Some(array) = ufunc.record(py, &operands, None)? {
@@ -222,11 +222,11 @@ fn in_place<'py>(
     {
         let ufunc = ufunc_of(op, py)?;
         let writable = target.get().check_writable(py).is_ok();
-        if writable && ufunc.update_at_once(&operands, dest) {
+        if writable && ufunc.update_eagerly(&operands, dest) {
             return Ok(());
         }
         let dest = dest.clone();
-        if let Some(result) = ufunc.at_once(&operands)
+        if let Some(result) = ufunc.apply_eagerly(&operands)
             && result.dtype() == dest.dtype()
             && result.shape() == dest.shape()
         {

@@ -5,8 +5,8 @@
 //! Not here: axes and keyword arguments (`python/gpupy/_reduce.py`, `_sorting.py`), products that are made of this
 //! one (`_linear.py`).
 
+use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::NdArray;
-use crate::array::wrap::wrap_array;
 use crate::compute::reduce::{reduction, wide};
 use crate::convert::numpy_arrays;
 use crate::session::context::{holds, ready, supports};
@@ -134,7 +134,7 @@ pub fn place_of_all<'py>(
     array: &Array,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some((context, op)) = places(py, greatest, array.dtype())? else { return Ok(None) };
-    let found = context.place_at_once(op, array);
+    let found = context.place_of_extreme_eagerly(op, array);
     found
         .map(|place| numpy_arrays::numpy_scalar(py, Scalar::new(DType::I64, place as u64)))
         .transpose()

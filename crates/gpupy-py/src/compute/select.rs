@@ -4,9 +4,9 @@
 //!
 //! Not here: calls that NumPy has to serve (`python/gpupy/_select.py`).
 
+use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandKind, UfuncOperand, classify};
-use crate::array::wrap::wrap_array;
 use crate::compute::promotion::PromotedOperand;
 use crate::convert::dtypes::{self, numpy};
 use crate::index::setitem;

@@ -4,9 +4,9 @@
 //!
 //! Not here: classes that decide the results of ufuncs themselves (`python/gpupy/_subclass.py`).
 
+use crate::array::classes::subclass::{is_plain, is_simple, like_view};
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{UfuncOperand, classify};
-use crate::array::subclass::{is_plain, is_simple, like_view};
 use crate::compute::operator::Operator;
 use crate::compute::ufunc::Ufunc;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ pub fn of_instances<'py>(
         }
     }
     let py = first.py();
-    let made = match (ufunc.at_once(&operands), op) {
+    let made = match (ufunc.apply_eagerly(&operands), op) {
         (Some(made), _) => Some(made),
         (None, Some(op)) => ufunc.record_operator(py, op, &operands, None)?,
         (None, None) => ufunc.record(py, &operands, None)?,

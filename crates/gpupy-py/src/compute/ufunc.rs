@@ -190,7 +190,7 @@ impl Ufunc {
                 None => ArrayOrScalar::Scalar(operand.scalar(*dtype)?),
             });
         }
-        context.call_at_once(&function, &args)
+        context.call_eagerly(&function, &args)
     }
 
     /// The result of an array of ours, where it can be computed eagerly and has axes. Most operations on small
@@ -218,7 +218,7 @@ impl Ufunc {
         let (a, b) = (a.get().read(py), b.get().read(py));
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
         if let Some(UfuncLowering::MatMul) = self.lowering {
-            let found = context::open().and_then(|(context, _)| context.dot_at_once(a, b));
+            let found = context::open().and_then(|(context, _)| context.dot_eagerly(a, b));
             return found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose();
         }
         made(py, self.dispatch_cache.of_arrays([a, b]))
@@ -244,12 +244,12 @@ impl Ufunc {
     }
 
     /// The result, where it can be computed eagerly and has axes.
-    pub fn at_once(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
+    pub fn apply_eagerly(&self, operands: &[UfuncOperand<'_>]) -> Option<Array> {
         self.dispatch_cache.take(operands)
     }
 
     /// Writes the result in place, where it can be computed eagerly.
-    pub fn update_at_once(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
+    pub fn update_eagerly(&self, operands: &[UfuncOperand<'_>], dest: &Array) -> bool {
         self.dispatch_cache.update(operands, dest)
     }
 

@@ -5,11 +5,11 @@
 //!
 //! Not here: dtypes, and the operations that are recorded (`ufunc.rs`).
 
+use crate::array::classes::wrap::{wrap, wrap_recorded};
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::wrap::{wrap, wrap_recorded};
 use crate::compute::operators;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::Ufunc;
@@ -75,7 +75,7 @@ impl Ufunc {
         let all_ours = operands.len() == objects.len();
         if all_ours
             && let Some((out, target)) = out.as_ref().zip(target.as_ref())
-            && this.update_at_once(&operands, target)
+            && this.update_eagerly(&operands, target)
         {
             return Ok(out.clone());
         }
@@ -186,7 +186,7 @@ impl Ufunc {
                 },
             }
         }
-        if let Some(array) = self.at_once(&operands) {
+        if let Some(array) = self.apply_eagerly(&operands) {
             return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
         }
         if operands.iter().all(|operand| operand.as_array().is_none())

@@ -1,10 +1,10 @@
 //! Export of our memory: NumPy arrays over it, and descriptions for the buffer protocol.
 //!
 //! Owns [`to_numpy`], [`to_numpy_pinned`] and [`Exported`]. Other code gets the memory of a pinned base
-//! (`gpupy-engine/src/context/pin.rs`), with NumPy's strides and NumPy's permission to write. A NumPy function that
-//! keeps no reference gets the elements as they are now, read-only. Invariants: elements in host memory are not
-//! copied, except few elements that only their array has; exported memory lives as long as it has a reader; memory
-//! that values may share is never exported writable.
+//! (`gpupy-engine/src/context/exports/pin.rs`), with NumPy's strides and NumPy's permission to write. A NumPy function
+//! that keeps no reference gets the elements as they are now, read-only. Invariants: elements in host memory are not
+//! copied, except few elements that only their array has; exported memory lives as long as it has a reader; memory that
+//! values may share is never exported writable.
 //!
 //! Not here: the way from NumPy to us (`numpy_arrays.rs`).
 
@@ -77,7 +77,7 @@ enum MemoryOwner {
 
 /// Evaluated memory, described as NumPy and the buffer protocol want it.
 pub struct Exported {
-    keeper: MemoryOwner,
+    owner: MemoryOwner,
     first: *mut u8,
     dtype: DType,
     shape: SmallVec<[isize; 4]>,
@@ -109,7 +109,7 @@ impl Exported {
         let (first, dtype) = (host.as_ptr().cast_mut(), host.dtype());
         let [shape, strides] = layout(dtype, host.shape(), host.strides());
         Ok(Exported {
-            keeper: MemoryOwner::Read(host),
+            owner: MemoryOwner::Read(host),
             first,
             dtype,
             shape,
@@ -122,13 +122,13 @@ impl Exported {
     pub fn pinned(pin: Pin, writable: bool) -> Exported {
         let (first, dtype) = (pin.as_ptr(), pin.dtype());
         let [shape, strides] = layout(dtype, pin.shape(), pin.strides());
-        Exported { keeper: MemoryOwner::Pinned(pin), first, dtype, shape, strides, writable }
+        Exported { owner: MemoryOwner::Pinned(pin), first, dtype, shape, strides, writable }
     }
 
     /// The elements as an ndarray.
     fn into_numpy(mut self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         let dtype = dtypes::to_numpy(py, self.dtype)?;
-        let memory = Bound::new(py, BaseObject { _lent: self.keeper })?;
+        let memory = Bound::new(py, BaseObject { _lent: self.owner })?;
         let flags = if self.writable { NPY_ARRAY_WRITEABLE } else { 0 };
         // SAFETY: shape and strides have as many numbers as axes, and reach from `first` only elements of
         // the dtype, in memory that `memory` keeps alive. Both calls take over a reference, to the dtype and to

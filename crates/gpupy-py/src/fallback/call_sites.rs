@@ -5,8 +5,8 @@
 //!
 //! Not here: the warning or error that a call to NumPy leads to (`python/gpupy/_fallback.py`).
 
+use crate::array::classes::wrap::module;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
-use crate::array::wrap::module;
 use crate::convert::dtypes::numpy;
 use crate::thresholds::T;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};

@@ -5,10 +5,10 @@
 //!
 //! Not here: how memory is exported (`array_export.rs`), how calls are counted (`call_sites.rs`).
 
+use crate::array::classes::wrap::{module, references, wrap_new};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::{NdArray, host_of};
 use crate::array::record_fields;
-use crate::array::wrap::{module, references, wrap_new};
 use crate::convert::dtypes::{Numpy, numpy};
 use crate::convert::numpy_arrays::span;
 use crate::fallback::call_sites;

@@ -1,6 +1,6 @@
 //! Advanced (fancy) indexing: index arrays and masks, read and written without NumPy.
 //!
-//! Owns [`pick`], which turns an advanced key into a lazy array (a gather), and [`put`], which writes by one (a
+//! Owns [`fancy_index`], which turns an advanced key into a lazy array (a gather), and [`put`], which writes by one (a
 //! scatter). Invariants: the selected elements are a copy; an index outside its axis is reported at the line that
 //! makes it, in NumPy's words.
 //!
@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 
 /// The elements that a key with index arrays names; `None` leaves it to NumPy.
-pub fn pick(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+pub fn fancy_index(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = key.py();
     let context = ready(py)?;
     if !supports(context, Op::Gather, array.dtype()) {
@@ -42,12 +42,12 @@ pub fn pick(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         }
         Ok(Some(found))
     };
-    if let Some(found) = context.pick_at_once(&view, &indices, 0, Outside::Refuse) {
+    if let Some(found) = context.fancy_index_eagerly(&view, &indices, 0, Outside::Refuse) {
         return made(&found);
     }
     let taken = snapshots(&picked.indices)?;
     let indices = laid.indices(&taken);
-    let found = wait(py, || context.pick(&view, &indices, 0, Outside::Refuse));
+    let found = wait(py, || context.fancy_index(&view, &indices, 0, Outside::Refuse));
     match found {
         Ok(found) => made(&found),
         Err(error) if matches!(error.kind(), ErrorKind::Index | ErrorKind::Shape) => {

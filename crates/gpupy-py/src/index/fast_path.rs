@@ -3,10 +3,10 @@
 //! Owns [`get`] and [`set`], for integers and slices, an index array or a mask. Invariant: they do the same as the
 //! slow path (`basic.rs`, `fancy.rs`, `setitem.rs`); everything else, mistakes too, they leave to it.
 
+use crate::array::classes::subclass::{like_view, view_of};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{UfuncOperand, classify_exact};
-use crate::array::subclass::{like_view, view_of};
 use crate::convert::numpy_arrays;
 use crate::index::basic_key::{BasicKey, SliceRange, integer};
 use crate::index::setitem::plain;
@@ -49,7 +49,7 @@ pub fn get<'py>(
         let (this, key) = (slf.get().read(py), key.get().read(py));
         let (Some(array), Some(key)) = (this.as_lazy(), key.as_lazy()) else { return Ok(None) };
         let picked = match context::open() {
-            Some((context, _)) if key.ndim() > 0 => context.picked_at_once(array, key),
+            Some((context, _)) if key.ndim() > 0 => context.take_rows_eagerly(array, key),
             _ => None,
         };
         return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
@@ -59,7 +59,7 @@ pub fn get<'py>(
         let (Some(array), Some((context, _))) = (this.as_lazy(), context::open()) else {
             return Ok(None);
         };
-        let picked = context.picked_at_once(array, &index);
+        let picked = context.take_rows_eagerly(array, &index);
         return picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose();
     }
     part(slf, key)

@@ -4,8 +4,8 @@
 //!
 //! Not here: arrays of one axis, whose elements are read together (`methods/indexing.rs`).
 
+use crate::array::classes::subclass::{is_plain, view_of};
 use crate::array::ndarray::NdArray;
-use crate::array::subclass::{is_plain, view_of};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

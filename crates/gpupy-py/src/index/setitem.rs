@@ -5,10 +5,10 @@
 //!
 //! Not here: which elements a key selects (`basic.rs`), writes by index arrays (`fancy.rs`).
 
+use crate::array::classes::subclass::is_plain;
 use crate::array::meta::meta_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::operand::{OperandValue, UfuncOperand, classify, int_scalar};
-use crate::array::subclass::is_plain;
 use crate::convert::array_export;
 use crate::convert::cast_warnings;
 use crate::convert::dtypes::{self, numpy};

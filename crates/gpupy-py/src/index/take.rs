@@ -4,8 +4,8 @@
 //!
 //! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
 
+use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
-use crate::array::wrap::wrap_array;
 use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
 use crate::index::fancy::refusal;
@@ -38,7 +38,7 @@ pub fn take<'py>(
     let context = ready(py)?;
     let Some(axis) = normal(axis, array.ndim()) else { return Ok(None) };
     if let (0, "raise", Some(index)) = (axis, mode, fast_path::index(indices)?)
-        && let Some(picked) = context.picked_at_once(&array, &index)
+        && let Some(picked) = context.take_rows_eagerly(&array, &index)
     {
         return wrap_array(py, picked).map(Some);
     }
@@ -51,7 +51,7 @@ pub fn take<'py>(
     };
     let all: SmallVec<[Option<&Array>; 4]> =
         (0..array.ndim()).map(|k| (k == axis).then_some(&index)).collect();
-    let found = wait(py, || context.pick(&array, &all, axis, outside));
+    let found = wait(py, || context.fancy_index(&array, &all, axis, outside));
     let refused = || {
         refusal(&array, indices, |meta, indices| {
             let kwargs = PyDict::new(py);
@@ -104,7 +104,7 @@ pub fn take_along<'py>(
             all.push((k + 1..array.ndim()).fold(line, |line, _| line.insert_axis(line.ndim())));
         }
         let all: SmallVec<[Option<&Array>; 4]> = all.iter().map(Some).collect();
-        context.pick(&array, &all, 0, Outside::Refuse)
+        context.fancy_index(&array, &all, 0, Outside::Refuse)
     });
     match found {
         Ok(found) if found.size() > 0 => wrap_array(py, found).map(Some),

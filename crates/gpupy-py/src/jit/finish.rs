@@ -123,7 +123,7 @@ pub fn select<'py>(
     mask: &Bound<'py, NdArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ArrayElements::Lazy(elements) = elements(array) else { return Err(lost()) };
-    let picked = fancy::pick(&elements, mask.as_any())?.ok_or_else(lost)?;
+    let picked = fancy::fancy_index(&elements, mask.as_any())?.ok_or_else(lost)?;
     Ok(Bound::new(mask.py(), NdArray::lazy(picked))?.into_any())
 }
 

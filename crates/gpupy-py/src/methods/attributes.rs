@@ -4,11 +4,11 @@
 //!
 //! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
 
+use crate::array::classes::subclass::view_of;
+use crate::array::classes::wrap::wrap_of;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::subclass::view_of;
-use crate::array::wrap::wrap_of;
 use crate::convert::dtypes;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyValueError;

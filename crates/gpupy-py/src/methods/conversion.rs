@@ -5,11 +5,11 @@
 //!
 //! Not here: the exchange of memory behind them (`numpy_arrays.rs`, `array_export.rs`).
 
+use crate::array::classes::subclass::{is_plain, like};
 use crate::array::meta;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
-use crate::array::subclass::{is_plain, like};
 use crate::convert::array_export::{self, Exported};
 use crate::convert::dtypes;
 use crate::methods::dispatch;

@@ -5,8 +5,8 @@
 //!
 //! Not here: NumPy's signatures (`python/gpupy/_methods.py`).
 
+use crate::array::classes::subclass::like;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
-use crate::array::subclass::like;
 use crate::convert::{cast_warnings, dtypes};
 use crate::session::context::{context, holds, open, ready};
 use crate::session::errors::{to_py, warn_of_lost_parts};

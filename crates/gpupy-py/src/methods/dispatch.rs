@@ -4,7 +4,7 @@
 //!
 //! Not here: the policy (`python/gpupy/_fallback.py`).
 
-use crate::array::wrap::module;
+use crate::array::classes::wrap::module;
 use crate::compute::ufunc::Ufunc;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -5,11 +5,11 @@
 //!
 //! Not here: the meaning of keys (`index`).
 
+use crate::array::classes::subclass::{is_plain, like_view, view_of};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::masked_selection;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of, pinned_host_of};
 use crate::array::recording;
-use crate::array::subclass::{is_plain, like_view, view_of};
 use crate::compute::operators::known_number;
 use crate::index::row_iterator::RowIterator;
 use crate::index::{basic, fancy, fast_path, setitem};
@@ -56,7 +56,7 @@ impl NdArray {
                 }
                 return view_of(slf, selected.view, true);
             }
-            if let Some(picked) = fancy::pick(&array, key)? {
+            if let Some(picked) = fancy::fancy_index(&array, key)? {
                 return like_view(slf, NdArray::lazy(picked));
             }
         }

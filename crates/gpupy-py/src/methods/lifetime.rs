@@ -2,12 +2,12 @@
 //!
 //! Owns these methods of [`NdArray`]. Invariant: operations that were recorded before still see the elements.
 //!
-//! Not here: arrays from nothing (`create`), from NumPy's (`array/wrap.rs`).
+//! Not here: arrays from nothing (`create`), from NumPy's (`array/classes/wrap.rs`).
 
+use crate::array::classes::subclass::Seed;
+use crate::array::classes::wrap::adopt;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::repr::Repr;
-use crate::array::subclass::Seed;
-use crate::array::wrap::adopt;
 use crate::convert::{dtypes, numpy_arrays};
 use crate::session::waiting::wait;
 use pyo3::exceptions::PyValueError;

@@ -4,10 +4,10 @@
 //!
 //! Not here: the reductions (`compute/reduce.rs`).
 
+use crate::array::classes::subclass::is_plain;
+use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;
-use crate::array::subclass::is_plain;
-use crate::array::wrap::wrap_array;
 use crate::compute::{reduce, scan_sort_matmul};
 use crate::convert::dtypes;
 use crate::session::context::ready;

@@ -4,10 +4,10 @@
 //!
 //! Not here: its value (`array/lazy_scalar.rs`), arithmetic (`compute/operators.rs`).
 
+use crate::array::classes::wrap::wrap;
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::NdArray;
 use crate::array::recording;
-use crate::array::wrap::wrap;
 use crate::compute::operator::Operator;
 use crate::compute::operators;
 use crate::convert::dtypes;

@@ -4,10 +4,10 @@
 //!
 //! Not here: where views lie (`views`, `array/meta.rs`).
 
+use crate::array::classes::subclass::view_of;
+use crate::array::classes::wrap::{wrap, wrap_of};
 use crate::array::meta;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
-use crate::array::subclass::view_of;
-use crate::array::wrap::{wrap, wrap_of};
 use crate::convert::{array_export, dtypes};
 use crate::index::basic_key::integer;
 use crate::views::reshape;
@@ -40,7 +40,7 @@ impl NdArray {
     }
 
     /// An ndarray of this shape and dtype without elements, for NumPy to word a mistake on.
-    fn _hollow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn _meta_array<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         match elements(slf) {
             ArrayElements::Lazy(array) => meta::meta_array(slf.py(), array.shape(), array.dtype()),
             ArrayElements::Numpy(array) => Ok(array),

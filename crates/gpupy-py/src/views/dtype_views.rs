@@ -5,15 +5,15 @@
 //!
 //! Not here: how elements become those of another dtype (`gpupy-engine/src/context/dtype_view.rs`).
 
+use crate::array::classes::subclass::view_of;
 use crate::array::meta::{self, MetaView};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
-use crate::array::subclass::view_of;
 use crate::convert::dtypes;
 use crate::session::context::{holds, ready, supports};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op};
-use gpupy_engine::{Array, face_steps};
+use gpupy_engine::{Array, dtype_view_steps};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 fn can(py: Python<'_>, from: DType, to: DType) -> PyResult<bool> {
     let context = ready(py)?;
     let mut at = from;
-    for dtype in face_steps(from, to) {
+    for dtype in dtype_view_steps(from, to) {
         let there = match (at.is_complex(), dtype.is_complex()) {
             (true, _) => supports(context, Op::Real, at),
             (_, true) => supports(context, Op::Complex, at),
@@ -80,7 +80,7 @@ fn under(py: Python<'_>, array: &Array, seen: &MetaView) -> PyResult<Option<Arra
         return Ok(None);
     }
     let strides: SmallVec<[isize; 4]> = seen.strides.iter().map(|stride| stride / want).collect();
-    let whole = ready(py)?.face(array, dtype, start as usize);
+    let whole = ready(py)?.dtype_view(array, dtype, start as usize);
     whole.view(&seen.shape, &strides, offset / want).map(Some).map_err(to_py)
 }
 

@@ -4,10 +4,10 @@
 //!
 //! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
 
+use crate::array::classes::subclass::{like, view_of};
+use crate::array::classes::wrap::wrap_of;
 use crate::array::meta::numpy_error;
 use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
-use crate::array::subclass::{like, view_of};
-use crate::array::wrap::wrap_of;
 use crate::index::basic_key::integer;
 use crate::session::context::{context, open, ready};
 use crate::session::errors::to_py;

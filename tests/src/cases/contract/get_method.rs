@@ -64,7 +64,7 @@ fn asked(program: &Program, op: Op, inst: &Inst) -> DType {
 
 /// A program with nothing but one operation on parameters, the first of this dtype (of a select,
 /// the second); `None` where there is no such operation.
-pub fn lone(row: &OpInfo, dtype: DType) -> Option<Program> {
+pub fn single_operation(row: &OpInfo, dtype: DType) -> Option<Program> {
     let mut operands = vec![dtype; row.arity as usize];
     if row.rule == Rule::Select {
         operands[0] = DType::Bool;
@@ -83,7 +83,7 @@ pub fn lone(row: &OpInfo, dtype: DType) -> Option<Program> {
 fn agrees_with_check(device: &mut Device) -> Outcome {
     for row in OPS.iter().filter(|row| row.rule != Rule::Special) {
         for dtype in DTYPES {
-            let Some(program) = lone(row, dtype) else { continue };
+            let Some(program) = single_operation(row, dtype) else { continue };
             if device.need_dtype(dtype).and(device.need_dtype(program.dests[0])).is_err() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! `resource_get` returns the most that a part of a program needs.
 
-use super::get_method::lone;
+use super::get_method::single_operation;
 use super::{PARTS, Suite};
 use crate::cases::random::random_run;
 use crate::drivers::device::Device;
@@ -61,7 +61,7 @@ fn parts_bound_the_whole(device: &mut Device) -> Outcome {
 fn every_operation(device: &mut Device) -> Outcome {
     for row in OPS.iter().filter(|row| row.rule != Rule::Special) {
         for dtype in DTYPES {
-            let Some(program) = lone(row, dtype) else { continue };
+            let Some(program) = single_operation(row, dtype) else { continue };
             let Ok(check) = device.driver.check_ir(&program) else { continue };
             let bound = bound(device, &program);
             let holds = bound.0.iter().zip(check.resources.0).all(|(bound, need)| *bound >= need);

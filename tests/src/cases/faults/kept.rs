@@ -14,41 +14,41 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct Kept {
     make: Constructor,
-    shelf: Arc<Mutex<Shelf>>,
+    open_drivers: Arc<Mutex<OpenDrivers>>,
 }
 
 /// The drivers and capabilities that are kept, by configuration.
 #[derive(Default)]
-struct Shelf {
+struct OpenDrivers {
     found: Vec<(Config, Capabilities)>,
     idle: Vec<(Config, Box<dyn Driver>)>,
 }
 
 impl Kept {
     pub fn new(make: Constructor) -> Kept {
-        Kept { make, shelf: Arc::default() }
+        Kept { make, open_drivers: Arc::default() }
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open_drivers(&self) -> MutexGuard<'_, OpenDrivers> {
+        self.open_drivers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An open driver with this configuration, and its capabilities.
     pub fn open(&self, config: &Config) -> Result<(Box<dyn Driver>, Capabilities)> {
-        let mut shelf = self.shelf();
-        let idle = shelf.idle.iter().position(|(kept, _)| kept == config);
-        let known = shelf.found.iter().find(|(known, _)| known == config);
+        let mut open_drivers = self.open_drivers();
+        let idle = open_drivers.idle.iter().position(|(kept, _)| kept == config);
+        let known = open_drivers.found.iter().find(|(known, _)| known == config);
         if let (Some((_, caps)), Some(at)) = (known.cloned(), idle) {
-            return Ok((shelf.idle.swap_remove(at).1, caps));
+            return Ok((open_drivers.idle.swap_remove(at).1, caps));
         }
         let mut driver = ContractMonitor::boxed((self.make)());
         let caps = driver.init(config)?;
-        shelf.found.push((config.clone(), caps.clone()));
+        open_drivers.found.push((config.clone(), caps.clone()));
         Ok((driver, caps))
     }
 
     /// Keeps an open driver whose blocks are all freed.
     pub fn give_back(&self, config: Config, driver: Box<dyn Driver>) {
-        self.shelf().idle.push((config, driver));
+        self.open_drivers().idle.push((config, driver));
     }
 }

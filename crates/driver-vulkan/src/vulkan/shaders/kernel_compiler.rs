@@ -32,7 +32,7 @@ pub struct Compiler {
     /// The layouts of kernels, by the number of blocks that are bound.
     layouts: FxHashMap<usize, KernelLayout>,
     pipelines: Vec<vk::Pipeline>,
-    shelf: Option<DiskCache>,
+    disk_cache: Option<DiskCache>,
     gpu: Arc<Gpu>,
 }
 
@@ -58,7 +58,7 @@ impl Compiler {
         Compiler {
             layouts: FxHashMap::default(),
             pipelines: Vec::new(),
-            shelf: DiskCache::of(crate::NAME),
+            disk_cache: DiskCache::of(crate::NAME),
             gpu,
         }
     }
@@ -119,8 +119,10 @@ impl Compiler {
     pub fn compile(&mut self, source: &str, blocks: usize) -> Result<Kernel> {
         let layout = self.layout(blocks)?;
         let key = format!("{}\n{:?}\n{source}", self.gpu.traits.identity, self.gpu.traits.floats);
-        let found =
-            self.shelf.as_ref().and_then(|shelf| StoredKernel::from_bytes(&shelf.take(&key)?));
+        let found = self
+            .disk_cache
+            .as_ref()
+            .and_then(|disk_cache| StoredKernel::from_bytes(&disk_cache.take(&key)?));
         let stored = match found {
             Some(stored) => stored,
             None => {
@@ -138,8 +140,8 @@ impl Compiler {
             }
         })?;
         self.pipelines.push(pipeline);
-        if let (Some(compiled), Some(shelf)) = (compiled, &self.shelf) {
-            shelf.put(&key, &StoredKernel { compiled, ..stored }.to_bytes());
+        if let (Some(compiled), Some(disk_cache)) = (compiled, &self.disk_cache) {
+            disk_cache.put(&key, &StoredKernel { compiled, ..stored }.to_bytes());
         }
         Ok(Kernel { pipeline, layout, code: source.into() })
     }

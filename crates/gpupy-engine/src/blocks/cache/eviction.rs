@@ -71,13 +71,13 @@ impl BlockCache {
         if let Some(entry) = self.blocks.get(&key)
             && let Some(node) = entry.value.upgrade()
         {
-            let rhythm = entry.rhythm;
+            let reuse = entry.reuse;
             self.tracer.step(|| {
                 let value = Value(node);
                 let range = self.reach_of(&value, &key.1);
                 Doing::new(StepAction::Evict, self.name).reads(&value, range).moves(0)
             });
-            self.remember(&key, rhythm);
+            self.remember(&key, reuse);
         }
         self.forget(&key);
         stats.evictions += 1;
@@ -87,13 +87,13 @@ impl BlockCache {
     /// The block that is expected back last, and is not pinned.
     fn victim(&mut self) -> Option<BlockKey> {
         let BlockCache { blocks, victims, clock, .. } = self;
-        let known = || blocks.iter().map(|(key, entry)| (key.clone(), entry.rhythm));
+        let known = || blocks.iter().map(|(key, entry)| (key.clone(), entry.reuse));
         let victims = victims.get_or_insert_with(|| EvictionQueue::new(known()));
         let is_free = |key: &BlockKey| blocks.get(key).is_some_and(|entry| entry.pins == 0);
         victims.first(*clock, is_free).cloned()
     }
 
-    /// Notes a change of a block's rhythm.
+    /// Notes a change of a block's reuse interval.
     pub(super) fn moved(&mut self, before: ReuseInterval, after: ReuseInterval) {
         if let Some(victims) = &mut self.victims
             && !victims.used(before, after)
@@ -119,37 +119,37 @@ impl BlockCache {
         Ok(self.blocks.is_empty())
     }
 
-    /// Keeps the rhythm of a block that is evicted, for when it comes back.
-    fn remember(&mut self, key: &BlockKey, rhythm: ReuseInterval) {
-        if self.evicted.len() > T.rhythms_remembered * (self.blocks.len() + T.rhythms_remembered) {
+    /// Keeps the reuse interval of a block that is evicted, for when it comes back.
+    fn remember(&mut self, key: &BlockKey, reuse: ReuseInterval) {
+        if self.evicted.len() > T.reuses_remembered * (self.blocks.len() + T.reuses_remembered) {
             self.evicted.clear();
         }
-        self.evicted.entry(key.0).or_default().insert(key.1.clone(), rhythm);
+        self.evicted.entry(key.0).or_default().insert(key.1.clone(), reuse);
     }
 
-    /// The rhythm of a block that comes to the device.
-    pub(super) fn rhythm(&mut self, key: &BlockKey) -> ReuseInterval {
+    /// The reuse interval of a block that comes to the device.
+    pub(super) fn reuse(&mut self, key: &BlockKey) -> ReuseInterval {
         self.clock += 1;
         let near = self.blocks.len() as u64;
         let Some(parts) = self.evicted.get_mut(&key.0) else {
             return ReuseInterval::new(self.clock);
         };
-        let Some(mut rhythm) = parts.remove(&key.1) else { return ReuseInterval::new(self.clock) };
+        let Some(mut reuse) = parts.remove(&key.1) else { return ReuseInterval::new(self.clock) };
         if parts.is_empty() {
             self.evicted.remove(&key.0);
         }
-        rhythm.used(self.clock, near);
-        rhythm
+        reuse.used(self.clock, near);
+        reuse
     }
 
     /// Tells a new block from which ones it was computed.
     pub fn follow(&mut self, value: ValueId, part: &BlockPart, operands: &[(ValueId, BlockPart)]) {
-        let rhythms: SmallVec<[ReuseInterval; 8]> =
-            operands.iter().filter_map(|key| Some(self.blocks.get(key)?.rhythm)).collect();
+        let intervals: SmallVec<[ReuseInterval; 8]> =
+            operands.iter().filter_map(|key| Some(self.blocks.get(key)?.reuse)).collect();
         if let Some(entry) = self.blocks.get_mut(&(value, part.clone())) {
-            let before = entry.rhythm;
-            rhythms.into_iter().for_each(|operand| entry.rhythm.follow(operand));
-            let after = entry.rhythm;
+            let before = entry.reuse;
+            intervals.into_iter().for_each(|operand| entry.reuse.follow(operand));
+            let after = entry.reuse;
             self.moved(before, after);
         }
     }

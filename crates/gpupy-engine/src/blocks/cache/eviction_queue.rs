@@ -27,23 +27,23 @@ impl<K> EvictionQueue<K> {
     pub fn new(blocks: impl Iterator<Item = (K, ReuseInterval)>) -> EvictionQueue<K> {
         let mut victims =
             EvictionQueue { unused: BTreeMap::new(), expected: BTreeMap::new(), uses: 0 };
-        blocks.for_each(|(key, rhythm)| victims.insert(key, rhythm));
+        blocks.for_each(|(key, reuse)| victims.insert(key, reuse));
         victims
     }
 
     /// Puts a new block in its place.
-    pub fn insert(&mut self, key: K, rhythm: ReuseInterval) {
-        match rhythm.expected() {
-            Some(time) => self.expected.insert((time, Reverse(rhythm.last())), key),
-            None => self.unused.insert(rhythm.last(), key),
+    pub fn insert(&mut self, key: K, reuse: ReuseInterval) {
+        match reuse.expected() {
+            Some(time) => self.expected.insert((time, Reverse(reuse.last())), key),
+            None => self.unused.insert(reuse.last(), key),
         };
     }
 
-    /// Takes out the block of this rhythm, and gives its name.
-    pub fn remove(&mut self, rhythm: ReuseInterval) -> Option<K> {
-        let place = rhythm.expected().map(|time| (time, Reverse(rhythm.last())));
+    /// Takes out the block of this reuse interval, and gives its name.
+    pub fn remove(&mut self, reuse: ReuseInterval) -> Option<K> {
+        let place = reuse.expected().map(|time| (time, Reverse(reuse.last())));
         let expected = place.and_then(|place| self.expected.remove(&place));
-        expected.or_else(|| self.unused.remove(&rhythm.last()))
+        expected.or_else(|| self.unused.remove(&reuse.last()))
     }
 
     /// Moves the block whose interval was `before`; false when no victim was asked for in so long that the order is not
@@ -123,7 +123,7 @@ mod tests {
                         let before = block.1;
                         block.1.used(now, near);
                         if !victims.used(before, block.1) {
-                            let known = blocks.iter().map(|(name, rhythm, _)| (*name, *rhythm));
+                            let known = blocks.iter().map(|(name, reuse, _)| (*name, *reuse));
                             victims = EvictionQueue::new(known);
                         }
                     }
@@ -142,14 +142,14 @@ mod tests {
                     }
                     QueueAction::Goes(block) => {
                         if block % count < blocks.len() {
-                            let (name, rhythm, _) = blocks.swap_remove(block % count);
-                            prop_assert_eq!(victims.remove(rhythm), Some(name));
+                            let (name, reuse, _) = blocks.swap_remove(block % count);
+                            prop_assert_eq!(victims.remove(reuse), Some(name));
                         }
                     }
                     QueueAction::Evicts => {
                         let free = blocks.iter().filter(|(_, _, held)| !held);
                         let wanted = free
-                            .max_by_key(|(_, rhythm, _)| (rhythm.wait(now), Reverse(rhythm.last())))
+                            .max_by_key(|(_, reuse, _)| (reuse.wait(now), Reverse(reuse.last())))
                             .map(|(name, ..)| *name);
                         let is_free = |name: &usize| {
                             blocks.iter().any(|(own, _, held)| own == name && !held)
@@ -157,8 +157,8 @@ mod tests {
                         prop_assert_eq!(victims.first(now, is_free).copied(), wanted);
                         if let Some(wanted) = wanted {
                             let at = blocks.iter().position(|block| block.0 == wanted);
-                            let (_, rhythm, _) = blocks.swap_remove(at.unwrap_or_default());
-                            prop_assert_eq!(victims.remove(rhythm), Some(wanted));
+                            let (_, reuse, _) = blocks.swap_remove(at.unwrap_or_default());
+                            prop_assert_eq!(victims.remove(reuse), Some(wanted));
                         }
                     }
                 }

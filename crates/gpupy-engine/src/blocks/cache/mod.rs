@@ -47,7 +47,7 @@ pub(crate) type BlockKey = (ValueId, BlockPart);
 struct CachedBlock {
     block: BlockId,
     spec: BlockSpec,
-    rhythm: ReuseInterval,
+    reuse: ReuseInterval,
     value: Weak<Node>,
     /// The positions of a tile; empty for a gathered view, which can always be gathered again.
     range: Range<usize>,
@@ -82,7 +82,7 @@ pub(crate) struct BlockCache {
     parts: FxHashMap<ValueId, SmallVec<[BlockPart; 1]>>,
     /// The order in which blocks go, while blocks are evicted.
     victims: Option<EvictionQueue<BlockKey>>,
-    /// The rhythms of blocks of living values that were evicted.
+    /// The reuse intervals of blocks of living values that were evicted.
     evicted: FxHashMap<ValueId, FxHashMap<BlockPart, ReuseInterval>>,
     /// Uses of blocks so far.
     clock: u64,
@@ -126,9 +126,9 @@ impl BlockCache {
         let near = self.blocks.len() as u64;
         let entry = self.blocks.get_mut(&(value, part.clone()))?;
         self.clock += 1;
-        let (before, block) = (entry.rhythm, entry.block);
-        entry.rhythm.used(self.clock, near);
-        let after = entry.rhythm;
+        let (before, block) = (entry.reuse, entry.block);
+        entry.reuse.used(self.clock, near);
+        let after = entry.reuse;
         self.moved(before, after);
         Some(block)
     }
@@ -194,7 +194,7 @@ impl BlockCache {
         range: Range<usize>,
     ) {
         let key = (value.id(), part);
-        let rhythm = self.rhythm(&key);
+        let reuse = self.reuse(&key);
         if spec.memory.is_some() {
             value.state().on_host.insert(range.clone());
         }
@@ -202,7 +202,7 @@ impl BlockCache {
         let entry = CachedBlock {
             block,
             spec,
-            rhythm,
+            reuse,
             value: value_of,
             range,
             pins: 0,
@@ -232,7 +232,7 @@ impl BlockCache {
         let listed = parts.len();
         parts.push(key.1.clone());
         if let Some(victims) = &mut self.victims {
-            victims.insert(key.clone(), entry.rhythm);
+            victims.insert(key.clone(), entry.reuse);
         }
         self.blocks.insert(key, CachedBlock { value: Arc::downgrade(&value.0), listed, ..entry });
     }
@@ -241,7 +241,7 @@ impl BlockCache {
     fn take_out(&mut self, key: &BlockKey) -> Option<CachedBlock> {
         let entry = self.blocks.remove(key)?;
         if let Some(victims) = &mut self.victims {
-            victims.remove(entry.rhythm);
+            victims.remove(entry.reuse);
         }
         let Some(parts) = self.parts.get_mut(&key.0) else { return Some(entry) };
         parts.swap_remove(entry.listed);

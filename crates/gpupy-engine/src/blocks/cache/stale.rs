@@ -6,8 +6,8 @@
 //! are written. Invariants: stale elements are in their value's host memory or on the disk; no kernel reads a stale
 //! element, and no transfer brings one to host memory.
 //!
-//! Not here: replacing elements in host memory (`execute/host_scatter.rs`, `execute/host_assign.rs`), writes by a
-//! device into its own blocks (`hand_over` in `mod.rs`).
+//! Not here: replacing elements in host memory (`execute/host_ops/host_scatter.rs`, `execute/host_ops/host_assign.rs`),
+//! writes by a device into its own blocks (`hand_over` in `mod.rs`).
 
 use super::{BlockCache, BlockKey, BlockPart};
 use crate::explain::stats::Stats;
@@ -19,8 +19,8 @@ use gpupy_core::Result;
 
 impl BlockCache {
     /// Gives the tiles of a value without further uses to another one of its kind, which is in host memory and differs
-    /// at most at these positions. Tiles that the other value has, imported ones, and those that the other value does not
-    /// have because it is cut otherwise, stay.
+    /// at most at these positions. Tiles that the other value has, imported ones, and those that the other value does
+    /// not have because it is cut otherwise, stay.
     pub fn inherit(&mut self, from: ValueId, to: &Value, written: &Ranges) {
         for (number, range) in self.tiles(from) {
             let part = BlockPart::Tile(number);

@@ -196,5 +196,5 @@ pub(crate) enum Origin {
     /// The user gave them.
     Given,
     /// They were computed when they were asked for (`eager_evaluator.rs`).
-    AtOnce,
+    Eager,
 }

@@ -4,7 +4,7 @@
 //! turn. A program that a device refuses is noted among its refusals; the step is then planned anew, in smaller
 //! kernels.
 //!
-//! Not here: which kernels a walk has (`schedule/walk_kernels.rs`).
+//! Not here: which kernels a walk has (`schedule/kernels/walk_kernels.rs`).
 
 use super::assignment_commands::Writing;
 use super::open_walk::OpenWalk;
@@ -15,14 +15,14 @@ use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::partition::{KernelPiece, Possible};
+use crate::schedule::kernels::partition::{KernelPiece, Possible};
+use crate::schedule::kernels::release::ReleasedTiles;
+use crate::schedule::kernels::walk_kernels::WalkKernels;
 use crate::schedule::program::kernel::KernelCode;
-use crate::schedule::release::ReleasedTiles;
-use crate::schedule::rematerialisation::Passes;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::steps::{Assigned, LibraryStep, TileStep};
 use crate::schedule::walk::Needs;
-use crate::schedule::walk_kernels::WalkKernels;
+use crate::schedule::walk::rematerialisation::Passes;
 use gpupy_core::ir::Form;
 use gpupy_core::{Error, ErrorKind, Result, memory};
 use smallvec::{SmallVec, smallvec};

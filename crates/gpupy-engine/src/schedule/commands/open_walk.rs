@@ -6,9 +6,9 @@
 use crate::graph::value::Value;
 use crate::schedule::destination::{Destination, RootDestinations};
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::partition::{Partition, Possible};
+use crate::schedule::kernels::partition::{Partition, Possible};
+use crate::schedule::kernels::walk_kernels::WalkKernels;
 use crate::schedule::walk::{FusionWalk, Needs, Start};
-use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::shape::Shape;

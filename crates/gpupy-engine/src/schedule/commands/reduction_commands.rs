@@ -2,7 +2,8 @@
 //!
 //! Invariant: several reductions that one kernel computes read each part once.
 //!
-//! Not here: the parts (`schedule/reduction_tile.rs`), which reductions go together (`schedule/reduction_groups.rs`).
+//! Not here: the parts (`schedule/steps/reduction_tile.rs`), which reductions go together
+//! (`schedule/passes/reduction_groups.rs`).
 
 use super::open_walk::{OpenWalk, WalkSource};
 use crate::graph::value::{Input, NodeOp, Value};
@@ -11,10 +12,10 @@ use crate::memory::tiling::{Tile, Tiling};
 use crate::memory::view::View;
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::partition::Possible;
-use crate::schedule::reduction_tile::{self, Combined, ReductionPart, ReductionPieces};
+use crate::schedule::kernels::partition::Possible;
+use crate::schedule::kernels::walk_kernels::WalkKernels;
+use crate::schedule::steps::reduction_tile::{self, Combined, ReductionPart, ReductionPieces};
 use crate::schedule::walk::{Needs, lost};
-use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;

@@ -10,7 +10,7 @@ use crate::graph::scalar_function::{Called, ScalarFunction};
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
+use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;

@@ -3,6 +3,8 @@
 //! A [`Kernel`](kernel::Kernel) is the program of a piece of a walk with the numbers of its launch; `emit.rs` builds
 //! it. The [`PlanCache`](plan_cache::PlanCache) has the kernels of walks that recur.
 //! [`EagerPrograms`](eager_programs::EagerPrograms) are those of single operations, which `single_operation.rs` makes.
+//! A [`StructureCache`](structure_cache::StructureCache) keeps plans by structure; [`Refusals`](refusals::Refusals) are
+//! the programs that a driver did not take.
 //!
 //! Imports `walk/mod.rs`, `operation_lowering.rs`, `destination.rs` and `engine_device.rs` of the schedule. Not here:
 //! which nodes form a piece (`partition.rs`), the launch (`execute/launch.rs`).
@@ -11,4 +13,6 @@ pub(crate) mod eager_programs;
 pub(crate) mod emit;
 pub(crate) mod kernel;
 pub(crate) mod plan_cache;
+pub(crate) mod refusals;
 pub(crate) mod single_operation;
+pub(crate) mod structure_cache;

@@ -13,7 +13,7 @@ use crate::graph::value::ValueId;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelCode};
-use crate::schedule::structure_cache::{Structure, StructureCache, Weighed};
+use crate::schedule::program::structure_cache::{Structure, StructureCache, Weighed};
 use crate::schedule::walk::{Applied, Child, FusionWalk, Role, WalkNode};
 use crate::thresholds::T;
 use gpupy_core::Scalar;

@@ -10,10 +10,10 @@
 use crate::blocks::cache::BlockPart;
 use crate::graph::passed::PartialRead;
 use crate::memory::tiling::Tile;
-use crate::schedule::pending_graph::InputSource;
+use crate::schedule::passes::pending_graph::InputSource;
 use crate::schedule::program::kernel::KernelCode;
-use crate::schedule::strip_mining::Strips;
-use crate::schedule::structure_cache::Weighed;
+use crate::schedule::program::structure_cache::Weighed;
+use crate::schedule::steps::strip_mining::Strips;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! Invariant: an operation is done in host memory if the device has no room for it at once (a row of a sort, the
 //! operands of a product), or if tiles cut it apart.
 //!
-//! Not here: kernels and the work in host memory (`execute/host_library_op.rs`).
+//! Not here: kernels and the work in host memory (`execute/host_ops/host_library_op.rs`).
 
 use super::on_host::missing;
 use crate::graph::library_op::LibraryOp;

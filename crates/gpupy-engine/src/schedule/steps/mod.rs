@@ -1,17 +1,21 @@
 //! Steps: the operation that computes one tile of a value, and the tiles that have to be computed before it.
 //!
 //! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduction_step.rs`, `assignment_step.rs`, `boxes.rs`,
-//! `library_step.rs` and `on_host.rs` find the operands of their operations. Invariants: nothing is launched or stored
-//! here; a step reads tiles that are present or that are among its needs.
+//! `library_step.rs` and `on_host.rs` find the operands of their operations. A [`Schedule`](ordering::Schedule) has the
+//! steps in their order, and [`Strips`](strip_mining::Strips) are steps whose kernels read the same rows. Invariants:
+//! nothing is launched or stored here; a step reads tiles that are present or that are among its needs.
 //!
-//! Not here: the order of steps (`schedule/ordering.rs`), how a step is done (`execute/perform.rs`).
+//! Not here: how a step is done (`execute/perform.rs`).
 
 mod assignment_step;
 mod box_copies;
 mod boxes;
 mod library_step;
 mod on_host;
+pub(crate) mod ordering;
 mod reduction_step;
+pub(crate) mod reduction_tile;
+pub(crate) mod strip_mining;
 
 pub(crate) use assignment_step::{Assigned, Region, Written};
 pub(crate) use library_step::LibraryStep;
@@ -22,11 +26,11 @@ use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::horizontal_fusion;
-use crate::schedule::partition::Possible;
-use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::kernels::horizontal_fusion;
+use crate::schedule::kernels::partition::Possible;
+use crate::schedule::kernels::walk_kernels::WalkKernels;
+use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{Child, FusionWalk, Needs, Start, lost};
-use crate::schedule::walk_kernels::WalkKernels;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;

@@ -1,6 +1,7 @@
 //! Needs of steps in host memory: the elements that they read and that are not there yet.
 //!
-//! Not here: how they are done (`execute/host_scatter.rs`, `execute/host_gather.rs`, `execute/host_nonzero.rs`).
+//! Not here: how they are done (`execute/host_ops/host_scatter.rs`, `execute/host_ops/host_gather.rs`,
+//! `execute/host_ops/host_nonzero.rs`).
 
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;

@@ -2,18 +2,20 @@
 //!
 //! Invariant: a map that other values read too is computed by itself, and all of them find it.
 //!
-//! Not here: pieces and their needs (`schedule/reduction_tile.rs`), which reductions go together
-//! (`schedule/reduction_groups.rs`).
+//! Not here: pieces and their needs (`schedule/steps/reduction_tile.rs`), which reductions go together
+//! (`schedule/passes/reduction_groups.rs`).
 
 use super::{PreparedStep, TileStep};
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::horizontal_fusion;
-use crate::schedule::partition::Possible;
-use crate::schedule::reduction_tile::{self, Combined, ReductionPieces, in_rows, reduced_tile};
-use crate::schedule::rematerialisation::Rematerialisation;
+use crate::schedule::kernels::horizontal_fusion;
+use crate::schedule::kernels::partition::Possible;
+use crate::schedule::steps::reduction_tile::{
+    self, Combined, ReductionPieces, in_rows, reduced_tile,
+};
+use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, Needs, Start, lost};
 use gpupy_core::Result;
 use gpupy_core::driver::Access;

@@ -16,7 +16,7 @@ use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, V
 use crate::memory::access;
 use crate::schedule::cost::{self, Growth};
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::operation_lowering::{OperationLowering, method_dtype};
+use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Part};
 use gpupy_core::op::Op;

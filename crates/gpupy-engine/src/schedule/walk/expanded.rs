@@ -1,13 +1,15 @@
 //! Expanded operations: where a device has an operation only as several steps, a walk takes these in its place.
 //!
-//! Not here: the programs (`schedule/lowering.rs`), other operations in a walk (`walker.rs`).
+//! Not here: the programs (`schedule/lowering/find_lowering.rs`), other operations in a walk (`walker.rs`).
 
 use super::walker::{JoinHandling, Walker};
 use super::{Applied, Role};
 use crate::graph::scalar_function::Called;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
-use crate::schedule::lowering;
-use crate::schedule::operation_lowering::{LoweredProgram, OperationLowering, method_dtype};
+use crate::schedule::lowering::find_lowering;
+use crate::schedule::lowering::operation_lowering::{
+    LoweredProgram, OperationLowering, method_dtype,
+};
 use gpupy_core::Result;
 use gpupy_core::op::Op;
 use smallvec::SmallVec;
@@ -73,7 +75,7 @@ impl Walker<'_> {
         // Instructions need a tile of the value's own, and half of one is none.
         self.joins = JoinHandling::First;
         let (op, last) =
-            lowering::expand(value, (&lowered.program, result), &given, &self.device.steps);
+            find_lowering::expand(value, (&lowered.program, result), &given, &self.device.steps);
         let operands = last.iter().map(|(input, operand)| (input, operand.as_ref()));
         let children = self.children(value, operands, &at, found.as_deref())?;
         self.nodes[open[0] as usize].role = Role::Apply(Applied::Op(op), children);

@@ -10,7 +10,7 @@ use super::{Child, lost};
 use crate::graph::join::{Join, JoinLookup};
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::access::{self, Coordinates};
-use crate::schedule::halo::Rotation;
+use crate::schedule::walk::halo::Rotation;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;

@@ -2,17 +2,19 @@
 //!
 //! Owns [`FusionWalk`]: the nodes of one evaluation, each a value with the access at which it is needed. Partitioning
 //! cuts it into fused kernels. Invariants: a node's children are other nodes of the walk; a leaf is computed, or one of
-//! the walk's needs.
+//! the walk's needs. [`Rematerialisation`](rematerialisation::Rematerialisation) says which values are stored instead
+//! of recomputed, and a [`Rotation`](halo::Rotation) is a value that is read in a halo.
 //!
-//! Imports `cost.rs`, `engine_device.rs`, `halo.rs`, `lowering.rs` and `operation_lowering.rs` of the schedule. Not
-//! here: how a walk is made (`walker.rs`, `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which
-//! kernel (`partition.rs`).
+//! Imports `cost.rs`, `engine_device.rs` and `lowering` of the schedule. Not here: how a walk is made (`walker.rs`,
+//! `joined_values.rs`, `chain.rs`, `expanded.rs`), which nodes go into which kernel (`partition.rs`).
 
 mod chain;
 mod expanded;
+pub(crate) mod halo;
 mod join_parts;
 mod joined_values;
 mod piecewise_coordinate;
+pub(crate) mod rematerialisation;
 mod walker;
 
 use crate::graph::scalar_function::Called;

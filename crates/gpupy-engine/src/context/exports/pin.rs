@@ -1,0 +1,173 @@
+//! Pins: exports of a base's memory to other code, which may read and write there at any time.
+//!
+//! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the base, of its views and
+//! dtype views is a pointer into that buffer; gpupy's own writes go straight there. An operation that reads the base is
+//! computed before it returns, or reads a copy; expressions that were recorded before keep the elements of that time. A
+//! base stays pinned until its last export is gone, or for its life if an address was given out as a number.
+//! Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
+//! base is pinned, its elements do not move.
+//!
+//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`owned_elements.rs`), exports to
+//! Python (`gpupy-py/src/convert/array_export.rs`).
+
+use crate::array::base::Array;
+use crate::array::owned_elements::{ElementStorage, OwnedElements};
+use crate::array::pinned::{Pinned, bases_overlap};
+use crate::context::Context;
+use crate::eager::host_moves;
+use crate::graph::value::{Origin, Value};
+use crate::memory::host_buffer::HostBuffer;
+use crate::memory::view::View;
+use gpupy_core::memory::{of_array, refused};
+use gpupy_core::shape::{Shape, size_of};
+use gpupy_core::{DType, Result};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Exports that are alive.
+static PINS: AtomicU64 = AtomicU64::new(0);
+
+/// How many exports are alive.
+pub(crate) fn living() -> u64 {
+    PINS.load(Ordering::Relaxed)
+}
+
+/// An export of an array's elements. Its memory stays where it is while the pin lives.
+pub struct Pin {
+    _pinned: Arc<Pinned>,
+    start: NonNull<u8>,
+    dtype: DType,
+    view: View,
+}
+
+// SAFETY: the memory belongs to no thread; it is for the front end to order accesses, as NumPy does by
+// Python's lock.
+unsafe impl Send for Pin {}
+// SAFETY: the memory belongs to no thread; the front end orders accesses, as NumPy does by Python's lock.
+unsafe impl Sync for Pin {}
+
+impl Pin {
+    /// Shows what an array shows, in the memory of the base whose elements these are.
+    fn of(array: &Array, pinned: Arc<Pinned>) -> Pin {
+        PINS.fetch_add(1, Ordering::Relaxed);
+        let away = if array.size() == 0 { 0 } else { array.byte_offset() };
+        let start = pinned.start().as_ptr().wrapping_offset(away);
+        let start = NonNull::new(start).unwrap_or(pinned.start());
+        Pin { _pinned: pinned, start, dtype: array.dtype(), view: array.layout().clone() }
+    }
+
+    /// The elements' dtype.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Extents.
+    pub fn shape(&self) -> &[usize] {
+        &self.view.shape
+    }
+
+    /// Elements a step of each axis.
+    pub fn strides(&self) -> &[isize] {
+        &self.view.strides
+    }
+
+    /// The address of the first element.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        PINS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Array {
+    /// An array whose elements are those of another owner, in C order, which it reads and writes where they
+    /// lie; it is pinned for its life.
+    ///
+    /// # Safety
+    /// From `memory` on, the elements of the shape are aligned for the dtype, initialised, and may be read and
+    /// written as long as `owner` lives.
+    pub unsafe fn over(
+        dtype: DType,
+        shape: &[usize],
+        memory: NonNull<u8>,
+        owner: Box<dyn Send + Sync>,
+    ) -> Array {
+        bases_overlap();
+        let bytes = size_of(shape) * dtype.size();
+        // SAFETY: the caller promises that the memory stays valid while `owner` lives.
+        let buffer = unsafe { HostBuffer::lent(memory, bytes, owner) };
+        let memory = ElementStorage::in_buffer(buffer);
+        let mut own = OwnedElements::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
+        // Memory that is a buffer already needs no room.
+        let _ = own.pin(true);
+        Array::of_own(own)
+    }
+
+    /// Whether exports show the base's elements, so that these may change at any time.
+    pub fn is_pinned(&self) -> bool {
+        self.owner_current().is_pinned()
+    }
+
+    /// An export of the elements, if they are in host memory already and have room there; waits for no
+    /// evaluation.
+    ///
+    /// - `for_life`: the base stays pinned when the export is gone.
+    pub fn pin_now(&self, for_life: bool) -> Option<Pin> {
+        let mut current = self.owner_current();
+        host_moves::promoted(&mut current);
+        let pinned = current.own_mut()?.pin(for_life).ok()?;
+        drop(current);
+        Some(Pin::of(self, pinned))
+    }
+}
+
+impl Context {
+    /// An export of an array's elements, evaluated and brought to host memory at need. Expressions that were
+    /// recorded before keep the elements as they are now.
+    ///
+    /// # Errors
+    /// - `Disposed`: there are no elements any more. Any error of the driver; no value is lost.
+    pub fn pin(&self, array: &Array, for_life: bool) -> Result<Pin> {
+        let mut brought = None;
+        loop {
+            if let Some(pin) = array.pin_now(for_life) {
+                return Ok(pin);
+            }
+            let value = array.owner_current().value()?;
+            if value.is_external() {
+                self.take_in(array, &value)?;
+                continue;
+            }
+            // Other threads may give the base other values again and again; if this is the one that is there
+            // already, there is no room for it.
+            if brought.replace(value.id()) == Some(value.id()) {
+                let bytes = array.base_len().saturating_mul(array.dtype().size());
+                return Err(of_array(refused(bytes), array.shape(), array.dtype()));
+            }
+            self.bring(&value)?;
+        }
+    }
+
+    /// Gives an array's base a copy of external elements, as an export's holder may write to its memory.
+    fn take_in(&self, array: &Array, outside: &Value) -> Result<()> {
+        let whole = View::contiguous(outside.shape());
+        let copied = self
+            .inner
+            .dispatch
+            .recorder()
+            .taken_in(&Array::with_view(outside.clone(), whole))?
+            .value()?;
+        let mut current = array.owner_current();
+        match current.value_mut()? {
+            // They are the same elements, so it is no other version.
+            Some(value) if value.id() == outside.id() => *value = copied,
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! Assignments in host memory: a tile of a value that is another value with some elements replaced.
+//!
+//! Not here: recording assignments (`recorder.rs`), which elements are written where
+//! (`schedule/steps/assignment_step.rs`), assignments on a device (`schedule/commands/assignment_commands.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::explain::tracer::Doing;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::memory::access;
+use crate::memory::strided;
+use crate::memory::tiling::Tile;
+use crate::memory::view::View;
+use crate::schedule::walk::lost;
+use crate::thresholds::T;
+use gpupy_core::Result;
+use std::ops::Range;
+
+impl Engine {
+    /// Writes the missing elements of a tile in host memory.
+    pub(in crate::execute) fn assign_on_host(
+        &mut self,
+        value: &Value,
+        missing: &[Range<usize>],
+        tile: &Tile,
+    ) -> Result<()> {
+        let operands = value.state().operands.clone();
+        let (ValueKind::Expr { op: NodeOp::Assign(view), inputs }, [Some(old), source]) =
+            (&value.0.kind, operands.as_slice())
+        else {
+            return Err(lost(value.id()));
+        };
+        let (View { offset, shape, strides }, input) = (&**view, &inputs[1]);
+        for gap in missing {
+            self.bring_to_host(old, gap.clone())?;
+        }
+        if let Some(source) = source {
+            self.bring_to_host(source, 0..source.len())?;
+        }
+        let began = self.tracer.clock();
+        let size = value.dtype().size();
+        let data = match (input, source) {
+            (Input::Scalar(scalar), _) => scalar.bytes()[..size].to_vec(),
+            (input, Some(source)) => {
+                let host = source.host_buffer()?;
+                // SAFETY: all of the source is in its evaluated map, so it is not written.
+                let bytes = unsafe { host.bytes(0..source.len() * size) };
+                strided::gather(bytes, size, &input.access(shape), shape)?
+            }
+            (_, None) => return Err(lost(value.id())),
+        };
+        for gap in missing {
+            let (from, to) = (old.host_buffer()?, value.host_buffer()?);
+            let bytes = gap.start * size..gap.end * size;
+            // SAFETY: the gap is in the old value's evaluated map, so it is not written there, and not in the new
+            // one's, so it is not read there; we hold the engine's lock.
+            let (from, to) = unsafe { (from.bytes(bytes.clone()), to.bytes_mut(bytes)) };
+            to.copy_from_slice(from);
+            let mut within = access::access(*offset, strides);
+            within.offset -= gap.start as i64;
+            match input {
+                Input::Scalar(_) => strided::spread(to, &within, shape, &data),
+                _ => strided::scatter(to, size, &within, shape, &data),
+            }
+            value.state().on_host.insert(gap.clone());
+            value.mark_computed(gap.clone());
+        }
+        // Nothing needs the old value any more but this.
+        if value.is_computed() && old.is_sole() {
+            self.inherit(old.id(), value, || view.positions(T.sent_ranges));
+        }
+        self.tracer.step(|| {
+            let all = tile.range.clone();
+            let doing = Doing::on_host("assign").reads(old, all.clone());
+            let doing = match source {
+                Some(source) => doing.reads(source, access::reach(&input.access(shape), shape)),
+                None => doing,
+            };
+            doing.writes(value, all).since(began)
+        });
+        Ok(())
+    }
+}

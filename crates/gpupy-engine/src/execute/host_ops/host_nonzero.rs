@@ -1,0 +1,62 @@
+//! Nonzero in host memory: the positions of a mask's true elements.
+//!
+//! The positions of a large mask are an expression, which is evaluated here when they are needed. Invariant: positions
+//! are int32 numbers, rising, inside the mask.
+//!
+//! Not here: how they are recorded (`context/indexing/nonzero.rs`), small masks (`small_boolean_mask.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::explain::tracer::Doing;
+use crate::graph::value::{Input, Value, ValueKind};
+use crate::schedule::walk::lost;
+use gpupy_core::{DType, Result};
+
+/// Bytes of a position.
+pub(crate) const NUMBER: usize = DType::I32.size();
+
+impl Engine {
+    /// Evaluates all positions of a mask that is computed.
+    pub fn where_true(&mut self, value: &Value) -> Result<()> {
+        let operands = value.state().operands.clone();
+        let (ValueKind::Expr { inputs, .. }, [Some(mask)]) = (&value.0.kind, operands.as_slice())
+        else {
+            return Err(lost(value.id()));
+        };
+        debug_assert!(matches!(inputs.as_slice(), [Input::Whole(_)]), "masks are seen whole");
+        let all = 0..mask.len();
+        self.bring_to_host(mask, all.clone())?;
+        let (from, to) = (mask.host_buffer()?, value.host_buffer()?);
+        let len = value.len();
+        let began = self.tracer.clock();
+        // SAFETY: all of the mask is in its evaluated map, so it is not written; no position is in theirs, so none is
+        // read; we hold the engine's lock.
+        let (from, to) = unsafe { (from.bytes(all.clone()), to.bytes_mut(0..len * NUMBER)) };
+        find(from, to);
+        value.state().on_host.insert(0..len);
+        value.mark_computed(0..len);
+        self.tracer.step(|| {
+            let doing = Doing::on_host("positions").reads(mask, all).writes(value, 0..len);
+            doing.operations(mask.len() as u64).since(began)
+        });
+        Ok(())
+    }
+}
+
+/// How many bytes are not 0: in pieces of so few that a byte counts them, which is vector code.
+pub(crate) fn count(mask: &[u8]) -> usize {
+    let pieces = mask.chunks(usize::from(u8::MAX));
+    let of_piece = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte != 0)).sum::<u8>();
+    pieces.map(|piece| usize::from(of_piece(piece))).sum()
+}
+
+/// Writes the positions of the bytes that are not 0, as many as there is room for.
+pub(crate) fn find(mask: &[u8], to: &mut [u8]) {
+    let (places, _) = to.as_chunks_mut::<NUMBER>();
+    let mut found = 0;
+    for (position, byte) in (0i32..).zip(mask) {
+        // Every position is written, and the place advances only behind true elements.
+        let Some(place) = places.get_mut(found) else { break };
+        *place = position.to_ne_bytes();
+        found += usize::from(*byte != 0);
+    }
+}

@@ -1,0 +1,208 @@
+//! Scatters in host memory: a value with elements replaced at the positions that another value gives.
+//!
+//! Owns the evaluation of writes by index arrays. Points are written in C order, so that of several points with one
+//! position the last counts. Because of that order a scatter is done in host memory, whichever device computed the
+//! operands. Invariants: expressions that were recorded before keep the old elements; if the old value has no other
+//! owner, its memory is written in place, and only when nothing can fail any more.
+//!
+//! Not here: how writes are recorded (`context/indexing/put.rs`), the positions that an index means (`fancy_index.rs`),
+//! writes into views (`host_assign.rs`).
+
+use crate::execute::evaluate::Engine;
+use crate::explain::trace::subject;
+use crate::explain::tracer::Doing;
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::memory::access;
+use crate::memory::host_buffer::HostBuffer;
+use crate::memory::ranges::Ranges;
+use crate::memory::strided;
+use crate::schedule::walk::lost;
+use crate::thresholds::T;
+use gpupy_core::ir::AccessKind;
+use gpupy_core::shape::size_of;
+use gpupy_core::{DType, Result};
+use std::sync::Arc;
+
+/// Elements in C order, as bytes.
+pub(crate) enum SourceElements {
+    /// All the same.
+    One(Vec<u8>),
+    /// As they lie in a value's memory.
+    Lying(Arc<HostBuffer>, usize),
+    /// Brought into order.
+    Gathered(Vec<u8>),
+}
+
+impl SourceElements {
+    fn get(&self, number: usize, size: usize) -> &[u8] {
+        match self {
+            SourceElements::One(bytes) => bytes,
+            // SAFETY: the elements are in the evaluated map of a value that is held meanwhile.
+            SourceElements::Lying(buffer, first) => unsafe {
+                buffer.bytes((first + number) * size..(first + number + 1) * size)
+            },
+            SourceElements::Gathered(bytes) => &bytes[number * size..(number + 1) * size],
+        }
+    }
+}
+
+impl Engine {
+    /// Evaluates all of a scatter's value, whose operands are computed.
+    pub fn scatter(&mut self, value: &Value, device: usize) -> Result<()> {
+        let ValueKind::Expr { op: NodeOp::Scatter(shape), inputs } = &value.0.kind else {
+            return Ok(());
+        };
+        let mut operands = value.state().operands.clone();
+        if operands.len() != inputs.len() {
+            return Err(lost(value.id()));
+        }
+        let places = self.in_order(&inputs[1], operands[1].as_ref(), shape)?;
+        let source = self.in_order(&inputs[2], operands[2].as_ref(), shape)?;
+        let Some(old) = operands.first_mut().and_then(Option::take) else {
+            return Err(lost(value.id()));
+        };
+        self.bring_to_host(&old, 0..old.len())?;
+        let began = self.tracer.clock();
+        let replaced = began.map(|_| subject(&old));
+        let (len, size) = (value.len(), value.dtype().size());
+        // The handle here is not the old value's only one.
+        let copied = old.host_buffer()?;
+        let (from, replaced_by) = (Arc::downgrade(&copied), old.id());
+        drop((old, copied));
+        let taken = take_memory(value);
+        let is_taken = taken.is_some();
+        let (_, stats) = self.device_and_stats(device)?;
+        stats.in_place += u64::from(is_taken);
+        let memory = match taken {
+            Some(memory) => {
+                value.state().host = Some(memory.clone());
+                memory
+            }
+            None => {
+                let from = from.upgrade().ok_or_else(|| lost(value.id()))?;
+                let to = value.host_buffer()?;
+                // SAFETY: all of the old value is in its evaluated map, so it is not written; no element of the new one
+                // is in its map, so none is read; we hold the engine's lock.
+                let (from, all) =
+                    unsafe { (from.bytes(0..len * size), to.bytes_mut(0..len * size)) };
+                all.copy_from_slice(from);
+                to
+            }
+        };
+        // SAFETY: no element of the new value is in its evaluated map, so none is read.
+        let to = unsafe { memory.bytes_mut(0..len * size) };
+        write(to, value.dtype(), &places, &source, size_of(shape));
+        value.state().on_host.insert(0..len);
+        if is_taken {
+            self.inherit(replaced_by, value, || written(&places, size_of(shape), len));
+        }
+        value.mark_computed(0..len);
+        self.tracer.step(|| {
+            let mut doing = Doing::on_host("scatter");
+            for (input, operand) in inputs.iter().zip(&operands).skip(1) {
+                if let Some(operand) = operand {
+                    doing = doing.reads(operand, access::reach(&input.access(shape), shape));
+                }
+            }
+            let (read, in_place_of) = match is_taken {
+                true => (None, replaced),
+                false => (replaced, None),
+            };
+            let doing = doing.reads_named(read).writes(value, 0..len).in_place_of(in_place_of);
+            doing.operations(size_of(shape) as u64).since(began)
+        });
+        Ok(())
+    }
+
+    /// The elements that an input reads over a shape, in C order.
+    fn in_order(
+        &mut self,
+        input: &Input,
+        operand: Option<&Value>,
+        shape: &[usize],
+    ) -> Result<SourceElements> {
+        let operand = match (input, operand) {
+            (Input::Scalar(scalar), _) => {
+                return Ok(SourceElements::One(scalar.bytes()[..scalar.dtype.size()].to_vec()));
+            }
+            (_, Some(operand)) => operand,
+            (Input::Whole(id) | Input::View(id, _), None) => return Err(lost(*id)),
+        };
+        let at = input.access(shape);
+        let reach = access::reach(&at, shape);
+        self.bring_to_host(operand, reach.clone())?;
+        let (buffer, size) = (operand.host_buffer()?, operand.dtype().size());
+        if reach.len() == size_of(shape) && access::kind(&at, shape) == AccessKind::Contiguous {
+            return Ok(SourceElements::Lying(buffer, reach.start));
+        }
+        // SAFETY: the elements that the access names are in the evaluated map, so they are not written.
+        let bytes = unsafe { buffer.bytes(0..reach.end * size) };
+        Ok(SourceElements::Gathered(strided::gather(bytes, size, &at, shape)?))
+    }
+}
+
+/// Writes so many elements to their places; those outside are left out.
+pub(crate) fn write(
+    to: &mut [u8],
+    dtype: DType,
+    places: &SourceElements,
+    source: &SourceElements,
+    count: usize,
+) {
+    match dtype.size() {
+        1 => write_sized::<1>(to, places, source, count),
+        2 => write_sized::<2>(to, places, source, count),
+        4 => write_sized::<4>(to, places, source, count),
+        8 => write_sized::<8>(to, places, source, count),
+        _ => write_sized::<16>(to, places, source, count),
+    }
+}
+
+/// Writes elements of `N` bytes, as `write` does.
+fn write_sized<const N: usize>(
+    to: &mut [u8],
+    places: &SourceElements,
+    source: &SourceElements,
+    count: usize,
+) {
+    for number in 0..count {
+        let mut place = [0; 4];
+        place.copy_from_slice(places.get(number, 4));
+        let place = usize::try_from(i32::from_ne_bytes(place)).ok();
+        if let Some(element) = place.and_then(|place| to.get_mut(place * N..place * N + N)) {
+            element.copy_from_slice(source.get(number, N));
+        }
+    }
+}
+
+/// The positions of so many elements that are among the first `len`.
+fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
+    let place = |number| {
+        let mut place = [0; 4];
+        place.copy_from_slice(places.get(number, 4));
+        usize::try_from(i32::from_ne_bytes(place)).ok().filter(|place| *place < len)
+    };
+    let mut all: Vec<usize> = (0..count).filter_map(place).collect();
+    all.sort_unstable();
+    let mut ranges = Ranges::default();
+    all.chunk_by(|a, b| b - a <= 1).for_each(|run| ranges.insert(run[0]..run[run.len() - 1] + 1));
+    ranges.coarse(T.sent_ranges)
+}
+
+/// The old value's memory, when the value has no other handle and the memory was not given out; the old value is gone
+/// then.
+fn take_memory(value: &Value) -> Option<Arc<HostBuffer>> {
+    let state = value.state();
+    let old = state.operands.first()?.as_ref()?;
+    if !old.is_sole() {
+        return None;
+    }
+    let old = old.clone();
+    drop(state);
+    let mut state = old.state();
+    let memory = state.host.take_if(|host| HostBuffer::is_sole(host))?;
+    state.on_host = Ranges::default();
+    drop(state);
+    old.mark_lost(0..old.len());
+    Some(memory)
+}

@@ -1,0 +1,173 @@
+//! Resource needs: how much of a device's limits a piece of a walk takes, and whether it fits.
+//!
+//! Owns the upper bounds, which are summed from the leaves, and the exact question to the driver, which is asked where
+//! a bound exceeds a limit.
+//!
+//! Not here: cutting a piece that does not fit (`partition.rs`).
+
+use crate::memory::access;
+use crate::schedule::engine_device::OpenDevice;
+use crate::schedule::kernels::once::Once;
+use crate::schedule::kernels::partition::{KernelPiece, Partition};
+use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
+use crate::schedule::program::emit;
+use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
+use crate::schedule::walk::{Applied, Child, Role, WalkNode};
+use gpupy_core::Result;
+use gpupy_core::driver::{Part, Resources};
+use gpupy_core::ir::{Form, LOOP_STEPS};
+use gpupy_core::shape::contiguous_strides;
+
+impl Partition {
+    /// The upper bound of the needs of the piece below a node: its own and its children's.
+    pub(super) fn add_up(&mut self, device: &OpenDevice, node: u32) {
+        if self.collapsed[node as usize] {
+            return;
+        }
+        let dtype = self.walk.nodes[node as usize].value.dtype();
+        let driver = &device.driver;
+        let (applied, children) = match &self.walk.nodes[node as usize].role {
+            Role::Leaf | Role::Table => {
+                self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
+                self.once[node as usize] = Once::of(node);
+                return;
+            }
+            Role::Index(_) => {
+                self.need[node as usize] = driver.resource_get(Part::Index);
+                self.size[node as usize] = 1;
+                return;
+            }
+            Role::Apply(applied, children) => (applied.clone(), children.clone()),
+        };
+        let (mut need, mut size) = self.own_need(device, &applied, node);
+        let mut once = Once::default();
+        for (i, child) in children.iter().enumerate() {
+            match child {
+                Child::Scalar(scalar) => {
+                    driver.resource_add(&mut need, &driver.resource_get(Part::Param(scalar.dtype)));
+                }
+                // An operand that stands twice is one node.
+                Child::Node(_) if children[..i].contains(child) => {}
+                Child::Node(child) => {
+                    driver.resource_add(&mut need, &self.need[*child as usize]);
+                    size = size.saturating_add(self.size[*child as usize]);
+                    once.join(&self.once[*child as usize], |twice| {
+                        if !self.changed[twice as usize] {
+                            driver.resource_sub(&mut need, &self.need[twice as usize]);
+                        }
+                    });
+                }
+            }
+        }
+        self.need[node as usize] = need;
+        let is_shared = self.parents[node as usize].len() > 1;
+        self.once[node as usize] = if is_shared { Once::of(node) } else { once };
+        self.size[node as usize] = size;
+    }
+
+    /// The needs of an operation without its operands, and the number of its operations.
+    fn own_need(&self, device: &OpenDevice, applied: &Applied, node: u32) -> (Resources, u32) {
+        let op = match applied {
+            Applied::Op(op) => *op,
+            Applied::Call(called) => {
+                return match device.way_of(&called.function) {
+                    OperationLowering::Inlined(own) | OperationLowering::Expanded(own) => {
+                        (own.need, own.operations)
+                    }
+                    OperationLowering::Native | OperationLowering::Absent => Default::default(),
+                };
+            }
+        };
+        let node = &self.walk.nodes[node as usize];
+        let first = match &node.role {
+            Role::Apply(_, children) => children.first(),
+            _ => None,
+        };
+        let first = first.map(|child| match child {
+            Child::Node(child) => self.walk.nodes[*child as usize].value.dtype(),
+            Child::Scalar(scalar) => scalar.dtype,
+        });
+        let dtype = node.value.dtype();
+        match device.way(op, method_dtype(op, dtype, first)) {
+            OperationLowering::Inlined(lowered) | OperationLowering::Expanded(lowered) => {
+                (lowered.need, lowered.operations)
+            }
+            OperationLowering::Native | OperationLowering::Absent => {
+                (device.driver.resource_get(Part::Op(op, dtype)), 1)
+            }
+        }
+    }
+
+    /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the
+    /// bound.
+    pub(super) fn fits(&mut self, device: &mut OpenDevice, node: u32) -> Result<bool> {
+        let dtype = self.walk.nodes[node as usize].value.dtype();
+        let dest = device.driver.resource_get(Part::Dest(dtype));
+        let mut total = self.need[node as usize];
+        device.driver.resource_add(&mut total, &dest);
+        if !self.ends_in_time(node) {
+            return Ok(false);
+        }
+        if device.driver.resource_check(&total) {
+            return Ok(true);
+        }
+        let order = self.order_below(node);
+        let kernel = self.contiguous(device, &[Child::Node(node)], &order, Form::Map);
+        let check = device.driver.check_ir(&kernel.program)?;
+        if check.fits {
+            let mut exact = check.resources;
+            device.driver.resource_sub(&mut exact, &dest);
+            self.need[node as usize] = exact;
+            if self.parents[node as usize].len() < 2 {
+                let mut once = std::mem::take(&mut self.once[node as usize]);
+                once.of_program(|part| self.marks.has(part) && self.is_leaf(part));
+                self.once[node as usize] = once;
+            }
+        }
+        Ok(check.fits)
+    }
+
+    /// The iterations that a node's function goes through.
+    pub(super) fn steps(node: &WalkNode) -> u32 {
+        match &node.role {
+            Role::Apply(Applied::Call(called), _) => called.function.steps(),
+            _ => 0,
+        }
+    }
+
+    /// Whether the loops of the functions in the piece below a node go through few enough iterations together
+    /// (`ir::LOOP_STEPS`).
+    fn ends_in_time(&mut self, node: u32) -> bool {
+        if !self.has_loops {
+            return true;
+        }
+        let order = self.order_below(node);
+        let own = order.iter().filter(|emitted| !emitted.is_loaded);
+        let all = own.map(|emitted| Partition::steps(&self.walk.nodes[emitted.node as usize]));
+        all.fold(0, u32::saturating_add) <= LOOP_STEPS
+    }
+
+    /// Whether a reduction and its map are one kernel.
+    pub(super) fn fits_reduced(
+        &self,
+        device: &mut OpenDevice,
+        piece: &KernelPiece,
+        form: Form,
+    ) -> Result<bool> {
+        let kernel = self.contiguous(device, &self.walk.roots, &piece.order, form);
+        Ok(device.driver.check_ir(&kernel.program)?.fits)
+    }
+
+    /// The kernel of a piece with a contiguous destination.
+    fn contiguous(
+        &self,
+        device: &OpenDevice,
+        roots: &[Child],
+        order: &[Emitted],
+        form: Form,
+    ) -> Kernel {
+        let strides = contiguous_strides(&form.out_shape(&self.walk.space));
+        let target = KernelTarget { form, further: &[], dests: &[access::access(0, &strides)] };
+        emit::build(device, &self.walk, roots, order, &target)
+    }
+}

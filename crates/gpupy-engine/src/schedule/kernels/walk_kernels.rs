@@ -1,0 +1,362 @@
+//! The kernels of a walk: the list of launches, one after another, that computes it into its destination.
+//!
+//! Owns [`WalkKernels`]: the pieces that the walk is cut into, each with its kernel; a walk of known structure is cut
+//! as before. Invariants: nothing is launched or stored here; all kernels are known before the first is launched; a
+//! kernel reads operands of its walk, or results that an earlier kernel stores.
+//!
+//! Not here: which pieces there are (`partition.rs`), plans of earlier walks (`program/plan_cache.rs`), launches
+//! (`commands/list.rs`).
+
+use crate::graph::value::Value;
+use crate::memory::access;
+use crate::memory::tiling::Tile;
+use crate::schedule::destination::RootDestinations;
+use crate::schedule::engine_device::OpenDevice;
+use crate::schedule::kernels::partition::{KernelPiece, Partition, Possible};
+use crate::schedule::kernels::release::ReleasedTiles;
+use crate::schedule::program::emit;
+use crate::schedule::program::kernel::{Kernel, KernelTarget};
+use crate::schedule::program::plan_cache::{KernelPlan, WalkPlan};
+use crate::schedule::program::structure_cache::Structure;
+use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode};
+use gpupy_core::driver::Access;
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
+use gpupy_core::memory;
+use gpupy_core::shape::{contiguous_strides, size_of};
+use gpupy_core::{Error, ErrorKind, Result};
+use smallvec::{SmallVec, smallvec};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The kernels of a walk.
+pub(crate) struct WalkKernels {
+    pub partition: Partition,
+    ends: RootDestinations,
+    /// The next one last.
+    ready: SmallVec<[(KernelPiece, Kernel); 1]>,
+    /// How many were launched before these.
+    launched: usize,
+    /// The key of the walk; `None` if no plan of it is kept.
+    structure: Option<Structure>,
+    /// The plan of it: all kernels, also those that were launched.
+    plan: Option<Arc<WalkPlan>>,
+    /// Whether that was known before.
+    pub is_replay: bool,
+    /// The node at which the walk was cut last, by its signature.
+    pub last_cut: Option<u64>,
+}
+
+impl WalkKernels {
+    /// The kernels of a walk.
+    ///
+    /// # Errors
+    /// - `Unsupported`: the driver lacks an operation of the walk.
+    /// - `Refused`: one operation alone exceeds the driver's limits.
+    pub fn of(
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
+    ) -> Result<Possible<WalkKernels>> {
+        let last_cut = device.last_cut.take();
+        let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
+        match kernels.plan.clone() {
+            Some(plan) => kernels.partition.cut_like(&plan),
+            None => {
+                if let Err(needs) = kernels.partition.cut(device, kernels.ends.form)? {
+                    // One of its steps may be among these: the walk that comes to it again reads it.
+                    device.steps.keep(&kernels.partition.walk);
+                    return Ok(Err(needs));
+                }
+            }
+        }
+        kernels.build(device);
+        while let Some((number, error)) = kernels.refused(device) {
+            if let Err(needs) = kernels.split(device, number, error)? {
+                return Ok(Err(needs));
+            }
+        }
+        kernels.last_cut = kernels.partition.last_cut();
+        kernels.remember(device);
+        Ok(Ok(kernels))
+    }
+
+    /// The number of the first kernel that the device refused before, with its error.
+    fn refused(&self, device: &mut OpenDevice) -> Option<(usize, Error)> {
+        if device.refusals.is_empty() {
+            return None;
+        }
+        let mut programs =
+            self.ready.iter().rev().map(|(_, kernel)| kernel.fingerprint()).enumerate();
+        programs
+            .find_map(|(number, program)| Some((number, device.refusals.find(program)?.clone())))
+    }
+
+    /// The one kernel that gives all roots of a walk, or what is known of one like it, which may be several kernels
+    /// where so many may be; the walk again, where the device does not take it, or did not before.
+    pub fn of_all(
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
+        most: usize,
+    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
+        let mut kernels = WalkKernels::none_of(device, walk, ends, None);
+        kernels.plan.take_if(|plan| plan.pieces.len() > most);
+        kernels.is_replay = kernels.plan.is_some();
+        match kernels.plan.clone() {
+            Some(plan) => kernels.partition.cut_like(&plan),
+            None => {
+                let whole = kernels.partition.as_one();
+                kernels.partition.pieces.push_back(whole);
+            }
+        }
+        kernels.build(device);
+        let is_taken = kernels.is_replay || kernels.fits(device);
+        kernels.taken(device, is_taken)
+    }
+
+    /// At most so many kernels of which the last gives all roots of a walk that no one kernel gives; the walk again,
+    /// where there are none.
+    pub fn of_several(
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
+        most: usize,
+    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
+        let last_cut = device.last_cut;
+        let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
+        (kernels.plan, kernels.is_replay) = (None, false);
+        let mut cut = kernels.partition.cut(device, Form::Map);
+        let is_taken = loop {
+            // A root that another reads may get a kernel of its own: it is there then, and not one of the last's.
+            let is_cut = matches!(cut, Ok(Ok(()))) && kernels.partition.has_all_roots();
+            if !is_cut || kernels.partition.pieces.len() > most {
+                break false;
+            }
+            kernels.build(device);
+            if kernels.fits(device) {
+                break true;
+            }
+            let pieces = kernels.ready.drain(..).rev().map(|(piece, _)| piece);
+            kernels.partition.pieces = pieces.collect();
+            match kernels.partition.cut_shared(device) {
+                Some(again) => cut = again,
+                None => break false,
+            }
+        };
+        kernels.last_cut = kernels.partition.last_cut();
+        kernels.taken(device, is_taken)
+    }
+
+    /// These where the device takes them and has refused none, or else their walk.
+    fn taken(
+        mut self,
+        device: &mut OpenDevice,
+        is_taken: bool,
+    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
+        if is_taken && self.refused(device).is_none() {
+            self.remember(device);
+            Ok(self)
+        } else {
+            Err(Box::new(self.partition.walk))
+        }
+    }
+
+    /// How many are still to be launched.
+    pub fn len(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Whether the device takes the last kernel; the others were asked about when they were cut.
+    fn fits(&self, device: &mut OpenDevice) -> bool {
+        let check = self.ready.first().map(|(_, kernel)| device.driver.check_ir(&kernel.program));
+        matches!(check, Some(Ok(check)) if check.fits)
+    }
+
+    /// The walk without kernels, and the plan of one like it.
+    fn none_of(
+        device: &mut OpenDevice,
+        walk: FusionWalk,
+        ends: RootDestinations,
+        last_cut: Option<u64>,
+    ) -> WalkKernels {
+        let structure = device.plans.structure(&device.blocks, &walk, &ends);
+        let plan = structure.as_ref().and_then(|structure| device.plans.kept.find(structure));
+        let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk));
+        WalkKernels {
+            partition: Partition::new(walk, last_cut),
+            ends,
+            ready: SmallVec::new(),
+            launched: 0,
+            structure,
+            is_replay: plan.is_some(),
+            plan,
+            last_cut,
+        }
+    }
+
+    /// Builds the kernels of all pieces.
+    fn build(&mut self, device: &mut OpenDevice) {
+        let plan = self.plan.clone().filter(|_| self.is_replay);
+        let mut known = plan.iter().flat_map(|plan| &plan.pieces);
+        self.ready.reserve_exact(self.partition.pieces.len());
+        for piece in std::mem::take(&mut self.partition.pieces) {
+            let planned = known.next().and_then(|planned| planned.kernel(&self.partition.walk));
+            let kernel = planned.unwrap_or_else(|| self.kernel_of(device, &piece));
+            device.expect(&kernel.operands);
+            self.ready.push((piece, kernel));
+        }
+        self.ready.reverse();
+    }
+
+    /// Builds the kernel of a piece.
+    fn kernel_of(&self, device: &OpenDevice, piece: &KernelPiece) -> Kernel {
+        let walk = &self.partition.walk;
+        let own = piece.node.map(Child::Node);
+        let (form, further) = match own {
+            Some(_) => (Form::Map, &[][..]),
+            None => (self.ends.form, &self.ends.further[..]),
+        };
+        let strides = contiguous_strides(&form.out_shape(&walk.space));
+        let tile = || access::access(0, &strides);
+        let places = self.ends.places.iter().map(|place| place.clone().unwrap_or_else(tile));
+        let dests: SmallVec<[Access; 1]> = match own {
+            Some(_) => smallvec![tile()],
+            None => places.collect(),
+        };
+        let roots = own.as_ref().map_or(&walk.roots[..], std::slice::from_ref);
+        emit::build(
+            device,
+            walk,
+            roots,
+            &piece.order,
+            &KernelTarget { form, further, dests: &dests },
+        )
+    }
+
+    /// Remembers how the walk was cut, unless that is known.
+    fn remember(&mut self, device: &mut OpenDevice) {
+        let Some(structure) = self.structure.as_ref().filter(|_| !self.is_replay) else { return };
+        let planned = self.ready.iter().rev().map(|(piece, kernel)| {
+            let of = (piece.node, &piece.order[..]);
+            KernelPlan::of(&device.blocks, &self.partition.walk, of, kernel).map(Arc::new)
+        });
+        match planned.collect::<Option<_>>() {
+            Some(pieces) => {
+                let plan = Arc::new(WalkPlan { pieces });
+                device.plans.kept.insert(structure.clone(), plan.clone());
+                self.plan = Some(plan);
+            }
+            None => self.structure = None,
+        }
+    }
+
+    /// The tiles that are stored on the way, of values that more than one kernel may read.
+    pub fn stored<'k>(
+        &'k self,
+        device: &'k OpenDevice,
+    ) -> impl Iterator<Item = (&'k Value, Tile)> + 'k {
+        let nodes = self.ready.iter().filter_map(|(piece, _)| piece.node);
+        nodes.filter_map(|node| {
+            let node = &self.partition.walk.nodes[node as usize];
+            let tile = device.own_tile(&node.value, &node.access, &self.partition.walk.space)?;
+            (!device.fates.passes(&node.value)).then_some((&node.value, tile))
+        })
+    }
+
+    /// Whether earlier steps will have computed values that the walk computes on the way.
+    pub fn are_outdated(&self, device: &OpenDevice) -> bool {
+        let FusionWalk { nodes, space, .. } = &self.partition.walk;
+        nodes.iter().any(|WalkNode { value, access, role }| {
+            matches!(role, Role::Apply(..))
+                && device.promised.has(value.id())
+                && device.is_there(value, access::reach(access, space))
+        })
+    }
+
+    /// Whether only these kernels and an assignment of their result hold the assignment's old value, and all values
+    /// between that and the result.
+    pub fn are_all_that_holds_the_old(&self, assignment: &Value) -> bool {
+        let operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
+        let operands = operands.map(|(value, _)| value);
+        self.partition.walk.is_all_that_holds_the_old(assignment, operands)
+    }
+
+    /// The one kernel of the walk, where it is one.
+    pub fn sole(&self) -> Option<&Kernel> {
+        match &self.ready[..] {
+            [(piece, kernel)] if self.launched == 0 && piece.node.is_none() => Some(kernel),
+            _ => None,
+        }
+    }
+
+    /// The next kernel, with the piece that it computes.
+    pub fn next(&mut self) -> Option<(KernelPiece, Kernel)> {
+        self.ready.pop()
+    }
+
+    /// The plan of the kernel that was taken out last, if it is known.
+    pub fn planned(&self) -> Option<&KernelPlan> {
+        Some(self.plan.as_ref()?.pieces.get(self.launched)?)
+    }
+
+    /// Notes that a piece is in its destination; gives the tiles that nothing else of the walk needs.
+    pub fn launched(&mut self, device: &OpenDevice, piece: &KernelPiece) -> ReleasedTiles {
+        self.launched += 1;
+        self.last_cut = self.partition.signature_of(piece).or(self.last_cut);
+        if self.partition.is_one() {
+            return ReleasedTiles::new();
+        }
+        self.partition.release(device, piece)
+    }
+
+    /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands
+    /// when tiles are as small as they get; or whether one result alone may do without the missing resource.
+    pub fn may_be_done_otherwise(&self, piece: &KernelPiece, error: &Error) -> bool {
+        if self.ends.places.len() > 1 {
+            return !matches!(
+                error.kind(),
+                ErrorKind::DeviceLost | ErrorKind::Interrupted | ErrorKind::Invalid
+            );
+        }
+        let is_map = piece.node.is_some() || self.ends.form == Form::Map;
+        let small = size_of(&self.partition.walk.space) <= REDUCE_CHUNK;
+        let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+        error.kind() == ErrorKind::Refused || is_cramped && is_map && small
+    }
+
+    /// Cuts smaller from a kernel on that the device does not take.
+    ///
+    /// # Errors
+    /// - `Refused` or what it was refused for: it is a single operation.
+    fn split(
+        &mut self,
+        device: &mut OpenDevice,
+        number: usize,
+        error: Error,
+    ) -> Result<Possible<()>> {
+        self.forget(device);
+        // A refused program is refused again, but there may be room the next time.
+        if error.kind() != ErrorKind::Refused {
+            self.structure = None;
+        }
+        self.is_replay = false;
+        let pieces = std::mem::take(&mut self.ready).into_iter().rev().map(|(piece, _)| piece);
+        let mut before: VecDeque<KernelPiece> = pieces.collect();
+        self.partition.pieces = before.split_off(number);
+        if let Err(needs) = self.partition.split(device, self.ends.form, error)? {
+            device.steps.keep(&self.partition.walk);
+            return Ok(Err(needs));
+        }
+        before.append(&mut self.partition.pieces);
+        self.partition.pieces = before;
+        self.build(device);
+        Ok(Ok(()))
+    }
+
+    /// Forgets how the walk is cut, as the device does not take it so.
+    pub fn forget(&self, device: &mut OpenDevice) {
+        if let Some(structure) = &self.structure {
+            device.plans.kept.remove(structure);
+        }
+    }
+}

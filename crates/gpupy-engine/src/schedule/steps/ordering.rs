@@ -1,0 +1,253 @@
+//! Ordering (topological scheduling): the steps of a flush, one after another, before the first of them is done.
+//!
+//! Owns [`Schedule`]. The steps that another step needs come before it: the step waits while they are found, and then
+//! follows them; so each is found once. A tile that a step will compute is promised from then on, and counts as present
+//! for steps that are found later. There is no recursion. Invariants: each step of a list reads computed tiles or
+//! results of earlier steps; tiles come depth first, so that a chain over a large array takes the memory of few tiles;
+//! the list is no longer than the steps that are done soon.
+//!
+//! Not here: which step computes a tile (`steps/`), doing it (`execute/evaluate.rs`).
+
+use crate::graph::value::{Value, ValueKind};
+use crate::memory::tiling::Tile;
+use crate::schedule::engine_device::OpenDevice;
+use crate::schedule::kernels::in_place;
+use crate::schedule::passes::placement::ValuePlacement;
+use crate::schedule::steps::strip_mining::{RowKernel, Strips};
+use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
+use crate::schedule::walk::Needs;
+use crate::schedule::walk::rematerialisation::Rematerialisation;
+use crate::thresholds::T;
+use gpupy_core::{Error, ErrorKind, Result};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A step in its place: it computes a tile of a value on a device.
+pub(crate) struct Ordered {
+    pub value: Value,
+    pub tile: Tile,
+    /// The rank of the device.
+    pub rank: usize,
+    pub step: TileStep,
+    /// The elements that are computed when it is done.
+    pub gives: GivenElements,
+}
+
+impl Ordered {
+    /// Its kernel and the result, if the step is one kernel for a new tile.
+    fn row_kernel(&self) -> Option<RowKernel<'_>> {
+        let TileStep::Kernels(kernels) = &self.step else { return None };
+        let all = self.tile.range.clone();
+        let is_new = self.value.state().computed.gaps(all.clone()).as_slice() == [all];
+        let kernel = kernels.sole().filter(|_| is_new)?;
+        Some(RowKernel { kernel, value: &self.value, tile: &self.tile })
+    }
+}
+
+/// The next action.
+pub(crate) enum Next {
+    Step(Box<Ordered>),
+    /// Steps of one kernel each, strip by strip.
+    Strips(Vec<Ordered>, Strips),
+}
+
+/// A wanted tile, for a step or for the flush.
+struct WantedTile {
+    value: Value,
+    range: Range<usize>,
+    /// The rank that asks for it.
+    asking: usize,
+    /// The step of one of its tiles, which follows the wanted tiles above it.
+    waiting: Option<Ordered>,
+}
+
+/// No step was found for a tile.
+pub(crate) struct Failed {
+    pub error: Error,
+    pub value: Value,
+    pub tile: Tile,
+    pub rank: usize,
+}
+
+/// The steps that compute the wanted values.
+pub(crate) struct Schedule {
+    root: (Value, Range<usize>),
+    /// The wanted tiles without a known step: a stack, in which a need lies above the step that needs it.
+    wanted: Vec<WantedTile>,
+    /// The steps that are known and not done.
+    steps: VecDeque<Ordered>,
+    /// The nodes of their walks, and of those that wait.
+    nodes: usize,
+    /// Whether steps are done strip by strip, where that pays.
+    in_strips: bool,
+}
+
+impl Schedule {
+    /// The schedule of positions of a value; no step is known yet.
+    pub fn of(value: &Value, range: Range<usize>) -> Schedule {
+        let (wanted, steps) = Default::default();
+        let root = (value.clone(), range);
+        let mut schedule = Schedule { root, wanted, steps, nodes: 0, in_strips: true };
+        schedule.want_root();
+        schedule
+    }
+
+    fn want_root(&mut self) {
+        let (value, range) = self.root.clone();
+        self.wanted.push(WantedTile { value, range, asking: 0, waiting: None });
+    }
+
+    /// Forgets all steps that are not done, as something came otherwise than they expect; these are needed first now,
+    /// by a device of this rank.
+    pub fn begin_anew(&mut self, devices: &mut [Option<OpenDevice>], needs: Needs, asking: usize) {
+        self.wanted.clear();
+        self.steps.clear();
+        self.nodes = 0;
+        devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
+        self.want_root();
+        self.want(needs, asking);
+    }
+
+    /// Whether the wanted values are computed.
+    pub fn is_done(&self) -> bool {
+        let (value, range) = &self.root;
+        value.state().computed.covers(range.clone())
+    }
+
+    /// The next action.
+    pub fn next(
+        &mut self,
+        devices: &mut [Option<OpenDevice>],
+        homes: &ValuePlacement<'_>,
+    ) -> Option<Next> {
+        if let Some(strips) = self.strips(devices, homes) {
+            let steps: Vec<Ordered> = self.steps.drain(..strips.kernels()).collect();
+            self.nodes -= steps.iter().map(|next| next.step.nodes()).sum::<usize>();
+            return Some(Next::Strips(steps, strips));
+        }
+        let Some(next) = self.steps.pop_front() else {
+            // The promised tiles are computed.
+            devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
+            return None;
+        };
+        self.nodes -= next.step.nodes();
+        Some(Next::Step(Box::new(next)))
+    }
+
+    /// The strips in which the next steps are done, if that pays.
+    fn strips(&self, devices: &[Option<OpenDevice>], homes: &ValuePlacement<'_>) -> Option<Strips> {
+        let rank = self.steps.front().filter(|_| self.in_strips)?.rank;
+        let device = devices.get(homes.order.devices[rank])?.as_ref()?;
+        let alike = self.steps.iter().take_while(|next| next.rank == rank);
+        // A step that can write in place should do so: new memory costs more than reading twice.
+        let is_unheld = |value| device.fates.is_unheld(value);
+        let is_new = |given: &RowKernel<'_>| {
+            !in_place::may_take(&device.caps, given.kernel, given.value, is_unheld)
+        };
+        Strips::of(&device.caps, alike.map_while(Ordered::row_kernel).take_while(is_new))
+    }
+
+    /// Does no more steps strip by strip, as that failed.
+    pub fn without_strips(&mut self) {
+        self.in_strips = false;
+    }
+
+    /// Finds the next steps, a number of them at most; true where there are any.
+    ///
+    /// # Errors
+    /// - `DeviceLost`: a device is no longer open.
+    ///
+    /// Where there is no step for a tile, the device's error.
+    pub fn look_ahead(
+        &mut self,
+        devices: &mut [Option<OpenDevice>],
+        again: &mut Rematerialisation,
+        homes: &ValuePlacement<'_>,
+    ) -> Result<std::result::Result<bool, Failed>> {
+        while let Some(top) = self.wanted.last_mut() {
+            if self.steps.len() >= T.ordered_steps
+                || self.nodes > T.ordered_nodes && !self.steps.is_empty()
+            {
+                break;
+            }
+            if let Some(ready) = top.waiting.take() {
+                self.nodes -= ready.step.nodes();
+                let position = homes.order.devices[ready.rank];
+                let device = devices.get(position).and_then(Option::as_ref);
+                // A step found meanwhile may compute a tile of this one: then this one is found once more.
+                if device.is_some_and(|device| !ready.step.is_outdated(device)) {
+                    self.follow(devices, ready);
+                }
+                continue;
+            }
+            let rank = standing(devices, homes, homes.rank(&top.value, top.asking));
+            let position = homes.order.devices[rank];
+            let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
+            let Some(tile) = next_pending(device, &top.value, top.range.clone()) else {
+                self.wanted.pop();
+                continue;
+            };
+            let value = top.value.clone();
+            match TileStep::of(device, again, &value, &tile) {
+                Err(error) => return Ok(Err(Failed { error, value, tile, rank })),
+                Ok(Ok(PreparedStep { step, needs })) => {
+                    let gives = step.gives(device, &value, &tile);
+                    let ordered = Ordered { value, tile, rank, step, gives };
+                    if needs.is_empty() {
+                        self.follow(devices, ordered);
+                        continue;
+                    }
+                    // A step that waits far below would hold much memory: it is dropped, and found once more later.
+                    if self.nodes <= T.ordered_nodes {
+                        self.nodes += ordered.step.nodes();
+                        top.waiting = Some(ordered);
+                    }
+                    self.want(needs, rank);
+                }
+                Ok(Err(needs)) => self.want(needs, rank),
+            }
+        }
+        Ok(Ok(!self.steps.is_empty()))
+    }
+
+    /// Wants values first, the last one before the others.
+    fn want(&mut self, needs: Needs, asking: usize) {
+        let wanted = |(value, range)| WantedTile { value, range, asking, waiting: None };
+        self.wanted.extend(needs.into_iter().map(wanted));
+    }
+
+    /// Puts a step behind the others, and promises what it gives.
+    fn follow(&mut self, devices: &mut [Option<OpenDevice>], ordered: Ordered) {
+        for (value, range) in ordered.gives.of_values() {
+            for device in devices.iter_mut().flatten() {
+                device.promised.insert(value, range.clone());
+            }
+        }
+        self.nodes += ordered.step.nodes();
+        self.steps.push_back(ordered);
+    }
+}
+
+/// The first rank from this one on whose device is open, where the next may help; a device may
+/// have been lost since.
+fn standing(devices: &[Option<OpenDevice>], homes: &ValuePlacement<'_>, rank: usize) -> usize {
+    let order = homes.order;
+    let is_open = |rank: &usize| matches!(devices.get(order.devices[*rank]), Some(Some(_)));
+    let mut ranks = (rank..order.devices.len()).chain(0..rank);
+    if order.falls { ranks.find(is_open).unwrap_or(rank) } else { rank }
+}
+
+/// The tile of a device in which the first position of `range` lies that is not there.
+fn next_pending(device: &OpenDevice, value: &Value, range: Range<usize>) -> Option<Tile> {
+    if !matches!(value.0.kind, ValueKind::Expr { .. }) || range.is_empty() {
+        return None;
+    }
+    let first = device.promised.first_gap(value.id(), &value.state().computed, range)?;
+    let tiling = device.tiling_of(value);
+    Some(tiling.tile(tiling.number_at(first)))
+}
+
+/// The error of a device that is gone.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::DeviceLost, "evaluate").says("the device is no longer open")
+}
