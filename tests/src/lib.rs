@@ -7,6 +7,8 @@
 //! gpupy_conformance::check(new);
 //! ```
 //!
+//! The cases are in `cases/`: a file for each function of the contract (`cases/contract/`) and for each level above it.
+//!
 //! Invariants: nothing here names a driver; a difference between drivers is a capability, an `Absent` method or
 //! an `Unsupported` form, and becomes a counted skip with its reason. Expected values come from an interpreter
 //! of this crate (`oracle.rs`, `arithmetic.rs`), never from the code under test.

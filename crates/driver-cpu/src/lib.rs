@@ -1,7 +1,9 @@
 //! The CPU driver: it evaluates a whole program at once, tile by tile in the nearest cache, with vector code on
-//! all cores, directly on host memory.
+//! all cores, directly on host memory. It is the default where there is no GPU, and computes what a GPU's driver
+//! lacks.
 //!
-//! It owns nothing itself. Each of its folders imports only those above it:
+//! Begin with `eval.rs`: it finds or compiles the plan of a launch, and runs it. The crate's page owns nothing. Each of
+//! its folders imports only those above it:
 //!
 //! ```text
 //! rows        row kernels: what operations compute, on rows of elements

@@ -10,6 +10,8 @@
 //! vulkan/commands  memory, blocks, and the queue of commands
 //! ```
 //!
+//! Begin with `vulkan/eval.rs`, which turns a launch into a dispatch.
+//!
 //! Beside them lie `open.rs` (an open driver), `block_transfer.rs`, `eval.rs`, `binding_choice.rs` and
 //! `driver.rs` (the contract), which import them.
 //!

@@ -1,5 +1,8 @@
 //! Code generation for GPUs: IR programs become GLSL and WGSL.
 //!
+//! All GPU drivers share it, so that an operation has one spelling and the same bits on each. Begin with [`compute`] or
+//! [`fragment`] for a complete shader, and with `emit/operations.rs` for the spelling of an operation.
+//!
 //! The crate has `call_errors.rs` and these folders; each imports only earlier ones:
 //!
 //! ```text

@@ -1,6 +1,11 @@
 //! The engine of gpupy: arrays whose operations are recorded as expressions, and evaluated block by block on the chosen
 //! driver.
 //!
+//! Expressions are evaluated together, when a value is read: so a formula over large arrays is one kernel, and its
+//! intermediate results take no memory. A front end begins with [`Context`], which has the [`Array`]s, their operations
+//! and the choice of drivers from a [`Registry`]. A reader of the sources begins with `context/recording.rs` for an
+//! operation, and with `execute/evaluate.rs` for a read.
+//!
 //! Its folders, each of which imports only those above it (a test in `xtask` enforces it, but for the exceptions in
 //! `xtask/imports.txt`):
 //!

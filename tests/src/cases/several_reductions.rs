@@ -21,8 +21,6 @@ use gpupy_core::{DType, ErrorKind, Scalar};
 
 pub const GROUP: &str = "several_reductions";
 
-const OPS: [Op; 7] = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor];
-
 /// Lengths around the lanes and the chunks of the tree.
 const LENGTHS: [usize; 13] = [1, 2, 8, 15, 16, 17, 255, 256, 257, 511, 513, 1000, 4099];
 
@@ -178,7 +176,7 @@ fn need_dtype(device: &Device, dtype: DType) -> Outcome {
 /// Every reduction of a load of a dtype, as many at a time as the driver takes, and the extremes alone, which are
 /// tried with special numbers.
 fn parts_of(device: &Device, dtype: DType) -> Vec<Vec<Part>> {
-    let ops: Vec<Op> = OPS.into_iter().filter(|op| op.reduces(dtype)).collect();
+    let ops: Vec<Op> = Op::reducing().filter(|op| op.reduces(dtype)).collect();
     let most = device.caps.max_reductions.min(device.caps.max_dests).max(2);
     let all = ops.chunks(most).chain([&[Op::Min, Op::Max][..]]);
     all.map(|ops| ops.iter().map(|op| Part { op: *op, load: 0 }).collect()).collect()

@@ -1,8 +1,8 @@
-//! Liveness analysis and region structure of a program: ends of regions, live instructions, last uses.
+//! Analyses of a program: ends of regions, live instructions, last uses, uniform values.
 //!
-//! Owns [`region_ends`](Program::region_ends), [`live`](Program::live), [`last_uses`](Program::last_uses) and
-//! [`most_live_values`](Program::most_live_values). Invariant: a live instruction's operands are live, and so are the
-//! control instructions around it.
+//! Owns [`region_ends`](Program::region_ends), [`live`](Program::live), [`last_uses`](Program::last_uses),
+//! [`most_live_values`](Program::most_live_values) and [`uniform`](Program::uniform). Invariants: a live instruction's
+//! operands are live, and so are the control instructions around it; a uniform value depends on uniform values alone.
 //!
 //! Not here: common subexpressions (`Builder`), ranges and signs of values (gpupy-codegen's sign analysis, the
 //! engine's bounds).
@@ -102,5 +102,34 @@ impl Program {
             live -= dying[at];
         }
         most
+    }
+
+    /// For each instruction, whether its value is uniform: equal at all points, if so are the `load`s and `index`es for
+    /// whose positions `is_uniform` holds. Values that loops carry and reductions count as different, as do
+    /// instructions without a value.
+    pub fn uniform(&self, is_uniform: impl Fn(usize) -> bool) -> Vec<bool> {
+        let closers = self.closers();
+        let mut uniform = vec![false; self.insts.len()];
+        for (at, inst) in self.insts.iter().enumerate() {
+            uniform[at] = match inst.op {
+                Op::Const | Op::Param | Op::Iter => true,
+                Op::Load | Op::Index => is_uniform(at),
+                Op::Result => {
+                    let [region, which, _] = inst.args.map(|arg| arg as usize);
+                    let branches = closers[region].iter().map(|closer| {
+                        let list = self.insts[*closer].args[1] as usize;
+                        self.extra[list + which]
+                    });
+                    self.insts[region].op == Op::If
+                        && uniform[self.insts[region].args[0] as usize]
+                        && branches.into_iter().all(|value| uniform[value as usize])
+                }
+                op if op.is_scalar_op() || op == Op::Gather => {
+                    self.uses(inst).all(|value| uniform[value as usize])
+                }
+                _ => false,
+            };
+        }
+        uniform
     }
 }

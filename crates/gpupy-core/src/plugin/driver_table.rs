@@ -1,41 +1,42 @@
 //! The contract in C: the table of the 14 functions, and the structs of their arguments.
 //!
-//! Owns everything that `include/gpupy_driver.h` says; the header is generated from this file, and
-//! its words are written here for people who read C. Invariants: only integers, pointers and arrays
-//! of them occur, never a Rust enum; structs begin with their size and only ever grow at the end.
+//! Owns all of `include/gpupy_driver.h`: the header is generated from this file, and these comments are written for
+//! readers of C. Invariants: there are only integers, pointers and arrays of them, never a Rust enum; structs begin
+//! with their size and grow only at the end.
 //!
 //! Not here: what the functions promise (`driver.rs` has all of it), reading and writing these
 //! structs (`program.rs`, `fixed_strings.rs`, `export.rs`, the loader in the engine).
 
 use std::ffi::{c_char, c_void};
 
-/// The major version of the table. Host and driver must have the same.
+/// The major version of the table. Host and driver have the same one.
 pub const GPUPY_ABI_MAJOR: u32 = 1;
 /// The minor version of the table. It rises when structs or the table grow at the end.
 pub const GPUPY_ABI_MINOR: u32 = 3;
 
 /// Success. Every other result of a function that can fail is one of the errors below.
 pub const GPUPY_OK: i32 = 0;
-/// No room on the device. Of `block_alloc`: the host frees blocks and asks again.
+/// The device has no room. After `block_alloc`, the host frees blocks and calls again.
 pub const GPUPY_OUT_OF_MEMORY: i32 = 1;
-/// The driver lacks an operation, dtype or form; a smaller program would not help.
+/// The driver lacks an operation, dtype or form. A smaller program would not help.
 pub const GPUPY_UNSUPPORTED: i32 = 2;
-/// The device would not have a program that `check_ir` accepted; a smaller one may do.
+/// The device refused a program that `check_ir` had accepted. A smaller program may work.
 pub const GPUPY_REFUSED: i32 = 3;
-/// The device is gone, and the contents of all its blocks. The host calls `cleanup`.
+/// The device is lost, with the contents of all its blocks. The host calls `cleanup`.
 pub const GPUPY_DEVICE_LOST: i32 = 4;
-/// The driver cannot start here; the message says why, and what to install.
+/// The driver cannot start on this machine. The message says why, and what to install.
 pub const GPUPY_UNAVAILABLE: i32 = 5;
-/// An argument makes no sense: a mistake of the host's.
+/// An argument is invalid: a mistake of the host.
 pub const GPUPY_INVALID: i32 = 6;
 /// The evaluation that should have written a block failed earlier.
 pub const GPUPY_POISONED: i32 = 7;
 
-/// Answer of `get_method`: the driver does not do the operation.
+/// Answer of `get_method`: the driver lacks the operation.
 pub const GPUPY_ABSENT: i32 = 0;
-/// Answer of `get_method`: the driver does it, within the bound of the operation table.
+/// Answer of `get_method`: the driver has the operation, within the error bound of the operation
+/// table.
 pub const GPUPY_NATIVE: i32 = 1;
-/// Answer of `get_method`: the host is to put the driver's program in its place.
+/// Answer of `get_method`: the host replaces the operation by the driver's program.
 pub const GPUPY_LOWERED: i32 = 2;
 
 /// Form: every instruction runs once for each point of the launch's shape.
@@ -44,12 +45,12 @@ pub const GPUPY_FORM_MAP: u32 = 0;
 pub const GPUPY_FORM_REDUCE: u32 = 1;
 /// Form: running results along the last axis, chunk by chunk.
 pub const GPUPY_FORM_SCAN: u32 = 2;
-/// Form: the last axis in ascending order, or the positions that put it there.
+/// Form: a sort of the last axis in ascending order, or the positions of the sorted elements.
 pub const GPUPY_FORM_SORT: u32 = 3;
 /// Form: products of matrices.
 pub const GPUPY_FORM_MATMUL: u32 = 4;
 
-/// Access: strides of a C-contiguous array of the points; any offset.
+/// Access: the strides of a C-contiguous array of the points, with any offset.
 pub const GPUPY_ACCESS_CONTIGUOUS: u8 = 0;
 /// Access: all strides are 0.
 pub const GPUPY_ACCESS_UNIFORM: u8 = 1;
@@ -67,24 +68,24 @@ pub const GPUPY_PART_INDEX: u32 = 3;
 /// Part: one destination of `dtype`.
 pub const GPUPY_PART_DEST: u32 = 4;
 
-/// A block is lent as the texture that holds it.
+/// A block is lent as the texture that holds its elements.
 pub const GPUPY_LEND_TEXTURE: u32 = 0;
-/// A block is lent as a buffer with a copy of its elements, made on the device.
+/// A block is lent as a buffer with a copy of its elements, which is made on the device.
 pub const GPUPY_LEND_BUFFER: u32 = 1;
 
-/// How many counts an account of resources has. Their meaning is the driver's own.
+/// The number of counts in an account of resources. Each driver defines their meaning.
 pub const GPUPY_RESOURCES: usize = 8;
-/// Room for the name of a plug-in, an operation, a fact or a resource, with the closing 0.
+/// Bytes for the name of a plug-in, an operation, a fact or a resource, with the terminating 0.
 pub const GPUPY_NAME: usize = 32;
-/// Room for the name of a device, with the closing 0.
+/// Bytes for the name of a device, with the terminating 0.
 pub const GPUPY_DEVICE_NAME: usize = 256;
-/// Room for the value of a fact, with the closing 0.
+/// Bytes for the value of a fact, with the terminating 0.
 pub const GPUPY_FACT: usize = 256;
-/// Room for a message, with the closing 0.
+/// Bytes for a message, with the terminating 0.
 pub const GPUPY_MESSAGE: usize = 2048;
 /// The most facts of an error.
 pub const GPUPY_FACTS: usize = 8;
-/// The most devices of a driver that are named.
+/// The most devices that a driver names.
 pub const GPUPY_DEVICES: usize = 16;
 /// The most findings about a device.
 pub const GPUPY_FINDINGS: usize = 32;
@@ -93,142 +94,147 @@ pub const GPUPY_DTYPES: usize = 32;
 /// The most axes of a program's iteration space.
 pub const GPUPY_RANK: u32 = 64;
 
-/// Words about an error. The host clears it before each call that can fail; the driver fills it in
-/// when the call fails, and may leave any part of it empty.
+/// The description of an error. The host clears it before each call that can fail. A driver whose
+/// call fails fills it in, and may leave any part empty.
 ///
-/// Strings are UTF-8 and end with a 0. The host shows an error as one line,
-/// `operation: message (key: value, …)`: lower case, no full stop, the limit beside the offending
-/// value.
+/// Strings are UTF-8, terminated by 0. The host shows an error as one line, `operation: message
+/// (key: value, …)`. The line is lower case without a full stop, and has the limit beside the
+/// offending value.
 #[repr(C)]
 pub struct RawError {
-    /// `sizeof(gpupy_error)` as the host knows it. Write nothing beyond.
+    /// `sizeof(gpupy_error)` in the host. The driver writes nothing beyond it.
     pub size: usize,
-    /// What failed, where that is not the called function itself.
+    /// The operation that failed, if that is not the called function.
     pub operation: [c_char; GPUPY_NAME],
-    /// What happened, and what to do. Empty: the words of the returned kind.
+    /// What happened, and what to do. If it is empty, the host shows a text for the returned kind.
     pub message: [c_char; GPUPY_MESSAGE],
-    /// How many of the facts below are given.
+    /// The number of facts below.
     pub fact_count: u32,
-    /// What each fact is about.
+    /// The name of each fact.
     pub fact_keys: [[c_char; GPUPY_NAME]; GPUPY_FACTS],
-    /// What is known of it.
+    /// The value of each fact.
     pub fact_values: [[c_char; GPUPY_FACT]; GPUPY_FACTS],
 }
 
-/// Limits that a user may lower; 0 means the device's own. A limit above the device's own counts as
-/// the device's own.
+/// Limits that a user may lower. 0 means the device's own limit, and so does a limit above it.
 #[repr(C)]
 pub struct RawConfig {
-    /// `sizeof(gpupy_config)` as the host knows it.
+    /// `sizeof(gpupy_config)` in the host.
     pub size: usize,
-    /// Largest block, in bytes. A driver keeps to at least 256 elements all the same.
+    /// The size of the largest block, in bytes. A driver allows at least 256 elements in any case.
     pub block_bytes: u64,
-    /// Memory for all blocks together, in bytes.
+    /// The memory of all blocks together, in bytes.
     pub device_bytes: u64,
-    /// Limits of the driver's own account of resources, count by count.
+    /// Limits of the driver's account of resources, count by count.
     pub resources: [u32; GPUPY_RESOURCES],
-    /// Threads that evaluate, for a driver whose device is the host's cores.
+    /// The number of threads that evaluate, for a driver whose device is the host's cores.
     pub threads: u32,
-    /// Which of several devices: its position among the `devices` of the capabilities, or part of
-    /// its name in any case; UTF-8 that ends with a 0. Empty: the best.
+    /// The device to open, if there are several: its position among the `devices` of the
+    /// capabilities, or part of its name, without regard to case. It is UTF-8, terminated by 0. An
+    /// empty name means the best device.
     pub device_name: [c_char; GPUPY_DEVICE_NAME],
-    /// 1 when only a hardware GPU will do: a driver that finds none may say so
-    /// (`GPUPY_UNAVAILABLE`) before it opens anything that takes long; otherwise 0.
+    /// 1 if only a hardware GPU is wanted, otherwise 0. A driver that finds none may then return
+    /// `GPUPY_UNAVAILABLE` before it opens anything that takes long.
     pub hardware: u32,
-    /// Since 1.3: 1 when the driver is to share its objects with the context of its API that is current in the
-    /// calling thread, so that blocks can be lent there (`lends` of the capabilities); otherwise 0.
+    /// Since 1.3: 1 if the driver is to share its objects with the context of its API that is
+    /// current in the calling thread, otherwise 0. Blocks can then be lent to that context (`lends`
+    /// of the capabilities).
     pub share: u32,
 }
 
-/// What `init` found out. The host clears it before the call; the driver fills it in.
+/// The findings of `init`. The host clears them before the call, and the driver fills them in.
 #[repr(C)]
 pub struct RawCapabilities {
-    /// `sizeof(gpupy_capabilities)` as the host knows it. Write nothing beyond.
+    /// `sizeof(gpupy_capabilities)` in the host. The driver writes nothing beyond it.
     pub size: usize,
-    /// The device's name, as its API gives it: UTF-8 that ends with a 0.
+    /// The device's name, as its API gives it. It is UTF-8, terminated by 0.
     pub device: [c_char; GPUPY_DEVICE_NAME],
-    /// 1 for a hardware GPU, 0 for the CPU and software rasterisers.
+    /// 1 for a hardware GPU, 0 for a CPU or a software rasteriser.
     pub hardware: u32,
-    /// The forms of programs that can be evaluated besides maps: bit `1 << form` for each
-    /// (`GPUPY_FORM_REDUCE` …). Bits that the host does not know mean nothing to it.
+    /// The forms of programs that the driver evaluates besides maps: bit `1 << form` for each
+    /// (`GPUPY_FORM_REDUCE` …). The host ignores bits that it does not know.
     pub forms: u32,
-    /// 1 when arithmetic may take or give zero where IEEE 754 has a subnormal number, otherwise 0.
+    /// 1 if arithmetic may take or give zero where IEEE 754 has a subnormal number, otherwise 0.
     pub flushes_subnormals: u32,
-    /// 1 when blocks may lie in host memory (`memory` of `gpupy_block_spec`), and evaluation is done
-    /// when `eval_ir` returns; otherwise 0.
+    /// 1 if blocks may be in host memory (`memory` of `gpupy_block_spec`) and an evaluation is done
+    /// when `eval_ir` returns, otherwise 0.
     pub host_memory: u32,
     /// The most destinations of one program, at least 1.
     pub max_dests: u32,
-    /// Elements in the largest block, of any dtype; at least 256.
+    /// The number of elements of the largest block, for any dtype. It is at least 256.
     pub max_block_len: u64,
-    /// How many dtypes are given, at least 1.
+    /// The number of dtypes, at least 1.
     pub dtype_count: u32,
-    /// The dtypes that blocks may have (`GPUPY_FLOAT32` …), each once.
+    /// The dtypes of blocks (`GPUPY_FLOAT32` …), each once.
     pub dtypes: [u32; GPUPY_DTYPES],
-    /// How many counts of an account the driver uses, at most 8.
+    /// The number of counts of an account that the driver uses, at most 8.
     pub resource_count: u32,
-    /// The limits in force of these counts.
+    /// The limits of these counts.
     pub resource_limits: [u32; GPUPY_RESOURCES],
-    /// What these counts are, for people: UTF-8 that ends with a 0.
+    /// The names of these counts, for people. They are UTF-8, terminated by 0.
     pub resource_names: [[c_char; GPUPY_NAME]; GPUPY_RESOURCES],
-    /// 1 when the block of a map's only destination may also be an operand, for a driver with
-    /// `host_memory`; otherwise 0. Every access to that operand is the destination's own, so each
-    /// point reads only what it writes; and after an error, other than a lost device, the block is as
-    /// it was.
+    /// 1 if the block of a map's only destination may also be an operand, otherwise 0. It is for
+    /// drivers with `host_memory`. Every access to that operand equals the destination's access, so
+    /// each point reads only the element that it writes. After an error other than a lost device,
+    /// the block is unchanged.
     pub in_place: u32,
-    /// How many devices are named, at most 16; 0 for a driver of one device.
+    /// The number of devices below, at most 16. It is 0 for a driver of one device.
     pub device_count: u32,
-    /// The names of all devices that the driver could open: UTF-8 that ends with a 0.
+    /// The names of all devices that the driver can open. They are UTF-8, terminated by 0.
     pub devices: [[c_char; GPUPY_DEVICE_NAME]; GPUPY_DEVICES],
-    /// How many findings are given, at most 32.
+    /// The number of findings below, at most 32.
     pub finding_count: u32,
-    /// What the driver found out about, by trying: UTF-8 that ends with a 0.
+    /// The names of properties of the device that the driver found by trying. They are UTF-8,
+    /// terminated by 0.
     pub finding_names: [[c_char; GPUPY_NAME]; GPUPY_FINDINGS],
-    /// What it found.
+    /// The values of these properties.
     pub findings: [[c_char; GPUPY_FACT]; GPUPY_FINDINGS],
-    /// 1 when the three costs below were measured, otherwise 0.
+    /// 1 if the three costs below were measured, otherwise 0.
     pub has_costs: u32,
-    /// Nanoseconds of a small launch whose result is read back.
+    /// Nanoseconds of a small launch with the download of its result.
     pub round_trip: f64,
-    /// Nanoseconds a byte from the host to the device, in large blocks.
+    /// Nanoseconds per byte from the host to the device, in large blocks.
     pub upload: f64,
-    /// Nanoseconds a byte from the device to the host, in large blocks.
+    /// Nanoseconds per byte from the device to the host, in large blocks.
     pub download: f64,
-    /// Bytes to whose multiples host memory must be aligned for the driver to read it where it lies; 0
-    /// when it cannot, or has `host_memory`. A block over such memory (`memory` of `gpupy_block_spec`),
-    /// which belongs to the block up to the next multiple behind its elements, is never written and never a
-    /// destination; the memory may be read until `block_free` or `cleanup` returns, which wait for work
-    /// that reads it.
+    /// The alignment in bytes of host memory that the driver can read in place. It is 0 if the
+    /// driver cannot, or has `host_memory`. A block over such memory (`memory` of
+    /// `gpupy_block_spec`) is never written, and never a destination. It includes the bytes up to
+    /// the next multiple of the alignment after its elements. The driver may read the memory until
+    /// `block_free` or `cleanup` returns; these wait for work that reads it.
     pub import_alignment: u64,
-    /// Since 1.1: the most `reduce` instructions of one program, of which each further one has its operation's code as
-    /// its second argument; 0 counts as 1. The driver is given no program that has more.
+    /// Since 1.1: the most `reduce` instructions of one program. 0 counts as 1. Each further
+    /// `reduce` has its operation's code as its second argument. The host gives the driver none with
+    /// more.
     pub max_reductions: u64,
-    /// Since 1.2: 1 when a launch may bring host memory in the place of blocks (`memory` of `gpupy_launch`), and is
-    /// done when `eval_ir` returns; otherwise 0, and the driver is given no such launch.
+    /// Since 1.2: 1 if a launch may use host memory instead of blocks (`memory` of `gpupy_launch`)
+    /// and is done when `eval_ir` returns. If it is 0, the host makes no such launch.
     pub memory_launches: u32,
-    /// Since 1.3: as what blocks can be lent to the context that the driver shares objects with: the sum of `1 << kind`
-    /// (`GPUPY_LEND_TEXTURE` …); 0 when they cannot, and the driver is given no launch that lends.
+    /// Since 1.3: the kinds of objects as which blocks can be lent to the context that the driver
+    /// shares objects with: the sum of `1 << kind` (`GPUPY_LEND_TEXTURE` …). If it is 0, the host
+    /// makes no launch that lends.
     pub lends: u32,
 }
 
-/// What to allocate.
+/// The block that `block_alloc` allocates.
 #[repr(C)]
 pub struct RawBlockSpec {
-    /// `sizeof(gpupy_block_spec)` as the host knows it.
+    /// `sizeof(gpupy_block_spec)` in the host.
     pub size: usize,
     /// The dtype of the elements, one of those of the capabilities.
     pub dtype: u32,
-    /// How many elements: at least 1, at most `max_block_len`.
+    /// The number of elements: at least 1, at most `max_block_len`.
     pub len: u64,
-    /// Host memory where the elements lie, or null for memory of the driver's own; always null for
-    /// a driver with neither `host_memory` nor `import_alignment`. One with the latter may answer
-    /// `GPUPY_UNSUPPORTED`, and is then asked for a block in its own. It is aligned for the dtype, as
-    /// large as the elements, and may be used by calls that name the block, apart from `block_free`.
+    /// Host memory that has the elements, or null for memory of the driver. It is always null for a
+    /// driver with neither `host_memory` nor `import_alignment`. A driver with `import_alignment`
+    /// may return `GPUPY_UNSUPPORTED`; the host then asks for a block in the driver's memory. The
+    /// memory is aligned for the dtype, and as large as the elements. Calls that name the block may
+    /// use it, except `block_free`.
     pub memory: *mut u8,
 }
 
-/// One instruction of a program, 16 bytes for ever. A value is named by the position of its
-/// instruction. `docs/ir.md` says what each operation does with its arguments.
+/// One instruction of a program: 16 bytes in every version. A value is named by the position of its
+/// instruction. `docs/ir.md` describes the arguments of each operation.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RawInst {
@@ -236,36 +242,37 @@ pub struct RawInst {
     pub op: u16,
     /// The dtype of its value (`GPUPY_FLOAT32` …).
     pub dtype: u8,
-    /// The arguments; those that the operation does not use are 0.
+    /// The arguments. Those that the operation does not use are 0.
     pub args: [u32; 3],
 }
 
-/// The code of one kernel: flat arrays of integers, which belong to whoever gives the program.
+/// The code of one kernel: flat arrays of integers, which belong to the side that gives the
+/// program.
 ///
-/// What the host gives has been verified (see `docs/ir.md`), and lives until the call returns. An
-/// operation, dtype, form or kind that the driver does not know makes the program unsupported: the
+/// A program of the host is verified (see `docs/ir.md`), and lives until the call returns. A
+/// program with an operation, dtype, form or kind that the driver does not know is unsupported: the
 /// host may be newer. An array whose count is 0 may be a null pointer.
 #[repr(C)]
 pub struct RawProgram {
-    /// `sizeof(gpupy_program)` as its giver knows it.
+    /// `sizeof(gpupy_program)` in the side that gives it.
     pub size: usize,
-    /// What the iteration space means: `GPUPY_FORM_MAP` …
+    /// The form, which is the meaning of the iteration space: `GPUPY_FORM_MAP` …
     pub form: u32,
-    /// The combining operation of the forms scan and reduce (of its first `reduce`), otherwise 0.
+    /// The combining operation of the forms scan and reduce (of the first `reduce`), otherwise 0.
     pub form_op: u32,
-    /// Axes of the iteration space, 1 to 64.
+    /// The number of axes of the iteration space, 1 to 64.
     pub rank: u32,
-    /// How many operand blocks are read.
+    /// The number of operand blocks.
     pub operand_count: u32,
-    /// How many scalars come with a launch.
+    /// The number of scalars of a launch.
     pub param_count: u32,
-    /// How many accesses there are.
+    /// The number of accesses.
     pub access_count: u32,
-    /// How many destinations are written, at least 1.
+    /// The number of destinations, at least 1.
     pub dest_count: u32,
-    /// How many instructions there are.
+    /// The number of instructions.
     pub inst_count: u32,
-    /// How many numbers `extra` has.
+    /// The number of numbers in `extra`.
     pub extra_count: u32,
     /// The dtypes of the operand blocks.
     pub operands: *const u8,
@@ -275,28 +282,30 @@ pub struct RawProgram {
     pub accesses: *const u8,
     /// The dtypes of the destinations.
     pub dests: *const u8,
-    /// The instructions, each before those that use its value.
+    /// The instructions. Each comes before those that use its value.
     pub insts: *const RawInst,
     /// Value lists of control instructions.
     pub extra: *const u32,
 }
 
-/// One evaluation of a program. Everything in it is the host's, and lives until the call returns.
+/// One evaluation of a program. All of its memory belongs to the host, and lives until the call
+/// returns.
 ///
-/// Element `offset + strides[0]·i[0] + …` of a block is meant at the point `i` of the iteration
-/// space. Every such element lies inside its block; no two points of a destination share one; no
-/// destination is also an operand. Strides of access (or destination) `k` are the `rank` numbers
-/// from `k · rank`.
+/// At the point `i` of the iteration space, an access refers to the element `offset +
+/// strides[0]·i[0] + …` of its block. Every such element is inside its block. No two points of a
+/// destination share an element. No destination is also an operand. The strides of access (or
+/// destination) `k` are the `rank` numbers from `k · rank`.
 #[repr(C)]
 pub struct RawLaunch {
-    /// `sizeof(gpupy_launch)` as the host knows it.
+    /// `sizeof(gpupy_launch)` in the host.
     pub size: usize,
     /// The code. Its counts are the lengths of the arrays below.
     pub program: *const RawProgram,
-    /// A 128-bit name of the code, low half first: the same code has the same name in every
-    /// process and on every machine, for caches of compiled kernels.
+    /// A 128-bit name of the code, low half first, for caches of compiled kernels. Equal code has
+    /// the same name in every process and on every machine.
     pub fingerprint: [u64; 2],
-    /// The iteration space (where a form has two, the input space): `rank` extents, none of them 0.
+    /// The iteration space: `rank` extents, none of them 0. Of a form with two spaces, it is the
+    /// input space.
     pub shape: *const usize,
     /// The operand blocks.
     pub operands: *const u64,
@@ -310,121 +319,129 @@ pub struct RawLaunch {
     pub dests: *const u64,
     /// The offsets of the destinations, in elements.
     pub dest_offsets: *const i64,
-    /// The strides of the destinations, in elements; where a form has an output space, over that.
+    /// The strides of the destinations, in elements. Of a form with an output space, they are over
+    /// that space.
     pub dest_strides: *const i64,
-    /// 1 for a destination of which the launch writes every element, in C order; otherwise 0.
+    /// 1 for each destination of which the launch writes every element, in C order; otherwise 0.
     pub dest_whole: *const u8,
-    /// Since 1.2: how many pieces of host memory the launch brings. Mostly 0; otherwise there are no blocks, and
-    /// `operands` and `dests` are positions in the two lists below. Only a driver with `memory_launches` is given
-    /// such a launch. A position that is not there, or an impossible length, is `GPUPY_INVALID`.
+    /// Since 1.2: the number of pieces of host memory that the launch uses, usually 0. Otherwise
+    /// the launch has no blocks, and `operands` and `dests` are positions in the two lists below.
+    /// Only a driver with `memory_launches` gets such a launch. A position outside the lists, or an
+    /// impossible length, is `GPUPY_INVALID`.
     pub memory_count: u32,
-    /// Since 1.2: where these pieces lie, each aligned for the one dtype of the operands and destinations that name
-    /// it; to be used until the call returns. What no destination names may overlap; a destination that is written
-    /// whole may hold nothing before.
+    /// Since 1.2: the addresses of these pieces. Each is aligned for the one dtype of the operands
+    /// and destinations that name it. The driver may use them until the call returns. Pieces that
+    /// are no destination may overlap. A destination that is written whole may have undefined
+    /// elements before.
     pub memory: *const *mut u8,
-    /// Since 1.2: how many elements they have: at least 1, at most `max_block_len`.
+    /// Since 1.2: the numbers of their elements: at least 1, at most `max_block_len`.
     pub memory_lens: *const u64,
-    /// Since 1.3: mostly 0, and what follows means nothing. 1 when the block of the only destination goes to the context
-    /// that the driver shares objects with, 2 when it comes back; nothing is evaluated then. The calling thread
-    /// has that context as its current one, or the answer is `GPUPY_INVALID`. What was queued on one side
-    /// before is done before what the other side queues later.
+    /// Since 1.3: usually 0; the fields below then have no meaning. 1 if the block of the only
+    /// destination goes to the context that the driver shares objects with, 2 if it comes back.
+    /// Nothing is evaluated in either case. That context is current in the calling thread;
+    /// otherwise the result is `GPUPY_INVALID`. Work that one side queued before is done before the
+    /// work that the other side queues afterwards.
     pub lend: u32,
-    /// Since 1.3: as what the block is lent: `GPUPY_LEND_TEXTURE` …
+    /// Since 1.3: the kind of object as which the block is lent: `GPUPY_LEND_TEXTURE` …
     pub lend_kind: u32,
-    /// Since 1.3: 1 when the context may write the elements, otherwise 0.
+    /// Since 1.3: 1 if the context may write the elements, otherwise 0.
     pub lend_writes: u32,
     /// Since 1.3: the `lent_name` of a block that comes back, otherwise 0.
     pub lend_name: u64,
 }
 
-/// What an evaluation cost. The host clears it before the call; the driver fills it in.
+/// The cost of an evaluation. The host clears it before the call, and the driver fills it in.
 #[repr(C)]
 pub struct RawEvaluated {
-    /// `sizeof(gpupy_evaluated)` as the host knows it. Write nothing beyond.
+    /// `sizeof(gpupy_evaluated)` in the host. The driver writes nothing beyond it.
     pub size: usize,
-    /// Kernels compiled for it because no compiled one fitted.
+    /// The number of kernels that the driver compiled because no compiled kernel fitted.
     pub compiled: u32,
-    /// Kernels compiled for it with its scalars as literals, in place of one that would have done.
+    /// The number of kernels that the driver compiled with the scalars as literals, although a
+    /// compiled kernel fitted.
     pub specialised: u32,
-    /// Device launches (draws, dispatches), at least 1.
+    /// The number of device launches (draws, dispatches), at least 1.
     pub launches: u32,
-    /// What the device ran, in the language that it was given, for people: UTF-8 that ends with a 0
-    /// and stays as it is until the next call with this state. Null where there is no such text.
+    /// The code that the device ran, in its own language, for people. It is UTF-8, terminated by 0,
+    /// and unchanged until the next call with this state. Null if there is no such text.
     pub code: *const c_char,
-    /// Since 1.3: the name, in the API, of what a block is lent as; never 0 for one that goes.
+    /// Since 1.3: the API's name of the object as which a block is lent. It is never 0 for a block
+    /// that goes.
     pub lent_name: u64,
-    /// Since 1.3: what sort of object that is, by the API's number.
+    /// Since 1.3: the type of that object, by the API's number.
     pub lent_target: u32,
-    /// Since 1.3: the format of its texels, by the API's number; 0 for a buffer.
+    /// Since 1.3: the format of its texels, by the API's number. It is 0 for a buffer.
     pub lent_format: u32,
-    /// Since 1.3: texels of four elements in a row; 0 for a buffer.
+    /// Since 1.3: the number of texels in a row, each of four elements. It is 0 for a buffer.
     pub lent_width: u32,
-    /// Since 1.3: rows; 0 for a buffer.
+    /// Since 1.3: the number of rows. It is 0 for a buffer.
     pub lent_height: u32,
-    /// Since 1.3: elements in a row: what it has room for, or up to three fewer; of a buffer all.
+    /// Since 1.3: the number of elements in a row: as many as it has room for, or up to three
+    /// fewer. In a buffer, it is the number of all elements.
     pub lent_row: u64,
 }
 
-/// The answer of `check_ir`. The host clears it before the call; the driver fills it in.
+/// The answer of `check_ir`. The host clears it before the call, and the driver fills it in.
 #[repr(C)]
 pub struct RawCheck {
-    /// `sizeof(gpupy_check)` as the host knows it. Write nothing beyond.
+    /// `sizeof(gpupy_check)` in the host. The driver writes nothing beyond it.
     pub size: usize,
-    /// 1 when the program can be evaluated in one piece, otherwise 0.
+    /// 1 if the driver can evaluate the program in one piece, otherwise 0.
     pub fits: u32,
-    /// What it really needs.
+    /// The resources that the program really needs.
     pub resources: [u32; GPUPY_RESOURCES],
 }
 
-/// Something whose need `resource_get` tells.
+/// A part of a program, whose needs `resource_get` returns.
 #[repr(C)]
 pub struct RawPart {
-    /// `sizeof(gpupy_part)` as the host knows it.
+    /// `sizeof(gpupy_part)` in the host.
     pub size: usize,
-    /// What it is (`GPUPY_PART_OP` …).
+    /// The kind of the part (`GPUPY_PART_OP` …).
     pub kind: u32,
     /// The operation of `GPUPY_PART_OP`, otherwise 0.
     pub op: u32,
-    /// The dtype; of `GPUPY_PART_INDEX`, int32.
+    /// The dtype. For `GPUPY_PART_INDEX`, it is int32.
     pub dtype: u32,
 }
 
-/// A driver: who it is, and its 14 functions. None of them may be null.
+/// A driver: its versions, its name and its 14 functions. None of the functions may be null.
 ///
-/// **Who checks what.** The host promises, and a driver need not check again: programs have been
-/// verified; blocks have the dtypes of the program; every access of a launch stays inside its
-/// operand; no launch has an empty shape. A driver promises: a call that fails leaves every block as
-/// it was, but for destinations written whole, and the driver works on; every element of a
-/// destination that the launch does not name stays as it was; no exception and no `longjmp` leaves
-/// a function.
+/// **Who checks what.** The host promises the following, and a driver need not check it again.
+/// Programs are verified. Blocks have the dtypes of the program. Every access of a launch stays
+/// inside its operand. No launch has an empty shape. A driver promises the following. A call that
+/// fails leaves every block unchanged, except destinations that are written whole, and the driver
+/// continues to work. An evaluation leaves every element unchanged that the launch does not write.
+/// No exception and no `longjmp` leaves a function.
 ///
-/// **Mistakes that cost little to find** a driver answers with `GPUPY_INVALID`: a handle that is
-/// dead or was never given out; a range of `block_read` or `block_write` that leaves its block, or
-/// is not whole elements; a block that is empty, too large, or of another dtype.
+/// **Mistakes that are cheap to find.** A driver returns `GPUPY_INVALID` for a handle that is dead
+/// or was never given out; for a range of `block_read` or `block_write` that leaves its block, or
+/// that is not whole elements; and for a block that is empty, too large, or of another dtype.
 ///
-/// **Threads.** The host calls with one `state` from one thread at a time, but from any thread. A
-/// process may open a driver several times: each `init` makes a state of its own, and two states
-/// may be in use in two threads at once.
+/// **Threads.** The host uses one `state` in one thread at a time, but in any thread. A process may
+/// open a driver several times. Each `init` makes a state of its own, and two states may be in use
+/// in two threads at the same time.
 ///
-/// **Pointers.** What a call is given lives until the call returns, except `state`. Null is given
-/// only where that is said.
+/// **Pointers.** Arguments live until the call returns, except `state`. An argument is null only
+/// where a comment says so.
 ///
 /// **Results.** Functions with an `error` return `GPUPY_OK` or the kind of the error.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Table {
-    /// `sizeof(gpupy_driver_table)` as the driver knows it.
+    /// `sizeof(gpupy_driver_table)` in the driver.
     pub size: usize,
-    /// `GPUPY_ABI_MAJOR` as the driver knows it.
+    /// `GPUPY_ABI_MAJOR` in the driver.
     pub abi_major: u32,
-    /// `GPUPY_ABI_MINOR` as the driver knows it.
+    /// `GPUPY_ABI_MINOR` in the driver.
     pub abi_minor: u32,
-    /// The driver's name, for people: UTF-8 that ends with a 0.
+    /// The driver's name, for people. It is UTF-8, terminated by 0.
     pub name: [c_char; GPUPY_NAME],
-    /// Opens the device and makes the driver's state, which is given to all other calls. May leave
-    /// `*state` null where there is nothing to keep.
+    /// Opens the device and makes the driver's state, which all other calls get. A driver without
+    /// state may leave `*state` null.
     ///
-    /// Errors: `GPUPY_UNAVAILABLE`; nothing is left open then, and `cleanup` is not called.
+    /// Errors: `GPUPY_UNAVAILABLE`. Nothing is left open then, and the host does not call
+    /// `cleanup`.
     pub init: Option<
         unsafe extern "C" fn(
             state: *mut *mut c_void,
@@ -433,18 +450,19 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Waits for work that still runs, closes the device, and frees every block, every lowered
-    /// program and the state. Called once for each successful `init`. Never fails.
+    /// Waits for running work, closes the device, and frees every block, every lowered program and
+    /// the state. The host calls it once for each successful `init`. It never fails.
     pub cleanup: Option<unsafe extern "C" fn(state: *mut c_void)>,
-    /// Tells how the driver does an operation: `GPUPY_ABSENT`, `GPUPY_NATIVE` or `GPUPY_LOWERED`.
+    /// Returns how the driver does an operation: `GPUPY_ABSENT`, `GPUPY_NATIVE` or `GPUPY_LOWERED`.
     /// The answer is the same until `cleanup`.
     ///
-    /// `dtype` is that of the first operand; of a cast, bitcast, select or gather, of the result. An
-    /// operation or dtype that the driver does not know is absent.
+    /// `dtype` is the dtype of the first operand; for a cast, bitcast, select or gather, that of
+    /// the result. An operation or dtype that the driver does not know is absent.
     ///
-    /// `GPUPY_LOWERED` sets `*lowered` to a program of the driver's that stays as it is until
-    /// `cleanup`: a map of rank 1 without operands and accesses, whose parameters are the
-    /// operation's operands and whose one destination is its result, of native operations only.
+    /// With `GPUPY_LOWERED`, the driver sets `*lowered` to a program that is unchanged until
+    /// `cleanup`. The program is a map of rank 1 without operands and accesses. Its parameters are
+    /// the operation's operands, and its one destination is the result. It has native operations
+    /// only.
     pub get_method: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -453,9 +471,9 @@ pub struct Table {
             lowered: *mut *const RawProgram,
         ) -> i32,
     >,
-    /// Allocates a block and sets `*block` to a handle: a number that the driver gives out only
-    /// once in a process, so that a dead or foreign handle is nobody else's. The contents are
-    /// undefined, or those of the host memory given for them.
+    /// Allocates a block and sets `*block` to its handle. A driver gives out each number once in a
+    /// process, so that a dead or foreign handle never names another block. The elements are
+    /// undefined, or those of the given host memory.
     ///
     /// Errors: `GPUPY_OUT_OF_MEMORY`, `GPUPY_INVALID` for a length or dtype that no block may have,
     /// `GPUPY_DEVICE_LOST`.
@@ -467,16 +485,16 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Frees a block. May be called while queued work still uses it; the driver keeps it until that
-    /// is done. The handle is dead on return. Never fails: one that is dead already, or was never
-    /// given out, is passed over.
+    /// Frees a block. Queued work may still use it; the driver then keeps the memory until that
+    /// work is done. The handle is dead on return. It never fails: a handle that is dead or was
+    /// never given out is ignored.
     pub block_free: Option<unsafe extern "C" fn(state: *mut c_void, block: u64)>,
-    /// Copies `bytes` bytes of a block from element `offset` to `out`, after waiting for the work
-    /// that writes the block. Whole elements, C order, native endian; a bool is one byte, 0 or 1.
-    /// With 0 bytes (`out` may then be null) it only waits.
+    /// Copies `bytes` bytes of a block, from element `offset` on, to `out`, after the work that
+    /// writes the block. The format is whole elements in C order, native endian; a bool is one
+    /// byte, 0 or 1. With 0 bytes, for which `out` may be null, it only waits.
     ///
-    /// Errors: `GPUPY_INVALID` for a dead handle or a range outside the block, with `out` as it
-    /// was; `GPUPY_DEVICE_LOST`, `GPUPY_POISONED`, with `out` undefined.
+    /// Errors: `GPUPY_INVALID` for a dead handle or a range outside the block, with `out`
+    /// unchanged; `GPUPY_DEVICE_LOST` and `GPUPY_POISONED`, with `out` undefined.
     pub block_read: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -487,11 +505,11 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Copies `bytes` bytes from `data` into a block from element `offset`. The format is that of
-    /// `block_read`. Evaluations that are queued see the old contents, later ones the new. With 0
-    /// bytes (`data` may then be null) it does nothing.
+    /// Copies `bytes` bytes from `data` into a block, from element `offset` on, in the format of
+    /// `block_read`. Queued evaluations read the old elements, later ones the new elements. With 0
+    /// bytes, for which `data` may be null, it does nothing.
     ///
-    /// Errors: `GPUPY_INVALID` for a dead handle or a range outside the block, which is as it was;
+    /// Errors: `GPUPY_INVALID` for a dead handle or a range outside the block, which is unchanged;
     /// `GPUPY_DEVICE_LOST`.
     pub block_write: Option<
         unsafe extern "C" fn(
@@ -503,10 +521,10 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Tells whether a program can be evaluated in one piece, and what it needs. The answer for a
-    /// program is the same until `cleanup`.
+    /// Returns whether the driver can evaluate a program in one piece, and the resources that it
+    /// needs. The answer for a program is the same until `cleanup`.
     ///
-    /// Errors: `GPUPY_UNSUPPORTED`, for an operation, dtype or form that the driver lacks.
+    /// Errors: `GPUPY_UNSUPPORTED` for an operation, dtype or form that the driver lacks.
     pub check_ir: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -515,11 +533,11 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Evaluates a program into its destinations. May return before the device is done; everything
-    /// called later behaves as if it were. Operands may be freed as soon as it returns.
+    /// Evaluates a program into its destinations. It may return before the device is done; all
+    /// later calls behave as if it were. The host may free operands as soon as it returns.
     ///
-    /// Errors: `GPUPY_REFUSED`, `GPUPY_OUT_OF_MEMORY`, and `GPUPY_INVALID` for a dead handle, with
-    /// blocks as they were but for destinations written whole, which are undefined;
+    /// Errors: `GPUPY_REFUSED`, `GPUPY_OUT_OF_MEMORY`, and `GPUPY_INVALID` for a dead handle. They
+    /// leave blocks unchanged, except destinations that are written whole, which are undefined.
     /// `GPUPY_DEVICE_LOST`.
     pub eval_ir: Option<
         unsafe extern "C" fn(
@@ -529,19 +547,21 @@ pub struct Table {
             error: *mut RawError,
         ) -> i32,
     >,
-    /// Writes an upper bound of what one part of a program needs: 8 counts. The sum over a
-    /// program's parts is never below what `check_ir` finds for it.
+    /// Writes an upper bound of the needs of one part of a program: 8 counts. The sum over a
+    /// program's parts is never below the resources that `check_ir` finds.
     pub resource_get:
         Option<unsafe extern "C" fn(state: *mut c_void, part: *const RawPart, resources: *mut u32)>,
-    /// Writes the empty account: 8 counts.
+    /// Writes the empty account: 8 counts of 0.
     pub resource_zero: Option<unsafe extern "C" fn(state: *mut c_void, resources: *mut u32)>,
-    /// Adds the 8 counts of `other` to those of `total`; one that would overflow stays highest.
+    /// Adds the 8 counts of `other` to those of `total`. A sum that overflows becomes the highest
+    /// number.
     pub resource_add:
         Option<unsafe extern "C" fn(state: *mut c_void, total: *mut u32, other: *const u32)>,
-    /// Takes the 8 counts of `other` from those of `total`; one that would fall below 0 stays 0.
+    /// Subtracts the 8 counts of `other` from those of `total`. A difference below 0 becomes 0.
     pub resource_sub:
         Option<unsafe extern "C" fn(state: *mut c_void, total: *mut u32, other: *const u32)>,
-    /// 1 when a program with this account of 8 counts can be evaluated in one piece, otherwise 0.
+    /// Returns 1 if the driver can evaluate a program with this account of 8 counts in one piece,
+    /// otherwise 0.
     pub resource_check:
         Option<unsafe extern "C" fn(state: *mut c_void, resources: *const u32) -> i32>,
 }

@@ -1,4 +1,4 @@
-//! Liveness of random programs, compared with a definition by single instructions.
+//! Liveness and uniformity of random programs, compared with definitions by single instructions.
 
 use crate::generate;
 use gpupy_core::Op;
@@ -11,6 +11,31 @@ fn loops_around(program: &Program, at: usize) -> impl Iterator<Item = (usize, us
     let opens = (0..at).filter(|open| program.insts[*open].op == Op::Loop);
     let found: Vec<_> = opens.map(|open| (open, ends[open])).filter(|(_, end)| *end > at).collect();
     found.into_iter()
+}
+
+/// The instructions that a value depends on, itself included; of the result of an `if`, the condition, and its value
+/// in both branches.
+fn dependencies(program: &Program, at: usize) -> Vec<usize> {
+    let (mut found, mut open) = (Vec::new(), vec![at]);
+    while let Some(at) = open.pop() {
+        if found.contains(&at) {
+            continue;
+        }
+        found.push(at);
+        let inst = &program.insts[at];
+        open.extend(program.uses(inst).map(|value| value as usize));
+        if inst.op == Op::Result {
+            let (region, which) = (inst.args[0], inst.args[1] as usize);
+            found.push(region as usize);
+            open.push(program.insts[region as usize].args[0] as usize);
+            let closers = program
+                .insts
+                .iter()
+                .filter(|inst| matches!(inst.op, Op::Else | Op::End) && inst.args[0] == region);
+            open.extend(closers.map(|inst| program.uses(inst).nth(which).unwrap() as usize));
+        }
+    }
+    found
 }
 
 proptest! {
@@ -78,5 +103,27 @@ proptest! {
         };
         let most = (0..program.insts.len()).map(held).max().unwrap_or(0);
         prop_assert_eq!(program.most_live_values(), most, "{}", program);
+    }
+
+    #[test]
+    fn a_value_is_uniform_if_it_depends_on_nothing_that_differs_between_points(
+        seed: u64,
+        differing: u64,
+    ) {
+        let program = generate::program(seed);
+        let is_uniform = |at: usize| differing >> (at % 64) & 1 == 0;
+        let uniform = program.uniform(is_uniform);
+        for (at, inst) in program.insts.iter().enumerate() {
+            let of_rows = |op| {
+                matches!(op, Op::Reduce | Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul)
+            };
+            let control = matches!(inst.op, Op::Loop | Op::If | Op::Else | Op::End | Op::Store);
+            let reached = dependencies(&program, at);
+            let differs = reached.iter().any(|at| match program.insts[*at].op {
+                Op::Load | Op::Index => !is_uniform(*at),
+                op => matches!(op, Op::Carry | Op::Loop) || of_rows(op),
+            });
+            prop_assert_eq!(uniform[at], !control && !differs, "{}\n{}", at, program);
+        }
     }
 }

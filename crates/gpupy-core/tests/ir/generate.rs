@@ -9,14 +9,11 @@ use gpupy_core::{DType, Scalar};
 const DTYPES: [DType; 6] =
     [DType::Bool, DType::I32, DType::U32, DType::F32, DType::I64, DType::F64];
 
-/// The operations that reduce.
-const BY: [Op; 7] = [Op::Add, Op::Mul, Op::Min, Op::Max, Op::And, Op::Or, Op::Xor];
-
 /// The random program of this seed.
 pub fn program(seed: u64) -> Program {
     let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let reducing = rng.below(3) == 0;
-    let by = BY[rng.below(BY.len())];
+    let by = reduction(&mut rng);
     if rng.below(8) == 0 {
         return whole(rng, by);
     }
@@ -33,7 +30,7 @@ pub fn program(seed: u64) -> Program {
         };
         values = vec![g.builder.reduce(value)];
         for _ in 0..[0, 0, 1, 3][g.rng.below(4)] {
-            let (value, by) = (others[g.rng.below(others.len())], BY[g.rng.below(BY.len())]);
+            let (value, by) = (others[g.rng.below(others.len())], reduction(&mut g.rng));
             if by.reduces(g.builder.dtype(value)) {
                 values.push(g.builder.reduce_by(by, value));
             }
@@ -46,6 +43,12 @@ pub fn program(seed: u64) -> Program {
         g.builder.store(value);
     }
     g.builder.finish()
+}
+
+/// An operation that reduces.
+fn reduction(rng: &mut Rng) -> Op {
+    let all: Vec<Op> = Op::reducing().collect();
+    all[rng.below(all.len())]
 }
 
 /// A program of a whole-program form.

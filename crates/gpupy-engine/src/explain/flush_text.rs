@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Nodes of a graph, and steps of a flush, that are listed one by one.
-const LISTED: usize = 200;
+/// Nodes of a graph, and steps or kernels of a flush, that are listed one by one, in texts and pictures.
+pub(super) const LISTED: usize = 200;
 /// Lines of one program that are shown.
 const PROGRAM_LINES: usize = 200;
 

@@ -1,16 +1,16 @@
 //! A flush as a picture: a list of its values and kernels, in which one colour marks the values of one kernel.
 //!
-//! Invariants: the picture is well-formed XML whatever names it shows, and the same for the same program: it has no times.
+//! Invariants: the picture is well-formed XML whatever names it shows, and the same for the same program: it has no
+//! times.
 //!
 //! Not here: the graph for a layout program (`dot.rs`), text (`flush_text.rs`).
 
 use crate::explain::dot::{PLAIN, colour, kernels_of};
+use crate::explain::flush_text::LISTED;
 use crate::explain::names::{Names, count, type_text};
 use crate::explain::trace::Flush;
 use std::fmt::Write;
 
-/// Values, and kernels, that are listed one by one.
-const LISTED: usize = 200;
 const ROW: usize = 18;
 const MARGIN: usize = 12;
 /// The width of a character, roughly, as fonts differ.

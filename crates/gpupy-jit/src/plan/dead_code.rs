@@ -1,5 +1,8 @@
 //! Dead-code elimination, and the folding of comparisons into the selects that use them.
 //!
+//! `Program::live` keeps whole regions. Here a region is selects, so that a `result` needs only its own values of the
+//! branches.
+//!
 //! Not here: the order of instructions (`instruction_order.rs`).
 
 use super::{CodePlan, CodeTask};

@@ -13,7 +13,7 @@ mod dead_code;
 mod instruction_order;
 
 use crate::code::opcodes::{LaneWidth, Shift};
-use crate::if_conversion::{IfRegions, Options};
+use crate::if_conversion::IfRegions;
 use crate::isa::Isa;
 use crate::{KernelStrides, RowStride};
 use gpupy_core::DType;
@@ -124,31 +124,20 @@ impl<'a> CodePlan<'a> {
         for (at, inst) in program.insts.iter().enumerate() {
             let mut note = InstructionNote { name: at as u32, ..InstructionNote::default() };
             match inst.op {
-                Op::Const | Op::Param => note.uniform = true,
                 Op::Load | Op::Index => {
                     note.walk = walks;
-                    note.uniform = *variant.accesses.get(walks as usize)? == RowStride::Zero;
                     walks += 1;
                 }
-                Op::Store | Op::If | Op::Else | Op::End => {}
-                Op::Result => {
-                    let Options { condition, first, second } = choices.options(program, inst)?;
-                    let all = [condition, first, second];
-                    note.uniform = all.iter().all(|value| notes[*value as usize].uniform);
-                }
+                Op::Const | Op::Param | Op::Store | Op::If | Op::Else | Op::End | Op::Result => {}
                 op if op.info().rule == Rule::Special => return None,
                 // A bool has not all bit patterns, and a float16's lane has a float32's bits.
                 Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {
                     return None;
                 }
-                op => {
-                    let arity = op.info().arity as usize;
-                    if is_renaming(program, inst) {
-                        note.name = notes[inst.args[0] as usize].name;
-                    }
-                    note.uniform =
-                        inst.args[..arity].iter().all(|arg| notes[*arg as usize].uniform);
+                _ if is_renaming(program, inst) => {
+                    note.name = notes[inst.args[0] as usize].name;
                 }
+                _ => {}
             }
             LaneWidth::of(inst.dtype)?;
             // A float16 is computed in float32.
@@ -161,6 +150,11 @@ impl<'a> CodePlan<'a> {
         }
         if variant.accesses.len() != walks as usize || variant.dests.len() != program.dests.len() {
             return None;
+        }
+        let is_uniform = |at: usize| variant.accesses[notes[at].walk as usize] == RowStride::Zero;
+        let uniform = program.uniform(is_uniform);
+        for (note, uniform) in notes.iter_mut().zip(uniform) {
+            note.uniform = uniform;
         }
         let lanes = isa.bytes() / widest;
         let mut plan = CodePlan {
