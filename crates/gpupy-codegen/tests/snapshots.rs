@@ -9,6 +9,7 @@ mod shaders;
 
 use gpupy_codegen::compute::{KernelFeatures, Language};
 use gpupy_codegen::fragment::TextureLayout;
+use gpupy_codegen::spelled;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{DType, Scalar};
@@ -43,7 +44,7 @@ fn every_operation_is_spelled() {
             b.store(value);
         }
         let wide = dtype.size() == 8;
-        for to in DType::real() {
+        for to in spelled() {
             // Devices without 64-bit types have a snapshot of the other dtypes.
             let told =
                 if short.contains(&dtype) { short.contains(&to) } else { wide || to.size() < 8 };

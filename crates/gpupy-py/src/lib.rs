@@ -37,7 +37,7 @@ mod views;
 
 use array::{lazy_scalar, metaclass, ndarray, recording, subclass, wrap};
 use compute::{py_function, scan_sort_matmul, select, ufunc};
-use convert::dtypes;
+use convert::{dlpack, dtypes};
 use create::{arrays, builtin, external_arrays};
 use fallback::{call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
@@ -79,7 +79,10 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(context::set_pool_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(context::trim, module)?)?;
     module.add_function(wrap_pyfunction!(context::_fail_allocation, module)?)?;
+    module.add_function(wrap_pyfunction!(dlpack::retyped, module)?)?;
     module.add_function(wrap_pyfunction!(dtypes::is_lazy, module)?)?;
+    module.add_function(wrap_pyfunction!(dtypes::kind_of, module)?)?;
+    module.add_function(wrap_pyfunction!(dtypes::accumulated, module)?)?;
     module.add_function(wrap_pyfunction!(context::eager, module)?)?;
     module.add_function(wrap_pyfunction!(context::set_eager, module)?)?;
     module.add_function(wrap_pyfunction!(bases::snapshot, module)?)?;
