@@ -30,6 +30,7 @@
 #define GPUPY_FLOAT64 11
 #define GPUPY_COMPLEX64 12
 #define GPUPY_COMPLEX128 13
+#define GPUPY_BFLOAT16 14
 
 /* Operations; docs/ir.md says what they compute. */
 #define GPUPY_OP_CONST 0

@@ -70,6 +70,7 @@ fn elements(dtype: DType, len: usize, seed: usize) -> Vec<u8> {
         let x = number(k) * if k.is_multiple_of(3) { -1.0 } else { 1.0 };
         match dtype {
             DType::F16 => half(number(k)).to_le_bytes().to_vec(),
+            DType::BF16 => (x as f32).to_le_bytes()[2..].to_vec(),
             DType::F32 => (x as f32).to_le_bytes().to_vec(),
             DType::F64 => x.to_le_bytes().to_vec(),
             DType::C64 => [x as f32, number(k + 1) as f32].map(f32::to_le_bytes).concat(),

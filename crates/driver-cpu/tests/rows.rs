@@ -7,7 +7,7 @@ use gpupy_core::op_eval::function;
 use gpupy_core::{DType, Op, Scalar};
 
 /// The real dtypes, whose elements are one word.
-const DTYPES: [DType; 12] = [
+const DTYPES: [DType; 13] = [
     DType::Bool,
     DType::I8,
     DType::I16,
@@ -18,6 +18,7 @@ const DTYPES: [DType; 12] = [
     DType::U32,
     DType::U64,
     DType::F16,
+    DType::BF16,
     DType::F32,
     DType::F64,
 ];
@@ -28,6 +29,9 @@ fn samples(dtype: DType, seed: u64) -> Vec<u64> {
         DType::Bool => vec![0, 1],
         DType::F16 => {
             vec![0, 0x8000, 1, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x7bff, 0x7c00, 0xfc00, 0x7e00]
+        }
+        DType::BF16 => {
+            vec![0, 0x8000, 1, 0x7f, 0x80, 0x3f80, 0xbf80, 0x7f7f, 0x7f80, 0xff80, 0x7fc0]
         }
         DType::F32 => [0.0, -0.0, 1.0, -1.5, 2.5, 1e-45, f32::MAX, f32::INFINITY, f32::NAN, 3e9]
             .map(|x: f32| u64::from(x.to_bits()))

@@ -39,6 +39,6 @@ pub use device::{driver_answers, exact, probe};
 pub use dialect::glsl::Glsl;
 pub use dialect::wgsl::Wgsl;
 pub use emit::loop_bounds::MOST_STEPS;
-pub use emit::operations::{instructions, supports};
+pub use emit::operations::{emitted_dtypes, instructions, supports};
 pub use emulation64::{split_program, split_storage, word_pairs};
 pub use kernels::{disk_cache, kernel_cache};

@@ -8,6 +8,7 @@
 mod shaders;
 
 use gpupy_codegen::compute::{KernelFeatures, Language};
+use gpupy_codegen::emitted_dtypes;
 use gpupy_codegen::fragment::TextureLayout;
 use gpupy_core::ir::{AccessKind, Builder, Form};
 use gpupy_core::op::{OPS, Op};
@@ -43,7 +44,7 @@ fn every_operation_is_emitted() {
             b.store(value);
         }
         let wide = dtype.size() == 8;
-        for to in DType::real() {
+        for to in emitted_dtypes() {
             // Devices without 64-bit types have a snapshot of the other dtypes.
             let told =
                 if short.contains(&dtype) { short.contains(&to) } else { wide || to.size() < 8 };

@@ -259,4 +259,6 @@ gpupy_core::thresholds! {
     group_tolerance: f64 = 0.08,
     /// The most programs whose pace is remembered.
     group_programs: usize = 1 << 10,
+    /// The most programs whose rewriting without bfloat16 is remembered.
+    lowered_programs: usize = 1 << 10,
 }

@@ -127,12 +127,10 @@ fn operation(device: &mut Device, op: Op, from: DType, to: DType) -> Outcome {
 
 /// True for floats that a device that flushes subnormals may take or give as zero.
 fn is_tiny(x: Scalar) -> bool {
-    let least = match x.dtype {
-        DType::F16 => 1 << 10,
-        DType::F32 => 1 << 23,
-        DType::F64 => 1 << 52,
-        _ => return false,
-    };
+    if !x.dtype.is_float() {
+        return false;
+    }
+    let least = 1 << x.dtype.mantissa();
     let sign = 1u64 << (8 * x.dtype.size() - 1);
     (1..=least).contains(&(x.bits & (sign - 1)))
 }

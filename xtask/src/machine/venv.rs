@@ -11,11 +11,19 @@ use crate::machine::failure::{Failure, Result};
 use crate::machine::{process, workspace};
 
 /// The packages that the examples, the tests and the build use; only numpy is needed by gpupy itself.
-const PACKAGES: [&str; 7] =
-    ["numpy>=2", "pillow", "matplotlib", "maturin>=1.8,<2", "pytest", "pytest-xdist", "hypothesis"];
+const PACKAGES: [&str; 8] = [
+    "numpy>=2",
+    "pillow",
+    "matplotlib",
+    "maturin>=1.8,<2",
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "ml_dtypes>=0.5",
+];
 
 /// The packages that tests need beside NumPy.
-const FOR_TESTS: [&str; 2] = ["pytest", "hypothesis"];
+const FOR_TESTS: [&str; 3] = ["pytest", "hypothesis", "ml_dtypes>=0.5"];
 
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);

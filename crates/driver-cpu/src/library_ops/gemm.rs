@@ -16,7 +16,8 @@ use crate::thresholds::T;
 use crate::traversal::iteration_space::StridedAccess;
 use gemm::{Parallelism, c32, c64};
 use gpupy_core::ir::PRODUCT_CHUNK;
-use gpupy_core::op_eval::element::Half;
+use gpupy_core::op_eval::bfloat16::Bfloat16;
+use gpupy_core::op_eval::element::{Element, Half};
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
 
@@ -103,7 +104,8 @@ unsafe fn multiply(dtype: DType, piece: &ProductTile) -> Result<()> {
             DType::F64 => by_crate(piece, 1f64),
             DType::C64 => by_crate(piece, c32::new(1.0, 0.0)),
             DType::C128 => by_crate(piece, c64::new(1.0, 0.0)),
-            DType::F16 => halves(piece),
+            DType::F16 => narrow_floats::<Half>(piece),
+            DType::BF16 => narrow_floats::<Bfloat16>(piece),
             DType::Bool => whole_numbers::<u8>(piece, rows::multiply(dtype)),
             DType::I8 | DType::U8 => whole_numbers::<u8>(piece, rows::multiply(dtype)),
             DType::I16 | DType::U16 => whole_numbers::<u16>(piece, rows::multiply(dtype)),
@@ -173,11 +175,14 @@ unsafe fn packed<T: Copy>(
     })
 }
 
-/// Half floats, accumulated in float32.
+/// Floats of two bytes, accumulated in float32.
 ///
 /// # Safety
 /// As for [`multiply`].
-unsafe fn halves(piece: &ProductTile) -> Result<()> {
+unsafe fn narrow_floats<T: Element + From<f32>>(piece: &ProductTile) -> Result<()>
+where
+    f32: From<T>,
+{
     let [m, n, k] = piece.extents;
     // SAFETY: the elements of the tile's operands exist, here and below.
     let (a, b) = unsafe {
@@ -186,7 +191,7 @@ unsafe fn halves(piece: &ProductTile) -> Result<()> {
             packed::<u16>(piece.b, (n, k), piece.b_strides),
         )
     };
-    let wide = |x: u16| f32::from(Half(x));
+    let wide = |x: u16| f32::from(T::of(x.into()));
     let a = memory::collected(m * k, a.map(wide))?;
     let b = memory::collected(n * k, b.map(wide))?;
     let mut c = memory::zeroed::<f32>(m * n)?;
@@ -205,7 +210,9 @@ unsafe fn halves(piece: &ProductTile) -> Result<()> {
         let [row, column] = piece.c_strides;
         let at = (number / n) as isize * row + (number % n) as isize * column;
         // SAFETY: the elements of the tile's operands exist.
-        unsafe { piece.c.cast::<u16>().wrapping_offset(at).write_unaligned(Half::from(x).0) }
+        unsafe {
+            piece.c.cast::<u16>().wrapping_offset(at).write_unaligned(T::from(x).bits() as u16)
+        }
     }
     Ok(())
 }

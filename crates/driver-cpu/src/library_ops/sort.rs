@@ -179,14 +179,8 @@ macro_rules! ordered {
         impl SortOrder<$t> {
             fn of(dtype: DType) -> SortOrder<$t> {
                 let signed = dtype.is_signed_int() || dtype.is_float();
-                let infinity: u64 = match dtype {
-                    DType::F16 => 0x7c00,
-                    DType::F32 => 0x7f80_0000,
-                    DType::F64 => 0x7ff0_0000_0000_0000,
-                    _ => 0,
-                };
                 let sign = if signed { 1 << ($t::BITS - 1) } else { 0 };
-                SortOrder { sign, infinity: infinity as $t }
+                SortOrder { sign, infinity: dtype.infinity() as $t }
             }
 
             #[inline(always)]

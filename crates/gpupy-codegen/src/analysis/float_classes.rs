@@ -61,14 +61,11 @@ impl FloatClasses {
     }
 
     fn of_scalar(value: Scalar) -> FloatClasses {
-        let (mantissa, bits) = match value.dtype {
-            DType::F16 => (10, 16),
-            DType::F32 => (23, 32),
-            DType::F64 => (52, 64),
-            _ => return FloatClasses::ANY,
-        };
-        let sign = 1u64 << (bits - 1);
-        let (infinity, size) = (sign - (1 << mantissa), value.bits & (sign - 1));
+        if !value.dtype.is_float() {
+            return FloatClasses::ANY;
+        }
+        let sign = 1u64 << (8 * value.dtype.size() - 1);
+        let (infinity, size) = (value.dtype.infinity(), value.bits & (sign - 1));
         match value.bits & sign != 0 {
             _ if size > infinity => FloatClasses::NAN,
             true if size == infinity => FloatClasses::MINUS_INFINITY,

@@ -6,7 +6,7 @@
 //! Not here: how a kernel reads its words (`fragment/texel_reader.rs`, `compute/text/kernel_text.rs`).
 
 use crate::dialect::hold;
-use gpupy_core::{DType, Scalar};
+use gpupy_core::Scalar;
 
 /// The argument words of a launch.
 #[derive(Debug, Default)]
@@ -113,13 +113,13 @@ pub(crate) enum ParameterSource {
 
 /// True for operands that compilers fold even under `precise`.
 pub(crate) fn is_hazardous(value: Scalar) -> bool {
-    let (exponent, one) = match value.dtype {
-        DType::F16 => (0x7c00, 0x3c00),
-        DType::F32 => (0x7f80_0000, 0x3f80_0000),
-        DType::F64 => (0x7ff0 << 48, 0x3ff0 << 48),
-        _ => return false,
-    };
+    if !value.dtype.is_float() {
+        return false;
+    }
+    let infinity = value.dtype.infinity();
+    // The exponent of one is the bias: all bits of an exponent but the first.
+    let one = infinity >> 1 & infinity;
     // All bits but the sign's.
     let size = value.bits & ((1 << (8 * value.dtype.size() - 1)) - 1);
-    size == 0 || size == one || size >= exponent
+    size == 0 || size == one || size >= infinity
 }

@@ -8,6 +8,7 @@ use crate::device::operation_support::OperationSupport;
 use crate::dialect::Dialect;
 use crate::dialect::glsl::Glsl;
 use crate::dialect::wgsl::Wgsl;
+use crate::emit::operations::is_emitted;
 use crate::emulation64::split_storage::EmulationLevel;
 use gpupy_core::DType;
 use gpupy_core::ir::{FormKind, Program};
@@ -72,7 +73,7 @@ impl KernelFeatures {
             DType::I64 | DType::U64 => self.int64,
             // Much of float64 arithmetic works on its bits.
             DType::F64 => self.float64 && self.int64,
-            dtype => !dtype.is_complex(),
+            dtype => is_emitted(dtype),
         };
         there.then(|| match dtype.size() {
             1 if !self.bytes => 4,

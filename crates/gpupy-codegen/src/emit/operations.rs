@@ -23,10 +23,9 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
     static EMITTED: LazyLock<HashSet<(Op, DType, DType)>> = LazyLock::new(|| {
         let mut emitted = HashSet::default();
         let names = ["a", "b", "c"];
-        // The languages have no complex numbers.
-        // The languages have no complex numbers.
         for row in OPS {
-            for (from, to) in DType::real().flat_map(|from| DType::real().map(move |to| (from, to)))
+            for (from, to) in
+                emitted_dtypes().flat_map(|from| emitted_dtypes().map(move |to| (from, to)))
             {
                 if emit(&Glsl, row.op, from, to, Width::One, &names).is_some() {
                     emitted.insert((row.op, from, to));
@@ -36,6 +35,17 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
         emitted
     });
     EMITTED.contains(&(op, from, to))
+}
+
+/// Whether kernels may have a dtype: the languages have no complex numbers, and programs with bfloat16 are lowered
+/// before they come here (`gpupy_core::ir::bfloat16`).
+pub fn is_emitted(dtype: DType) -> bool {
+    !dtype.is_complex() && dtype != DType::BF16
+}
+
+/// The dtypes that kernels may have.
+pub fn emitted_dtypes() -> impl Iterator<Item = DType> + Clone {
+    DType::ALL.into_iter().filter(|dtype| is_emitted(*dtype))
 }
 
 /// Instructions of an operation on a dtype of at most 32 bits, roughly, as GPU compilers count them.
@@ -255,7 +265,7 @@ mod tests {
     /// A function for each operation on operands of a dtype.
     fn every_operation(d: &dyn Dialect, from: DType, width: Width) -> String {
         let mut text = String::new();
-        for (row, to) in OPS.iter().flat_map(|row| DType::real().map(move |to| (row, to))) {
+        for (row, to) in OPS.iter().flat_map(|row| emitted_dtypes().map(move |to| (row, to))) {
             let (first, result) = match row.op {
                 Op::Select if to == from => (DType::Bool, from),
                 Op::Cast | Op::Bitcast if supports(row.op, from, to) => (from, to),
@@ -277,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_operation_is_wgsl() {
-        for (from, guards) in DType::real().flat_map(|from| [(from, false), (from, true)]) {
+        for (from, guards) in emitted_dtypes().flat_map(|from| [(from, false), (from, true)]) {
             for width in [Width::One, Width::Four] {
                 let text = every_operation(&Wgsl { guards }, from, width);
                 let text = format!("var<private> zero: u32;\n{text}");

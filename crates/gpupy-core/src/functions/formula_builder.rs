@@ -59,14 +59,14 @@ impl<'c> FormulaOperand<'c> for i64 {
 
 impl FormulaBuilder {
     /// The program of a formula of `arity` operands of a float dtype, straight-line or with branches. The program for
-    /// float16 is float32's, rounded once more.
+    /// a narrower float is float32's, rounded once more.
     pub fn program(
         float: DType,
         arity: u8,
         branches: bool,
         formula: impl for<'c> Fn(&'c FormulaBuilder, &[FormulaValue<'c>]) -> FormulaValue<'c>,
     ) -> Program {
-        let working = if float == DType::F16 { DType::F32 } else { float };
+        let working = float.accumulated();
         let builder = RefCell::new(Builder::new(Form::Map, 1));
         let code = FormulaBuilder { builder, float: working, branches };
         let operands: Vec<FormulaValue<'_>> = (0..arity)

@@ -57,33 +57,31 @@ fn formula(op: Op) -> Option<Formula> {
 
 /// The straight-line program of a function (see `driver::Method::Lowered`), if it has one.
 pub fn program(op: Op, dtype: DType) -> Option<&'static Program> {
-    static ALL: [ProgramTable; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
+    static ALL: ProgramTables = [const { [const { OnceLock::new() }; 256] }; FLOATS.len()];
     found(op, dtype, &ALL, false)
 }
 
 /// The program of a function with branches for rare cases. It gives the same bits. It equals the straight-line program
 /// if there are no rare cases.
 pub fn branching(op: Op, dtype: DType) -> Option<&'static Program> {
-    static ALL: [ProgramTable; 3] = [const { [const { OnceLock::new() }; 256] }; 3];
+    static ALL: ProgramTables = [const { [const { OnceLock::new() }; 256] }; FLOATS.len()];
     found(op, dtype, &ALL, true)
 }
 
-/// Programs by operation code.
-type ProgramTable = [OnceLock<Program>; 256];
+/// The dtypes of functions.
+const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
+
+/// Programs by dtype and operation code.
+type ProgramTables = [[OnceLock<Program>; 256]; FLOATS.len()];
 
 fn found(
     op: Op,
     dtype: DType,
-    [half, single, double]: &'static [ProgramTable; 3],
+    all: &'static ProgramTables,
     branches: bool,
 ) -> Option<&'static Program> {
     let formula = formula(op)?;
-    let programs = match dtype {
-        DType::F16 => half,
-        DType::F32 => single,
-        DType::F64 => double,
-        _ => return None,
-    };
+    let programs = all.get(FLOATS.iter().position(|float| *float == dtype)?)?;
     let cell = programs.get(op as usize)?;
     Some(cell.get_or_init(|| FormulaBuilder::program(dtype, op.info().arity, branches, formula)))
 }

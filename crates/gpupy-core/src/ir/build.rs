@@ -36,7 +36,18 @@ impl Builder {
 
     /// Adds a scalar parameter and returns its value.
     pub fn param(&mut self, dtype: DType) -> u32 {
-        let slot = push(&mut self.program.params, dtype);
+        let slot = self.param_slot(dtype);
+        self.param_at(slot)
+    }
+
+    /// Adds a scalar parameter and returns its slot.
+    pub fn param_slot(&mut self, dtype: DType) -> u32 {
+        push(&mut self.program.params, dtype)
+    }
+
+    /// The value of the parameter in a slot.
+    pub fn param_at(&mut self, slot: u32) -> u32 {
+        let dtype = self.program.params[slot as usize];
         self.pure(Op::Param, dtype, [slot, 0, 0])
     }
 

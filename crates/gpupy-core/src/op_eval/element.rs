@@ -4,9 +4,10 @@
 //! and the macros `for_real_type` and `for_integer_type`, which choose a type by its dtype.
 //! Invariant: conversions give NumPy's bits, as on x86-64.
 //!
-//! Not here: the operations of a dtype (`table.rs`); complex numbers, which are not one word (the drivers that
+//! Not here: bfloat16 (`bfloat16.rs`); the operations of a dtype (`table.rs`); complex numbers, which are not one word (the drivers that
 //! have them).
 
+use super::bfloat16::Bfloat16;
 use crate::dtype::DType;
 
 /// A Rust type whose values lie in memory as elements.
@@ -49,6 +50,7 @@ macro_rules! for_real_type {
         match $dtype {
             $crate::DType::Bool => { type $t = bool; $body }
             $crate::DType::F16 => { type $t = $crate::op_eval::element::Half; $body }
+            $crate::DType::BF16 => { type $t = $crate::op_eval::bfloat16::Bfloat16; $body }
             $crate::DType::F32 => { type $t = f32; $body }
             $crate::DType::F64 => { type $t = f64; $body }
             dtype => $crate::for_integer_type!(dtype, $t => $body, _ => $other),
@@ -96,6 +98,7 @@ macro_rules! for_integer_type {
             }
             $crate::DType::Bool
             | $crate::DType::F16
+            | $crate::DType::BF16
             | $crate::DType::F32
             | $crate::DType::F64
             | $crate::DType::C64
@@ -225,6 +228,11 @@ element!(Half u16, |bits| Half(bits), |x| x.0, Float, {
     Wide::Signed(x) => Half::rounded(x as f64),
     Wide::Unsigned(x) => Half::rounded(x as f64),
     Wide::Float(x) => Half::rounded(x),
+});
+element!(Bfloat16 u16, |bits| Bfloat16(bits), |x| x.0, Float, {
+    Wide::Signed(x) => Bfloat16::from(x as f32),
+    Wide::Unsigned(x) => Bfloat16::from(x as f32),
+    Wide::Float(x) => Bfloat16::from(x as f32),
 });
 
 /// Truncates as x86-64's 32-bit `cvttsd2si`, which compilers use for the small integers too: what

@@ -10,6 +10,7 @@
 //! Not here: which dtypes an operation takes (`op.rs`), instructions that are not scalar operations
 //! (the drivers).
 
+pub mod bfloat16;
 pub mod element;
 mod order;
 pub mod table;

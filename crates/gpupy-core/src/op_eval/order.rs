@@ -7,6 +7,7 @@
 
 use super::element::{Element, Wide};
 use crate::dtype::DType;
+use crate::for_real_type;
 use std::cmp::Ordering;
 
 /// The order of two elements of a real dtype, by their bits, zero-extended.
@@ -21,14 +22,5 @@ pub fn order(dtype: DType, a: u64, b: u64) -> Ordering {
 }
 
 fn wide(dtype: DType, bits: u64) -> Wide {
-    match dtype {
-        DType::I8 => i8::of(bits).wide(),
-        DType::I16 => i16::of(bits).wide(),
-        DType::I32 => i32::of(bits).wide(),
-        DType::I64 => i64::of(bits).wide(),
-        DType::F16 => super::element::Half::of(bits).wide(),
-        DType::F32 => f32::of(bits).wide(),
-        DType::F64 => f64::of(bits).wide(),
-        _ => Wide::Unsigned(bits),
-    }
+    for_real_type!(dtype, T => T::of(bits).wide(), _ => Wide::Unsigned(bits))
 }

@@ -9,6 +9,7 @@
 
 pub use super::element::Visitor;
 
+use super::bfloat16::Bfloat16;
 use super::element::{Element, Half};
 use crate::dtype::DType;
 use crate::op::Op;
@@ -35,6 +36,7 @@ pub fn visit<V: Visitor>(op: Op, dtype: DType, v: V) -> Option<V::Out> {
         DType::U32 => of_int::u32(op, v),
         DType::U64 => of_int::u64(op, v),
         DType::F16 => of_float::f16(op, v),
+        DType::BF16 => of_float::bf16(op, v),
         DType::F32 => of_float::f32(op, v),
         DType::F64 => of_float::f64(op, v),
         DType::C64 | DType::C128 => None,
@@ -59,6 +61,7 @@ pub fn combine<C: Combiner>(op: Op, dtype: DType, c: C) -> Option<C::Out> {
         DType::U32 => combine_int::u32(op, c),
         DType::U64 => combine_int::u64(op, c),
         DType::F16 => combine_float::f16(op, c),
+        DType::BF16 => combine_float::bf16(op, c),
         DType::F32 => combine_float::f32(op, c),
         DType::F64 => combine_float::f64(op, c),
         DType::C64 | DType::C128 => None,
@@ -200,7 +203,7 @@ mod of_int {
 
 /// One function for each float type.
 mod combine_float {
-    use super::{Combiner, Half, Op};
+    use super::{Bfloat16, Combiner, Half, Op};
 
     macro_rules! floats {
         // `$t` is the type of the elements, `$c` the one that computes.
@@ -227,6 +230,7 @@ mod combine_float {
     }
     floats! {
         f16 Half f32;
+        bf16 Bfloat16 f32;
         f32 f32 f32;
         f64 f64 f64;
     }
@@ -234,7 +238,7 @@ mod combine_float {
 
 /// One function for each float type: what does not combine.
 mod of_float {
-    use super::{Half, Op, Visitor};
+    use super::{Bfloat16, Half, Op, Visitor};
 
     macro_rules! floats {
         // `$t` is the type of the elements, `$c` the one that computes.
@@ -325,6 +329,7 @@ mod of_float {
     }
     floats! {
         f16 Half f32;
+        bf16 Bfloat16 f32;
         f32 f32 f32;
         f64 f64 f64;
     }

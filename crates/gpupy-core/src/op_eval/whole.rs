@@ -136,8 +136,8 @@ fn compare(dtype: DType, a: Words, b: Words) -> Ordering {
 /// # Errors
 /// - `OutOfMemory`: there is no room for it.
 pub fn product(dtype: DType, (a, b): (&[u8], &[u8]), k: usize) -> Result<Option<Vec<u8>>> {
-    // Half floats are summed in float32, as NumPy's.
-    let sum = if dtype == DType::F16 { DType::F32 } else { dtype };
+    // Narrow floats are summed in float32, as NumPy sums float16.
+    let sum = dtype.accumulated();
     let Some((add, mul)) = combining(Op::Add, sum).zip(combining(Op::Mul, sum)) else {
         return Ok(None);
     };
@@ -198,6 +198,7 @@ mod tests {
     fn long_products_are_within_the_bound_that_the_specification_states() {
         let units = [
             (DType::F16, 2f64.powi(-11)),
+            (DType::BF16, 2f64.powi(-8)),
             (DType::F32, 2f64.powi(-24)),
             (DType::C64, 2f64.powi(-24)),
             (DType::F64, 2f64.powi(-53)),
@@ -205,8 +206,8 @@ mod tests {
         for (dtype, unit) in units {
             for k in [1, 255, PRODUCT_CHUNK, PRODUCT_CHUNK + 1, 3 * PRODUCT_CHUNK + 5, 100_003] {
                 // A number in which ones get lost, then ones; and numbers that rounding drifts with.
-                let least = if dtype == DType::F16 { 0.01 } else { 1.0 };
-                let large = if dtype == DType::F16 { 64.0 } else { 0.5 / unit * 4.0 };
+                let least = if dtype.is_narrow_float() { 0.01 } else { 1.0 };
+                let large = if dtype.is_narrow_float() { 64.0 } else { 0.5 / unit * 4.0 };
                 for (first, others) in [(large, least), (0.1, 0.1)] {
                     let (first, others) = (element(dtype, first), element(dtype, others));
                     let row = [first.clone(), others.repeat(k - 1)].concat();

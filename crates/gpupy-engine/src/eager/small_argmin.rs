@@ -65,7 +65,7 @@ fn each_place(
     }
     match dtype {
         DType::Bool => rows!(u8::from_ne_bytes),
-        DType::F16 => rows!(half),
+        _ if dtype.is_narrow_float() => rows!(|bytes| widened(dtype, bytes)),
         DType::F32 => rows!(f32::from_ne_bytes),
         DType::F64 => rows!(f64::from_ne_bytes),
         _ => for_integer_type!(dtype, T => rows!(T::from_ne_bytes), _ => return None),
@@ -74,9 +74,9 @@ fn each_place(
 }
 
 /// A number of two bytes as a wider one.
-fn half(bytes: [u8; 2]) -> f32 {
-    let half = Scalar::new(DType::F16, u16::from_ne_bytes(bytes).into());
-    op_eval::eval(Op::Cast, DType::F32, &[half]).map_or(f32::NAN, |number| number.as_f32())
+fn widened(dtype: DType, bytes: [u8; 2]) -> f32 {
+    let number = Scalar::new(dtype, u16::from_ne_bytes(bytes).into());
+    op_eval::eval(Op::Cast, DType::F32, &[number]).map_or(f32::NAN, |number| number.as_f32())
 }
 
 /// Tells the place of the extreme in each row of `n` elements, by code for the processor at hand.

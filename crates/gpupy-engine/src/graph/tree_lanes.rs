@@ -61,8 +61,7 @@ impl Products {
             DType::Bool => (Op::And, Op::Or),
             _ => (Op::Mul, Op::Add),
         };
-        let wide = if dtype == DType::F16 { DType::F32 } else { dtype };
-        Products { multiply, add, wide }
+        Products { multiply, add, wide: dtype.accumulated() }
     }
 }
 

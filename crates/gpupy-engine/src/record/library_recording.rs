@@ -13,9 +13,9 @@ use crate::graph::value::NodeOp;
 use crate::record::recorder::Recorder;
 use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::op::Op;
-use gpupy_core::op_eval::element::{Element, Half, Wide};
+use gpupy_core::op_eval;
 use gpupy_core::shape::{MAX_RANK, Shape, broadcast_shapes};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 
 impl Recorder {
@@ -218,11 +218,9 @@ fn repeated(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Array> {
 fn identity(op: Op, dtype: DType) -> Option<Vec<u8>> {
     let size = dtype.size();
     let complex = matches!(dtype, DType::C64 | DType::C128);
-    let number = |x: f64| match dtype {
-        DType::F16 => Some(Half::narrow(Wide::Float(x)).bits().to_le_bytes()[..2].to_vec()),
-        DType::F32 => Some((x as f32).to_le_bytes().to_vec()),
-        DType::F64 => Some(x.to_le_bytes().to_vec()),
-        _ => None,
+    let number = |x: f64| {
+        let number = op_eval::eval(Op::Cast, dtype, &[Scalar::f64(x)])?;
+        Some(number.bytes()[..size].to_vec())
     };
     let signed = dtype.is_signed_int();
     // The greatest integer and the least; of bool, true and false.

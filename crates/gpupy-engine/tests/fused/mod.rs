@@ -50,6 +50,8 @@ pub struct Fused {
     pub log: Arc<Mutex<Log>>,
     caps: Capabilities,
     lacks: Vec<Op>,
+    /// Whether it was written before bfloat16, and must not hear of it.
+    is_older: bool,
     blocks: BTreeMap<u64, (BlockSpec, Vec<u8>)>,
     next: u64,
 }
@@ -76,8 +78,8 @@ impl Fused {
             resources: vec![("instructions".into(), limit)],
             ..Capabilities::default()
         };
-        let (lacks, blocks) = Default::default();
-        Fused { limit, refuse_above, log, caps, lacks, blocks, next: 0 }
+        let (lacks, is_older, blocks) = Default::default();
+        Fused { limit, refuse_above, log, caps, lacks, is_older, blocks, next: 0 }
     }
 
     /// This driver, said to be hardware.
@@ -104,6 +106,25 @@ impl Fused {
         self.caps.in_place = true;
         self.caps.dtypes = DType::ALL.into();
         self
+    }
+
+    /// This driver for all dtypes but bfloat16, which was not there when it was written.
+    pub fn older(mut self) -> Fused {
+        self.caps.dtypes = DType::ALL.into_iter().filter(|dtype| *dtype != DType::BF16).collect();
+        self.is_older = true;
+        self
+    }
+
+    /// Panics for a dtype that an older driver does not know.
+    fn hears(&self, dtype: DType) {
+        assert!(!self.is_older || dtype != DType::BF16, "an older driver was sent {dtype}");
+    }
+
+    /// Panics for a program with a dtype that an older driver does not know.
+    fn hears_all(&self, program: &Program) {
+        let lists = [&program.operands, &program.params, &program.dests];
+        lists.into_iter().flatten().for_each(|dtype| self.hears(*dtype));
+        program.insts.iter().for_each(|inst| self.hears(inst.dtype));
     }
 
     /// This driver with imported host memory, at multiples of `alignment` bytes.
@@ -163,13 +184,15 @@ impl Driver for Fused {
         self.log.lock().expect("log").open -= 1;
     }
 
-    fn get_method(&self, op: Op, _: DType) -> Method {
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        self.hears(dtype);
         let native = op.is_scalar_op() && op.info().ulp == 0.0 || op == Op::Gather;
         if native && !self.lacks.contains(&op) { Method::Native } else { Method::Absent }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
         self.still_there()?;
+        self.hears(spec.dtype);
         self.next += 1;
         let imports = spec.memory.is_some() && self.caps.import_alignment > 0;
         let own = if spec.memory.is_some() { 0 } else { spec.bytes() as usize };
@@ -207,6 +230,7 @@ impl Driver for Fused {
     }
 
     fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        self.hears_all(program);
         self.log.lock().expect("log").checks += 1;
         if program.form != Form::Map {
             return Err(Error::new(ErrorKind::Unsupported, "check_ir"));
@@ -217,6 +241,7 @@ impl Driver for Fused {
 
     fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
         let program = launch.program;
+        self.hears_all(program);
         if program.form != Form::Map {
             return Err(Error::new(ErrorKind::Unsupported, "eval_ir"));
         }
@@ -281,6 +306,11 @@ impl Driver for Fused {
     }
 
     fn resource_get(&self, part: Part) -> Resources {
+        if let Part::Op(_, dtype) | Part::Operand(dtype) | Part::Param(dtype) | Part::Dest(dtype) =
+            part
+        {
+            self.hears(dtype);
+        }
         let count = u32::from(matches!(part, Part::Op(..) | Part::Operand(_)));
         Resources([count, 0, 0, 0, 0, 0, 0, 0])
     }

@@ -5,7 +5,6 @@
 use crate::rng::Rng;
 use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
-use gpupy_core::op_eval::element::Half;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
@@ -201,11 +200,9 @@ pub fn check(
 
 /// Equal bits, or both NaN.
 fn same(a: Scalar, b: Scalar) -> bool {
-    let is_nan = |x: Scalar| match x.dtype {
-        DType::F16 => f32::from(Half(x.bits as u16)).is_nan(),
-        DType::F32 => x.as_f32().is_nan(),
-        DType::F64 => f64::from_bits(x.bits).is_nan(),
-        _ => false,
+    let is_nan = |x: Scalar| {
+        let sign = 1u64 << (8 * x.dtype.size() - 1);
+        x.dtype.is_float() && x.bits & (sign - 1) > x.dtype.infinity()
     };
     a.bits == b.bits || is_nan(a) && is_nan(b)
 }

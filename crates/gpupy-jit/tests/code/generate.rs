@@ -111,13 +111,15 @@ fn recent(rng: &mut Rng, values: &[u32]) -> u32 {
 pub fn has_code(isa: Isa, op: Op, from: DType, to: DType) -> bool {
     match op {
         Op::Bitcast if from == DType::F16 || to == DType::F16 => from == to,
+        // By way of uint16.
+        Op::Bitcast if from == DType::BF16 || to == DType::BF16 => to != DType::Bool,
         Op::Bitcast => to != DType::Bool || from == DType::Bool,
         Op::Cast if (from, to) == (DType::F64, DType::F16) => false,
         Op::Fmod => false,
         _ if op.info().is_of_complex() => false,
         Op::FloorDiv | Op::Mod => from.size() <= 4 && !(isa == Isa::Avx2 && from == DType::U32),
         Op::Cast if isa == Isa::Avx2 => {
-            !(matches!(from, DType::I64 | DType::U64) && matches!(to, DType::F16 | DType::F32))
+            !(matches!(from, DType::I64 | DType::U64) && matches!(to.accumulated(), DType::F32))
         }
         _ => op.is_scalar_op() && op.info().ulp == 0.0,
     }

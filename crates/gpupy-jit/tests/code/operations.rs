@@ -8,7 +8,7 @@ use gpupy_core::op::{OPS, Op, Rule};
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{Isa, RowStride, compile_for};
 
-const DTYPES: [DType; 12] = [
+const DTYPES: [DType; 13] = [
     DType::Bool,
     DType::I8,
     DType::I16,
@@ -17,6 +17,7 @@ const DTYPES: [DType; 12] = [
     DType::I32,
     DType::U32,
     DType::F16,
+    DType::BF16,
     DType::F32,
     DType::I64,
     DType::U64,

@@ -3,13 +3,15 @@
 use crate::check::{Case, check, compiled, isas};
 use crate::generate;
 use crate::rng::Rng;
-use gpupy_core::DType::{self, Bool, C64, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+use gpupy_core::DType::{
+    self, BF16, Bool, C64, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64,
+};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{Scalar, functions};
 use gpupy_jit::{Isa, KernelStrides, RowStride, compile_for};
 
-const SETS: [&[DType]; 10] = [
+const SETS: [&[DType]; 12] = [
     &[F32],
     &[F32, I32, U32, Bool],
     &[F64, Bool],
@@ -19,6 +21,8 @@ const SETS: [&[DType]; 10] = [
     &[F32, U8, I16, Bool],
     &[F64, I8, U16, I64, Bool],
     &[F16, Bool],
+    &[BF16, Bool],
+    &[BF16, F32, I32, U16, Bool],
     &[F16, F32, I32, U8, Bool],
 ];
 

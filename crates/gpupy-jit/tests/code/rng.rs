@@ -1,7 +1,6 @@
 //! Random numbers, and elements that include all special values.
 
-use gpupy_core::op_eval::element::Half;
-use gpupy_core::{DType, Scalar};
+use gpupy_core::{DType, Op, Scalar, op_eval};
 
 /// xorshift64*.
 pub struct Rng(u64);
@@ -37,11 +36,15 @@ impl Rng {
         match dtype {
             DType::F32 => Scalar::f32(x as f32),
             DType::F64 => Scalar::f64(x),
-            DType::F16 => Scalar::new(dtype, Half::from(x as f32).0.into()),
+            _ if dtype.is_narrow_float() => narrow(dtype, x),
             DType::Bool => Scalar::bool(x > 0.0),
             _ => Scalar::new(dtype, x as i64 as u64),
         }
     }
+}
+
+fn narrow(dtype: DType, x: f64) -> Scalar {
+    op_eval::eval(Op::Cast, dtype, &[Scalar::f64(x)]).unwrap()
 }
 
 /// Edge cases of operations.
@@ -81,7 +84,12 @@ pub fn specials(dtype: DType) -> Vec<Scalar> {
         DType::F16 => {
             let small = [6.1e-5, 6e-8, 65504.0, 65519.0, f64::NAN, 1e-4];
             let all = floats.into_iter().chain(small).flat_map(both);
-            all.map(|x| Scalar::new(dtype, Half::from(x as f32).0.into())).collect()
+            all.map(|x| narrow(dtype, x)).collect()
+        }
+        DType::BF16 => {
+            let small =
+                [1.2e-38, 9.2e-41, 3.389e38, 3.4e38, f64::NAN, 1e-4, 1.00390625, 1.01171875];
+            floats.into_iter().chain(small).flat_map(both).map(|x| narrow(dtype, x)).collect()
         }
         DType::F64 => {
             let small = [f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::NAN, 1e-40];

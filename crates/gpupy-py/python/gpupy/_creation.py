@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _gpupy, _subclass
 from ._fallback import call, to_host, wrapped
-from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, scalar, wrap, zeros
+from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, retyped, scalar, wrap, zeros
 
 
 def shape_of(shape: Any) -> tuple[int, ...] | None:
@@ -309,6 +309,36 @@ def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:
     return made if met else made.copy(order)
 
 
+# DLPack's codes of dtypes that begin alike.
+DLPACK_UINT, DLPACK_BFLOAT = 1, 4
+
+
+class _AsUint16:
+    """A tensor of bfloat16, which NumPy does not import, as one of uint16."""
+
+    def __init__(self, tensor: Any):
+        self.tensor = tensor
+        self.is_bfloat16 = False
+        self.__dlpack_device__ = tensor.__dlpack_device__
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        capsule = self.tensor.__dlpack__(**kwargs)
+        self.is_bfloat16 = retyped(capsule, DLPACK_BFLOAT, DLPACK_UINT)
+        return capsule
+
+
+def _bfloat16_of_dlpack(tensor: Any, asked: dict[str, Any]) -> Any:
+    """NumPy's array over a tensor of bfloat16; ``None`` of others."""
+    if not hasattr(tensor, "__dlpack__"):
+        return None
+    disguised = _AsUint16(tensor)
+    try:
+        made = np.from_dlpack(disguised, **asked)
+    except RuntimeError:
+        return None
+    return made.view("bfloat16") if disguised.is_bfloat16 else None
+
+
 def from_dlpack(x, /, *, device=None, copy=None):
     x = _subclass.plain(x)
     if isinstance(x, ndarray) and x._lazy and device in (None, "cpu"):
@@ -317,7 +347,12 @@ def from_dlpack(x, /, *, device=None, copy=None):
     given = to_host(x._array() if type(x) is scalar else np.asarray(x) if isinstance(x, np.generic) else x)
     # NumPy 2.0 takes neither keyword.
     asked = {name: v for name, v in (("device", device), ("copy", copy)) if v is not None}
-    made = np.from_dlpack(given, **asked)
+    try:
+        made = np.from_dlpack(given, **asked)
+    except RuntimeError:
+        made = _bfloat16_of_dlpack(given, asked)
+        if made is None:
+            raise
     return adopt(made) if copy is False else wrap(made)
 
 

@@ -57,8 +57,14 @@ def _contracted(a: ndarray, b: ndarray, axes_a: Sequence[int], axes_b: Sequence[
     n = _size(a.shape[k] for k in axes_a)
     left = a.transpose(*kept_a, *axes_a).reshape(_size(rows), n) if a.ndim else a.reshape(1, 1)
     right = b.transpose(*axes_b, *kept_b).reshape(n, _size(columns)) if b.ndim else b.reshape(1, 1)
-    product = left @ right
+    product = _times(left, right)
     return product.reshape((*rows, *columns))
+
+
+def _times(a: ndarray, b: ndarray) -> Any:
+    """The product in the dtype of NumPy's ``dot``: of bfloat16, ``matmul`` gives a wider one."""
+    product = a @ b
+    return product.astype(a.dtype) if a.dtype.kind == "V" and a.dtype == b.dtype else product
 
 
 def _element(product: Any) -> Any:
@@ -69,7 +75,7 @@ def _element(product: Any) -> Any:
 def dot(a, b, out=None):
     if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim and 0 < b.ndim <= 2:
         if a._lazy and b._lazy and a.shape[-1] == b.shape[0]:
-            return a @ b
+            return _times(a, b)
     if out is None and (is_instance(a) or is_instance(b)):
         return as_of(dot(plain(a), plain(b)), a, b)
     result, arrays = None, _operands(a, b)
@@ -78,7 +84,7 @@ def dot(a, b, out=None):
         if not x.ndim or not y.ndim:
             result = np.multiply(x, y)
         elif y.ndim <= 2:
-            result = x @ y if x.shape[-1] == y.shape[0] else None
+            result = _times(x, y) if x.shape[-1] == y.shape[0] else None
         elif x.ndim + y.ndim - 2 <= _MOST_AXES:
             result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 2]))
     if isinstance(out, ndarray) and not out.flags.c_contiguous:
@@ -117,7 +123,7 @@ def vdot(a, b, /):
     result = None
     if arrays is not None and arrays[0].size == arrays[1].size and arrays[0].dtype.kind != "c":
         x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
-        result = x @ y
+        result = _times(x, y)
     return _finished("vdot", result, None, (a, b))
 
 
@@ -167,7 +173,9 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     result = None
     if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
         arrays = _operands(*operands[1:])
-        result = None if arrays is None else _summed(operands[0], arrays[0], arrays[1], bool(optimize))
+        # NumPy's einsum takes no bfloat16, and has the words.
+        fits = arrays is not None and "V" not in (arrays[0].dtype.kind, arrays[1].dtype.kind)
+        result = None if not fits else _summed(operands[0], arrays[0], arrays[1], bool(optimize))
     if len(operands) == 2 and out is None and not kwargs:
         result = _turned(*operands)
     return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})

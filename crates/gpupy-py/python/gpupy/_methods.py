@@ -19,9 +19,11 @@ from ._gpupy import (
     assign_all,
     count_fallback,
     hold,
+    kind_of,
     ndarray,
     new_array,
     numpy_attribute,
+    retyped,
     wrap,
     wrap_constant,
 )
@@ -104,9 +106,9 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
 
 
 def conjugate(self, *args, **kwargs):
-    if not args and not kwargs and self.dtype.kind in "biuf":
+    if not args and not kwargs and kind_of(self.dtype) in "biuf":
         return self
-    if self.dtype.kind in "SUTVMm":
+    if kind_of(self.dtype) in "SUTVMm":
         # NumPy has the words.
         self._host().conj()
     return np.conjugate(self, *args, **kwargs)
@@ -331,7 +333,13 @@ def deepcopy(self, memo):
 
 
 def dlpack(self, **kwargs):
-    return self._pinned().__dlpack__(**kwargs)
+    host = self._pinned()
+    if kind_of(host.dtype) == host.dtype.kind:
+        return host.__dlpack__(**kwargs)
+    # bfloat16, of which NumPy makes no capsules.
+    capsule = host.view(np.uint16).__dlpack__(**kwargs)
+    retyped(capsule, _creation.DLPACK_UINT, _creation.DLPACK_BFLOAT)
+    return capsule
 
 
 def arrow_array(self, type=None):

@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ._creation import asanyarray
 from ._fallback import call
 from ._flat import flatiter
-from ._gpupy import assign_all, ndarray, place, scan, ufunc
+from ._gpupy import accumulated, assign_all, kind_of, ndarray, place, scan, ufunc
 from ._masks import is_apart, mask_of, number_of
 from ._subclass import by_methods, dispatched, has_own, is_instance, like, overrides, through
 from ._subclass import plain as plain_of
@@ -90,7 +90,7 @@ _SKIPPING = {"fmax": "maximum", "fmin": "minimum"}
 
 def _skipping(name: str, a: ndarray, axis: Any, keepdims: Any, dtype: Any) -> Any:
     """The recorded extreme of elements that are not NaN, or ``None``."""
-    if a.dtype.kind != "f" or dtype is not None or not a.size:
+    if kind_of(a.dtype) != "f" or dtype is not None or not a.size:
         return _lazily(_SKIPPING[name], a, axis, keepdims, dtype) if a.dtype.kind in "iub" else None
     is_nan = np.isnan(a)
     least = a.dtype.type(-np.inf if name == "fmax" else np.inf)
@@ -250,7 +250,7 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -
     if not a._lazy or not a.size:
         return None
     result = np.dtype(dtype) if dtype is not None else np.dtype(float) if a.dtype.kind in "iub" else a.dtype
-    if result.kind not in "fc":
+    if kind_of(result) not in "fc":
         return None
     try:
         count = _count(a, axis)
@@ -258,7 +258,7 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -
         # NumPy words the error about the axes.
         return None
     # NumPy sums float16 in float32.
-    wide = np.dtype(np.float32) if result == np.float16 else result
+    wide = accumulated(result)
     total = _lazily("add", a, axis, keepdims, wide, where=where)
     if total is None:
         return None
@@ -321,7 +321,7 @@ def _spread(name: str, finish: Any, is_method: bool = False) -> Callable[..., An
             given = {"dtype": dtype, "ddof": ddof, **given}
             return _of_class(name, "", function, is_method, a, axis=axis, **given)
         plain = (mean is _UNSET or type(mean) is ndarray) and correction is _UNSET
-        if plain and isinstance(ddof, int) and ddof >= 0 and a.dtype.kind in "iubf":
+        if plain and isinstance(ddof, int) and ddof >= 0 and kind_of(a.dtype) in "iubf":
             result = _variance(a, axis, dtype, ddof, keepdims, where, mean)
             if result is not None:
                 result = _given(out, finish(result))
@@ -352,8 +352,8 @@ def _variance(
     except (TypeError, ValueError):
         # NumPy words the error about the axes.
         return None
-    # As for means, float16 is summed in float32.
-    wide = np.float32 if a.dtype == np.float16 else None
+    # As for means, narrow floats are summed in float32.
+    wide = accumulated(a.dtype) if accumulated(a.dtype) != a.dtype else None
     if middle is _UNSET:
         middle = _mean(a, axis, wide, True, where)
     if middle is None or (type(middle) is ndarray and not middle._lazy):

@@ -11,7 +11,7 @@ import numpy as np
 from . import _gpupy, _indexing, _masks, _subclass
 from ._creation import asanyarray, tri, zeros
 from ._fallback import call
-from ._gpupy import assign_all, ndarray, scalar
+from ._gpupy import assign_all, kind_of, ndarray, scalar
 
 _UNSET = np._NoValue
 
@@ -118,10 +118,10 @@ def _rounded(a: Any, decimals: int) -> Any:
     """NumPy's own steps, or ``None`` where it takes others."""
     if a.dtype.kind in "iu" and decimals >= 0:
         return +a
+    if decimals == 0 and kind_of(a.dtype) == "f":
+        return np.rint(a)
     if a.dtype.kind != "f":
         return None
-    if decimals == 0:
-        return np.rint(a)
     power = 10.0 ** abs(decimals)
     made = np.rint(a * power) / power if decimals > 0 else np.rint(a / power) * power
     # In C order, or in Fortran's: other orders of axes are not kept.

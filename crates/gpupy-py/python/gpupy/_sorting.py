@@ -11,7 +11,7 @@ import numpy as np
 from . import _gpupy
 from ._creation import asanyarray
 from ._fallback import call
-from ._gpupy import assign_all, ndarray
+from ._gpupy import assign_all, kind_of, ndarray
 from ._subclass import has_own, like
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
@@ -57,7 +57,7 @@ def _more(kind: Any, order: Any) -> dict[str, Any]:
 
 def _backwards(a: ndarray) -> Any:
     """Numbers in the opposite order, of which NaN stays the last; or ``None``. Twice, they are the same."""
-    if a.dtype.kind == "f":
+    if kind_of(a.dtype) == "f":
         return -a
     return ~a if a.dtype.kind in "biu" else None
 

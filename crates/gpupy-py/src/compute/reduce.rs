@@ -31,9 +31,13 @@ pub struct UfuncReduction {
 pub fn reduction(name: &str, dtype: DType) -> Option<UfuncReduction> {
     let same = |op, nothing| UfuncReduction { op, dtype, result: dtype, nothing };
     Some(match name {
-        // NumPy sums float16 in float32, and rounds once.
-        "add" if dtype == DType::F16 => {
+        // NumPy sums float16 in float32, and rounds once; ml_dtypes rounds bfloat16 at each step, which loses the more
+        // the longer an axis is.
+        "add" if dtype.is_narrow_float() => {
             UfuncReduction { op: Op::Add, dtype: DType::F32, result: dtype, nothing: Some(0) }
+        }
+        "multiply" if dtype == DType::BF16 => {
+            UfuncReduction { op: Op::Mul, dtype: DType::F32, result: dtype, nothing: None }
         }
         "add" => same(Op::Add, Some(0)),
         "multiply" if dtype.is_int() => same(Op::Mul, Some(1)),

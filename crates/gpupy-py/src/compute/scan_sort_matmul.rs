@@ -81,8 +81,8 @@ pub fn scan(
     let able = op.reduces(dtype) && supports(context, Op::Scan, dtype) && holds(dtype)?;
     // One times a complex number is not that number where a part is infinite.
     let product = op == Op::Mul && matches!(dtype, DType::C64 | DType::C128);
-    // NumPy rounds float16 at every step, and so differs from chunks.
-    let rounded = array.dtype() == DType::F16;
+    // NumPy rounds narrow floats at every step, and so differs from chunks.
+    let rounded = array.dtype().is_narrow_float();
     if !able || truth || product || rounded {
         return Ok(None);
     }

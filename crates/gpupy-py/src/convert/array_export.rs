@@ -162,7 +162,13 @@ impl Exported {
     /// # Safety
     /// `view` is a description to fill in, which is not read once this is gone or moved.
     pub unsafe fn describe(&self, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let size = self.dtype.size();
+        let (size, format) = (self.dtype.size(), format(self.dtype));
+        if format.is_empty() {
+            return Err(PyValueError::new_err(format!(
+                "cannot include dtype '{}' in a buffer",
+                self.dtype
+            )));
+        }
         let asks = |flag| flags & flag == flag;
         let row_major = contiguous(&self.shape, &self.strides, size, true);
         let column_major = || contiguous(&self.shape, &self.strides, size, false);
@@ -190,7 +196,7 @@ impl Exported {
             (*view).readonly = c_int::from(!self.writable);
             // A consumer that asks for no extents sees bytes.
             (*view).ndim = if asks(ffi::PyBUF_ND) { self.shape.len() as c_int } else { 1 };
-            let format = format(self.dtype).as_ptr().cast_mut();
+            let format = format.as_ptr().cast_mut();
             let wanted = |flag, pointer| if asks(flag) { pointer } else { std::ptr::null_mut() };
             (*view).format = if asks(ffi::PyBUF_FORMAT) { format } else { std::ptr::null_mut() };
             (*view).shape = wanted(ffi::PyBUF_ND, self.shape.as_ptr().cast_mut());

@@ -36,7 +36,7 @@ pub fn warn_of(py: Python<'_>, array: &Array, to: DType) -> PyResult<()> {
 fn is_safe(from: DType, to: DType) -> bool {
     match to {
         DType::Bool => true,
-        _ if to.is_float() && from.is_float() => to.size() >= from.size(),
+        _ if to.is_float() && from.is_float() => to.info().greatest >= from.info().greatest,
         // Of the integers' dtypes, some have numbers beyond the greatest float16.
         DType::F16 => from == DType::Bool || from.size() == 1,
         _ => !to.is_int() || !from.is_float(),

@@ -1,7 +1,8 @@
 //! NumPy's dtypes and ours: the Python objects for each dtype.
 //!
 //! Owns [`Numpy`], the NumPy objects that the hot paths compare by identity. Invariant: numbers in native byte
-//! order and of at most 128 bits have a dtype of ours; strings, objects, dates, records and long doubles are
+//! order and of at most 128 bits have a dtype of ours, and so has bfloat16 of the package ml_dtypes, once a program has
+//! imported that; strings, objects, dates, records and long doubles are
 //! NumPy's own.
 //!
 //! Not here: promotion (`compute/ufunc.rs` asks NumPy for it, once for each combination); whether a driver holds a
@@ -12,10 +13,11 @@ use crate::session::errors::to_py;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::Array;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyModule, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyModule, PyString};
 
 /// NumPy objects, looked up once.
 pub struct Numpy {
@@ -37,26 +39,62 @@ pub struct Numpy {
     pub no_value: Py<PyAny>,
     /// `numpy.False_` and `numpy.True_`.
     truths: [Py<PyAny>; 2],
-    /// Scalar types, in the order of [`DType::ALL`].
-    scalars: Vec<Py<PyAny>>,
-    /// Dtypes, in the order of [`DType::ALL`].
-    dtypes: Vec<Py<PyAny>>,
+    /// The objects of NumPy's own dtypes, in the order of [`DType::ALL`], of which they are the first.
+    own: Vec<DTypeObjects>,
+    /// `sys.modules`.
+    modules: Py<PyDict>,
+    /// Those of the package ml_dtypes, from the first need after a program has imported it.
+    bfloat16: PyOnceLock<DTypeObjects>,
+}
+
+/// The Python objects of a dtype.
+struct DTypeObjects {
+    /// The scalar type.
+    scalar: Py<PyAny>,
+    /// The `numpy.dtype` object.
+    dtype: Py<PyAny>,
 }
 
 impl Numpy {
+    fn objects(&self, py: Python<'_>, dtype: DType) -> Option<&DTypeObjects> {
+        self.own.get(dtype as usize).or_else(|| self.bfloat16(py))
+    }
+
+    /// The objects of bfloat16, where the program has imported ml_dtypes, which is never imported here.
+    fn bfloat16(&self, py: Python<'_>) -> Option<&DTypeObjects> {
+        if let Some(found) = self.bfloat16.get(py) {
+            return Some(found);
+        }
+        let module = self.modules.bind(py).get_item(intern!(py, "ml_dtypes")).ok()??;
+        // A module that is being imported may lack it still.
+        let scalar = module.getattr(intern!(py, "bfloat16")).ok()?;
+        let dtype = self.module.bind(py).call_method1("dtype", (&scalar,)).ok()?.unbind();
+        Some(self.bfloat16.get_or_init(py, || DTypeObjects { scalar: scalar.unbind(), dtype }))
+    }
+
     /// The scalar type of a dtype.
-    pub fn scalar(&self, dtype: DType) -> &Py<PyAny> {
-        &self.scalars[dtype as usize]
+    ///
+    /// # Errors
+    /// ImportError for bfloat16 where ml_dtypes is not imported; here and below.
+    pub fn scalar(&self, py: Python<'_>, dtype: DType) -> PyResult<&Py<PyAny>> {
+        self.objects(py, dtype).map(|objects| &objects.scalar).ok_or_else(is_not_imported)
     }
 
     /// NumPy's object for a dtype.
-    pub fn dtype(&self, dtype: DType) -> &Py<PyAny> {
-        &self.dtypes[dtype as usize]
+    pub fn dtype(&self, py: Python<'_>, dtype: DType) -> PyResult<&Py<PyAny>> {
+        self.objects(py, dtype).map(|objects| &objects.dtype).ok_or_else(is_not_imported)
+    }
+
+    /// The dtypes that objects are known of, with these.
+    fn known(&self) -> impl Iterator<Item = (DType, &DTypeObjects)> {
+        DType::ALL.into_iter().zip(&self.own)
     }
 
     /// The dtype of ours that has this object.
     pub fn exactly(&self, dtype: &Bound<'_, PyAny>) -> Option<DType> {
-        DType::ALL.into_iter().find(|known| dtype.is(&self.dtypes[*known as usize]))
+        let found = self.known().find(|(_, objects)| dtype.is(&objects.dtype));
+        let is_bfloat16 = || self.bfloat16(dtype.py()).is_some_and(|own| dtype.is(&own.dtype));
+        found.map(|(dtype, _)| dtype).or_else(|| is_bfloat16().then_some(DType::BF16))
     }
 
     /// NumPy's truth value.
@@ -66,15 +104,18 @@ impl Numpy {
 
     /// Whether this class is a scalar type of ours.
     pub fn is_scalar_type(&self, class: &Bound<'_, PyAny>) -> bool {
-        self.scalars.iter().any(|scalar| class.is(scalar))
+        self.dtype_of_scalar(class).is_some()
     }
 
     /// The dtype of which this class is the scalar type.
     pub fn dtype_of_scalar(&self, class: &Bound<'_, PyAny>) -> Option<DType> {
         // Most numbers that are met are of these.
         let usual = [DType::F64, DType::F32, DType::I64];
-        let mut all = usual.into_iter().chain(DType::ALL);
-        all.find(|dtype| class.is(&self.scalars[*dtype as usize]))
+        let usual = usual.into_iter().map(|dtype| (dtype, &self.own[dtype as usize]));
+        let mut all = usual.chain(self.known());
+        let found = all.find(|(_, objects)| class.is(&objects.scalar));
+        let is_bfloat16 = || self.bfloat16(class.py()).is_some_and(|own| class.is(&own.scalar));
+        found.map(|(dtype, _)| dtype).or_else(|| is_bfloat16().then_some(DType::BF16))
     }
 }
 
@@ -85,9 +126,11 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
     NUMPY.get_or_try_init(py, || {
         let module = py.import("numpy")?;
         let get = |name: &str| -> PyResult<Py<PyAny>> { Ok(module.getattr(name)?.unbind()) };
-        let dtype = |dtype: DType| -> PyResult<Py<PyAny>> {
-            Ok(module.call_method1("dtype", (dtype.name(),))?.unbind())
+        let objects = |dtype: DType| -> PyResult<DTypeObjects> {
+            let scalar = get(dtype.name())?;
+            Ok(DTypeObjects { dtype: module.call_method1("dtype", (&scalar,))?.unbind(), scalar })
         };
+        let own = DType::ALL.into_iter().filter(|dtype| *dtype != DType::BF16);
         Ok(Numpy {
             ndarray: get("ndarray")?,
             asarray: get("asarray")?,
@@ -97,8 +140,9 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
             ufunc: get("ufunc")?,
             no_value: get("_NoValue")?,
             truths: [get("False_")?, get("True_")?],
-            scalars: DType::ALL.iter().map(|dtype| get(dtype.name())).collect::<PyResult<_>>()?,
-            dtypes: DType::ALL.into_iter().map(dtype).collect::<PyResult<_>>()?,
+            own: own.map(objects).collect::<PyResult<_>>()?,
+            modules: py.import("sys")?.getattr("modules")?.cast_into()?.unbind(),
+            bfloat16: PyOnceLock::new(),
             module: module.unbind(),
         })
     })
@@ -106,7 +150,11 @@ pub fn numpy(py: Python<'_>) -> PyResult<&'static Numpy> {
 
 /// NumPy's dtype object for a dtype of ours.
 pub fn to_numpy(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
-    Ok(numpy(py)?.dtypes[dtype as usize].bind(py).clone())
+    Ok(numpy(py)?.dtype(py, dtype)?.bind(py).clone())
+}
+
+fn is_not_imported() -> PyErr {
+    PyImportError::new_err("bfloat16 is a dtype of the package ml_dtypes; import ml_dtypes first")
 }
 
 /// The dtype of ours behind a `numpy.dtype` object, if there is one.
@@ -116,13 +164,20 @@ pub fn from_numpy(dtype: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
         return Ok(Some(found));
     }
     let Ok(dtype) = dtype.cast::<PyArrayDescr>() else { return Ok(None) };
+    if dtype.kind() == b'V' {
+        // bfloat16 has the kind of records, and is known by its scalar type.
+        let known = numpy.bfloat16(dtype.py()).filter(|own| dtype.typeobj().is(&own.scalar));
+        return Ok(known
+            .filter(|_| dtype.is_native_byteorder() != Some(false))
+            .map(|_| DType::BF16));
+    }
     if !matches!(dtype.kind(), b'b' | b'i' | b'u' | b'f' | b'c') {
         return Ok(None);
     }
     // One that is equal but not identical carries metadata or is the same number under another name
     // (`longlong`); another byte order is not equal.
-    for (found, known) in DType::ALL.into_iter().zip(&numpy.dtypes) {
-        if dtype.is_equiv_to(known.bind(dtype.py()).cast()?) {
+    for (found, objects) in numpy.known() {
+        if dtype.is_equiv_to(objects.dtype.bind(dtype.py()).cast()?) {
             return Ok(Some(found));
         }
     }
@@ -142,11 +197,14 @@ pub fn known(spec: &Bound<'_, PyAny>) -> PyResult<Option<DType>> {
         return Ok(Some(DType::Bool));
     }
     if let Ok(name) = spec.cast_exact::<PyString>() {
-        return Ok(DType::from_name(&name.to_cow()?));
+        let named = DType::from_name(&name.to_cow()?);
+        return Ok(match named {
+            Some(DType::BF16) => numpy(py)?.bfloat16(py).map(|_| DType::BF16),
+            named => named,
+        });
     }
     let numpy = numpy(py)?;
-    let is_its = |dtype: &DType| spec.is(&numpy.dtypes[*dtype as usize]);
-    Ok(numpy.dtype_of_scalar(spec).or_else(|| DType::ALL.into_iter().find(is_its)))
+    Ok(numpy.dtype_of_scalar(spec).or_else(|| numpy.exactly(spec)))
 }
 
 /// The dtype of ours behind anything that `numpy.dtype` accepts, if there is one.
@@ -174,6 +232,24 @@ pub fn nothing_like(array: &Bound<'_, PyAny>) -> PyResult<Array> {
     let nothing = Array::full(&shape, Scalar::zero(known)).map_err(to_py)?;
     nothing.dispose();
     Ok(nothing)
+}
+
+/// NumPy's letter for the kind of a dtype; "f" for bfloat16 as well, which NumPy counts among records.
+#[pyfunction]
+pub fn kind_of(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
+    match from_numpy(dtype)? {
+        Some(DType::BF16) => Ok("f".to_owned()),
+        _ => dtype.getattr(intern!(dtype.py(), "kind"))?.extract(),
+    }
+}
+
+/// The dtype in which sums of this one are accumulated: float32 for narrower floats.
+#[pyfunction]
+pub fn accumulated<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match from_numpy(dtype)? {
+        Some(known) if known.accumulated() != known => to_numpy(dtype.py(), known.accumulated()),
+        _ => Ok(dtype.clone()),
+    }
 }
 
 /// Whether arrays of this dtype, in any form that `numpy.dtype` takes, are lazy.

@@ -29,7 +29,7 @@ use std::ptr::{NonNull, null_mut};
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     if array.dtype().is_complex() {
         // They have no scalar form in the core.
-        let class = numpy(py)?.scalar(array.dtype()).bind(py);
+        let class = numpy(py)?.scalar(py, array.dtype())?.bind(py);
         return class.call1((to_numpy(py, array)?,));
     }
     let scalar = match array.known_element() {
@@ -48,7 +48,7 @@ pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>
     if scalar.dtype == DType::Bool {
         return Ok(numpy.truth(py, scalar.as_bool()));
     }
-    let (mut bytes, dtype) = (scalar.bytes(), numpy.dtype(scalar.dtype).as_ptr());
+    let (mut bytes, dtype) = (scalar.bytes(), numpy.dtype(py, scalar.dtype)?.as_ptr());
     // SAFETY: `bytes` has at least the dtype's size, and NumPy copies the value out of it.
     unsafe {
         let made =

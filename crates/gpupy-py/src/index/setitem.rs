@@ -214,8 +214,8 @@ pub fn plain(operand: &UfuncOperand<'_>, dtype: DType) -> Option<Scalar> {
         return inside.then(|| int_scalar(value as i128, dtype)).flatten();
     }
     let largest = match dtype {
-        DType::F16 => 65504.0,
-        DType::F32 => f64::from(f32::MAX),
+        DType::F64 => f64::INFINITY,
+        _ if dtype.is_float() => dtype.info().greatest,
         _ => f64::INFINITY,
     };
     // A number just above the largest may round down to it; NumPy decides about that.

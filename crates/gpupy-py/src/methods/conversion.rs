@@ -225,7 +225,9 @@ impl NdArray {
                 }
                 Ok(())
             }
-            BufferSource::Numpy(array) if hides_memory(&array)? || may_seem_padded(&array)? => {
+            BufferSource::Numpy(array)
+                if !is_foreign(&array)? && (hides_memory(&array)? || may_seem_padded(&array)?) =>
+            {
                 ASKED.set(Some(slf.as_ptr() as usize));
                 Err(PyBufferError::new_err("records with such fields give no buffer"))
             }
@@ -341,14 +343,19 @@ fn is_more_than_memory(slf: &Bound<'_, NdArray>) -> PyResult<bool> {
     Ok(!slf.get_type().getattr(name)?.is(&slf.py().get_type::<NdArray>().getattr(name)?))
 }
 
-/// True for records that hold objects or times, and for those without fields: NumPy reads its own description of their
+/// True for records that hold objects or times, for those without fields, and for dtypes of other packages: NumPy reads its own description of their
 /// memory as another dtype, where `__array__` gives the array itself.
 fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     let dtype = host.getattr("dtype")?;
     if dtype.getattr("num")?.extract::<i32>()? != VOID {
-        return Ok(false);
+        return is_foreign(host);
     }
     Ok(dtype.getattr("names")?.is_none() || has_hidden_fields(&dtype)?)
+}
+
+/// True for dtypes of other packages, of which NumPy gives no buffer and describes the memory as bytes.
+fn is_foreign(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(host.getattr("dtype")?.getattr("num")?.extract::<i32>()? >= USERS)
 }
 
 /// True for one record or none whose size is no multiple of eight: NumPy's description of the buffer may end in padding
@@ -393,6 +400,9 @@ const TIMES: [i32; 2] = [21, 22];
 
 /// NumPy's number of the dtypes of records.
 const VOID: i32 = 20;
+
+/// NumPy's least number of the dtypes of other packages.
+const USERS: i32 = 256;
 
 /// The element that `float(a)` and similar calls convert; NumPy refuses larger arrays in its words.
 fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {

@@ -13,7 +13,9 @@ use crate::compute::operators;
 use crate::convert::dtypes;
 use crate::methods::dispatch;
 use crate::session::errors::to_py;
+use gpupy_core::DType;
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -54,10 +56,15 @@ impl LazyScalar {
             return Ok(self.value(py)?.get_type().into_any());
         }
         let numpy = dtypes::numpy(py)?;
-        Ok(numpy.scalar(self.dtype_of()).bind(py).clone())
+        Ok(numpy.scalar(py, self.dtype_of())?.bind(py).clone())
     }
 
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        // As bytes, by which bfloat16 would be read.
+        let is_memory = matches!(name, "__array_interface__" | "__array_struct__");
+        if is_memory && self.dtype_of() == DType::BF16 {
+            return Err(PyAttributeError::new_err(name.to_owned()));
+        }
         self.value(py)?.getattr(name)
     }
 

@@ -28,7 +28,7 @@ fn bounds_of(elements: &[Scalar]) -> Bounds {
     elements.iter().map(|x| Bounds::of_scalar(*x)).reduce(Bounds::union).unwrap()
 }
 
-const DTYPES: [DType; 12] = [
+const DTYPES: [DType; 13] = [
     DType::Bool,
     DType::I8,
     DType::I16,
@@ -39,6 +39,7 @@ const DTYPES: [DType; 12] = [
     DType::U32,
     DType::U64,
     DType::F16,
+    DType::BF16,
     DType::F32,
     DType::F64,
 ];
@@ -73,10 +74,10 @@ proptest! {
                 operands.iter().enumerate().map(|(k, two)| two[chosen >> k & 1]).collect();
             let Some(result) = op_eval::eval(op, to, &args) else { return Ok(()) };
             let found = apply(op, result.dtype, &given);
-            // Of a float16 itself nothing is said.
-            let own = match result.dtype {
-                DType::F16 => op_eval::eval(Op::Cast, DType::F64, &[result]).unwrap(),
-                _ => result,
+            // Of a narrow float itself nothing is said.
+            let own = match result.dtype.is_narrow_float() {
+                true => op_eval::eval(Op::Cast, DType::F64, &[result]).unwrap(),
+                false => result,
             };
             let own = Bounds::of_scalar(own);
             prop_assert!(own.is_within(found), "{op:?} of {args:?}: {own:?} in {found:?}");

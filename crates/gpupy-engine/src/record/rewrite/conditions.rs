@@ -5,7 +5,7 @@
 //! Not here: the rules (`rewrite_rules.rs`).
 
 use gpupy_core::op::Op;
-use gpupy_core::op_eval::{self, element::Half};
+use gpupy_core::op_eval;
 use gpupy_core::{DType, Scalar};
 
 /// The dtypes of an expression that a row might stand for.
@@ -87,26 +87,17 @@ fn fits_again(of: Dtypes) -> bool {
 
 /// Whether every value of `x` is one of `wide`.
 fn holds(wide: DType, x: DType) -> bool {
-    /// Bits of a value without its sign.
-    fn digits(dtype: DType) -> usize {
-        match dtype {
-            DType::Bool => 1,
-            DType::F16 => 11,
-            DType::F32 => 24,
-            DType::F64 => 53,
-            _ => dtype.size() * 8 - usize::from(dtype.is_signed_int()),
-        }
-    }
     if wide == x {
         return true;
     }
     if !wide.is_int() && !wide.is_float() {
         return false;
     }
-    let enough = digits(wide) >= digits(x);
+    let enough = wide.info().digits >= x.info().digits;
     match x {
         DType::Bool => true,
-        _ if x.is_float() => wide.is_float() && enough,
+        // A bfloat16 has fewer digits than a float16, and larger numbers.
+        _ if x.is_float() => wide.is_float() && enough && wide.info().greatest >= x.info().greatest,
         _ if x.is_signed_int() => (wide.is_float() || wide.is_signed_int()) && enough,
         _ => x.is_int() && enough,
     }
@@ -115,9 +106,7 @@ fn holds(wide: DType, x: DType) -> bool {
 /// A number with few digits, whole for integers, as cast to a dtype; `None` of a complex one.
 pub(super) fn number(value: f64, dtype: DType) -> Option<Scalar> {
     let bits = match dtype {
-        DType::F16 => u64::from(Half::from(value as f32).0),
-        DType::F32 => u64::from((value as f32).to_bits()),
-        DType::F64 => value.to_bits(),
+        _ if dtype.is_float() => op_eval::eval(Op::Cast, dtype, &[Scalar::f64(value)])?.bits,
         DType::Bool => u64::from(value != 0.0),
         DType::C64 | DType::C128 => return None,
         _ => value as i64 as u64,
@@ -139,13 +128,8 @@ pub(super) fn reciprocal(scalar: Scalar) -> Option<Scalar> {
 
 /// Whether a float is neither subnormal, nor zero, nor beyond all numbers.
 fn is_normal(scalar: Scalar) -> bool {
-    let (digits, exponents) = match scalar.dtype {
-        DType::F16 => (10, 0x1f),
-        DType::F32 => (23, 0xff),
-        _ => (52, 0x7ff),
-    };
-    let exponent = scalar.bits >> digits & exponents;
-    exponent != 0 && exponent != exponents
+    let (infinity, exponent) = (scalar.dtype.infinity(), scalar.bits & scalar.dtype.infinity());
+    exponent != 0 && exponent != infinity
 }
 
 /// Of a power of two that is a positive integer, which power.

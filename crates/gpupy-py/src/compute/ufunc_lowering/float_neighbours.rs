@@ -48,13 +48,13 @@ pub fn are_supported(context: &Context, dtype: DType) -> bool {
 
 impl FloatFormat {
     fn of(float: DType) -> Option<FloatFormat> {
-        let (bits, significand) = match float {
-            DType::F16 => (DType::I16, 10),
-            DType::F32 => (DType::I32, 23),
-            DType::F64 => (DType::I64, 52),
+        let bits = match float {
+            _ if float.is_narrow_float() => DType::I16,
+            DType::F32 => DType::I32,
+            DType::F64 => DType::I64,
             _ => return None,
         };
-        Some(FloatFormat { float, bits, significand })
+        Some(FloatFormat { float, bits, significand: float.mantissa() })
     }
 
     fn number(self, value: u64) -> Scalar {

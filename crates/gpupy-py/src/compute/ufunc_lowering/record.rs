@@ -30,7 +30,7 @@ impl UfuncLowering {
             | UfuncLowering::FloorDivide
             | UfuncLowering::Remainder
             | UfuncLowering::LogAddExp { .. }
-                if operand == DType::F16 =>
+                if operand.is_narrow_float() =>
             {
                 DType::F32
             }
@@ -78,6 +78,7 @@ impl UfuncLowering {
     /// exponent.
     fn needs(self, dtype: DType) -> SmallVec<[Op; 12]> {
         match self {
+            UfuncLowering::Op(op) if keeps_zero(op, dtype) => smallvec![op, Op::Copysign],
             UfuncLowering::Op(op) | UfuncLowering::Logical(op) | UfuncLowering::Extreme(op) => {
                 smallvec![op]
             }
@@ -118,6 +119,7 @@ impl UfuncLowering {
             UfuncLowering::Op(op) if dtype.is_complex() => {
                 return (complex::needs(self, dtype)[..] == [(op, dtype)]).then_some(op);
             }
+            UfuncLowering::Op(op) if keeps_zero(op, dtype) => return None,
             UfuncLowering::Op(op) => op,
             UfuncLowering::Extreme(op) if dtype != DType::F16 => op,
             UfuncLowering::Logical(op) if dtype == DType::Bool => op,
@@ -227,6 +229,10 @@ impl UfuncLowering {
         args: &[ArrayOrScalar<'_>],
     ) -> Result<Option<Array>> {
         let array = match (self, args) {
+            (UfuncLowering::Op(op), [x]) if keeps_zero(op, dtype) => {
+                let sign = context.apply(op, &[*x])?;
+                context.apply(Op::Copysign, &[ArrayOrScalar::Array(&sign), *x])?
+            }
             (UfuncLowering::Op(op) | UfuncLowering::Logical(op), args) => {
                 context.apply(op, args)?
             }
@@ -272,6 +278,10 @@ impl UfuncLowering {
                 context.apply(op, &[*y, *x])?
             }
             (UfuncLowering::Extreme(op), [x, y]) => context.apply(op, &[*x, *y])?,
+            // Of equals, ml_dtypes takes the second.
+            (UfuncLowering::NumberExtreme(op), [x, y]) if dtype == DType::BF16 => {
+                decompositions::number_extreme(context, op, *y, *x)?
+            }
             (UfuncLowering::NumberExtreme(op), [x, y]) if dtype.is_float() => {
                 decompositions::number_extreme(context, op, *x, *y)?
             }
@@ -293,6 +303,11 @@ impl UfuncLowering {
         };
         Ok(Some(array))
     }
+}
+
+/// Whether the operation is the sign of a bfloat16, which is -0.0 of -0.0; of other floats it is 0.0.
+fn keeps_zero(op: Op, dtype: DType) -> bool {
+    op == Op::Sign && dtype == DType::BF16
 }
 
 fn copied(context: &Context, arg: ArrayOrScalar<'_>) -> Result<Option<Array>> {

@@ -158,11 +158,7 @@ impl SubnormalMode {
 
 /// Stored bits of a float's mantissa.
 pub(super) fn digits(dtype: DType) -> u32 {
-    match dtype {
-        DType::F16 => 10,
-        DType::F32 => 23,
-        _ => 52,
-    }
+    dtype.mantissa()
 }
 
 pub(super) fn sign_bit(dtype: DType) -> u64 {

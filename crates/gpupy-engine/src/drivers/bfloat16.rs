@@ -1,0 +1,199 @@
+//! bfloat16 on drivers without it.
+//!
+//! Owns [`provided`] and the driver that it wraps another in, which rewrites programs with bfloat16
+//! (`gpupy_core::ir::bfloat16`): blocks become blocks of uint16. Invariant: the wrapped driver is never sent bfloat16,
+//! neither a block nor a question; other programs reach it as they are.
+//!
+//! Not here: drivers that have bfloat16 among their dtypes, which are not wrapped.
+
+use crate::thresholds::T;
+use gpupy_core::driver::{
+    BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
+    Resources,
+};
+use gpupy_core::ir::bfloat16::{is_in, lowered, operations, stored};
+use gpupy_core::ir::{Builder, Fingerprint, Form, Program};
+use gpupy_core::op::{Op, Rule};
+use gpupy_core::{DType, Error, ErrorKind, Result};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+const BF16: DType = DType::BF16;
+
+/// A driver that is open, with bfloat16 among its capabilities if it computes what bfloat16 is made of.
+pub fn provided(
+    driver: Box<dyn Driver>,
+    mut caps: Capabilities,
+) -> (Box<dyn Driver>, Capabilities) {
+    if caps.dtypes.contains(&BF16) {
+        return (driver, caps);
+    }
+    let mut driver = Lowering { is_able: false, driver, programs: FxHashMap::default() };
+    driver.admit(&mut caps);
+    (Box::new(driver), caps)
+}
+
+/// A driver behind the rewriting of programs.
+struct Lowering {
+    driver: Box<dyn Driver>,
+    /// Whether the driver computes what bfloat16 is made of.
+    is_able: bool,
+    /// The programs without bfloat16; `None` for those that have no such program.
+    programs: FxHashMap<Fingerprint, Option<Arc<LoweredProgram>>>,
+}
+
+struct LoweredProgram {
+    program: Program,
+    fingerprint: Fingerprint,
+}
+
+impl Lowering {
+    /// Adds bfloat16 to the driver's capabilities if it is able.
+    fn admit(&mut self, caps: &mut Capabilities) {
+        let needed = [DType::U16, DType::U32, DType::F32];
+        let is_native = |(op, dtype): (Op, DType)| {
+            // Comparisons and others are named by the dtype of their operands.
+            let dtype = if dtype == DType::Bool { DType::U32 } else { dtype };
+            self.driver.get_method(op, dtype) == Method::Native
+        };
+        // Rounding and moving; the arithmetic itself is asked for in `get_method`.
+        let made = [Op::Load, Op::Store, Op::Gather, Op::Bitcast, Op::Select, Op::Cast];
+        let mut made = made.into_iter().flat_map(operations);
+        self.is_able = needed.iter().all(|dtype| caps.dtypes.contains(dtype))
+            && made.all(is_native)
+            && is_native((Op::Xor, DType::U32));
+        if self.is_able {
+            caps.dtypes.push(BF16);
+        }
+    }
+
+    /// The program to send for one with bfloat16.
+    fn program(
+        &mut self,
+        program: &Program,
+        fingerprint: Fingerprint,
+    ) -> Result<Arc<LoweredProgram>> {
+        if self.programs.len() >= T.lowered_programs {
+            self.programs.clear();
+        }
+        let is_able = self.is_able;
+        let known = self.programs.entry(fingerprint).or_insert_with(|| {
+            let program = is_able.then(|| lowered(program)).flatten()?;
+            let fingerprint = program.fingerprint();
+            Some(Arc::new(LoweredProgram { program, fingerprint }))
+        });
+        known.clone().ok_or_else(|| {
+            Error::new(ErrorKind::Unsupported, "check_ir").with("dtype", BF16.name())
+        })
+    }
+
+    fn sum(&self, parts: impl IntoIterator<Item = Part>) -> Resources {
+        let mut total = self.driver.resource_zero();
+        for part in parts {
+            self.driver.resource_add(&mut total, &self.driver.resource_get(part));
+        }
+        total
+    }
+}
+
+impl Driver for Lowering {
+    fn init(&mut self, config: &Config) -> Result<Capabilities> {
+        let mut caps = self.driver.init(config)?;
+        self.admit(&mut caps);
+        Ok(caps)
+    }
+
+    fn cleanup(&mut self) {
+        self.driver.cleanup();
+    }
+
+    fn get_method(&self, op: Op, dtype: DType) -> Method {
+        match op {
+            _ if dtype != BF16 => self.driver.get_method(op, dtype),
+            _ if !self.is_able => Method::Absent,
+            Op::Scan | Op::Sort | Op::ArgSort | Op::MatMul => Method::Absent,
+            Op::Gather => self.driver.get_method(op, DType::U16),
+            Op::Select | Op::Bitcast => Method::Native,
+            _ if op.info().rule == Rule::Special => self.driver.get_method(op, DType::U32),
+            _ => match self.driver.get_method(op, DType::F32) {
+                Method::Lowered(program) => Method::Lowered(widened(&program)),
+                method => method,
+            },
+        }
+    }
+
+    fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
+        self.driver.block_alloc(BlockSpec { dtype: stored(spec.dtype), ..spec })
+    }
+
+    fn block_free(&mut self, block: BlockId) {
+        self.driver.block_free(block);
+    }
+
+    fn block_read(&mut self, block: BlockId, offset: usize, out: &mut [u8]) -> Result<()> {
+        self.driver.block_read(block, offset, out)
+    }
+
+    fn block_write(&mut self, block: BlockId, offset: usize, data: &[u8]) -> Result<()> {
+        self.driver.block_write(block, offset, data)
+    }
+
+    fn check_ir(&mut self, program: &Program) -> Result<Check> {
+        if !is_in(program) {
+            return self.driver.check_ir(program);
+        }
+        let lowered = self.program(program, program.fingerprint())?;
+        self.driver.check_ir(&lowered.program)
+    }
+
+    fn eval_ir(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
+        if !is_in(launch.program) {
+            return self.driver.eval_ir(launch);
+        }
+        let lowered = self.program(launch.program, launch.fingerprint)?;
+        let (program, fingerprint) = (&lowered.program, lowered.fingerprint);
+        self.driver.eval_ir(&Launch { program, fingerprint, ..launch.clone() })
+    }
+
+    fn resource_get(&self, part: Part) -> Resources {
+        let op = |op| operations(op).into_iter().map(|(op, dtype)| Part::Op(op, dtype));
+        match part {
+            Part::Op(of, BF16) => self.sum(op(of)),
+            Part::Operand(BF16) => self.sum(op(Op::Load).chain([Part::Operand(DType::U16)])),
+            Part::Param(BF16) => self.sum(op(Op::Param).chain([Part::Param(DType::U16)])),
+            Part::Dest(BF16) => self.sum(op(Op::Store).chain([Part::Dest(DType::U16)])),
+            part => self.driver.resource_get(part),
+        }
+    }
+
+    fn resource_zero(&self) -> Resources {
+        self.driver.resource_zero()
+    }
+
+    fn resource_add(&self, total: &mut Resources, other: &Resources) {
+        self.driver.resource_add(total, other);
+    }
+
+    fn resource_sub(&self, total: &mut Resources, other: &Resources) {
+        self.driver.resource_sub(total, other);
+    }
+
+    fn resource_check(&self, resources: &Resources) -> bool {
+        self.driver.resource_check(resources)
+    }
+}
+
+/// The program for bfloat16 of an operation's program for float32 (`Method::Lowered`).
+fn widened(program: &Program) -> Program {
+    let mut to = Builder::new(Form::Map, 1);
+    let operands: Vec<u32> = program.params.iter().map(|_| to.param(BF16)).collect();
+    let operands: Vec<u32> =
+        operands.into_iter().map(|value| to.convert(Op::Cast, value, DType::F32)).collect();
+    let result = to.inline(program, &operands);
+    let result = match to.dtype(result) {
+        DType::F32 => to.convert(Op::Cast, result, BF16),
+        _ => result,
+    };
+    to.store(result);
+    to.finish()
+}
