@@ -1,8 +1,8 @@
 """The sizes at which the code changes its way, read from its sources.
 
-Owns ``constants``, ``of_text`` and ``SIZES``. Every whole number that a constant names in the Rust crates or in
-the Python package, or a field of a crate's thresholds, is taken for a threshold, of elements or of bytes: one
-that is added or changed is drawn without a word here. Not here: what is drawn of them (``literals.py``).
+Owns ``constants``, ``of_text`` and ``SIZES``. Every whole number that a constant names in the Rust crates or
+in the Python package, or a field of a crate's thresholds, is taken for a threshold, of elements or of bytes:
+one that is added or changed is drawn without a word here. Not here: what is drawn of them (``literals.py``).
 """
 
 import ast
