@@ -11,7 +11,7 @@ use gpupy_core::op::{OPS, Op};
 use gpupy_core::{Scalar, functions};
 use gpupy_jit::{Isa, KernelStrides, RowStride, compile_for};
 
-const SETS: [&[DType]; 10] = [
+const SETS: [&[DType]; 12] = [
     &[F32],
     &[F32, I32, U32, Bool],
     &[F64, Bool],

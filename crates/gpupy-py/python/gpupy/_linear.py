@@ -174,8 +174,9 @@ def einsum(*operands, out=None, optimize=False, **kwargs):
     if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
         arrays = _operands(*operands[1:])
         # NumPy's einsum takes no bfloat16, and has the words.
-        fits = arrays is not None and "V" not in (arrays[0].dtype.kind, arrays[1].dtype.kind)
-        result = None if not fits else _summed(operands[0], arrays[0], arrays[1], bool(optimize))
+        if arrays is not None and "V" in (arrays[0].dtype.kind, arrays[1].dtype.kind):
+            arrays = None
+        result = None if arrays is None else _summed(operands[0], arrays[0], arrays[1], bool(optimize))
     if len(operands) == 2 and out is None and not kwargs:
         result = _turned(*operands)
     return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})

@@ -7,7 +7,7 @@
 //! the bit, except for the payload of a NaN.
 //!
 //! Not here: the arithmetic of one element (`op_eval`); drivers that are sent such programs (the engine's
-//! `drivers/bfloat16.rs`).
+//! `lowering_driver.rs`).
 
 use super::{Builder, Form, Inst, Program};
 use crate::dtype::DType;
