@@ -11,7 +11,7 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `isa.rs` | instruction sets |
-//! | `gpupy_core::ir::bfloat16` | bfloat16 as uint16 and float32 |
+//! | `gpupy_core::ir::bfloat16_lowering` | bfloat16 as uint16 and float32 |
 //! | `complex_parts.rs` | complex numbers split into real and imaginary parts |
 //! | `if_conversion.rs` | `if` regions as selects |
 //! | `plan/` | dead code, loop invariants, instruction order |
@@ -48,7 +48,7 @@ pub use compiled_kernel::Kernel;
 pub use isa::Isa;
 pub use row_arguments::{RowArguments, StridedPointer};
 
-use gpupy_core::ir::{Program, bfloat16};
+use gpupy_core::ir::{Program, bfloat16_lowering};
 use gpupy_core::op::Op;
 
 /// The stride of an access or destination along a row.
@@ -110,8 +110,8 @@ pub fn compile_for(program: &Program, variant: &KernelStrides, isa: Isa) -> Opti
     if isa == Isa::Avx512 && best != Isa::Avx512 {
         return None;
     }
-    let lowered = match bfloat16::is_in(program) {
-        true => Some(bfloat16::lowered(program)?),
+    let lowered = match bfloat16_lowering::is_in(program) {
+        true => Some(bfloat16_lowering::lowered(program)?),
         false => None,
     };
     let program = lowered.as_ref().unwrap_or(program);

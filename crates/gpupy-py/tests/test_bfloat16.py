@@ -253,6 +253,7 @@ def test_promotion_is_numpys(auto, other):
         assert outcome(gp, operation) == outcome(np, operation)
     for number in (2, 0.5, 1j, True, np.float32(2), np.float64(2), BF16.type(2)):
         assert (gp.ones(3, BF16) * number).dtype == (np.ones(3, BF16) * number).dtype
+        assert (gp.ones(3, BF16) ** number).dtype == (np.ones(3, BF16) ** number).dtype
 
 
 def test_elements_are_read_and_written_as_numpys(device):

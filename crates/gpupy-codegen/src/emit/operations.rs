@@ -38,7 +38,7 @@ pub fn supports(op: Op, from: DType, to: DType) -> bool {
 }
 
 /// Whether kernels may have a dtype: the languages have no complex numbers, and programs with bfloat16 are lowered
-/// before they come here (`gpupy_core::ir::bfloat16`).
+/// before they come here (`gpupy_core::ir::bfloat16_lowering`).
 pub fn is_emitted(dtype: DType) -> bool {
     !dtype.is_complex() && dtype != DType::BF16
 }

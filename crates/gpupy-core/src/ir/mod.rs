@@ -14,7 +14,7 @@
 //! Not here: the meaning of instructions (`op_eval`), launches (`driver.rs`), programs from expressions (the engine).
 
 mod analysis;
-pub mod bfloat16;
+pub mod bfloat16_lowering;
 mod build;
 mod early_exit;
 mod fingerprint;

@@ -3,7 +3,7 @@
 //! Owns [`Bfloat16`]. Invariant: a cast from any dtype is a cast to float32, rounded once more, as in the package
 //! ml_dtypes; so is the result of an operation.
 //!
-//! Not here: operations (`table.rs`); bfloat16 in programs for drivers without it (`ir/bfloat16.rs`).
+//! Not here: operations (`table.rs`); bfloat16 in programs for drivers without it (`ir/bfloat16_lowering.rs`).
 
 /// A bfloat16, as bits.
 #[derive(Clone, Copy)]

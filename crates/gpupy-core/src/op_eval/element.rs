@@ -4,8 +4,8 @@
 //! and the macros `for_real_type` and `for_integer_type`, which choose a type by its dtype.
 //! Invariant: conversions give NumPy's bits, as on x86-64.
 //!
-//! Not here: bfloat16 (`bfloat16.rs`); the operations of a dtype (`table.rs`); complex numbers, which are not one word (the drivers that
-//! have them).
+//! Not here: bfloat16 (`bfloat16.rs`); the operations of a dtype (`table.rs`); complex numbers, which are not one word
+//! (the drivers that have them).
 
 use super::bfloat16::Bfloat16;
 use crate::dtype::DType;

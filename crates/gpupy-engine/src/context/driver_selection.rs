@@ -10,7 +10,7 @@
 use crate::blocks::cache::BlockCache;
 use crate::context::Context;
 use crate::context::settings::Placement;
-use crate::drivers::bfloat16;
+use crate::drivers::lowering_driver;
 use crate::drivers::registry::Registry;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
@@ -432,7 +432,7 @@ impl Context {
             bytes => (bytes / DType::F32.size() as u64) as usize,
         };
         let tracer = self.inner.tracer.priced(cost::prices(&caps));
-        let (driver, caps) = bfloat16::provided(driver, caps);
+        let (driver, caps) = lowering_driver::provided(driver, caps);
         let mut device = OpenDevice::new(BlockCache::new(name, driver, caps, tile_len, tracer));
         device.plans.are_forbidden = !self.inner.settings.plans;
         Ok(device)

@@ -250,7 +250,7 @@ def _mean(a: ndarray, axis: Any, dtype: Any, keepdims: Any, where: Any = True) -
     if not a._lazy or not a.size:
         return None
     result = np.dtype(dtype) if dtype is not None else np.dtype(float) if a.dtype.kind in "iub" else a.dtype
-    if kind_of(result) not in "fc":
+    if result.kind not in "fc" and kind_of(result) != "f":
         return None
     try:
         count = _count(a, axis)
@@ -321,7 +321,7 @@ def _spread(name: str, finish: Any, is_method: bool = False) -> Callable[..., An
             given = {"dtype": dtype, "ddof": ddof, **given}
             return _of_class(name, "", function, is_method, a, axis=axis, **given)
         plain = (mean is _UNSET or type(mean) is ndarray) and correction is _UNSET
-        if plain and isinstance(ddof, int) and ddof >= 0 and kind_of(a.dtype) in "iubf":
+        if plain and isinstance(ddof, int) and ddof >= 0 and _is_real(a.dtype):
             result = _variance(a, axis, dtype, ddof, keepdims, where, mean)
             if result is not None:
                 result = _given(out, finish(result))
@@ -339,6 +339,10 @@ def _spread(name: str, finish: Any, is_method: bool = False) -> Callable[..., An
     return function
 
 
+def _is_real(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "iubf" or kind_of(dtype) == "f"
+
+
 def _variance(
     a: ndarray, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any = True, middle: Any = _UNSET
 ) -> Any:
@@ -353,7 +357,8 @@ def _variance(
         # NumPy words the error about the axes.
         return None
     # As for means, narrow floats are summed in float32.
-    wide = accumulated(a.dtype) if accumulated(a.dtype) != a.dtype else None
+    wide: Any = accumulated(a.dtype)
+    wide = None if wide is a.dtype else wide
     if middle is _UNSET:
         middle = _mean(a, axis, wide, True, where)
     if middle is None or (type(middle) is ndarray and not middle._lazy):

@@ -4,7 +4,7 @@
 //!
 //! Not here: which of them leads (`state.rs`), opening all of a group (`driver.rs`), a member's blocks (`blocks.rs`).
 
-use crate::drivers::bfloat16;
+use crate::drivers::lowering_driver;
 use crate::drivers::registry::Constructor;
 use crate::thresholds::T;
 use gpupy_core::Result;
@@ -45,7 +45,7 @@ impl Choice {
         }
         let mut driver = (self.constructor)();
         let caps = driver.init(&config).map_err(|error| error.with("driver", self.name()))?;
-        let (driver, caps) = bfloat16::provided(driver, caps);
+        let (driver, caps) = lowering_driver::provided(driver, caps);
         Ok(Member { driver, caps, takes: FxHashMap::default() })
     }
 }

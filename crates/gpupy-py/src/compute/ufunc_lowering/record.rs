@@ -357,7 +357,10 @@ pub fn operator_power(
     let (dtype, arg) = (array.dtype(), ArrayOrScalar::Array(array));
     let small;
     let args: &[ArrayOrScalar<'_>] = match (exponent.kind, &exponent.held) {
-        (OperandKind::WEAK_FLOAT, OperandValue::Float(v)) if *v == 0.5 && dtype.is_float() => {
+        // A bfloat16 and a float are promoted to float32.
+        (OperandKind::WEAK_FLOAT, OperandValue::Float(v))
+            if *v == 0.5 && dtype.is_float() && dtype != DType::BF16 =>
+        {
             &[arg]
         }
         // Scalars are computed like the ufunc.

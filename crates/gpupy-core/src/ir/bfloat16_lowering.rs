@@ -6,8 +6,7 @@
 //! bfloat16; operands, accesses, parameters and destinations keep their places; results are those of the original, to
 //! the bit, except for the payload of a NaN.
 //!
-//! Not here: the arithmetic of one element (`op_eval`); drivers that are sent such programs (the engine's
-//! `drivers/bfloat16.rs`).
+//! Not here: the arithmetic of one element (`op_eval`); drivers that are sent such programs (the engine).
 
 use super::{Builder, Form, Inst, Program};
 use crate::dtype::DType;

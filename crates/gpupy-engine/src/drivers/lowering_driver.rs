@@ -1,7 +1,7 @@
 //! bfloat16 on drivers without it.
 //!
 //! Owns [`provided`] and the driver that it wraps another in, which rewrites programs with bfloat16
-//! (`gpupy_core::ir::bfloat16`): blocks become blocks of uint16. Invariant: the wrapped driver is never sent bfloat16,
+//! (`gpupy_core::ir::bfloat16_lowering`): blocks become blocks of uint16. Invariant: the wrapped driver is never sent bfloat16,
 //! neither a block nor a question; other programs reach it as they are.
 //!
 //! Not here: drivers that have bfloat16 among their dtypes, which are not wrapped.
@@ -11,7 +11,7 @@ use gpupy_core::driver::{
     BlockId, BlockSpec, Capabilities, Check, Config, Driver, Evaluated, Launch, Method, Part,
     Resources,
 };
-use gpupy_core::ir::bfloat16::{is_in, lowered, operations, stored};
+use gpupy_core::ir::bfloat16_lowering::{is_in, lowered, operations, stored};
 use gpupy_core::ir::{Builder, Fingerprint, Form, Program};
 use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Error, ErrorKind, Result};
@@ -28,26 +28,26 @@ pub fn provided(
     if caps.dtypes.contains(&BF16) {
         return (driver, caps);
     }
-    let mut driver = Lowering { is_able: false, driver, programs: FxHashMap::default() };
+    let mut driver = LoweringDriver { is_able: false, driver, programs: FxHashMap::default() };
     driver.admit(&mut caps);
     (Box::new(driver), caps)
 }
 
 /// A driver behind the rewriting of programs.
-struct Lowering {
+struct LoweringDriver {
     driver: Box<dyn Driver>,
     /// Whether the driver computes what bfloat16 is made of.
     is_able: bool,
     /// The programs without bfloat16; `None` for those that have no such program.
-    programs: FxHashMap<Fingerprint, Option<Arc<LoweredProgram>>>,
+    programs: FxHashMap<Fingerprint, Option<Arc<RewrittenProgram>>>,
 }
 
-struct LoweredProgram {
+struct RewrittenProgram {
     program: Program,
     fingerprint: Fingerprint,
 }
 
-impl Lowering {
+impl LoweringDriver {
     /// Adds bfloat16 to the driver's capabilities if it is able.
     fn admit(&mut self, caps: &mut Capabilities) {
         let needed = [DType::U16, DType::U32, DType::F32];
@@ -72,7 +72,7 @@ impl Lowering {
         &mut self,
         program: &Program,
         fingerprint: Fingerprint,
-    ) -> Result<Arc<LoweredProgram>> {
+    ) -> Result<Arc<RewrittenProgram>> {
         if self.programs.len() >= T.lowered_programs {
             self.programs.clear();
         }
@@ -80,7 +80,7 @@ impl Lowering {
         let known = self.programs.entry(fingerprint).or_insert_with(|| {
             let program = is_able.then(|| lowered(program)).flatten()?;
             let fingerprint = program.fingerprint();
-            Some(Arc::new(LoweredProgram { program, fingerprint }))
+            Some(Arc::new(RewrittenProgram { program, fingerprint }))
         });
         known.clone().ok_or_else(|| {
             Error::new(ErrorKind::Unsupported, "check_ir").with("dtype", BF16.name())
@@ -96,7 +96,7 @@ impl Lowering {
     }
 }
 
-impl Driver for Lowering {
+impl Driver for LoweringDriver {
     fn init(&mut self, config: &Config) -> Result<Capabilities> {
         let mut caps = self.driver.init(config)?;
         self.admit(&mut caps);
