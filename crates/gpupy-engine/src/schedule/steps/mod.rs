@@ -12,6 +12,7 @@ mod boxes;
 mod library_step;
 mod on_host;
 mod reduction_step;
+mod walked_box;
 
 pub(crate) use assignment_step::{Assigned, Region, Written};
 pub(crate) use library_step::LibraryStep;
