@@ -66,6 +66,56 @@ def test_what_is_computed_of_few_components_is_one_launch(driver, name):
     np.testing.assert_allclose(np.asarray(result), want, rtol=1e-5, atol=1e-6)
 
 
+def _mirrored(xp, v):
+    turned = xp.cross(v, v[::-1])
+    return turned, xp.stack([v[:, 0] * 2, xp.exp(-v[:, 1] * v[:, 1]), v[:, 2] - v[:, 0]], axis=-1)
+
+
+def test_components_put_side_by_side_are_one_launch(driver):
+    """OpenGL draws once for each destination in a block; few points are one launch of a selection."""
+    if driver == "soft":
+        pytest.skip("soft has a launch for each operation")
+    for which in (0, 1):
+        v = gpupy.asarray(vectors(10 * N))
+        result = _mirrored(gpupy, v)[which]
+        wanted = 3 if driver in ("gl", "wgpu") else 1
+        assert launches(lambda result=result: gpupy.evaluate(result)) == wanted
+        want = _mirrored(np, vectors(10 * N).astype("f8"))[which]
+        np.testing.assert_allclose(np.asarray(result), want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "shapes",
+    [((5, 3), (5, 3)), ((5, 3), (3,)), ((3,), (4, 5, 3)), ((3,), (3,)), ((5, 1, 3), (2, 3)), ((0, 3),) * 2],
+)
+def test_cross_products_are_numpys(device, dtype, shapes):
+    left, right = ((np.arange(np.prod(shape)) % 7).reshape(shape).astype(dtype) for shape in shapes)
+    want = np.cross(left, right)
+    for got in (
+        gpupy.cross(gpupy.asarray(left), gpupy.asarray(right)),
+        gpupy.cross(gpupy.asarray(left), right),
+        gpupy.cross(gpupy.asarray(left)[..., ::-1][..., ::-1], gpupy.asarray(right) + 0, axis=-1),
+    ):
+        assert type(got) is gpupy.ndarray
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        assert np.array_equal(np.asarray(got), want)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("count", [2, 5, 8, 20, 33])
+def test_stacks_of_any_number_of_values_are_numpys(device, axis, count):
+    def stacked(xp):
+        x, y = xp.arange(35, dtype=np.int32).reshape(5, 7), xp.arange(7, dtype=np.int32)
+        shared = x * y + 1
+        parts = [shared * k - y if k % 3 else x for k in range(count)]
+        whole = xp.stack(parts, axis=axis)
+        return whole, whole * 2 + 1, xp.concatenate(parts, axis=axis if axis < 1 else 1)[::-1]
+
+    for got, want in zip(stacked(gpupy), stacked(np), strict=True):
+        assert np.array_equal(np.asarray(got), want)
+
+
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 NAMES = ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "mean"]

@@ -92,6 +92,12 @@ impl Join {
         self.ends.partition_point(|end| *end as i64 <= coordinate)
     }
 
+    /// Whether all parts have the same extents.
+    pub fn are_alike(&self) -> bool {
+        let extent = |part: usize| self.ends[part] - self.start(part);
+        (1..self.ends.len()).all(|part| extent(part) == extent(0))
+    }
+
     /// The first coordinate of a part.
     pub fn start(&self, part: usize) -> usize {
         part.checked_sub(1).map_or(0, |before| self.ends[before])

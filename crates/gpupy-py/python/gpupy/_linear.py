@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._creation import asanyarray
-from ._fallback import call
+from ._creation import asanyarray, empty
+from ._fallback import call, through_numpy
 from ._gpupy import ndarray
+from ._rebound import over_ours
 from ._reduce import _given
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
 from ._subclass import any_instance, as_of, by_methods, has_own, is_instance, plain
@@ -155,6 +156,27 @@ def _axes(a: ndarray, b: ndarray, axes: Any) -> Sequence[list[int]] | None:
         found.append([k % array.ndim for k in given])
     alike = len(pairs) == 2 and len(found[0]) == len(found[1])
     return found if alike and all(len(set(each)) == len(each) for each in found) else None
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    are_last = axis == -1 if axis is not None else axisa == axisb == axisc == -1
+    if are_last and type(a) is ndarray and type(b) is ndarray and a._lazy and b._lazy:
+        x, y = a.shape, b.shape
+        of_three = x[-1:] == y[-1:] == (3,) and len(x) + len(y) > 2 and a.dtype.kind in "iufc"
+        if of_three and a.dtype == b.dtype and (x == y or 1 in (len(x), len(y))):
+            made = empty(x if len(x) > 1 else y, a.dtype)
+            a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
+            b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
+            made[..., 0] = a1 * b2 - a2 * b1
+            made[..., 1] = a2 * b0 - a0 * b2
+            made[..., 2] = a0 * b1 - a1 * b0
+            return made
+    return _cross_as_numpys(a, b, axisa, axisb, axisc, axis)
+
+
+# Of vectors with other axes, dtypes or components.
+_cross_as_numpys = through_numpy("cross", np.cross)
+_cross_as_numpys = over_ours("cross", np.cross, _cross_as_numpys) or _cross_as_numpys
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
@@ -331,6 +353,7 @@ def _laid(
 
 
 FUNCTIONS = {
+    "cross": cross,
     "dot": dot,
     "einsum": einsum,
     "inner": inner,

@@ -25,7 +25,7 @@ from ._gpupy import ndarray, ufunc
 # Others need operations that no driver has, or read NumPy's own memory.
 NAMES = frozenset(
     # Numbers and comparisons.
-    "allclose array_equal array_equiv cross cumulative_prod cumulative_sum fix isclose iscomplex "
+    "allclose array_equal array_equiv cumulative_prod cumulative_sum fix isclose iscomplex "
     "isneginf isposinf isreal nan_to_num real_if_close resize sinc "
     # Differences, averages and integrals.
     "average corrcoef cov diff ediff1d gradient kron trapezoid unwrap "

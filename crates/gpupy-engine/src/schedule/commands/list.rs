@@ -105,7 +105,8 @@ impl Commands {
             TileStep::Boxes(boxes) => {
                 let boxes = boxes.into_iter().map(|kernels| {
                     let dest = Destination::Open { number: 0, whole: false };
-                    PendingWork::Kernels(Box::new(kernels), smallvec![dest])
+                    let dests = smallvec![dest; kernels.partition.walk.roots.len()];
+                    PendingWork::Kernels(Box::new(kernels), dests)
                 });
                 let opened = std::iter::once(open(smallvec![value.clone()]));
                 opened.chain(boxes).chain([close()]).collect()

@@ -96,7 +96,7 @@ fn with_siblings(
         let (at, space) = access::space_of_tile(value.shape(), tile);
         FusionWalk::new(device, &starts, at, space)
             .ok()
-            .filter(|walk| walk.needs_no_more_than(alone))
+            .filter(|walk| walk.needs_no_more_than(&alone.needs))
     };
     let mut together = walk(&candidates);
     if together.is_none() {

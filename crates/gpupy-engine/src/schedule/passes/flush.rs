@@ -58,8 +58,19 @@ pub(crate) enum ReadPattern {
     Inside,
     /// From a block: the operand is computed before.
     Stored,
-    /// In kernels of parts of it, which may compute the operand: at so many points together, in one or several.
-    Parts(usize, bool),
+    /// In kernels of parts of it, which may compute the operand.
+    Parts(PartsRead),
+}
+
+/// How parts of a joined value read an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PartsRead {
+    /// The points of all of them.
+    pub points: usize,
+    /// The first of their kernels: boxes of the same extents are computed together.
+    pub kernel: u32,
+    /// Whether they are of more than one kernel.
+    pub are_several: bool,
 }
 
 /// A pending value.
@@ -109,7 +120,8 @@ impl FlushAnalysis {
         let mut nodes: Vec<PendingValue> = Vec::with_capacity(below.values.len());
         for (number, value) in below.values.iter().enumerate() {
             let outlives = below.outlives[number];
-            let pending = PendingValue { outlives, ..pending(value, &below.reads[number], &nodes) };
+            let pending =
+                PendingValue { outlives, ..pending(value, &below.reads[number], &nodes, most) };
             nodes.push(pending);
         }
         let together = reductions_together(demand, &below.values, caps);
@@ -168,8 +180,13 @@ fn reductions_together(
     ReductionGroups::of(&reductions, most)
 }
 
-/// A pending value behind these, which reads these sources.
-fn pending(value: &Value, reads: &[InputSource], before: &[PendingValue]) -> PendingValue {
+/// A pending value behind these, which reads these sources, where a launch has so many destinations.
+fn pending(
+    value: &Value,
+    reads: &[InputSource],
+    before: &[PendingValue],
+    most: usize,
+) -> PendingValue {
     let len = value.len();
     let mut node = PendingValue {
         id: value.id(),
@@ -198,12 +215,14 @@ fn pending(value: &Value, reads: &[InputSource], before: &[PendingValue]) -> Pen
             NodeOp::Gather if place == 1 => ReadPattern::Stored,
             NodeOp::Join(join) => {
                 let points = size_of(&join.shape(place, value.shape()));
+                let kernel = if join.are_alike() { place / most.max(1) } else { place } as u32;
                 let known = node.operands.iter_mut().find(|(known, _)| *known == number);
-                if let Some((_, ReadPattern::Parts(others, are_several))) = known {
-                    (*others, *are_several) = (others.saturating_add(points), true);
+                if let Some((_, ReadPattern::Parts(others))) = known {
+                    others.points = others.points.saturating_add(points);
+                    others.are_several |= others.kernel != kernel;
                     continue;
                 }
-                ReadPattern::Parts(points, false)
+                ReadPattern::Parts(PartsRead { points, kernel, are_several: false })
             }
             _ => ReadPattern::Inside,
         };

@@ -11,7 +11,7 @@
 
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Value, ValueId};
-use crate::schedule::passes::flush::{FlushAnalysis, PendingValue, ReadPattern};
+use crate::schedule::passes::flush::{FlushAnalysis, PartsRead, PendingValue, ReadPattern};
 use crate::thresholds::T;
 use rustc_hash::FxHashMap;
 
@@ -131,13 +131,14 @@ fn fates(flush: &FlushAnalysis) -> Vec<Fate> {
         if node.stands_alone || fates[number as usize] == Fate::Stored {
             own = of_its_own(flush, number);
         }
+        let first = names + 1;
         for (operand, reading) in &node.operands {
             let more = match reading {
                 ReadPattern::Inside => own,
                 ReadPattern::Stored => of_its_own(flush, *operand),
-                ReadPattern::Parts(points, are_several) => {
-                    names += 1;
-                    of_parts(own, node.len, *points, (*are_several, count as u32 + names))
+                ReadPattern::Parts(parts) => {
+                    names = names.max(first + parts.kernel);
+                    of_parts(own, node.len, *parts, count as u32 + first + parts.kernel)
                 }
             };
             // A reduction of a few rows says nothing of the others.
@@ -156,18 +157,13 @@ fn of_its_own(flush: &FlushAnalysis, number: u32) -> Readers {
     Readers::One(node.first, node.points)
 }
 
-/// Those of a part of a value with so many elements which these read; a part has kernels of its own, which get a name.
-fn of_parts(
-    readers: Readers,
-    len: usize,
-    points: usize,
-    (are_several, name): (bool, u32),
-) -> Readers {
-    let share = points as u128 * readers.points() as u128 / len.max(1) as u128;
+/// Those of parts of a value with so many elements which these read; parts have kernels of their own, which get a name.
+fn of_parts(readers: Readers, len: usize, parts: PartsRead, name: u32) -> Readers {
+    let share = parts.points as u128 * readers.points() as u128 / len.max(1) as u128;
     let points = usize::try_from(share).unwrap_or(usize::MAX);
     match readers {
         Readers::None => Readers::None,
-        _ if are_several => Readers::Several(name, points),
+        _ if parts.are_several => Readers::Several(name, points),
         _ => Readers::One(name, points),
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Not here: which boxes there are (`boxes.rs`).
 
+use super::walked_box::WalkedBox;
 use crate::graph::value::Value;
 use crate::schedule::cost;
 use crate::schedule::engine_device::OpenDevice;
@@ -66,10 +67,10 @@ pub(super) fn as_one(
     device: &OpenDevice,
     whole: &Access,
     space: &[usize],
-    mut boxes: Vec<(FusionWalk, Access)>,
-) -> Result<Vec<(FusionWalk, Access)>> {
+    mut boxes: Vec<WalkedBox>,
+) -> Result<Vec<WalkedBox>> {
     let copied: Vec<Option<Copied>> =
-        boxes.iter().map(|(walk, place)| Copied::of(walk, place)).collect();
+        boxes.iter().map(|own| Copied::of(&own.walk, &own.place)).collect();
     let count = |one: &Copied| copied.iter().flatten().filter(|other| one.is(other)).count();
     let Some(most) = copied.iter().flatten().max_by_key(|one| count(one)) else { return Ok(boxes) };
     let points = size_of(space);
@@ -88,9 +89,9 @@ pub(super) fn as_one(
             Start::Value(value)
         }
     };
-    let copy = FusionWalk::new(device, &[start], at, space.into())?;
+    let walk = FusionWalk::new(device, &[start], at, space.into())?;
     let mut is_other = copied.iter().map(|one| !one.as_ref().is_some_and(|one| one.is(most)));
     boxes.retain(|_| is_other.next().unwrap_or(true));
-    boxes.insert(0, (copy, whole.clone()));
+    boxes.insert(0, WalkedBox { walk, at: None, place: whole.clone() });
     Ok(boxes)
 }

@@ -1,12 +1,14 @@
 //! Boxes (index-set splitting): a tile evaluated part by part, where its walk meets the ends of joined values.
 //!
 //! Owns the cutting. A walk goes over as many points as it can; the others are walked over afterwards; all boxes go
-//! into one block. Usually one box is everything but the edges, and all boxes are one program. Invariant: all boxes are
-//! known before one is launched, so that their needs are computed before.
+//! into one block. Usually one box is everything but the edges, and all boxes are one program. Boxes of the same extents,
+//! as of components that are put side by side, are one launch with a destination for each. Invariant: all boxes are known
+//! before one is launched, so that their needs are computed before.
 //!
 //! Not here: where a walk is cut (`graph/join.rs`), which boxes are copied as one (`box_copies.rs`), launches
 //! (`execute/perform.rs`).
 
+use super::walked_box::WalkedBox;
 use super::{PreparedStep, TileStep, before, box_copies};
 use crate::graph::value::{NodeOp, Value, ValueKind};
 use crate::memory::access;
@@ -22,6 +24,8 @@ use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
 use gpupy_core::shape::{Shape, contiguous_strides};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
 
 /// A walk over the first points of a space, with the cuts that leave these, or where it is cut before there is one.
 pub(super) type BoxWalk = std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>;
@@ -53,9 +57,15 @@ pub(super) fn of_tile(
             Some(found) => found,
             None => {
                 let (start, at, space) = ([Start::Itself(value)], piece.0.clone(), piece.2.clone());
-                match much {
-                    true => Ok((FusionWalk::new(device, &start, at, space)?, Vec::new())),
-                    false => FusionWalk::up_to_cuts(device, &start, at, space, false)?,
+                if much {
+                    let rest = FusionWalk::new(device, &start, at, space)?;
+                    if !rest.needs.is_empty() {
+                        // With the joins computed, there are no more so many boxes.
+                        return Ok(Err(rest.needs));
+                    }
+                    Ok((rest, Vec::new()))
+                } else {
+                    FusionWalk::up_to_cuts(device, &start, at, space, false)?
                 }
             }
         };
@@ -66,9 +76,9 @@ pub(super) fn of_tile(
                     open.push(behind);
                     before
                 };
-                let (_, place, _) = cuts.into_iter().fold(piece, cut_off);
+                let (at, place, _) = cuts.into_iter().fold(piece, cut_off);
                 stored.extend(again.stored_first(&walk, value, device).into_iter().flatten());
-                walks.push((walk, place));
+                walks.push(WalkedBox { walk, at: Some(at), place });
             }
             Err(cut) => open.extend(halves(piece, cut)),
         }
@@ -76,16 +86,56 @@ pub(super) fn of_tile(
     if !stored.is_empty() {
         return Ok(Err(stored));
     }
-    let mut walks = box_copies::as_one(device, &whole, &space, walks)?;
-    walks.iter_mut().for_each(|(walk, _)| needs.append(&mut walk.needs));
+    let mut walks: VecDeque<_> = box_copies::as_one(device, &whole, &space, walks)?.into();
+    walks.iter_mut().for_each(|own| needs.append(&mut own.walk.needs));
     let mut boxes = Vec::with_capacity(walks.len());
-    for (walk, place) in walks {
+    while let Some(first) = walks.pop_front() {
+        let alike = walks.iter().take_while(|other| first.is_alike(other));
+        let count = alike.take(device.caps.max_dests - 1).count();
+        if let Some((kernels, others)) = together(device, value, &first, &walks, (count, &needs))? {
+            boxes.push(kernels);
+            walks.drain(..others);
+            continue;
+        }
+        let WalkedBox { walk, place, .. } = first;
         match WalkKernels::of(device, walk, RootDestinations::place(Form::Map, place))? {
             Ok(kernels) => boxes.push(kernels),
             Err(more) => return Ok(Err(before(needs, more))),
         }
     }
     Ok(Ok(PreparedStep { step: TileStep::Boxes(boxes), needs }))
+}
+
+/// The one kernel of a box and of as many others behind it as a device takes, up to so many, each a destination in the
+/// tile's block; with the number of these. It computes once what several of them need. `None` where each box has a
+/// kernel of its own, as together they would need more first.
+///
+/// # Errors
+/// As of a walk.
+fn together(
+    device: &mut OpenDevice,
+    value: &Value,
+    first: &WalkedBox,
+    behind: &VecDeque<WalkedBox>,
+    (mut others, needs): (usize, &Needs),
+) -> Result<Option<(WalkKernels, usize)>> {
+    while others > 0 {
+        let all = || std::iter::once(first).chain(behind.iter().take(others));
+        let space = first.walk.space.clone();
+        let at = all().filter_map(|own| own.at.clone());
+        if let Some(walk) = FusionWalk::of_boxes(device, value, at, space)?
+            && walk.roots.len() == others + 1
+            && walk.needs_no_more_than(needs)
+        {
+            let places = all().map(|own| Some(own.place.clone())).collect();
+            let ends = RootDestinations { form: Form::Map, further: SmallVec::new(), places };
+            if let Ok(kernels) = WalkKernels::of_all(device, walk, ends, 1) {
+                return Ok(Some((kernels, others)));
+            }
+        }
+        others /= 2;
+    }
+    Ok(None)
 }
 
 /// The points before and from `at` on along an axis.

@@ -16,6 +16,7 @@ pub(crate) mod ordering;
 mod reduction_step;
 pub(crate) mod reduction_tile;
 pub(crate) mod strip_mining;
+mod walked_box;
 
 pub(crate) use assignment_step::{Assigned, Region, Written};
 pub(crate) use library_step::LibraryStep;

@@ -82,7 +82,8 @@ impl Walker<'_> {
     /// The node that gives the elements of a joined value at coordinates, if there is a chain for it.
     fn chain(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
         // Where launches cost little, as many pieces are as good as a chain for some of them.
-        let is_cut = self.device.caps.host_memory && join.ends.len() > T.chained_parts;
+        let is_cut = self.device.caps.host_memory
+            && (join.ends.len() > T.chained_parts || self.are_boxes(value, join, found));
         if self.joins == JoinHandling::Halo || is_cut {
             return None;
         }
@@ -94,6 +95,22 @@ impl Walker<'_> {
             (input, Some(operand)) => Some(self.visit(&operand, input.access(&self.space))),
             (_, None) => None,
         }
+    }
+
+    /// Whether the parts of a joined value are boxes of the same extents, of several values, that one kernel gives.
+    fn are_boxes(&self, value: &Value, join: &Join, found: &Coordinates) -> bool {
+        let coordinate = &found[join.axis as usize];
+        let reach = access::reach(coordinate, &self.space);
+        let state = value.state();
+        let mut sources = state.operands.iter().flatten().map(Value::id);
+        let first = sources.next();
+        self.joins.is_cut()
+            && join.are_alike()
+            && join.ends.len() <= self.device.caps.max_dests
+            && (0..join.ends.len()).any(|part| join.start(part) == reach.start)
+            && join.ends.contains(&reach.end)
+            && self.is_read_once(value.id())
+            && sources.any(|source| Some(source) != first)
     }
 
     /// The node of a chain through as many parts as one has, if there are more; the walk is cut behind these.

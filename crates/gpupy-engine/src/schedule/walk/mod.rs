@@ -120,13 +120,13 @@ impl FusionWalk {
         if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }
     }
 
-    /// Whether another walk has all of its needs anyway.
-    pub fn needs_no_more_than(&self, other: &FusionWalk) -> bool {
+    /// Whether all of its needs are among these.
+    pub fn needs_no_more_than(&self, others: &Needs) -> bool {
         self.needs.iter().all(|(value, reach)| {
             let is_same = |(known, range): &&(Value, Range<usize>)| {
                 known.id() == value.id() && range.start <= reach.start && reach.end <= range.end
             };
-            other.needs.iter().any(|need| is_same(&need))
+            others.iter().any(|need| is_same(&need))
         })
     }
 }

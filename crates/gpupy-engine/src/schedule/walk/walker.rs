@@ -82,8 +82,18 @@ pub(super) struct Walker<'d> {
     /// Where it has to be cut before its needs can be known.
     pub(super) cut: Option<JoinCut>,
     pub(super) chained: Chained,
+    /// The boxes that it goes over at once.
+    boxes: usize,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
+}
+
+/// A start, with the access at which it is needed.
+type PlacedStart<'a> = (Start<'a>, Access);
+
+/// Starts that are needed at the same access.
+fn everywhere<'a>(starts: &[Start<'a>], at: &Access) -> SmallVec<[PlacedStart<'a>; 4]> {
+    starts.iter().map(|start| (*start, at.clone())).collect()
 }
 
 impl FusionWalk {
@@ -98,7 +108,8 @@ impl FusionWalk {
         at: Access,
         space: Shape,
     ) -> Result<FusionWalk> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, JoinHandling::First)?;
+        let starts = everywhere(starts, &at);
+        let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::First)?;
         Ok(walker.ended(roots))
     }
 
@@ -112,8 +123,26 @@ impl FusionWalk {
         at: Access,
         space: Shape,
     ) -> Result<FusionWalk> {
-        let (walker, roots) = Walker::walked(device, starts, at, space, JoinHandling::Halo)?;
+        let starts = everywhere(starts, &at);
+        let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::Halo)?;
         Ok(walker.ended(roots))
+    }
+
+    /// The walk of a value over several boxes of the same extents, a root for each of these accesses; `None` where a
+    /// box has to be cut.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn of_boxes(
+        device: &OpenDevice,
+        value: &Value,
+        at: impl Iterator<Item = Access>,
+        space: Shape,
+    ) -> Result<Option<FusionWalk>> {
+        let starts: Vec<PlacedStart<'_>> = at.map(|at| (Start::Itself(value), at)).collect();
+        let (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::CutAgain)?;
+        let is_whole = walker.cut.is_none() && walker.ends.is_empty();
+        Ok(is_whole.then(|| walker.ended(roots)))
     }
 
     /// The walk over as much of the space, all of a tile or part of it, as reads one part of each joined value, and the
@@ -129,14 +158,14 @@ impl FusionWalk {
         is_tile: bool,
     ) -> Result<std::result::Result<(FusionWalk, Vec<JoinCut>), JoinCut>> {
         let joins = if is_tile { JoinHandling::Cut } else { JoinHandling::CutAgain };
-        let (mut walker, mut roots) = Walker::walked(device, starts, at.clone(), space, joins)?;
+        let starts = everywhere(starts, &at);
+        let (mut walker, mut roots) = Walker::walked(device, &starts, space, joins)?;
         let mut ends = std::mem::take(&mut walker.ends);
         let mut count = ends.len();
         // Findings that hold for the whole space alone are looked for once more in the part that is left.
         while count > 0 && walker.cut.is_none() && walker.is_of_more(count) {
             let space = walker.space.clone();
-            (walker, roots) =
-                Walker::walked(device, starts, at.clone(), space, JoinHandling::CutAgain)?;
+            (walker, roots) = Walker::walked(device, &starts, space, JoinHandling::CutAgain)?;
             count = walker.ends.len();
             ends.append(&mut walker.ends);
         }
@@ -151,14 +180,13 @@ impl<'d> Walker<'d> {
     /// A walk as far as it comes, and its roots.
     fn walked(
         device: &'d OpenDevice,
-        starts: &[Start<'_>],
-        at: Access,
+        starts: &[PlacedStart<'_>],
         space: Shape,
         joins: JoinHandling,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut chained = Chained::default();
         loop {
-            let walk = (at.clone(), space.clone(), joins);
+            let walk = (space.clone(), joins);
             let (mut walker, roots) = Walker::walked_once(device, starts, walk, chained)?;
             match walker.chained.again() {
                 Some(again) => chained = again,
@@ -170,8 +198,8 @@ impl<'d> Walker<'d> {
     /// A walk, given what is known of its chains.
     fn walked_once(
         device: &'d OpenDevice,
-        starts: &[Start<'_>],
-        (at, space, joins): (Access, Shape, JoinHandling),
+        starts: &[PlacedStart<'_>],
+        (space, joins): (Shape, JoinHandling),
         chained: Chained,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
         let mut walker = Walker {
@@ -189,11 +217,15 @@ impl<'d> Walker<'d> {
             ends: Vec::new(),
             cut: None,
             chained,
+            boxes: 1,
             last: None,
         };
+        if let Some(((_, first), rest)) = starts.split_first() {
+            walker.boxes += rest.iter().filter(|(_, at)| at != first).count();
+        }
         let roots = starts
             .iter()
-            .map(|start| match start {
+            .map(|(start, at)| match start {
                 Start::Scalar(scalar) => Child::Scalar(*scalar),
                 Start::Value(value) => walker.visit(value, at.clone()),
                 Start::Itself(value) => {
@@ -403,7 +435,10 @@ impl<'d> Walker<'d> {
             let joins = !chain::has_chains(self.device, value.dtype(), size_of(&self.space));
             cost::weight(value, most, u32::from(joins), is_there)
         };
-        if cost::again(value, nodes.len(), points, reach, weight) > T.recompute {
+        // Boxes that lie apart would each compute their own elements by themselves, too.
+        let is_of_boxes = self.boxes > 1 && points <= reach().len();
+        let accesses = if is_of_boxes { nodes.len().div_ceil(self.boxes) } else { nodes.len() };
+        if cost::again(value, accesses, points, reach, weight) > T.recompute {
             return true;
         }
         if !Growth::may_pay(value, points, &self.device.caps) {
@@ -484,6 +519,11 @@ impl<'d> Walker<'d> {
         let found = access::coordinates(at, &self.space, value.shape())?;
         self.last = Some((value.shape().into(), at.clone(), found.clone()));
         Some(found)
+    }
+
+    /// Whether a value is read at one access.
+    pub(super) fn is_read_once(&self, value: ValueId) -> bool {
+        self.by_value.get(&value).is_some_and(|known| known.all.len() == 1)
     }
 
     pub(super) fn need(&mut self, node: u32) {
