@@ -14,17 +14,17 @@ use spoiled::{Spoil, Spoiled};
 
 #[track_caller]
 fn check(how: Spoil, wanted: &str) {
-    catches(&format!("{how:?}"), move || Spoiled::boxed(how), wanted);
+    detects(&format!("{how:?}"), move || Spoiled::boxed(how), wanted);
 }
 
 #[track_caller]
 fn check_careless(how: Careless, wanted: &str) {
-    catches(&format!("{how:?}"), move || Driven::boxed(how), wanted);
+    detects(&format!("{how:?}"), move || Driven::boxed(how), wanted);
 }
 
 /// Asserts that a case whose full name begins so fails.
 #[track_caller]
-fn catches(how: &str, make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static, wanted: &str) {
+fn detects(how: &str, make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static, wanted: &str) {
     let group = wanted.split('/').next();
     let wanted_group = |name: &str, _: &str| group == Some(name);
     let options = Options { wanted: Some(&wanted_group), ..Options::default() };

@@ -207,7 +207,7 @@ pub fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>> {
 /// # Errors
 /// - `OutOfMemory`: the allocation failed.
 #[inline]
-pub fn few<A: Array>(element: A::Item, len: usize) -> Result<SmallVec<A>>
+pub fn small_filled<A: Array>(element: A::Item, len: usize) -> Result<SmallVec<A>>
 where
     A::Item: Clone,
 {
@@ -224,7 +224,7 @@ where
 /// # Errors
 /// - `OutOfMemory`: the allocation failed.
 #[inline]
-pub fn few_copied<A: Array>(elements: &[A::Item]) -> Result<SmallVec<A>>
+pub fn small_copied<A: Array>(elements: &[A::Item]) -> Result<SmallVec<A>>
 where
     A::Item: Copy,
 {
@@ -252,7 +252,7 @@ mod tests {
             filled(7u8, MUCH).err(),
             zeroed::<u64>(MUCH).err(),
             zeroed::<u64>(usize::MAX).err(),
-            few::<[u8; 64]>(7, MUCH).err(),
+            small_filled::<[u8; 64]>(7, MUCH).err(),
         ];
         for (way, error) in refusals.into_iter().enumerate() {
             assert!(error.is_some_and(|error| is_refusal(&error)), "way {way}");
@@ -304,8 +304,8 @@ mod tests {
         assert_eq!(zeroed::<u64>(0)?, []);
         assert_eq!(zeroed::<()>(3)?.len(), 3);
         assert_eq!(copied(&[1i16, 2])?, [1, 2]);
-        assert_eq!(few::<[u8; 4]>(7, 9)?[..], [7; 9]);
-        assert_eq!(few_copied::<[u8; 4]>(&[1, 2, 3, 4, 5])?[..], [1, 2, 3, 4, 5]);
+        assert_eq!(small_filled::<[u8; 4]>(7, 9)?[..], [7; 9]);
+        assert_eq!(small_copied::<[u8; 4]>(&[1, 2, 3, 4, 5])?[..], [1, 2, 3, 4, 5]);
         Ok(())
     }
 }

@@ -133,13 +133,13 @@ impl Array {
 
     /// The bytes of few elements in C order, if they are in host memory already; waits for no lock.
     pub fn known_elements(&self) -> Option<SmallVec<[u8; 64]>> {
-        self.of_known_elements(|bytes| memory::few_copied(bytes).ok())?
+        self.of_known_elements(|bytes| memory::small_copied(bytes).ok())?
     }
 
     /// What a function makes of these bytes where they lie. It must not look at this array again.
     pub fn of_known_elements<R>(&self, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(self)])?;
-        match loan.operands.first()? {
+        let guard = BorrowGuard::of(&[ArrayOrScalar::Array(self)])?;
+        match guard.operands.first()? {
             lent @ BorrowedOperand::Memory(..) => {
                 lent.elements(self.dtype().size()).map(|elements| function(&elements))
             }

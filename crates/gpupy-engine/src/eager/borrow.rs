@@ -104,9 +104,9 @@ pub(crate) struct BorrowGuard<'a> {
 impl<'a> BorrowGuard<'a> {
     /// These operands, if all of their elements are in host memory and no other thread has locked their bases.
     pub fn of(args: &[ArrayOrScalar<'a>]) -> Option<BorrowGuard<'a>> {
-        let mut loan = BorrowGuard::default();
-        loan.take(args)?;
-        Some(loan)
+        let mut guard = BorrowGuard::default();
+        guard.take(args)?;
+        Some(guard)
     }
 
     /// Borrows these operands too, as `of` does. On `None` the guard keeps its operands, and some of these.
@@ -121,7 +121,7 @@ impl<'a> BorrowGuard<'a> {
                 ArrayOrScalar::Array(array) => *array,
             };
             // Its base may be lent already.
-            let again = self.operands.iter().find_map(|lent| match lent {
+            let again = self.operands.iter().find_map(|borrowed| match borrowed {
                 BorrowedOperand::Memory(other, first) if other.shares_base(array) => Some(*first),
                 _ => None,
             });
@@ -134,7 +134,7 @@ impl<'a> BorrowGuard<'a> {
                 self.depth = self.depth.max(own.depth);
             }
             let lock = self.locks.get_mut(self.operands.len())?;
-            self.operands.push(lent(array, &current)?);
+            self.operands.push(borrowed(array, &current)?);
             *lock = Some(current);
         }
         Some(())
@@ -143,7 +143,7 @@ impl<'a> BorrowGuard<'a> {
 
 /// An array as an operand; `None` where its elements are not all in host memory.
 #[inline]
-fn lent<'a>(array: &'a Array, current: &Current) -> Option<BorrowedOperand<'a>> {
+fn borrowed<'a>(array: &'a Array, current: &Current) -> Option<BorrowedOperand<'a>> {
     let first = match current.held() {
         Contents::Own(own) => own.start(),
         Contents::Value(value) => {

@@ -58,12 +58,13 @@ impl EagerEvaluator {
         args: &[ArrayOrScalar<'_>],
         shape: &Joint<'_>,
     ) -> Option<Array> {
-        let (mut loan, mut task) = (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
-        prepare(&mut task, to, args, shape, &mut loan)?;
-        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, loan.depth + 1)?;
+        let (mut guard, mut task) =
+            (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
+        prepare(&mut task, to, args, shape, &mut guard)?;
+        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, guard.depth + 1)?;
         self.compute(&task, room)?;
         // The listener may lock the operands, so the guard is dropped first.
-        drop(loan);
+        drop(guard);
         self.tell(&task, shape);
         Some(array)
     }
@@ -75,12 +76,12 @@ impl EagerEvaluator {
         args: &[ArrayOrScalar<'_>],
         shape: &Joint<'_>,
     ) -> Option<Array> {
-        let (mut loan, mut task) =
+        let (mut guard, mut task) =
             (BorrowGuard::default(), EagerLaunch::of_call(function, size_of(shape))?);
-        prepare(&mut task, DType::Bool, args, shape, &mut loan)?;
-        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, loan.depth + 1)?;
+        prepare(&mut task, DType::Bool, args, shape, &mut guard)?;
+        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, guard.depth + 1)?;
         self.compute(&task, room)?;
-        drop(loan);
+        drop(guard);
         self.tell(&task, shape);
         Some(array)
     }
@@ -94,14 +95,15 @@ impl EagerEvaluator {
         shape: &Joint<'_>,
         dest: &Array,
     ) -> Option<()> {
-        let (mut loan, mut task) = (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
-        prepare(&mut task, DType::Bool, args, shape, &mut loan)?;
+        let (mut guard, mut task) =
+            (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
+        prepare(&mut task, DType::Bool, args, shape, &mut guard)?;
         if task.dtype() != dest.dtype() || **shape != *dest.shape() {
             return None;
         }
-        let mut made = OwnedElements::blank(task.dtype(), Origin::Eager, loan.depth + 1);
+        let mut made = OwnedElements::blank(task.dtype(), Origin::Eager, guard.depth + 1);
         self.compute(&task, made.make_room(shape).ok()?)?;
-        drop(loan);
+        drop(guard);
         self.tell(&task, shape);
         let mut current = dest.current_to_write()?;
         let own = current.own_mut()?;
@@ -131,11 +133,11 @@ impl EagerEvaluator {
     /// Reduces an array of several chunks; the few results of these are combined here, as a second launch would take
     /// longer.
     fn whole_of_chunks(&self, op: Op, array: &Array) -> Option<Array> {
-        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
-        let task = EagerLaunch::whole(op, array, loan.operands.first()?)?;
+        let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+        let task = EagerLaunch::whole(op, array, guard.operands.first()?)?;
         let mut results: SmallVec<[u128; FEW_CHUNKS]> = SmallVec::from_elem(0, task.len());
         self.compute(&task, NonNull::from(&mut results[..]).cast())?;
-        drop(loan);
+        drop(guard);
         let dtype = task.dtype();
         let results = bytemuck::cast_slice(&results[..]).get(..task.len() * dtype.size())?;
         let result = whole::reduced(op, dtype, results)?;
@@ -148,12 +150,12 @@ impl EagerEvaluator {
 
     /// One step of the reduction of all elements.
     fn whole_step(&self, op: Op, array: &Array) -> Option<Array> {
-        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
-        let task = EagerLaunch::whole(op, array, loan.operands.first()?)?;
+        let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+        let task = EagerLaunch::whole(op, array, guard.operands.first()?)?;
         let shape = [task.len()];
         let (array, room) = Array::blank(task.dtype(), &shape, Origin::Eager, 0)?;
         self.compute(&task, room)?;
-        drop(loan);
+        drop(guard);
         self.tell(&task, &shape);
         Some(array)
     }
@@ -161,11 +163,11 @@ impl EagerEvaluator {
     /// The product of two vectors, real ones of one dtype and length; `None` where an operand is not there.
     pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
         let (n, dtype) = (left.size(), left.dtype());
-        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
-        let task = EagerLaunch::dot(n, dtype, &loan.operands)?;
+        let guard = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
+        let task = EagerLaunch::dot(n, dtype, &guard.operands)?;
         let mut bytes = 0u64;
         self.compute(&task, NonNull::from(&mut bytes).cast())?;
-        drop(loan);
+        drop(guard);
         self.tell(&task, &[]);
         Some(Scalar::new(dtype, bytes))
     }
@@ -221,11 +223,11 @@ impl Compute for EagerEvaluator {
         op: &NodeOp,
         operands: &[ArrayOrScalar<'_>],
     ) -> Option<Array> {
-        let loan = BorrowGuard::of(operands)?;
-        let task = EagerLaunch::of_axes(dtype, shape, op, &loan.operands)?;
+        let guard = BorrowGuard::of(operands)?;
+        let task = EagerLaunch::of_axes(dtype, shape, op, &guard.operands)?;
         let (array, room) = Array::blank(dtype, shape, Origin::Eager, 0)?;
         self.compute(&task, room)?;
-        drop(loan);
+        drop(guard);
         self.tell(&task, shape);
         Some(array)
     }
@@ -247,14 +249,14 @@ fn prepare<'a>(
     to: DType,
     args: &[ArrayOrScalar<'a>],
     shape: &Joint<'_>,
-    loan: &mut BorrowGuard<'a>,
+    guard: &mut BorrowGuard<'a>,
 ) -> Option<()> {
-    loan.take(args)?;
-    if is_chain(loan.depth, shape) {
+    guard.take(args)?;
+    if is_chain(guard.depth, shape) {
         return None;
     }
     let alike = matches!(shape, Joint::Same(_));
-    task.take(to, &loan.operands, shape, alike)
+    task.take(to, &guard.operands, shape, alike)
 }
 
 /// The engine, if its lock is free.

@@ -248,7 +248,7 @@ impl EagerLaunch {
         let work = match op {
             NodeOp::Reduce { op, n } if *n <= FEW => {
                 return EagerLaunch::of_few(
-                    LaunchBody::Few(*op, *n as u8),
+                    LaunchBody::ReduceFew(*op, *n as u8),
                     *n,
                     dtype,
                     shape,
@@ -335,7 +335,7 @@ impl EagerLaunch {
         accesses.iter_mut().for_each(|access| *access = merged(access));
         // Those of one operand differ in where they begin.
         let each = match self.key.work {
-            LaunchBody::Few(_, points) | LaunchBody::Products(points) => points.into(),
+            LaunchBody::ReduceFew(_, points) | LaunchBody::Products(points) => points.into(),
             _ => 1,
         };
         let mut kinds = accesses.iter().step_by(each).map(|access| access::kind(access, &space));
@@ -357,7 +357,7 @@ impl EagerLaunch {
             LaunchBody::Apply(op) => op.info().name,
             LaunchBody::Call(_) => "call",
             LaunchBody::Index => "index",
-            LaunchBody::Reduce(_) | LaunchBody::Few(..) => "reduce",
+            LaunchBody::Reduce(_) | LaunchBody::ReduceFew(..) => "reduce",
             LaunchBody::Products(_) => Op::MatMul.info().name,
             LaunchBody::Whole(whole) => whole.op().info().name,
         }

@@ -95,7 +95,7 @@ fn taken(value: &Value, anywhere: bool) -> Option<Arc<HostBuffer>> {
 pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
     let size = dest.dtype().size();
     // The borrowed source is not the destination's base, whose lock is taken below.
-    let lent;
+    let borrowed;
     let data = match source {
         ArrayOrScalar::Scalar(scalar) if scalar.dtype != dest.dtype() => return None,
         ArrayOrScalar::Scalar(scalar) => {
@@ -106,8 +106,8 @@ pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> 
             WriteSource::Within(array.layout())
         }
         ArrayOrScalar::Array(_) => {
-            lent = BorrowGuard::of(&[*source])?;
-            WriteSource::Of(lent.operands.first()?.elements(size)?.apart())
+            borrowed = BorrowGuard::of(&[*source])?;
+            WriteSource::Of(borrowed.operands.first()?.elements(size)?.apart())
         }
     };
     let mut current = dest.current_to_write()?;
@@ -274,10 +274,10 @@ pub(crate) fn joined(shape: &[usize], join: &Join, arrays: &[Array]) -> Option<A
     let (axis, whole) = (join.axis as usize, View::contiguous(shape));
     for (part, array) in arrays.iter().filter(|array| array.size() > 0).enumerate() {
         let view = whole.slice_axis(axis, join.start(part), array.shape()[axis], 1);
-        let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
-        let lent = loan.operands.first()?;
-        let data = lent.elements(size)?;
-        match lent {
+        let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+        let borrowed = guard.operands.first()?;
+        let data = borrowed.elements(size)?;
+        match borrowed {
             BorrowedOperand::Scalar(_) => fill(bytes, &view, &data),
             BorrowedOperand::Memory(..) => place(bytes, size, &view, &data),
         }
@@ -300,7 +300,7 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<ElementByte
     // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
     let bytes = unsafe { state.host.as_ref()?.bytes(0..reach.end * size) };
     if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
-        return memory::few_copied(&bytes[reach.start * size..]).ok();
+        return memory::small_copied(&bytes[reach.start * size..]).ok();
     }
     gather(bytes, size, walk, shape).ok().map(ElementBytes::from_vec)
 }

@@ -65,7 +65,7 @@ pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
 pub(crate) fn are_there(args: &[ArrayOrScalar<'_>], results: &[usize]) -> bool {
-    BorrowGuard::of(args).is_some_and(|loan| !is_chain(loan.depth, results))
+    BorrowGuard::of(args).is_some_and(|guard| !is_chain(guard.depth, results))
 }
 
 /// The shape to which operands broadcast.

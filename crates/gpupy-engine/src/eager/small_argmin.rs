@@ -28,7 +28,7 @@ pub(crate) fn place(op: Op, array: &Array) -> Option<usize> {
 pub(crate) fn places(op: Op, array: &Array, axis: usize) -> Option<Array> {
     let n = *array.shape().get(axis)?;
     let mut places: ElementBytes =
-        memory::few(0, array.size() / n.max(1) * DType::I32.size()).ok()?;
+        memory::small_filled(0, array.size() / n.max(1) * DType::I32.size()).ok()?;
     places.clear();
     // A row of few elements is no longer than an int32 can say.
     let add = |at| places.extend_from_slice(&(at as i32).to_ne_bytes());
@@ -51,9 +51,11 @@ fn each_place(
     if !op.reduces(dtype) {
         return None;
     }
-    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
-    let elements =
-        loan.operands.first().filter(|lent| matches!(lent, BorrowedOperand::Memory(..)))?;
+    let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
+    let elements = guard
+        .operands
+        .first()
+        .filter(|borrowed| matches!(borrowed, BorrowedOperand::Memory(..)))?;
     let elements = elements.elements(dtype.size())?;
     macro_rules! rows {
         ($read:expr) => {

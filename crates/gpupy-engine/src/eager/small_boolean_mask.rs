@@ -21,9 +21,9 @@ use gpupy_core::shape::{Shape, size_of};
 pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let (dtype, size) = (array.dtype(), array.dtype().size());
     let rest = array.shape().strip_prefix(mask.shape())?;
-    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(mask)])?;
+    let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(mask)])?;
     let [elements @ BorrowedOperand::Memory(..), chosen @ BorrowedOperand::Memory(..)] =
-        &loan.operands[..]
+        &guard.operands[..]
     else {
         return None;
     };
@@ -59,8 +59,8 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
 
 /// How many elements of a mask in host memory are true; `None` where they are not there.
 pub(crate) fn counted(mask: &Array) -> Option<usize> {
-    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(mask)])?;
-    let [elements @ BorrowedOperand::Memory(..)] = &loan.operands[..] else { return None };
+    let guard = BorrowGuard::of(&[ArrayOrScalar::Array(mask)])?;
+    let [elements @ BorrowedOperand::Memory(..)] = &guard.operands[..] else { return None };
     (mask.dtype() == DType::Bool).then(|| elements.elements(1).map(|mask| count(&mask)))?
 }
 
@@ -113,9 +113,9 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> O
         return None;
     }
     // None of them is of the destination's base, whose lock is taken below.
-    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(mask), *source])?;
-    let [BorrowedOperand::Memory(..), given] = &loan.operands[..] else { return None };
-    let (chosen, data) = (loan.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
+    let guard = BorrowGuard::of(&[ArrayOrScalar::Array(mask), *source])?;
+    let [BorrowedOperand::Memory(..), given] = &guard.operands[..] else { return None };
+    let (chosen, data) = (guard.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
     let count = count(&chosen);
     let step = match data.len() {
         one if one == size => 0,

@@ -33,9 +33,9 @@ pub enum Outside {
 pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     let (n, row) = (*array.shape().first()?, size_of(&array.shape()[1..]));
     let (dtype, size) = (array.dtype(), array.dtype().size());
-    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(index)])?;
+    let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array), ArrayOrScalar::Array(index)])?;
     let [table @ BorrowedOperand::Memory(..), places @ BorrowedOperand::Memory(..)] =
-        &loan.operands[..]
+        &guard.operands[..]
     else {
         return None;
     };
@@ -82,13 +82,13 @@ pub(crate) fn picked_along(
     let broadcast = |index: &&Array| index.broadcast_to(picked).ok();
     let wide = indices.iter().flatten().map(broadcast).collect::<Option<SmallVec<[Array; 2]>>>()?;
     let args = [array].into_iter().chain(&wide).map(ArrayOrScalar::Array);
-    let loan = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
-    let (table, lent) = loan.operands.split_first()?;
+    let guard = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
+    let (table, borrowed) = guard.operands.split_first()?;
     let (bytes, first) = table.reach(size)?;
 
     // How far from an element of the kept axes each picked one lies.
     let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, size_of(picked));
-    let mut lent = lent.iter().zip(&wide);
+    let mut borrowed = borrowed.iter().zip(&wide);
     let (mut before, mut behind) = (KeptAxes::default(), KeptAxes::default());
     for (axis, index) in indices.iter().enumerate() {
         let (n, stride) = (*array.shape().get(axis)?, array.strides()[axis] as i64);
@@ -98,8 +98,8 @@ pub(crate) fn picked_along(
             side.walk.strides.push(stride);
             continue;
         }
-        let (lent, index) = lent.next()?;
-        let elements = lent.elements(index.dtype().size())?;
+        let (borrowed, index) = borrowed.next()?;
+        let elements = borrowed.elements(index.dtype().size())?;
         let numbers = integers(index.dtype(), &elements)?;
         match (&numbers[..], outside) {
             // A constant is one number.
@@ -218,9 +218,9 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> 
         return None;
     }
     // None of them is of the destination's base, whose lock is taken below.
-    let loan = BorrowGuard::of(&[ArrayOrScalar::Array(index), *source])?;
-    let [BorrowedOperand::Memory(..), given] = &loan.operands[..] else { return None };
-    let elements = loan.operands[0].elements(index.dtype().size())?;
+    let guard = BorrowGuard::of(&[ArrayOrScalar::Array(index), *source])?;
+    let [BorrowedOperand::Memory(..), given] = &guard.operands[..] else { return None };
+    let elements = guard.operands[0].elements(index.dtype().size())?;
     let numbers = integers(index.dtype(), &elements)?;
     let places = places_of(&numbers, *n)?;
     let data = given.elements(size)?.apart();

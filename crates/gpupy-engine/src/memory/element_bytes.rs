@@ -15,7 +15,7 @@ pub(crate) type ElementBytes = SmallVec<[u8; 64]>;
 
 /// The elements that a view shows of these bytes, in C order; `None` where it leaves them.
 pub(crate) fn seen(bytes: &[u8], size: usize, view: &View) -> Option<ElementBytes> {
-    let mut found: ElementBytes = memory::few(0, view.size() * size).ok()?;
+    let mut found: ElementBytes = memory::small_filled(0, view.size() * size).ok()?;
     copy_seen(&mut found, bytes, size, view).map(|()| found)
 }
 

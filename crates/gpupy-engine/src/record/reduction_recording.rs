@@ -88,9 +88,9 @@ impl Recorder {
         let reduced = match merged {
             Some(view) if n <= FEW && array.size() > 0 => match self.step_computed(op, &view) {
                 Some(reduced) => reduced,
-                None => self.few(op, &moved, kept.len())?,
+                None => self.reduce_few(op, &moved, kept.len())?,
             },
-            None if n <= FEW && array.size() > 0 => self.few(op, &moved, kept.len())?,
+            None if n <= FEW && array.size() > 0 => self.reduce_few(op, &moved, kept.len())?,
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -105,7 +105,7 @@ impl Recorder {
     }
 
     /// The reduction of few points: those of the axes from `kept` on, in C order, are lanes of the tree.
-    fn few(&self, op: Op, moved: &Array, kept: usize) -> Result<Array> {
+    fn reduce_few(&self, op: Op, moved: &Array, kept: usize) -> Result<Array> {
         let mut lanes = vec![moved.clone()];
         for extent in &moved.shape()[kept..] {
             let parts =

@@ -93,13 +93,13 @@ fn random(stage: &Stage<'_>, seed: u64) -> Outcome {
         ensure(planned, || format!("{error}, which nothing excuses"))?;
         stage.log.heal();
     }
-    let mut world = ModelBasedUser::new(stage.context, seed, 0)?;
+    let mut user = ModelBasedUser::new(stage.context, seed, 0)?;
     if let Some(plan) = stage.plan {
         let lost = [ErrorKind::Lost, ErrorKind::Poisoned].into_iter().filter(|_| plan.loses());
         let planned = [plan.kind].into_iter().filter(|_| stage.alone);
-        world.forgive(lost.chain(planned).collect());
+        user.forgive(lost.chain(planned).collect());
     }
-    world.live(20)
+    user.live(20)
 }
 
 /// Elementwise operations that are more than a kernel, on more than a block.

@@ -31,7 +31,7 @@ pub(crate) enum LaunchBody {
     Index,
     Reduce(Op),
     /// The reduction of this number of points, each a load of its own ([`FEW`](crate::graph::tree_lanes::FEW)).
-    Few(Op, u8),
+    ReduceFew(Op, u8),
     /// The sum of this number of products, each factor a load of its own.
     Products(u8),
     Whole(LibraryOp),
@@ -118,14 +118,16 @@ impl EagerProgramKey {
             LaunchBody::Apply(op) => (0, op as u64),
             LaunchBody::Call(number) => (0, u64::from(number)),
             LaunchBody::Index => (1, 0),
-            LaunchBody::Reduce(op) | LaunchBody::Few(op, _) => (2, op as u64),
+            LaunchBody::Reduce(op) | LaunchBody::ReduceFew(op, _) => (2, op as u64),
             // A scan's operation is no part of its form.
             LaunchBody::Whole(LibraryOp::Scan(op)) => (3, op as u64),
             LaunchBody::Whole(whole) => (3, whole.op() as u64),
             LaunchBody::Products(_) => (3, Op::MatMul as u64),
         };
         let points = match self.work {
-            LaunchBody::Few(_, points) | LaunchBody::Products(points) => u64::from(points) << 56,
+            LaunchBody::ReduceFew(_, points) | LaunchBody::Products(points) => {
+                u64::from(points) << 56
+            }
             _ => 0,
         };
         leaves(points | form | op << 2 | (self.dtype as u64) << 18 | u64::from(self.rank) << 22)
@@ -140,7 +142,11 @@ mod tests {
     #[test]
     fn tasks_that_do_other_things_have_other_codes() {
         let few = (1..=4).flat_map(|n| {
-            [LaunchBody::Few(Op::Add, n), LaunchBody::Few(Op::Max, n), LaunchBody::Products(n)]
+            [
+                LaunchBody::ReduceFew(Op::Add, n),
+                LaunchBody::ReduceFew(Op::Max, n),
+                LaunchBody::Products(n),
+            ]
         });
         let others = [
             LaunchBody::Apply(Op::Add),

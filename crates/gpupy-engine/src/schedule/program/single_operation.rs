@@ -51,7 +51,7 @@ fn ready(
         LaunchBody::Apply(_)
         | LaunchBody::Call(_)
         | LaunchBody::Index
-        | LaunchBody::Few(..)
+        | LaunchBody::ReduceFew(..)
         | LaunchBody::Products(_) => Form::Map,
         LaunchBody::Whole(whole) => whole.form(),
     };
@@ -64,7 +64,7 @@ fn ready(
             ProgramLeaf::Memory(dtype, kind) => {
                 let operand = builder.operand(dtype);
                 let reads = match key.work {
-                    LaunchBody::Few(_, points) | LaunchBody::Products(points) => points,
+                    LaunchBody::ReduceFew(_, points) | LaunchBody::Products(points) => points,
                     _ => 1,
                 };
                 for _ in 0..reads {
@@ -97,7 +97,7 @@ fn ready(
             let sum = folded(terms, both).ok().flatten()?;
             emit(Op::Cast, key.dtype, &[sum])
         }
-        LaunchBody::Few(op, _) => {
+        LaunchBody::ReduceFew(op, _) => {
             let emit = |lane, with| {
                 Ok::<_, Infallible>(emit(device, &mut builder, op, key.dtype, &[lane, with]))
             };
