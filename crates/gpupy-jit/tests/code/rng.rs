@@ -44,7 +44,7 @@ impl Rng {
 }
 
 fn narrow(dtype: DType, x: f64) -> Scalar {
-    op_eval::eval(Op::Cast, dtype, &[Scalar::f64(x)]).unwrap()
+    op_eval::eval(Op::Cast, dtype, &[Scalar::f64(x)]).expect("a cast of real numbers")
 }
 
 /// Edge cases of operations.
