@@ -30,8 +30,8 @@ LAUNCHES = {
     "motion": 254,
     "stereo": 17,
 }
-# A fragment shader reads 16 textures at most. On OpenGL and wgpu a launch of several destinations in a block is
-# a draw or dispatch for each of them. OpenGL has no matrix products: these are the host driver's.
+# A fragment shader reads 16 textures at most. A launch of several destinations in a block is as many draws on
+# OpenGL, and dispatches on wgpu. OpenGL has no matrix products: these are the host driver's.
 LAUNCHES_OF = {
     "cpu": {"motion": 200},
     "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 26, "demosaic": 3},
