@@ -75,6 +75,7 @@ fn elements(dtype: DType, bytes: &[u8]) -> Vec<u64> {
 fn same(dtype: DType, a: u64, b: u64) -> bool {
     let nan = |bits: u64| match dtype {
         DType::F16 => bits & 0x7fff > 0x7c00,
+        DType::BF16 => bits & 0x7fff > 0x7f80,
         DType::F32 => f32::from_bits(bits as u32).is_nan(),
         DType::F64 => f64::from_bits(bits).is_nan(),
         _ => false,

@@ -415,11 +415,16 @@ fn each_member_hears_of_its_device_and_blocks_are_freed() {
 fn words_that_choose_nothing_are_errors_and_leave_the_choice() {
     let (context, plans) = context("one", Settings::default());
     context.driver().unwrap();
-    for words in ["one,cuda", "cuda:0,one", "one,", ",", "cuda:1", "one,auto"] {
+    for words in ["one,cuda", "cuda:0,one", "one,", ",", "cuda:1"] {
         let error = context.use_driver(words).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unknown, "{words}");
         assert!(error.to_string().contains("choose one of `one`, `two`, `auto`"), "{error}");
     }
+    let error = context.use_driver("one,auto").unwrap_err();
+    assert!(
+        error.to_string().contains("`auto` is no driver of a group; choose of `one`, `two`,"),
+        "{error}"
+    );
     plans[1].lock().unwrap().gone = true;
     plans[1].lock().unwrap().stays_away = true;
     let error = context.use_driver("one,two").unwrap_err();

@@ -359,3 +359,86 @@ import ml_dtypes
 assert (gpupy.zeros(3, "bfloat16") + 1)._lazy
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_pending_scalars_meet_scalars_of_the_package(auto):
+    """A scalar of this dtype is not pending: code of ml_dtypes takes no other class for a number."""
+    one, x = BF16.type(1), np.full(100_000, 3, BF16)
+    a = gp.array(x)
+    assert type(a.max()) is BF16.type
+    assert one + a.max() == 4 and one == a.min() - 2 and float(sum([one, a.max()])) == 4
+    assert a.mean() - a.max() == 0 and a[5] == a.max() and max(one, a.max()) == 3
+    assert_same(np.array([a.max()], BF16), np.array([3], BF16))
+    z = np.zeros(3, BF16)
+    z[0], z[1:] = a.max(), a.min()
+    assert_same(z, np.array([3, 3, 3], BF16))
+    assert (one + a.max()).dtype == (one * a.max()).dtype == BF16
+
+
+def test_extremes_are_found_beside_reductions_of_other_dtypes(driver):
+    x = np.tile(np.array([2, np.nan, -3, 7, 0.5], BF16), 1200)
+    a = gp.array(x)
+    assert gp.nanmax(a) == 7 and gp.nanmin(a) == -3 and np.isnan(gp.max(a))
+    b = gp.array(np.where(x != x, BF16.type(0), x))
+    found = [b.max(), b.any(), b.astype("f4").max(), b.min()]
+    gp.evaluate(*found)
+    assert [float(value) for value in found] == [7, 1, 7, -3]
+    assert_same(b.reshape(60, -1).max(1) + b.reshape(60, -1).min(1), np.full(60, 4, BF16))
+    y = (gp.ones((3, 20_000), BF16) * 2).reshape(-1)
+    assert y.max() - y.sum() == BF16.type(2) - BF16.type(120_000)
+
+
+@pytest.mark.parametrize("compare", ["less", "less_equal", "greater", "greater_equal"])
+def test_a_choice_by_order_keeps_nan(driver, compare):
+    x = np.tile(np.array([0, 1, np.nan, 2], BF16), 1500)
+    y = np.tile(np.array([np.nan, 2, 1, np.nan], BF16), 1500)
+    wanted = np.where(getattr(np, compare)(x, y), x, y)
+    a, b = gp.array(x), gp.array(y)
+    assert_same(gp.where(getattr(gp, compare)(a, b), a, b), wanted)
+
+    @gp.jit
+    def chosen(a, b):
+        return gp.where(getattr(gp, compare)(a, b), a, b)
+
+    assert_same(chosen(a, b), wanted)
+
+
+def test_a_kernel_s_choice_keeps_nan(driver):
+    if driver == "soft":
+        pytest.skip("the driver has no branches")
+    x, y = np.array([0, 1, np.nan, 2], BF16), np.array([np.nan, 2, 1, np.nan], BF16)
+
+    @gp.kernel
+    def lesser(a, b):
+        return a if a < b else b
+
+    assert_same(lesser(gp.array(x), gp.array(y)), np.where(x < y, x, y))
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("shape", [(0,), (3,), (40_000,), (3, 4)])
+def test_every_protocol_of_pickle_keeps_the_dtype(auto, protocol, shape):
+    x = np.arange(np.prod(shape)).reshape(shape).astype(BF16)
+    buffers = []
+    for given_out in ({}, {"buffer_callback": buffers.append} if protocol == 5 else {}):
+        data = pickle.dumps(gp.array(x), protocol, **given_out)
+        assert_same(pickle.loads(data, buffers=buffers), x)
+    assert_same(pickle.loads(pickle.dumps(gp.array(x)[::-1], protocol)), x[::-1])
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float16(0.1), np.uint8(200), np.float64(1e300), True])
+def test_masked_writes_cast_as_numpy_does(driver, value):
+    x = np.arange(5000).astype(BF16)
+    a = gp.array(x) + 1
+    x = x + BF16.type(1)
+    with np.errstate(over="ignore"):
+        a[a > 7], x[x > 7] = value, value
+    assert_same(a, x)
+
+
+@pytest.mark.parametrize("limit", [np.int64(2), np.float16(2), np.float32(2), BF16.type(2), 2, 2.5])
+def test_one_limit_promotes_as_numpy_does(driver, limit):
+    x = np.array([1, 2, 3], BF16)
+    wanted = np.clip(x, limit, None)
+    found = np.asarray(gp.clip(gp.array(x), limit, None))
+    assert found.dtype == wanted.dtype and (found == wanted).all()

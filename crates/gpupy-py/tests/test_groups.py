@@ -80,7 +80,7 @@ def test_a_loop_is_replayed(pair):
 
 
 def test_auto_is_no_driver_of_a_group():
-    with pytest.raises(ValueError, match="`auto` names no driver of a group"):
+    with pytest.raises(ValueError, match="`auto` is no driver of a group; choose of `cpu`"):
         gpupy.use("auto,cpu")
 
 

@@ -1,7 +1,7 @@
 //! The executor: runs the items of a launch on one thread, or on several where that pays.
 //!
-//! Owns [`Executor`] and [`share`]. The pool starts with the first work that is shared. Invariant: bits do not
-//! depend on the number of threads.
+//! Owns [`Executor`]. The pool starts with the first work that is shared. Invariant: bits do not depend on the number
+//! of threads.
 //!
 //! Not here: the threads (`thread_pool.rs`), their number (`thread_count.rs`), which items a thread takes
 //! (`chunk_scheduler.rs`).

@@ -1,8 +1,9 @@
 //! bfloat16 in programs for devices and compilers without it.
 //!
 //! Owns [`lowered`], which rewrites a program. A block of bfloat16 becomes one of uint16, a parameter too, and a value
-//! becomes a float32 together with its bits, a uint32 whose lower half is 0. What moves values moves the bits;
-//! arithmetic is float32's, and its result is rounded by integer operations. Invariants: the new program has no
+//! becomes a float32 together with its bits, a uint32 whose lower half is 0. Loads and stores move the bits. Selections
+//! and regions move the float32: compilers take a selection of the bits of two numbers by their order for the lesser
+//! of them, which loses NaN (Mesa). Arithmetic is float32's, and its result is rounded by integer operations. Invariants: the new program has no
 //! bfloat16; operands, accesses, parameters and destinations keep their places; results are those of the original, to
 //! the bit, except for the payload of a NaN.
 //!
@@ -63,7 +64,7 @@ pub fn operations(op: Op) -> Vec<(Op, DType)> {
         Op::Gather => all.extend([(Op::Gather, U16), (Op::Cast, U32), (Op::Shl, U32)]),
         Op::Store => all.extend([(Op::Shr, U32), (Op::Cast, U16)]),
         Op::Bitcast => all.extend([(Op::Bitcast, U16), (Op::Cast, U32), (Op::Shl, U32)]),
-        Op::Select | Op::Carry | Op::Result => all.push((op, U32)),
+        Op::Select | Op::Carry | Op::Result => all.extend([(op, F32), (Op::Bitcast, U32)]),
         _ => {
             all.push((op, F32));
             all.extend(rounded);
@@ -88,6 +89,8 @@ struct Lowering<'a> {
     to: Builder,
     /// The value of each instruction.
     values: Vec<Lowered>,
+    /// The results of reductions whose bits are not taken yet, by their instructions.
+    reduced: Vec<usize>,
 }
 
 impl<'a> Lowering<'a> {
@@ -102,7 +105,7 @@ impl<'a> Lowering<'a> {
         for kind in &from.accesses {
             to.access(*kind);
         }
-        Lowering { from, to, values: Vec::with_capacity(from.insts.len()) }
+        Lowering { from, to, values: Vec::with_capacity(from.insts.len()), reduced: Vec::new() }
     }
 
     fn lower(mut self) -> Program {
@@ -118,9 +121,7 @@ impl<'a> Lowering<'a> {
 
     /// Takes the bits of the results of reductions, which no instruction may come between.
     fn take_bits(&mut self) {
-        let behind = self.values.iter().rev();
-        let last = behind.take_while(|value| matches!(value, Lowered::Reduced(_))).count();
-        for at in self.values.len() - last..self.values.len() {
+        for at in std::mem::take(&mut self.reduced) {
             if let Lowered::Reduced(float) = self.values[at] {
                 self.values[at] = self.of_float(float);
             }
@@ -162,6 +163,11 @@ impl<'a> Lowering<'a> {
         Lowered::Pair { bits: self.to.convert(Op::Bitcast, float, DType::U32), float }
     }
 
+    /// A bfloat16 by a float32 that has its value, or a value of another dtype.
+    fn of_number(&mut self, value: u32, is_bfloat16: bool) -> Lowered {
+        if is_bfloat16 { self.of_float(value) } else { Lowered::Other(value) }
+    }
+
     /// A bfloat16 by its bits as a uint16.
     fn of_element(&mut self, element: u32) -> Lowered {
         let bits = self.to.convert(Op::Cast, element, DType::U32);
@@ -193,7 +199,7 @@ impl<'a> Lowering<'a> {
 
     fn list(&self, [_, at, len]: [u32; 3]) -> Vec<u32> {
         let listed = &self.from.extra[at as usize..(at + len) as usize];
-        listed.iter().map(|value| self.moved(*value)).collect()
+        listed.iter().map(|value| self.number(*value)).collect()
     }
 
     /// Copies an instruction.
@@ -225,7 +231,10 @@ impl<'a> Lowering<'a> {
             }
             Op::Loop => self.to.begin_loop(self.moved(a), &self.list(inst.args)),
             Op::If => self.to.begin_if(self.moved(a)),
-            Op::Carry => self.to.carry(self.moved(a), b),
+            Op::Carry => {
+                let carried = self.to.carry(self.moved(a), b);
+                return self.of_number(carried, is_bfloat16);
+            }
             Op::Iter => self.to.iter(self.moved(a)),
             Op::Else => {
                 self.to.begin_else(self.moved(a), &self.list(inst.args));
@@ -236,12 +245,14 @@ impl<'a> Lowering<'a> {
                 0
             }
             Op::Result => {
-                let dtype = if is_bfloat16 { DType::U32 } else { inst.dtype };
-                self.to.result(self.moved(a), b, dtype)
+                let dtype = if is_bfloat16 { DType::F32 } else { inst.dtype };
+                let result = self.to.result(self.moved(a), b, dtype);
+                return self.of_number(result, is_bfloat16);
             }
             Op::Select => {
-                let args = inst.args.map(|value| self.moved(value));
-                self.to.op(Op::Select, &args)
+                let args = inst.args.map(|value| self.number(value));
+                let chosen = self.to.op(Op::Select, &args);
+                return self.of_number(chosen, is_bfloat16);
             }
             Op::Reduce => {
                 let value = self.number(a);
@@ -249,8 +260,11 @@ impl<'a> Lowering<'a> {
                     Some(op) => self.to.reduce_by(op, value),
                     None => self.to.reduce(value),
                 };
-                let of_bfloat16 = Lowered::Reduced(reduced);
-                return if is_bfloat16 { of_bfloat16 } else { Lowered::Other(reduced) };
+                if !is_bfloat16 {
+                    return Lowered::Other(reduced);
+                }
+                self.reduced.push(self.values.len());
+                return Lowered::Reduced(reduced);
             }
             Op::Cast | Op::Bitcast if self.dtype(a) == inst.dtype => {
                 return self.values[a as usize];
@@ -358,6 +372,24 @@ mod tests {
     }
 
     #[test]
+    fn reductions_of_other_dtypes_may_stand_among_them() {
+        let mut b = Builder::new(Form::Reduce { op: Op::Max }, 1);
+        let access = b.access(AccessKind::Contiguous);
+        let operand = b.operand(BF16);
+        let x = b.load(operand, access);
+        let wide = b.convert(Op::Cast, x, DType::F32);
+        let values = [b.reduce_by(Op::Max, x), b.reduce_by(Op::Add, wide), b.reduce_by(Op::Min, x)];
+        for value in values {
+            b.store(value);
+        }
+        let program = b.finish();
+        program.verify().unwrap();
+        let lowered = lowered(&program).unwrap();
+        lowered.verify().unwrap();
+        assert_eq!(lowered.dests, [DType::U16, DType::F32, DType::U16]);
+    }
+
+    #[test]
     fn sums_and_whole_program_forms_are_not_lowered() {
         assert!(lowered(&reduction(&[Op::Add])).is_none());
         assert!(lowered(&reduction(&[Op::Max, Op::Mul])).is_none());
@@ -371,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_carry_bits_and_give_bits() {
+    fn regions_carry_float32_and_give_it() {
         let mut b = Builder::new(Form::Map, 1);
         let access = b.access(AccessKind::Affine);
         let operand = b.operand(BF16);

@@ -178,16 +178,12 @@ impl Registry {
             let unknown = parts.iter().find(|part| self.constructor(part.driver).is_none());
             let name = unknown.map_or(name, |part| part.driver);
             let own = self.entries.iter().filter(|entry| entry.chosen.is_none());
-            let known = own.map(|entry| entry.name).chain(["auto"]);
-            let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
-            if name == "auto" && !parts.is_empty() {
-                return Error::new(ErrorKind::Unknown, "use")
-                    .says("`auto` names no driver of a group: name each of them");
-            }
-            Error::new(ErrorKind::Unknown, "use").says(format!(
-                "there is no driver `{name}`; choose one of {}, or the path of a plug-in",
-                known.join(", ")
-            ))
+            let own: Vec<_> = own.map(|entry| format!("`{}`", entry.name)).collect();
+            let own = own.join(", ");
+            Error::new(ErrorKind::Unknown, "use").says(match name {
+                "auto" => format!("`auto` is no driver of a group; choose of {own}, and paths of plug-ins"),
+                _ => format!("there is no driver `{name}`; choose one of {own}, `auto`, or the path of a plug-in"),
+            })
         })
     }
 

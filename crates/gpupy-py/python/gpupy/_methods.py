@@ -292,6 +292,9 @@ def reduce_ex(self, protocol, /):
         return _rebuild, (host,)
     order = "F" if host.flags.fnc else "C"
     elements: Any = host.ravel(order="K")
+    if elements.dtype.kind == "V":
+        # The buffer protocol has no letter for bfloat16.
+        elements = elements.view(np.uint16)
     return from_buffer, (pickle.PickleBuffer(elements), host.dtype, host.shape, order)
 
 

@@ -14,6 +14,7 @@ use crate::session::context::{ready, supports};
 use crate::session::errors::{not_broadcastable, to_py};
 use gpupy_core::{DType, Error, ErrorKind, Op};
 use gpupy_engine::{Array, ArrayOrScalar};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyTuple};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,8 +36,12 @@ fn common(py: Python<'_>, a: OperandKind, b: OperandKind) -> PyResult<Option<DTy
         None => Ok(PyComplex::from_doubles(py, 0.0, 0.0).into_any()),
     };
     let pair = PyTuple::new(py, [stand_for(a)?, stand_for(b)?])?;
-    let answer = numpy(py)?.module.bind(py).call_method1("result_type", pair)?;
-    let dtype = dtypes::from_numpy(&answer)?;
+    let dtype = match numpy(py)?.module.bind(py).call_method1("result_type", pair) {
+        Ok(answer) => dtypes::from_numpy(&answer)?,
+        // Without a common dtype NumPy may cast one of them, or refuse.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => None,
+        Err(error) => return Err(error),
+    };
     cell.store(dtype.map_or(u8::MAX, |dtype| dtype as u8 + 1), Ordering::Relaxed);
     Ok(dtype)
 }

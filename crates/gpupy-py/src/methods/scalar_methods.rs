@@ -49,9 +49,13 @@ impl LazyScalar {
         Ok(1)
     }
 
-    /// The class of the NumPy scalar, so that `isinstance` takes one for the other.
+    /// The class of the NumPy scalar, so that `isinstance` takes one for the other. An open bfloat16 has its own class:
+    /// the code of ml_dtypes reads the memory of what `isinstance` takes for its scalar.
     #[getter(__class__)]
     fn class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if self.dtype_of() == DType::BF16 {
+            return Ok(py.get_type::<LazyScalar>().into_any());
+        }
         if self.is_weak {
             return Ok(self.value(py)?.get_type().into_any());
         }
