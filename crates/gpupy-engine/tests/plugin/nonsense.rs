@@ -310,9 +310,10 @@ fn what_a_newer_host_asks_is_unsupported() {
         assert_eq!(TABLE.init.unwrap()(&mut state, &config, &mut found, &mut error), GPUPY_OK);
         let get_method = TABLE.get_method.unwrap();
         assert_eq!(get_method(state, 60000, 10, ptr::null_mut()), 0);
-        assert_eq!(get_method(state, Op::Neg as u32, 14, ptr::null_mut()), 0);
+        let newer = DType::ALL.len() as u32;
+        assert_eq!(get_method(state, Op::Neg as u32, newer, ptr::null_mut()), 0);
         let spec = gpupy_core::plugin::driver_table::RawBlockSpec {
-            dtype: 14,
+            dtype: newer,
             len: 1,
             ..Growing::cleared()
         };
