@@ -418,7 +418,13 @@ impl Context {
             hardware,
             share,
         };
-        let caps = driver.init(&config).map_err(|error| error.with("driver", name))?;
+        let caps = driver.init(&config).map_err(|error| {
+            let error = error.with("driver", name);
+            match registry.device(position) {
+                None if !config.device.is_empty() => error.with("GPUPY_DEVICE", &config.device),
+                _ => error,
+            }
+        })?;
         if hardware && !caps.hardware {
             driver.cleanup();
             return Err(Error::new(ErrorKind::Unavailable, "init")
