@@ -162,14 +162,16 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     are_last = axis == -1 if axis is not None else axisa == axisb == axisc == -1
     if are_last and type(a) is ndarray and type(b) is ndarray and a._lazy and b._lazy:
         x, y = a.shape, b.shape
-        of_three = x[-1:] == y[-1:] == (3,) and len(x) + len(y) > 2 and a.dtype.kind in "iufc"
+        of_three = x[-1:] == y[-1:] == (3,) and a.dtype.kind in "iufc"
         if of_three and a.dtype == b.dtype and (x == y or 1 in (len(x), len(y))):
             made = empty(x if len(x) > 1 else y, a.dtype)
-            a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
-            b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
-            made[..., 0] = a1 * b2 - a2 * b1
-            made[..., 1] = a2 * b0 - a0 * b2
-            made[..., 2] = a0 * b1 - a1 * b0
+            # Of two vectors the components keep their axis: without one they would be scalars, which warn.
+            parts: Any = (0, 1, 2) if made.ndim > 1 else (slice(0, 1), slice(1, 2), slice(2, 3))
+            a0, a1, a2 = (a[..., part] for part in parts)
+            b0, b1, b2 = (b[..., part] for part in parts)
+            made[..., parts[0]] = a1 * b2 - a2 * b1
+            made[..., parts[1]] = a2 * b0 - a0 * b2
+            made[..., parts[2]] = a0 * b1 - a1 * b0
             return made
     return _cross_as_numpys(a, b, axisa, axisb, axisc, axis)
 
