@@ -84,8 +84,8 @@ impl DrawWalks {
         let mut late_loads = place(&uses.late_loads, &out_shape);
         let mut indices = number(&uses.indices);
         let mut late_indices = number(&uses.late_indices);
-        // Places of padded rows may nest where elements do not: 32 places two apart end where the next row of 63 elements
-        // starts, one place behind its end. A walk over both would be neither within rows nor over numbers.
+        // Places of padded rows may nest where elements do not: 32 places two apart end where the next row of 63
+        // elements starts, one place behind its end. A walk over both would be neither within rows nor over numbers.
         let is_padded = |load: &&LoadWalk| {
             !load.numbered && request.operands[load.operand as usize].is_padded()
         };

@@ -2,10 +2,10 @@
 //!
 //! Owns [`lowered`], which rewrites a program. A block of bfloat16 becomes one of uint16, a parameter too, and a value
 //! becomes a float32 together with its bits, a uint32 whose lower half is 0. Loads and stores move the bits. Selections
-//! and regions move the float32: compilers take a selection of the bits of two numbers by their order for the lesser
-//! of them, which loses NaN (Mesa). Arithmetic is float32's, and its result is rounded by integer operations. Invariants: the new program has no
-//! bfloat16; operands, accesses, parameters and destinations keep their places; results are those of the original, to
-//! the bit, except for the payload of a NaN.
+//! and regions move the float32: compilers take a selection of the bits of two numbers by their order for the lesser of
+//! them, which loses NaN (Mesa). Arithmetic is float32's, and its result is rounded by integer operations. Invariants:
+//! the new program has no bfloat16; operands, accesses, parameters and destinations keep their places; results are
+//! those of the original, to the bit, except for the payload of a NaN.
 //!
 //! Not here: the arithmetic of one element (`op_eval`); drivers that are sent such programs (the engine).
 

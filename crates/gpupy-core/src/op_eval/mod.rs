@@ -4,8 +4,8 @@
 //! functions of float32 are computed in float64 and rounded once, so within 0.51 ULP; nothing here
 //! panics, whatever the bits.
 //!
-//! `table.rs` has the operations and `element.rs` the conversions as closures, of which drivers that evaluate whole rows
-//! make loops.
+//! `table.rs` has the operations and `element.rs` the conversions as closures, of which drivers that evaluate whole
+//! rows make loops.
 //!
 //! Not here: which dtypes an operation takes (`op.rs`), instructions that are not scalar operations
 //! (the drivers).

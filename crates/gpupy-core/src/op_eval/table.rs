@@ -2,8 +2,8 @@
 //! row by row (drivers).
 //!
 //! Owns [`visit`], and [`combine`] for the operations that reduce. Operations are closures over Rust types. A
-//! [`Visitor`] or [`Combiner`] makes functions or loops of them. Invariants: no bits make an operation panic; no closure
-//! captures a value.
+//! [`Visitor`] or [`Combiner`] makes functions or loops of them. Invariants: no bits make an operation panic; no
+//! closure captures a value.
 //!
 //! Not here: casts, and what a visitor is (`element.rs`); bitcasts and selections, which move bits (`mod.rs`).
 

@@ -325,8 +325,8 @@ impl Context {
     /// Closes all devices, having copied what lies only there to host memory. They open again at
     /// need. A device that no longer answers takes its values with it, as when it is lost.
     ///
-    /// A process that is about to fork does this, because devices do not go along; until it has
-    /// forked, no other thread may use the context. Where a reader asks, its evaluation needs the devices, and they stay.
+    /// A process that is about to fork does this, because devices do not go along; until it has forked, no other thread
+    /// may use the context. Where a reader asks, its evaluation needs the devices, and they stay.
     pub fn close(&self) {
         let Ok(mut state) = self.state() else { return };
         let mut open = state.engine.devices.iter().flatten();

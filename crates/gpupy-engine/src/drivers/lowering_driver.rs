@@ -1,8 +1,8 @@
 //! bfloat16 on drivers without it.
 //!
 //! Owns [`provided`] and the driver that it wraps another in, which rewrites programs with bfloat16
-//! (`gpupy_core::ir::bfloat16_lowering`): blocks become blocks of uint16. Invariant: the wrapped driver is never sent bfloat16,
-//! neither a block nor a question; other programs reach it as they are.
+//! (`gpupy_core::ir::bfloat16_lowering`): blocks become blocks of uint16. Invariant: the wrapped driver is never sent
+//! bfloat16, neither a block nor a question; other programs reach it as they are.
 //!
 //! Not here: drivers that have bfloat16 among their dtypes, which are not wrapped.
 

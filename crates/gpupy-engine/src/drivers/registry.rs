@@ -6,7 +6,8 @@
 //! (`vulkan:1`) and groups of several (`vulkan:0,vulkan:1`). These are opened by their words alone, never by `auto` nor
 //! as another driver's replacement.
 //!
-//! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`), the words (`group/selection.rs`).
+//! Not here: opening and choosing (`driver_selection.rs`), loading libraries (`plugin/`), the words
+//! (`group/selection.rs`).
 
 use crate::drivers::group::{DeviceGroup, Log, Selected, Sharing, selected};
 use crate::drivers::plugin;

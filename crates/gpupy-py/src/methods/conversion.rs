@@ -343,8 +343,8 @@ fn is_more_than_memory(slf: &Bound<'_, NdArray>) -> PyResult<bool> {
     Ok(!slf.get_type().getattr(name)?.is(&slf.py().get_type::<NdArray>().getattr(name)?))
 }
 
-/// True for records that hold objects or times, for those without fields, and for dtypes of other packages: NumPy reads its own description of their
-/// memory as another dtype, where `__array__` gives the array itself.
+/// True for records that hold objects or times, for those without fields, and for dtypes of other packages: NumPy reads
+/// its own description of their memory as another dtype, where `__array__` gives the array itself.
 fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     let dtype = host.getattr("dtype")?;
     if dtype.getattr("num")?.extract::<i32>()? != VOID {

@@ -1,9 +1,9 @@
 //! The driver of a group: the 14 functions.
 //!
 //! The lead member answers all questions to the group: the group has its capabilities. Members that treat subnormal
-//! numbers in different ways are refused, as bits would depend on the member that computes. Operations within a bound are
-//! the group's own only if all members are one driver on devices of one name. Invariant: no thread of the group is left
-//! when a call returns.
+//! numbers in different ways are refused, as bits would depend on the member that computes. Operations within a bound
+//! are the group's own only if all members are one driver on devices of one name. Invariant: no thread of the group is
+//! left when a call returns.
 //!
 //! Not here: launches (`shared_launch.rs`), copies (`member_copies.rs`), members that fail (`failures.rs`).
 
@@ -29,7 +29,8 @@ use std::sync::Arc;
 const ALIGNMENT: usize = 16;
 
 impl DeviceGroup {
-    /// What makes a group of drivers, each with a name and the words for its device, and the log of what its members do.
+    /// What makes a group of drivers, each with a name and the words for its device, and the log of what its members
+    /// do.
     pub fn of(members: Vec<(String, String, Constructor)>, sharing: Sharing) -> (Constructor, Log) {
         let choices = members.into_iter().map(|(driver, device, constructor)| Choice {
             driver,

@@ -1,9 +1,9 @@
 //! Boxes (index-set splitting): a tile evaluated part by part, where its walk meets the ends of joined values.
 //!
 //! Owns the cutting. A walk goes over as many points as it can; the others are walked over afterwards; all boxes go
-//! into one block. Usually one box is everything but the edges, and all boxes are one program. Boxes of the same extents,
-//! as of components that are put side by side, are one launch with a destination for each. Invariant: all boxes are known
-//! before one is launched, so that their needs are computed before.
+//! into one block. Usually one box is everything but the edges, and all boxes are one program. Boxes of the same
+//! extents, as of components that are put side by side, are one launch with a destination for each. Invariant: all
+//! boxes are known before one is launched, so that their needs are computed before.
 //!
 //! Not here: where a walk is cut (`graph/join.rs`), which boxes are copied as one (`box_copies.rs`), launches
 //! (`execute/perform.rs`).
