@@ -355,7 +355,8 @@ fn hides_memory(host: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// True for dtypes of other packages, of which NumPy gives no buffer and describes the memory as bytes.
 fn is_foreign(host: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(host.getattr("dtype")?.getattr("num")?.extract::<i32>()? >= USERS)
+    let number = host.getattr("dtype")?.getattr("num")?.extract::<i32>()?;
+    Ok(number >= USERS && number != STRINGS)
 }
 
 /// True for one record or none whose size is no multiple of eight: NumPy's description of the buffer may end in padding
@@ -403,6 +404,8 @@ const VOID: i32 = 20;
 
 /// NumPy's least number of the dtypes of other packages.
 const USERS: i32 = 256;
+/// The number of NumPy's strings of any length.
+const STRINGS: i32 = 2056;
 
 /// The element that `float(a)` and similar calls convert; NumPy refuses larger arrays in its words.
 fn one_element<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
