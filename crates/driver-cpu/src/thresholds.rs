@@ -8,11 +8,6 @@ gpupy_core::thresholds! {
     // compile
     /// Points at which a program is evaluated before machine code is written for it: compiling takes about as long.
     compiled_points: usize = 2000,
-    /// The elements that go through a loop together. They fit in the second-level cache. The last active ones run
-    /// in short rows, which cost as much as longer ones, so these should be few. With 1024, and compaction, Collatz
-    /// lengths and escape times take two thirds of the time that they take with 256 elements that stay until the
-    /// last one leaves (two virtual cores of an AMD EPYC).
-    loop_row: usize = 1024,
     /// The aimed number of operations of a loop's body that is unrolled, so that carried values are seldom read and
     /// written.
     unrolled_operations: usize = 96,
@@ -90,8 +85,6 @@ gpupy_core::thresholds! {
     /// The fewest elements of a row that machine code computes for a reduction, which then reads them in the
     /// nearest cache.
     computed_row: usize = 1024,
-    /// The most inputs and destinations together of a launch that takes the short way: those of one operation.
-    few_operands: usize = 4,
     /// The most rows of a launch that takes the short way: for more, the choice of the axis matters.
     few_rows: usize = 64,
 

@@ -48,8 +48,6 @@ gpupy_core::thresholds! {
     /// Larger bases, up to so many times the elements read: NumPy's iterator gives an element in 25 ns, an index takes
     /// 110, and a copy of an element 0.5 to 1.
     pinned_times: usize = 64,
-    /// The most elements of a list that are read one by one.
-    listed_elements: usize = 64,
 
     // create
     /// The most numbers of a list that are converted one by one.

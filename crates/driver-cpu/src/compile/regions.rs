@@ -9,11 +9,10 @@
 
 use crate::compile::plan_compiler::{PlanCompiler, RowValue};
 use crate::compile::row_plan::{
-    Carried, CompiledLoop, LoopInvariant, MaskedLoop, PredicatedBranch, RowStep,
+    Carried, CompiledLoop, LOOP_ROW, LoopInvariant, MaskedLoop, PredicatedBranch, RowStep,
 };
 use crate::compile::unrolled_loop::{LoopCode, LoopCompiler};
 use crate::errors::NAME;
-use crate::thresholds::T;
 use gpupy_core::{DType, Error, ErrorKind, Op, Result};
 
 /// Regions that may be open at once.
@@ -90,7 +89,7 @@ impl PlanCompiler<'_> {
             LoopInvariant { size, slot, left: (!scalar).then(|| self.slots.row(size, until)) }
         });
         let known = known.collect();
-        self.slots.at_least(T.loop_row);
+        self.slots.at_least(LOOP_ROW);
         let open = self.slots.row(DType::Bool.size(), until);
         let count = count.slot;
         let compiled = CompiledLoop { count, carried: rows, known, open, several, one };

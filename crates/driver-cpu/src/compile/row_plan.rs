@@ -12,6 +12,12 @@ use gpupy_core::{DType, Op};
 use gpupy_jit::Kernel;
 use smallvec::SmallVec;
 
+/// The elements that go through a loop together. They fit in the second-level cache. The last active ones run
+/// in short rows, which cost as much as longer ones, so these should be few. With 1024, and compaction, Collatz
+/// lengths and escape times take two thirds of the time that they take with 256 elements that stay until the
+/// last one leaves (two virtual cores of an AMD EPYC).
+pub const LOOP_ROW: usize = 1024;
+
 /// The stride class of an input or destination along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stride {

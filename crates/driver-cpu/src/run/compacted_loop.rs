@@ -5,7 +5,7 @@
 //!
 //! Not here: the code (`compile/unrolled_loop.rs`).
 
-use crate::compile::row_plan::{Carried, CompiledLoop};
+use crate::compile::row_plan::{Carried, CompiledLoop, LOOP_ROW};
 use crate::run::row_frame::RowFrame;
 use crate::thresholds::T;
 use gpupy_jit::{RowArguments, StridedPointer};
@@ -19,14 +19,14 @@ impl RowFrame<'_> {
     pub unsafe fn run_compiled_loop(&self, compiled: &CompiledLoop, n: usize) {
         // SAFETY: the slot of the count holds an int32.
         let count = unsafe { self.slot(compiled.count).cast::<i32>().read_unaligned() };
-        for first in (0..n).step_by(T.loop_row) {
+        for first in (0..n).step_by(LOOP_ROW) {
             // SAFETY: the row has these elements.
-            unsafe { self.run_together(compiled, count, first, T.loop_row.min(n - first)) }
+            unsafe { self.run_together(compiled, count, first, LOOP_ROW.min(n - first)) }
         }
     }
 
     /// # Safety
-    /// As for [`RowFrame::run`]; the row has `n` elements from `first` on, at most `T.loop_row`.
+    /// As for [`RowFrame::run`]; the row has `n` elements from `first` on, at most `LOOP_ROW`.
     unsafe fn run_together(&self, compiled: &CompiledLoop, count: i32, first: usize, n: usize) {
         let row = |slot, size: usize| StridedPointer {
             ptr: self.slot(slot).wrapping_add(first * size),
@@ -96,7 +96,7 @@ fn row_of(slot: *mut u8, first: usize, size: usize) -> StridedPointer {
 /// The elements that are still in a loop, and, after a compaction, the position of each in the original row.
 struct ActiveElements {
     count: usize,
-    positions: Option<Box<[u16; T.loop_row]>>,
+    positions: Option<Box<[u16; LOOP_ROW]>>,
 }
 
 impl ActiveElements {
@@ -114,7 +114,7 @@ impl ActiveElements {
         own: &[StridedPointer],
         known: &[(usize, StridedPointer)],
     ) {
-        let (mut stay, mut leave) = ([0u16; T.loop_row], [0u16; T.loop_row]);
+        let (mut stay, mut leave) = ([0u16; LOOP_ROW], [0u16; LOOP_ROW]);
         let (mut staying, mut leaving) = (0, 0);
         for (at, open) in (0..).zip(open) {
             // Branch-free, because the branch would be unpredictable.
@@ -139,7 +139,7 @@ impl ActiveElements {
             unsafe { copied(accesses[*number], *to, stay.iter().copied().zip(0..)) };
             accesses[*number] = *to;
         }
-        let mut positions = Box::new([0; T.loop_row]);
+        let mut positions = Box::new([0; LOOP_ROW]);
         for (to, at) in positions.iter_mut().zip(stay) {
             *to = place(*at);
         }

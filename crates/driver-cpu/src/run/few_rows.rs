@@ -19,6 +19,9 @@ use gpupy_core::driver::{Access, Launch};
 use gpupy_jit::{RowArguments, StridedPointer};
 use smallvec::SmallVec;
 
+/// The most inputs and destinations together of a launch that takes the short way: those of one operation.
+const FEW_OPERANDS: usize = 4;
+
 /// The most rows, where each has at least so many elements.
 const LONG_ROWS: (usize, usize) = (256, 16);
 
@@ -46,10 +49,10 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     };
     let (lined, rows) = (inputs.all.len() + inputs.dests.len(), outer.iter().product::<usize>());
     let (most, long) = LONG_ROWS;
-    if lined > T.few_operands || !(1..=if *n < long { T.few_rows } else { most }).contains(&rows) {
+    if lined > FEW_OPERANDS || !(1..=if *n < long { T.few_rows } else { most }).contains(&rows) {
         return Ok(false);
     }
-    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; T.few_operands];
+    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; FEW_OPERANDS];
     let (mut ways, mut is_apart) = (StrideKey::default(), false);
     let mut add = |walk: &mut StridedPointer, access: &Access, base: *mut u8, size: usize| {
         let (step, size) = (access.strides[outer.len()], size as isize);
@@ -82,7 +85,7 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     }
     let count = inputs.all.len();
     // A single row needs no strides between rows.
-    let lines = if outer.is_empty() { [NOWHERE; T.few_operands] } else { lines(inputs, launch) };
+    let lines = if outer.is_empty() { [NOWHERE; FEW_OPERANDS] } else { lines(inputs, launch) };
     if let Some(kernel) = kernel {
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
@@ -117,10 +120,10 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
 }
 
 /// The strides of the inputs, then of the destinations of a launch that has few.
-fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; T.few_operands] {
+fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>; FEW_OPERANDS] {
     let of_inputs = inputs.all.iter().map(|input| (&launch.accesses[input.access], input.size));
     let dests = launch.dests.iter().map(|dest| &dest.access).zip(inputs.dests.iter().copied());
-    let mut lines = [NOWHERE; T.few_operands];
+    let mut lines = [NOWHERE; FEW_OPERANDS];
     for (line, (access, size)) in lines.iter_mut().zip(of_inputs.chain(dests)) {
         *line = RowStrides { strides: &access.strides, size: size as isize };
     }
@@ -131,9 +134,9 @@ fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>;
 #[inline(always)]
 fn each_row(
     outer: &[usize],
-    lines: &[RowStrides<'_>; T.few_operands],
-    walks: &mut [StridedPointer; T.few_operands],
-    mut run: impl FnMut(&[StridedPointer; T.few_operands]),
+    lines: &[RowStrides<'_>; FEW_OPERANDS],
+    walks: &mut [StridedPointer; FEW_OPERANDS],
+    mut run: impl FnMut(&[StridedPointer; FEW_OPERANDS]),
 ) {
     let Some((near, far)) = outer.split_last() else { return run(walks) };
     let step_of = |line: &RowStrides<'_>, axis: usize| {
@@ -179,19 +182,19 @@ fn each_row(
 #[inline(always)]
 fn operation<'a>(
     plan: &RowPlan,
-    lines: &[RowStrides<'a>; T.few_operands],
-    walks: &[StridedPointer; T.few_operands],
+    lines: &[RowStrides<'a>; FEW_OPERANDS],
+    walks: &[StridedPointer; FEW_OPERANDS],
     inputs: usize,
     params: &[u64],
-) -> Option<(RowFn, [RowStrides<'a>; T.few_operands], [StridedPointer; T.few_operands])> {
+) -> Option<(RowFn, [RowStrides<'a>; FEW_OPERANDS], [StridedPointer; FEW_OPERANDS])> {
     let ([RowStep::Row { f, dst, args: [a, b, c], wide: true }], 0) =
         (&plan.steps[..], plan.scratch)
     else {
         return None;
     };
     let (mut of_slots, mut places) = (
-        [NOWHERE; T.few_operands],
-        [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; T.few_operands],
+        [NOWHERE; FEW_OPERANDS],
+        [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; FEW_OPERANDS],
     );
     for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
         let number = match plan.slots[*slot as usize] {

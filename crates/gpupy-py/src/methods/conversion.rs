@@ -15,7 +15,6 @@ use crate::convert::dtypes;
 use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
-use crate::thresholds::T;
 use gpupy_core::DType;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::ffi;
@@ -318,16 +317,19 @@ fn raise_refusal(slf: &Bound<'_, NdArray>) -> PyResult<()> {
     }
 }
 
+/// The most elements of a list that are read one by one.
+const LISTED_ELEMENTS: usize = 64;
+
 /// A list of few floats of one axis that are known already; `None` for other arrays.
 fn few_floats<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let this = slf.get().read(slf.py());
     let Some(array) = this.as_lazy().filter(|array| array.ndim() == 1) else { return Ok(None) };
     let is_float = matches!(array.dtype(), DType::F32 | DType::F64);
-    if !is_float || array.size() > T.listed_elements {
+    if !is_float || array.size() > LISTED_ELEMENTS {
         return Ok(None);
     }
     let Some(bytes) = array.known_elements() else { return Ok(None) };
-    let floats: SmallVec<[f64; T.listed_elements]> = match array.dtype() {
+    let floats: SmallVec<[f64; LISTED_ELEMENTS]> = match array.dtype() {
         DType::F32 => bytes.as_chunks().0.iter().map(|it| f32::from_ne_bytes(*it).into()).collect(),
         _ => bytes.as_chunks().0.iter().map(|it| f64::from_ne_bytes(*it)).collect(),
     };
