@@ -340,18 +340,29 @@ impl Context {
         }
     }
 
-    /// Opens the driver of a name. A plug-in or a selection of devices that does not start is not remembered.
+    /// Opens the driver of a name.
     fn choose_named(&self, state: &mut EngineState, name: &str) -> Result<usize> {
+        let found = Self::found(state, name, |state, position| self.open(state, position));
+        found.map(|(position, ())| position)
+    }
+
+    /// The driver of a name, and what opening it gives. A plug-in or a selection of devices that does not start is not
+    /// remembered.
+    fn found<T>(
+        state: &mut EngineState,
+        name: &str,
+        open: impl FnOnce(&mut EngineState, usize) -> Result<T>,
+    ) -> Result<(usize, T)> {
         let known = state.registry.len();
         state.registry.register_words(name);
         state.engine.resize(state.registry.len());
         let position = state.registry.find(name)?;
-        let opened = self.open(state, position);
+        let opened = open(state, position);
         if opened.is_err() && position == known {
             state.registry.unregister_last();
             state.engine.resize(known);
         }
-        opened.map(|()| position)
+        Ok((position, opened?))
     }
 
     /// Opens a driver unless it is open.
@@ -372,25 +383,16 @@ impl Context {
     /// Opens the driver of a name so that it shares its objects with the context that is current in this thread, and
     /// puts it in the place of the one that is open.
     pub(crate) fn shared(&self, state: &mut EngineState, name: &str) -> Result<usize> {
-        let known = state.registry.len();
-        state.registry.register_words(name);
-        state.engine.resize(state.registry.len());
-        let position = state.registry.find(name)?;
-        let opened = self.opened(&state.registry, position, (false, true));
-        let opened = opened.and_then(|mut device| match device.caps.lends {
-            0 => {
-                device.lose_all();
-                Err(Error::new(ErrorKind::Unsupported, "use")
-                    .says("the driver shares its objects with no renderer")
-                    .with("driver", name))
+        let (position, device) = Self::found(state, name, |state, position| {
+            let mut device = self.opened(&state.registry, position, (false, true))?;
+            if device.caps.lends > 0 {
+                return Ok(device);
             }
-            _ => Ok(device),
-        });
-        if opened.is_err() && position == known {
-            state.registry.unregister_last();
-            state.engine.resize(known);
-        }
-        let device = opened?;
+            device.lose_all();
+            Err(Error::new(ErrorKind::Unsupported, "use")
+                .says("the driver shares its objects with no renderer")
+                .with("driver", name))
+        })?;
         let Engine { devices, counts, .. } = &mut state.engine;
         if let Some(mut before) = devices[position].replace(device) {
             before.save_all(&mut counts[position]);
