@@ -155,20 +155,29 @@ impl Array {
 
     /// The element at a position of the base, as `known_element` gives it.
     pub fn known_at(&self, position: isize) -> Option<Scalar> {
-        let (at, dtype) = (usize::try_from(position).ok()?, self.dtype());
-        let (size, current) = (dtype.size(), self.current());
-        let value = match current.held() {
-            Contents::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
-            Contents::Value(value) => value,
-            Contents::Nothing => return None,
-        };
-        if let ValueKind::Constant(scalar) = value.0.kind {
-            return Some(scalar);
+        let dtype = self.dtype();
+        self.of_known_at(position, |bytes| Scalar::read(dtype, bytes))?
+    }
+
+    /// What a function makes of the bytes of the element at a position of the base, if it is in host memory already;
+    /// waits for no lock. The function must not look at this array again.
+    #[inline(always)]
+    pub fn of_known_at<R>(&self, position: isize, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let (at, size) = (usize::try_from(position).ok()?, self.dtype().size());
+        let (current, bytes) = (self.current(), at * size..(at + 1) * size);
+        match current.held() {
+            Contents::Own(own) => own.bytes().get(bytes).map(function),
+            Contents::Value(value) => {
+                if let ValueKind::Constant(scalar) = value.0.kind {
+                    return scalar.bytes().get(..size).map(function);
+                }
+                let state = value.state();
+                let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
+                // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
+                Some(function(unsafe { host.bytes(bytes) }))
+            }
+            Contents::Nothing => None,
         }
-        let state = value.state();
-        let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
-        // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
-        Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
     }
 }
 

@@ -108,8 +108,7 @@ impl EagerLaunch {
             return None;
         }
         let mut dtypes = [DType::Bool; 3];
-        let kind = if self.len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
-        let mut side_by_side = alike;
+        let mut side_by_side = true;
         let places = dtypes.iter_mut().zip(&mut self.key.leaves);
         for (operand, (dtype, leaf)) in operands.iter().zip(places) {
             match operand {
@@ -120,9 +119,12 @@ impl EagerLaunch {
                 }
                 BorrowedOperand::Memory(array, first) => {
                     *dtype = array.dtype();
+                    let len = if alike { self.len } else { array.size() };
+                    let kind = if len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
                     *leaf = Some(ProgramLeaf::Memory(*dtype, kind));
-                    self.operands.push(lying(*first, *dtype, array.offset() as usize, self.len));
-                    side_by_side &= array.is_contiguous();
+                    self.operands.push(lying(*first, *dtype, array.offset() as usize, len));
+                    // Others broadcast to the shape, so that those of its size go along it.
+                    side_by_side &= len == 1 || len == self.len && array.is_contiguous();
                 }
             }
         }
@@ -323,16 +325,18 @@ impl EagerLaunch {
     }
 
     /// Takes the walks over a space, with axes together where everything goes on alike.
-    fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
-        let walks = accesses.iter().chain([&dest]);
-        let groups = merge_axes(&space, walks, matches!(self.key.work, LaunchBody::Reduce(_)));
-        let merged = |access: &Access| Access {
-            offset: access.offset,
-            strides: groups.iter().map(|group| access.strides[group.0]).collect(),
-        };
-        let space: Shape = groups.iter().map(|group| group.1).collect();
-        let dest = merged(&dest);
-        accesses.iter_mut().for_each(|access| *access = merged(access));
+    fn walk(&mut self, mut space: Shape, mut accesses: SmallVec<[Access; 3]>, mut dest: Access) {
+        if space.len() > 1 {
+            let walks = accesses.iter().chain([&dest]);
+            let groups = merge_axes(&space, walks, matches!(self.key.work, LaunchBody::Reduce(_)));
+            let merged = |access: &Access| Access {
+                offset: access.offset,
+                strides: groups.iter().map(|group| access.strides[group.0]).collect(),
+            };
+            space = groups.iter().map(|group| group.1).collect();
+            dest = merged(&dest);
+            accesses.iter_mut().for_each(|access| *access = merged(access));
+        }
         // Those of one operand differ in where they begin.
         let each = match self.key.work {
             LaunchBody::ReduceFew(_, points) | LaunchBody::Products(points) => points.into(),

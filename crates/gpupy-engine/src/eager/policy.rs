@@ -60,7 +60,8 @@ impl WorkSize {
 /// Whether an operation with so many results goes on with a chain of this length that is better recorded from here on.
 #[inline(always)]
 pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
-    (depth as usize).saturating_mul(size_of(results)) >= T.chain_points
+    let points = size_of(results);
+    points >= T.chained_elements && (depth as usize).saturating_mul(points) >= T.chain_points
 }
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
@@ -108,6 +109,9 @@ fn joint<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
         }
         [ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)] if a.shape() == b.shape() => {
             return Some(Joint::Same(a.shape()));
+        }
+        [ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)] if b.ndim() == 0 => {
+            return Some(Joint::Broadcast(a.shape().into()));
         }
         _ => {}
     }

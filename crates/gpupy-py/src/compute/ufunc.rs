@@ -13,6 +13,7 @@ use crate::compute::dispatch_cache::DispatchCache;
 use crate::compute::operator::Operator;
 use crate::compute::promotion::{NUMPYS, PromotedOperand, Promotion, UNKNOWN};
 use crate::compute::scalar_arithmetic;
+use crate::compute::scan_sort_matmul::product_of_vectors;
 use crate::compute::ufunc_lowering::{self, UfuncLowering, record};
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::numpy_arrays;
@@ -211,16 +212,15 @@ impl Ufunc {
         a: &Bound<'py, PyAny>,
         b: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(UfuncLowering::MatMul) = self.lowering {
+            return product_of_vectors(a, b);
+        }
         let py = a.py();
         let (Ok(a), Ok(b)) = (a.cast_exact::<NdArray>(), b.cast_exact::<NdArray>()) else {
             return Ok(None);
         };
         let (a, b) = (a.get().read(py), b.get().read(py));
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
-        if let Some(UfuncLowering::MatMul) = self.lowering {
-            let found = context::open().and_then(|(context, _)| context.dot_eagerly(a, b));
-            return found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose();
-        }
         made(py, self.dispatch_cache.of_arrays([a, b]))
     }
 
