@@ -248,7 +248,9 @@ fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
 
 /// Like [`position`], but with an integer for each of several axes.
 fn position_of_all(array: &Array, key: &Bound<'_, PyTuple>) -> Option<isize> {
-    if key.len() != array.ndim() || key.is_empty() {
+    let last = key.len().checked_sub(1).filter(|last| last + 1 == array.ndim())?;
+    // Most other keys end with a range, and are told before their integers are read.
+    if !key.get_borrowed_item(last).is_ok_and(|key| key.is_exact_instance_of::<PyInt>()) {
         return None;
     }
     let mut at = array.offset();
