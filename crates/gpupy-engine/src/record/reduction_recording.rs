@@ -90,7 +90,10 @@ impl Recorder {
                 Some(reduced) => reduced,
                 None => self.reduce_few(op, &moved, kept.len())?,
             },
-            None if n <= FEW && array.size() > 0 => self.reduce_few(op, &moved, kept.len())?,
+            None if n <= FEW && array.size() > 0 => match self.copy_computed(op, &moved, &flat) {
+                Some(reduced) => reduced,
+                None => self.reduce_few(op, &moved, kept.len())?,
+            },
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -125,6 +128,13 @@ impl Recorder {
     fn step_computed(&self, op: Op, rows: &Array) -> Option<Array> {
         let (shape, step) = stepped(op, rows);
         self.computed(rows.dtype(), &shape, &step, &[ArrayOrScalar::Array(rows)])
+    }
+
+    /// Like `step_computed`, of a copy with rows that no view shows.
+    fn copy_computed(&self, op: Op, moved: &Array, flat: &[usize]) -> Option<Array> {
+        // A single operation takes no longer.
+        let copied = if flat.last()? > &2 { self.copied(moved)? } else { return None };
+        self.step_computed(op, &copied.reshape(flat)?)
     }
 
     /// Steps along the last axis until one point is left there.

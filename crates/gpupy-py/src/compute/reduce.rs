@@ -2,7 +2,7 @@
 //!
 //! Owns [`reduce`] and [`mean`]. Invariant: a result has the dtype that NumPy gives it.
 //!
-//! Not here: several axes, keyword arguments, means in other dtypes (`python/gpupy/_reduce.py`).
+//! Not here: other axes, keyword arguments, means in other dtypes (`python/gpupy/_reduce.py`).
 
 use crate::convert::dtypes::known;
 use crate::session::context::{holds, ready, supports};
@@ -10,7 +10,7 @@ use crate::session::errors::{to_py, warn_of_lost_parts};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyTuple};
 use smallvec::{SmallVec, smallvec};
 
 /// Axes by their numbers.
@@ -66,7 +66,7 @@ pub fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The axes and the dtype of a call that names one axis or none; `None` for other words.
+/// The axes and the dtype of a call that names axes by integers, or none; `None` for other words.
 pub fn plain(
     array: &Array,
     axis: Option<&Bound<'_, PyAny>>,
@@ -78,11 +78,23 @@ pub fn plain(
         None => None,
     };
     let Some(axis) = axis else { return Ok(Some(((0..array.ndim()).collect(), dtype))) };
-    let (Ok(axis), rank) = (axis.cast_exact::<PyInt>(), array.ndim() as isize) else {
-        return Ok(None);
+    let Ok(axes) = axis.cast_exact::<PyTuple>() else {
+        return Ok(one_axis(array, axis).map(|axis| (smallvec![axis], dtype)));
     };
-    let axis = axis.extract().ok().filter(|axis| (-rank..rank).contains(axis));
-    Ok(axis.map(|axis| (smallvec![axis.rem_euclid(rank) as usize], dtype)))
+    let mut found = ReductionAxes::new();
+    for axis in axes.iter_borrowed() {
+        match one_axis(array, &axis).filter(|axis| !found.contains(axis)) {
+            Some(axis) => found.push(axis),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some((found, dtype)).filter(|(found, _)| !found.is_empty()))
+}
+
+/// The axis that an integer names; `None` for other objects, and where there is no such axis.
+pub fn one_axis(array: &Array, axis: &Bound<'_, PyAny>) -> Option<usize> {
+    let (axis, rank) = (axis.cast_exact::<PyInt>().ok()?.extract().ok()?, array.ndim() as isize);
+    (-rank..rank).contains(&axis).then(|| axis.rem_euclid(rank) as usize)
 }
 
 /// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the slow path.
