@@ -10,8 +10,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::context::Context;
-use crate::eager::host_moves;
-use crate::graph::value::{Operand, Value, ValueKind};
+use crate::graph::value::{Copies, Operand, Value, ValueKind};
 use crate::memory::small::is_part;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -80,7 +79,8 @@ impl Context {
         let mut current = dest.current();
         if matches!(current.held(), Contents::Value(held) if held.id() == base.id()) {
             drop(base);
-            host_moves::promoted(&mut current);
+            // Where it fails, the write is recorded.
+            let _ = current.make_mut(Copies::Any);
         }
         Ok(())
     }

@@ -44,21 +44,17 @@ impl Engine {
         let bytes = (wanted * size) as u64;
         self.make_place_within(bytes, limit::host_bytes().map_or(u64::MAX, |most| most / 2))?;
         self.keep_within(bytes)?;
-        let buffer = value.host_buffer()?;
         for gap in gaps {
             let mut next = gap.start;
             while next < gap.end {
                 let part = next..(next / unit + 1).saturating_mul(unit).min(gap.end);
                 let began = self.tracer.clock();
-                // SAFETY: the part is in no evaluated map, so it is not read; we hold the engine's lock, under which
-                // alone it is written.
-                let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-                reader::read(reader, part.start, into).map_err(|error| {
+                let read = |into: &mut [u8]| reader::read(reader, part.start, into);
+                value.write_host(part.clone(), read).map_err(|error| {
                     error.with_default("elements", format!("{}..{}", part.start, part.end))
                 })?;
                 BYTES_READ.fetch_add((part.len() * size) as u64, Ordering::Relaxed);
                 self.stats.bytes_read += (part.len() * size) as u64;
-                value.state().on_host.insert(part.clone());
                 self.residents.insert(value, part.clone());
                 self.tracer
                     .step(|| Doing::on_host("read").writes(value, part.clone()).since(began));

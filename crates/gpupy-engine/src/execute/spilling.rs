@@ -11,6 +11,7 @@ use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, paged};
 use crate::memory::limit;
+use crate::schedule::walk::lost;
 use gpupy_core::Result;
 use gpupy_core::memory::refused;
 use std::ops::Range;
@@ -143,14 +144,11 @@ impl Engine {
         let (size, began) = (value.dtype().size(), self.tracer.clock());
         let wanted: usize = parts.iter().map(Range::len).sum();
         self.keep_within((wanted * size) as u64)?;
-        let buffer = value.host_buffer()?;
         for part in parts {
-            let mut state = value.state();
-            let Some(spilled) = &state.spilled else { break };
-            // SAFETY: the part is not in the evaluated map, so it is not read; we hold the engine's lock.
-            let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-            spilled.read(part.start, into)?;
-            state.on_host.insert(part);
+            value.write_host(part.clone(), |into| {
+                let state = value.state();
+                state.spilled.as_ref().map_or(Err(lost(value.id())), |on| on.read(part.start, into))
+            })?;
         }
         self.tracer.step(|| Doing::on_host("unspill").writes(value, range.clone()).since(began));
         Ok(())

@@ -11,6 +11,7 @@ use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
+use crate::memory::element_bytes::fill_all;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
 use crate::thresholds::T;
@@ -218,14 +219,11 @@ impl Engine {
         if value.state().on_host.covers(0..len) {
             return Ok(());
         }
-        let buffer = value.host_buffer()?;
         let began = self.tracer.clock();
-        // SAFETY: the evaluated map is empty, so no element is read; we hold the engine's lock.
-        let bytes = unsafe { buffer.bytes_mut(0..len * size) };
-        for chunk in bytes.chunks_exact_mut(size) {
-            chunk.copy_from_slice(&scalar.bytes()[..size]);
-        }
-        value.state().on_host.insert(0..len);
+        value.write_host(0..len, |to| {
+            fill_all(to, &scalar.bytes()[..size]);
+            Ok(())
+        })?;
         self.tracer.step(|| Doing::on_host("fill").writes(value, 0..len).since(began));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Host memory: buffers, and how elements lie in them.
 //!
-//! A [`HostBuffer`](host_buffer::HostBuffer) is the memory of values. Buffers are reused through a pool, and through
+//! A [`HostBuffer`](host_buffer::HostBuffer) is the memory of values. A [`CowBuffer`](cow_buffer::CowBuffer) is that of
+//! a base, copied before a write where others read it. Buffers are reused through a pool, and through
 //! the free lists of each thread. A [`View`](view::View) (offset, shape, strides) shows elements of a base. An *access*
 //! is a view as a kernel sees it: an affine walk over an iteration space; views compose into one access (`access.rs`).
 //! [`Ranges`](ranges::Ranges) are sets of positions. A [`Tiling`](tiling::Tiling) cuts a shape into
@@ -13,6 +14,7 @@
 //! `array/`).
 
 pub(crate) mod access;
+pub(crate) mod cow_buffer;
 pub(crate) mod element_bytes;
 pub(crate) mod host_buffer;
 pub(crate) mod limit;

@@ -49,19 +49,19 @@ impl Engine {
             (_, None) => return Err(lost(value.id())),
         };
         for gap in missing {
-            let (from, to) = (old.host_buffer()?, value.host_buffer()?);
-            let bytes = gap.start * size..gap.end * size;
-            // SAFETY: the gap is in the old value's evaluated map, so it is not written there, and not in the new
-            // one's, so it is not read there; we hold the engine's lock.
-            let (from, to) = unsafe { (from.bytes(bytes.clone()), to.bytes_mut(bytes)) };
-            to.copy_from_slice(from);
+            let from = old.host_buffer()?;
+            // SAFETY: the gap is in the old value's evaluated map, so it is not written there.
+            let from = unsafe { from.bytes(gap.start * size..gap.end * size) };
             let mut within = access::access(*offset, strides);
             within.offset -= gap.start as i64;
-            match input {
-                Input::Scalar(_) => strided::spread(to, &within, shape, &data),
-                _ => strided::scatter(to, size, &within, shape, &data),
-            }
-            value.state().on_host.insert(gap.clone());
+            value.write_host(gap.clone(), |to| {
+                to.copy_from_slice(from);
+                match input {
+                    Input::Scalar(_) => strided::spread(to, &within, shape, &data),
+                    _ => strided::scatter(to, size, &within, shape, &data),
+                }
+                Ok(())
+            })?;
             value.mark_computed(gap.clone());
         }
         // Nothing needs the old value any more but this.

@@ -58,13 +58,12 @@ impl Engine {
         let first: usize = steps.iter().zip(origin).map(|(s, o)| *s as usize * o).sum();
         let size = value.dtype().size();
         let all = first..first + bytes.len() / size;
-        let to = value.host_buffer()?;
         let missing = value.state().computed.gaps(all.clone());
         for gap in missing {
-            // SAFETY: the gap is not in the evaluated map, so it is not read; we hold the engine's lock.
-            let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
-            to.copy_from_slice(&bytes[(gap.start - first) * size..(gap.end - first) * size]);
-            value.state().on_host.insert(gap.clone());
+            value.write_host(gap.clone(), |to| {
+                to.copy_from_slice(&bytes[(gap.start - first) * size..(gap.end - first) * size]);
+                Ok(())
+            })?;
             value.mark_computed(gap);
         }
         self.tracer.step(|| {

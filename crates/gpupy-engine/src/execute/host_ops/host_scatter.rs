@@ -73,26 +73,21 @@ impl Engine {
         let is_taken = taken.is_some();
         let (_, stats) = self.device_and_stats(device)?;
         stats.in_place += u64::from(is_taken);
-        let memory = match taken {
+        let from = match taken {
             Some(memory) => {
-                value.state().host = Some(memory.clone());
-                memory
+                value.state().host = Some(memory);
+                None
             }
-            None => {
-                let from = from.upgrade().ok_or_else(|| lost(value.id()))?;
-                let to = value.host_buffer()?;
-                // SAFETY: all of the old value is in its evaluated map, so it is not written; no element of the new one
-                // is in its map, so none is read; we hold the engine's lock.
-                let (from, all) =
-                    unsafe { (from.bytes(0..len * size), to.bytes_mut(0..len * size)) };
-                all.copy_from_slice(from);
-                to
-            }
+            None => Some(from.upgrade().ok_or_else(|| lost(value.id()))?),
         };
-        // SAFETY: no element of the new value is in its evaluated map, so none is read.
-        let to = unsafe { memory.bytes_mut(0..len * size) };
-        write(to, value.dtype(), &places, &source, size_of(shape));
-        value.state().on_host.insert(0..len);
+        value.write_host(0..len, |to| {
+            if let Some(from) = &from {
+                // SAFETY: all of the old value is in its evaluated map, so it is not written.
+                to.copy_from_slice(unsafe { from.bytes(0..len * size) });
+            }
+            write(to, value.dtype(), &places, &source, size_of(shape));
+            Ok(())
+        })?;
         if is_taken {
             self.inherit(replaced_by, value, || written(&places, size_of(shape), len));
         }
@@ -194,15 +189,8 @@ fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
 fn take_memory(value: &Value) -> Option<Arc<HostBuffer>> {
     let state = value.state();
     let old = state.operands.first()?.as_ref()?;
-    if !old.is_sole() {
-        return None;
-    }
-    let old = old.clone();
-    drop(state);
-    let mut state = old.state();
-    let memory = state.host.take_if(|host| HostBuffer::is_sole(host))?;
-    state.on_host = Ranges::default();
-    drop(state);
+    let memory = old.take_memory(true)?;
+    old.state().on_host = Ranges::default();
     old.mark_lost(0..old.len());
     Some(memory)
 }

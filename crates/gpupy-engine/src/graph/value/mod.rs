@@ -11,6 +11,8 @@ mod expression;
 pub(crate) mod paged;
 mod stored;
 
+pub(crate) use stored::Copies;
+
 pub(crate) use expression::{External, Input, InputLayout, NodeOp, Operand, Origin, ValueKind};
 
 use crate::graph::intern::{Interned, Interner};
