@@ -10,22 +10,12 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::context::Context;
+use crate::graph::value::residence::is_part;
 use crate::graph::value::{Copies, Operand, Value, ValueKind};
-use crate::memory::small::is_part;
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use smallvec::SmallVec;
-use std::sync::atomic::Ordering;
-
-/// Whether a value has seen enough little writes to be promoted to host memory.
-fn is_often_written(value: &Value) -> bool {
-    let share = match value.0.kind {
-        ValueKind::Constant(_) => T.promoted_constant,
-        _ => T.promoted_share,
-    };
-    !value.is_open() && value.len() <= share.saturating_mul(value.0.touched as usize + 1)
-}
 
 /// The value of an array's base, if that is not in host memory and little of it was read so often that it had
 /// better be; counts this time.
@@ -36,14 +26,9 @@ fn read_often(array: &Array) -> Option<Value> {
     let current = array.current_now()?;
     let Contents::Value(value) = current.held() else { return None };
     let (low, high) = array.layout().extent()?;
-    let is_pending = matches!(value.0.kind, ValueKind::Expr { .. })
-        && !value.is_open()
+    let is_elsewhere = matches!(value.0.kind, ValueKind::Expr { .. })
         && value.host_start(low as usize..high as usize + 1).is_none();
-    if !is_pending {
-        return None;
-    }
-    let reads = value.0.little_reads.fetch_add(1, Ordering::Relaxed);
-    (value.len() <= T.promoted_share.saturating_mul(reads as usize)).then(|| value.clone())
+    (is_elsewhere && value.comes_for_read()).then(|| value.clone())
 }
 
 impl Context {
@@ -55,7 +40,7 @@ impl Context {
     pub(crate) fn promote_for_write(&self, dest: &Array, source: &Operand) -> Result<()> {
         // What still has to be computed; own elements are there.
         let base = match dest.current().held() {
-            Contents::Value(value) if is_often_written(value) => Some(value.clone()),
+            Contents::Value(value) if value.comes_for_write() => Some(value.clone()),
             Contents::Own(_) => None,
             Contents::Value(_) | Contents::Nothing => return Ok(()),
         };

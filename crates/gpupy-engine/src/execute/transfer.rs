@@ -239,8 +239,8 @@ impl Engine {
                 .says("the dtype has no scalar")
                 .with("dtype", dtype)
         };
-        let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if reads < T.single_reads && !value.state().on_host.covers(position..position + 1) {
+        let is_there = value.state().on_host.covers(position..position + 1);
+        if !is_there && !value.comes_for_element() {
             for at in 0..self.devices.len() {
                 let Ok((device, stats)) = self.device_and_stats(at) else { continue };
                 let tiles = device.tiles(value.id());

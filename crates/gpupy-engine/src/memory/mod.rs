@@ -6,7 +6,7 @@
 //! is a view as a kernel sees it: an affine walk over an iteration space; views compose into one access (`access.rs`).
 //! [`Ranges`](ranges::Ranges) are sets of positions. A [`Tiling`](tiling::Tiling) cuts a shape into
 //! [`Tile`](tiling::Tile)s: ranges in C order that are boxes of coordinates. `strided.rs` and `element_bytes.rs` move
-//! elements (gather, scatter, strided copy). `small.rs` says how many elements count as few. A
+//! elements (gather, scatter, strided copy). A
 //! [`Reader`](reader::Reader) gives elements that lie in a file. `limit.rs` bounds host memory, and `spill_file.rs` has
 //! the file for what exceeds it.
 //!
@@ -21,7 +21,6 @@ pub(crate) mod limit;
 mod owned;
 pub(crate) mod ranges;
 pub(crate) mod reader;
-pub(crate) mod small;
 pub(crate) mod spill_file;
 pub(crate) mod strided;
 pub(crate) mod thread_free_lists;
