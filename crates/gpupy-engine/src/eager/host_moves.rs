@@ -203,13 +203,10 @@ fn elements(value: &Value, walk: &Access, shape: &[usize]) -> Option<ElementByte
     }
     let reach = access::reach(walk, shape);
     let state = value.state();
-    if !state.on_host.covers(reach.clone()) {
-        return None;
-    }
-    // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
-    let bytes = unsafe { state.host.as_ref()?.bytes(0..reach.end * size) };
+    let bytes = state.host_bytes(reach.clone(), size)?;
     if contiguous_strides(shape).iter().zip(&walk.strides).all(|(a, b)| *a as i64 == *b) {
-        return memory::small_copied(&bytes[reach.start * size..]).ok();
+        return memory::small_copied(bytes).ok();
     }
-    gather(bytes, size, walk, shape).ok().map(ElementBytes::from_vec)
+    let walk = access::within(walk, &reach);
+    gather(bytes, size, &walk, shape).ok().map(ElementBytes::from_vec)
 }

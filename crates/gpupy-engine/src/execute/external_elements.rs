@@ -141,15 +141,10 @@ impl Engine {
         let most = T.streamed_tile.min(points.saturating_mul(4)).max(T.streamed_least);
         let axis = space.iter().position(|extent| *extent > 1);
         let Some(axis) = axis.filter(|_| reach.len() > most) else {
-            self.bring_to_host(value, reach.clone())?;
-            let buffer = value.host_buffer()?;
-            // SAFETY: the elements that the access names are in the evaluated map, so they are not written; those
-            // between are written only under the engine's lock, which we hold.
-            let bytes = unsafe { buffer.bytes(reach.start * size..reach.end * size) };
-            let mut walk = walk.clone();
-            walk.offset -= reach.start as i64;
+            let bytes = self.brought(value, reach.clone())?;
+            let walk = access::within(walk, &reach);
             self.residents.advance();
-            return gather_into(out, bytes, size, &walk, space).ok_or_else(|| {
+            return gather_into(out, &bytes, size, &walk, space).ok_or_else(|| {
                 Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")
             });
         };

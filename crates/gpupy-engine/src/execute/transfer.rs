@@ -9,11 +9,12 @@ use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;
 use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
+use crate::graph::value::{HostSlice, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::element_bytes::fill_all;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
+use crate::schedule::walk::lost;
 use crate::thresholds::T;
 use gpupy_core::driver::BlockId;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
@@ -55,20 +56,12 @@ impl Engine {
         {
             return self.outside_view(position, value, part, (walk, space));
         }
-        self.bring_to_host(value, range.clone())?;
-        let buffer = value.host_buffer()?;
+        let bytes = self.brought(value, range.clone())?;
         let (device, stats) = self.device_and_stats(position)?;
         match gathered {
-            None => {
-                // SAFETY: the range is in the evaluated map, so it is not written.
-                let bytes = unsafe { buffer.bytes(range.start * size..range.end * size) };
-                device.upload(value, part.clone(), range, bytes, stats)
-            }
+            None => device.upload(value, part.clone(), range, &bytes, stats),
             Some((walk, space)) => {
-                // SAFETY: every position that the view names is in the evaluated map, so it is not written; the gaps
-                // between them are written only under the engine's lock, which we hold.
-                let bytes = unsafe { buffer.bytes(0..range.end * size) };
-                let data = gather(bytes, size, walk, space)?;
+                let data = gather(&bytes, size, &access::within(walk, &range), space)?;
                 device.upload(value, part.clone(), 0..0, &data, stats)
             }
         }
@@ -116,6 +109,15 @@ impl Engine {
                 .says("elements were lost with their device")
                 .with("value", value.id())
         }))
+    }
+
+    /// Elements of a value that is computed there, brought to host memory.
+    ///
+    /// # Errors
+    /// As of `bring_to_host`.
+    pub fn brought(&mut self, value: &Value, range: Range<usize>) -> Result<HostSlice> {
+        self.bring_to_host(value, range.clone())?;
+        value.host_slice(range).ok_or_else(|| lost(value.id()))
     }
 
     /// Lets a value that was made of another one in host memory have its blocks, where `written` gives the positions at
@@ -265,10 +267,7 @@ impl Engine {
                 }
             }
         }
-        self.bring_to_host(value, position..position + 1)?;
-        let (buffer, size) = (value.host_buffer()?, dtype.size());
-        // SAFETY: the position is in the evaluated map.
-        let bytes = unsafe { buffer.bytes(position * size..(position + 1) * size) };
-        Scalar::read(dtype, bytes).ok_or_else(bad)
+        let bytes = self.brought(value, position..position + 1)?;
+        Scalar::read(dtype, &bytes).ok_or_else(bad)
     }
 }

@@ -30,32 +30,22 @@ impl Engine {
             return Err(lost(value.id()));
         };
         let (View { offset, shape, strides }, input) = (&**view, &inputs[1]);
-        for gap in missing {
-            self.bring_to_host(old, gap.clone())?;
-        }
-        if let Some(source) = source {
-            self.bring_to_host(source, 0..source.len())?;
-        }
         let began = self.tracer.clock();
         let size = value.dtype().size();
         let data = match (input, source) {
             (Input::Scalar(scalar), _) => scalar.bytes()[..size].to_vec(),
             (input, Some(source)) => {
-                let host = source.host_buffer()?;
-                // SAFETY: all of the source is in its evaluated map, so it is not written.
-                let bytes = unsafe { host.bytes(0..source.len() * size) };
-                strided::gather(bytes, size, &input.access(shape), shape)?
+                let bytes = self.brought(source, 0..source.len())?;
+                strided::gather(&bytes, size, &input.access(shape), shape)?
             }
             (_, None) => return Err(lost(value.id())),
         };
         for gap in missing {
-            let from = old.host_buffer()?;
-            // SAFETY: the gap is in the old value's evaluated map, so it is not written there.
-            let from = unsafe { from.bytes(gap.start * size..gap.end * size) };
+            let from = self.brought(old, gap.clone())?;
             let mut within = access::access(*offset, strides);
             within.offset -= gap.start as i64;
             value.write_host(gap.clone(), |to| {
-                to.copy_from_slice(from);
+                to.copy_from_slice(&from);
                 match input {
                     Input::Scalar(_) => strided::spread(to, &within, shape, &data),
                     _ => strided::scatter(to, size, &within, shape, &data),

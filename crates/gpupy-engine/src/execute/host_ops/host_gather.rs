@@ -26,15 +26,11 @@ impl Engine {
             return Err(lost(value.id()));
         };
         let reach = access::reach(at, &tile.shape);
-        self.bring_to_host(positions, reach.clone())?;
-        self.bring_to_host(table, 0..table.len())?;
+        let numbers = self.brought(positions, reach.clone())?;
+        let from = self.brought(table, 0..table.len())?;
         let began = self.tracer.clock();
         let (size, width) = (table.dtype().size(), DType::I32.size());
-        let (from, numbers) = (table.host_buffer()?, positions.host_buffer()?);
-        // SAFETY: both ranges are in evaluated maps, so they are not written.
-        let (from, numbers) =
-            unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };
-        let numbers = gather(numbers, width, at, &tile.shape)?;
+        let numbers = gather(&numbers, width, &access::within(at, &reach), &tile.shape)?;
         let missing = value.state().computed.gaps(tile.range.clone());
         for gap in missing {
             let numbers = numbers.chunks_exact(width).skip(gap.start - tile.range.start);

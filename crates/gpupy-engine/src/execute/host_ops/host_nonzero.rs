@@ -24,14 +24,11 @@ impl Engine {
         };
         debug_assert!(matches!(inputs.as_slice(), [Input::Whole(_)]), "masks are seen whole");
         let all = 0..mask.len();
-        self.bring_to_host(mask, all.clone())?;
-        let from = mask.host_buffer()?;
+        let from = self.brought(mask, all.clone())?;
         let len = value.len();
         let began = self.tracer.clock();
-        // SAFETY: all of the mask is in its evaluated map, so it is not written.
-        let from = unsafe { from.bytes(all.clone()) };
         value.write_host(0..len, |to| {
-            find(from, to);
+            find(&from, to);
             Ok(())
         })?;
         value.mark_computed(0..len);

@@ -13,7 +13,7 @@ pub(crate) mod paged;
 pub(crate) mod residence;
 mod stored;
 
-pub(crate) use stored::Copies;
+pub(crate) use stored::{Copies, HostSlice};
 
 pub(crate) use expression::{External, Input, InputLayout, NodeOp, Operand, Origin, ValueKind};
 

@@ -11,7 +11,7 @@ use gpupy_core::memory::of_array;
 use gpupy_core::shape::size_of;
 use gpupy_core::{DType, Result};
 use smallvec::SmallVec;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,7 +25,40 @@ pub(crate) enum Copies {
     Any,
 }
 
+/// Elements of a value in host memory, which stay there as they are while this lives.
+#[derive(Clone)]
+pub(crate) struct HostSlice {
+    buffer: Arc<HostBuffer>,
+    /// In bytes.
+    range: Range<usize>,
+}
+
+impl HostSlice {
+    /// All bytes of a buffer that has no other owner.
+    pub fn whole(buffer: HostBuffer) -> HostSlice {
+        let range = 0..buffer.len();
+        HostSlice { buffer: Arc::new(buffer), range }
+    }
+}
+
+impl Deref for HostSlice {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the evaluated map has the range. Memory that has another owner than its value is neither written
+        // there nor released.
+        unsafe { self.buffer.bytes(self.range.clone()) }
+    }
+}
+
 impl ValueStorage {
+    /// Elements of so many bytes each, if they are in host memory.
+    pub(crate) fn host_bytes(&self, range: Range<usize>, size: usize) -> Option<&[u8]> {
+        let host = self.host.as_ref().filter(|_| self.on_host.covers(range.clone()))?;
+        // SAFETY: the evaluated map has the range, so it is not written; the memory stays while the storage is borrowed.
+        Some(unsafe { host.bytes(range.start * size..range.end * size) })
+    }
+
     /// The state of a value whose elements are all there.
     pub(super) fn in_memory(len: usize, host: Option<Arc<HostBuffer>>) -> ValueStorage {
         let all = Ranges::full(len);
@@ -120,6 +153,13 @@ impl Value {
         };
         let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
         Ok(state.host.insert(Arc::new(host)).clone())
+    }
+
+    /// The elements of a range, if they are in host memory.
+    pub(crate) fn host_slice(&self, range: Range<usize>) -> Option<HostSlice> {
+        let (size, state) = (self.dtype().size(), self.state());
+        let buffer = state.host.clone().filter(|_| state.on_host.covers(range.clone()))?;
+        Some(HostSlice { buffer, range: range.start * size..range.end * size })
     }
 
     /// Where positions lie in the value's host memory, allocated at the first need.
