@@ -1,11 +1,9 @@
-//! Promotion to host memory: for bases that a program accesses in many small pieces, by elements, rows or columns.
+//! Promotion to host memory: of bases that a program accesses in many small pieces, by elements, rows or columns.
 //!
-//! In host memory a small write is a move, and small operations are eager. Owns the rule when a base is promoted.
-//! Recorded writes are evaluated one by one, and each copies the rest if something was read in between: of a million
-//! elements, a thousand times their number. Each operation on a part of a pending value is a kernel. Invariants: only
-//! values that a device holds in host memory anyway are promoted; promotion changes no element.
+//! Owns how they are brought there. Invariants: only values that a device holds in host memory anyway are promoted;
+//! promotion changes no element.
 //!
-//! Not here: the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
+//! Not here: the rule when they come (`graph/value/residence.rs`), the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
@@ -17,8 +15,7 @@ use crate::thresholds::T;
 use gpupy_core::Result;
 use smallvec::SmallVec;
 
-/// The value of an array's base, if that is not in host memory and little of it was read so often that it had
-/// better be; counts this time.
+/// The value of an array's base, if that is not in host memory and had better be for a read of little of it.
 fn read_often(array: &Array) -> Option<Value> {
     if !is_part(array.size(), array.base_len()) {
         return None;
@@ -32,8 +29,7 @@ fn read_often(array: &Array) -> Option<Value> {
 }
 
 impl Context {
-    /// Brings the base of a little write to host memory, and what is written there, if enough was
-    /// written so before.
+    /// Brings the base of a little write to host memory, and what is written there, if the program goes through it.
     ///
     /// # Errors
     /// Any error of the driver; no value is lost.

@@ -19,7 +19,6 @@ use gpupy_core::ir::AccessKind;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{Error, ErrorKind, Result, memory};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Engine {
@@ -85,19 +84,8 @@ impl Engine {
             device.leave_memory(value, range)?;
         }
         let mut state = value.state();
-        let Some(host) = state.host.clone() else {
-            // Another value has it now.
-            return Ok(true);
-        };
-        if Arc::strong_count(&host) > 2 {
-            return Ok(false);
-        }
-        state.on_host.remove(range.clone());
-        let size = value.dtype().size();
-        // SAFETY: the evaluated map has the range no longer, no device has a block there, and this and the value's are
-        // all handles of the memory.
-        unsafe { host.release(range.start * size..range.end * size) };
-        Ok(true)
+        // Without memory, another value has it now.
+        Ok(state.host.is_none() || state.release(range.clone(), value.dtype().size()))
     }
 
     /// The block of a view of a value that lies outside: where it is read to, if that is possible, or gathered part by
