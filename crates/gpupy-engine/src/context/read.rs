@@ -108,7 +108,7 @@ impl Array {
         }
         let (low, high) = self.layout().extent()?;
         let elements = value.host_slice(low as usize..high as usize + 1)?;
-        Some(HostArray { elements, dtype, view: self.layout().from_lowest(low) })
+        Some(HostArray { elements, dtype, view: self.layout().relative_to(low) })
     }
 
     /// The identity of elements that are not in host memory; `None` if they are there. Waits for no evaluation.
@@ -171,7 +171,7 @@ fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
     {
         let range = bytes.get(low as usize * size..(high as usize + 1) * size)?;
         let elements = HostSlice::whole(HostBuffer::from_bytes(range).ok()?);
-        return Some(HostArray { elements, dtype, view: view.from_lowest(low) });
+        return Some(HostArray { elements, dtype, view: view.relative_to(low) });
     }
     let (moved, back) = axis_order::descending(view);
     let elements = element_bytes::seen(bytes, size, &moved)?;
@@ -218,7 +218,7 @@ impl Context {
         }
         let bring = |engine: &mut Engine| engine.brought(&value, range.clone());
         let elements = self.compute_and(&value, range.clone(), bring)?;
-        Ok(HostArray { elements, dtype, view: view.from_lowest(low) })
+        Ok(HostArray { elements, dtype, view: view.relative_to(low) })
     }
 
     /// A copy of external elements, read now: a later change of their file does not reach it.
@@ -252,8 +252,10 @@ impl Context {
         }
         let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
         let position = (array.offset() + steps.sum::<isize>()) as usize;
-        let value = array.value()?;
-        self.compute_and(&value, position..position + 1, |engine| engine.element(&value, position))
+        let (value, range) = (array.value()?, position..position + 1);
+        let is_there = value.state().on_host.covers(range.clone());
+        let with_block = !is_there && value.comes_for_element();
+        self.compute_and(&value, range, |engine| engine.element(&value, position, with_block))
     }
 
     /// Whether the driver in use has its blocks in host memory.

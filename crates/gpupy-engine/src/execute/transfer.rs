@@ -230,8 +230,8 @@ impl Engine {
         Ok(())
     }
 
-    /// One computed element, moving no more than it; after some of these from one value, its tile.
-    pub fn element(&mut self, value: &Value, position: usize) -> Result<Scalar> {
+    /// One computed element, moving no more than it, or its tile `with_block`.
+    pub fn element(&mut self, value: &Value, position: usize, with_block: bool) -> Result<Scalar> {
         let dtype = value.dtype();
         if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(scalar);
@@ -242,7 +242,7 @@ impl Engine {
                 .with("dtype", dtype)
         };
         let is_there = value.state().on_host.covers(position..position + 1);
-        if !is_there && !value.comes_for_element() {
+        if !is_there && !with_block {
             for at in 0..self.devices.len() {
                 let Ok((device, stats)) = self.device_and_stats(at) else { continue };
                 let tiles = device.tiles(value.id());

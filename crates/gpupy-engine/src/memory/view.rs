@@ -43,7 +43,7 @@ impl View {
     }
 
     /// The view of elements of which only those from this position on are there.
-    pub(crate) fn from_lowest(&self, low: isize) -> View {
+    pub(crate) fn relative_to(&self, low: isize) -> View {
         View { offset: self.offset - low, ..self.clone() }
     }
 

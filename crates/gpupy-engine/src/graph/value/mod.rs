@@ -535,7 +535,7 @@ impl Node {
             memory,
             pending: AtomicBool::new(is_pending),
             zeros: AtomicBool::new(false),
-            accesses: LittleAccesses::new(pending.accesses),
+            accesses: LittleAccesses::after(pending.accesses),
             hash: pending.hash,
             state: Mutex::new(state),
         });

@@ -5,8 +5,8 @@
 //! read of a part with a kernel, and each write with a copy of the rest if something was read in between: of a million
 //! elements, a thousand times their number. The rule: all elements come once the accesses have cost as much as that
 //! takes, so that a program never pays more than twice the price of the better way. Reads and writes cost about the
-//! same, and count together; a value that a little write makes goes on with the count of the old one. Invariant:
-//! residence changes no element.
+//! same, and count together; a value that a little write makes goes on with the count of the old one. Of a value that is
+//! computed on a device, single elements are brought, and then their block. Invariant: residence changes no element.
 //!
 //! Not here: how elements come to host memory (`context/host_promotion.rs`, `execute/transfer.rs`).
 
@@ -15,21 +15,26 @@ use crate::thresholds::T;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How often little of a value was read or written while it was not in host memory, reads and writes together.
-pub(crate) struct LittleAccesses(AtomicU32);
+pub(crate) struct LittleAccesses {
+    /// With those of the values before it, of which little writes made it.
+    all: AtomicU32,
+    /// Those of the values before it.
+    before: u32,
+}
 
 impl LittleAccesses {
-    /// So many.
-    pub fn new(accesses: u32) -> LittleAccesses {
-        LittleAccesses(AtomicU32::new(accesses))
+    /// So many of the values before.
+    pub fn after(before: u32) -> LittleAccesses {
+        LittleAccesses { all: AtomicU32::new(before), before }
     }
 
-    fn get(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
+    fn all(&self) -> u32 {
+        self.all.load(Ordering::Relaxed)
     }
 
-    /// One more; gives those before.
+    /// One more; gives those until then.
     fn add(&self) -> u32 {
-        self.0.fetch_add(1, Ordering::Relaxed)
+        self.all.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -47,7 +52,7 @@ impl Value {
     /// The little accesses of the value that a write of so many elements to this one makes.
     pub(crate) fn accesses_after_write(&self, elements: usize) -> u32 {
         match is_little(elements, self.len()) {
-            true => self.0.accesses.get().saturating_add(1),
+            true => self.0.accesses.all().saturating_add(1),
             false => 0,
         }
     }
@@ -55,12 +60,12 @@ impl Value {
     /// Whether so many writes to the value were little that a further one of so many elements is stored in its place,
     /// and not joined to what is around it.
     pub(crate) fn is_often_accessed(&self, elements: usize) -> bool {
-        self.0.accesses.get() >= T.joined_writes && is_little(elements, self.len())
+        self.0.accesses.all() >= T.joined_writes && is_little(elements, self.len())
     }
 
     /// Whether all elements had better be in host memory for a little write, which is counted in the new value.
     pub(crate) fn comes_for_write(&self) -> bool {
-        self.has_paid(self.0.accesses.get().saturating_add(1))
+        self.has_paid(self.0.accesses.all().saturating_add(1))
     }
 
     /// Whether they had better be there for an operation that reads little of the value; counts the read.
@@ -69,9 +74,11 @@ impl Value {
         self.has_paid(self.0.accesses.add())
     }
 
-    /// Whether a block had better be there that has one element, which is read by itself; counts the read.
+    /// Whether the block of an element that is read by itself had better be there; counts the read. Reads of the values
+    /// before do not count for that: their blocks were others.
     pub(crate) fn comes_for_element(&self) -> bool {
-        self.0.accesses.add() >= T.single_reads
+        let accesses = &self.0.accesses;
+        accesses.add().wrapping_sub(accesses.before) >= T.single_reads
     }
 
     /// Whether so many accesses have cost as much as to compute and to move all elements.
