@@ -303,6 +303,11 @@ mod tests {
     }
 
     #[test]
+    fn a_state_costs_no_more_than_the_inline_bytes() {
+        assert_eq!(size_of::<CowBuffer>(), 2 * HERE);
+    }
+
+    #[test]
     fn what_others_read_is_copied_before_it_is_written() -> Result<()> {
         for len in LENGTHS {
             let other = shared(len)?;
