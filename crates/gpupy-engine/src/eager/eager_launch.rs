@@ -377,18 +377,20 @@ impl EagerLaunch {
         self.len
     }
 
-    /// Evaluates the task on a device into memory that is not shared, as large as the results; gives the time that it
-    /// took, and the number of the program's operations.
+    /// Evaluates the task on a device into room for the results; gives the time that it took, and the number of the
+    /// program's operations.
     ///
     /// # Errors
     /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
     /// - any error of the driver.
-    pub fn launch(&self, device: &mut OpenDevice, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
+    pub fn launch(&self, device: &mut OpenDevice, room: &mut [u8]) -> Result<(Evaluated, u64)> {
         let code = single_operation::prepared(device, &self.key, self.called.as_deref());
         let OpenDevice { blocks, programs, .. } = device;
         let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
         memory.extend_from_slice(&self.operands);
-        memory.push(HostBlock { memory: HostMemory::new(room), len: self.len });
+        debug_assert!(room.len() >= self.len * self.dtype().size(), "all results have room");
+        let room = HostMemory::new(NonNull::from(room).cast());
+        memory.push(HostBlock { memory: room, len: self.len });
         let Capabilities { memory_launches, max_block_len, .. } = blocks.caps;
         let taken = memory_launches && memory.iter().all(|piece| piece.len <= max_block_len);
         let ready = programs.get(code).filter(|_| taken).ok_or_else(|| {
