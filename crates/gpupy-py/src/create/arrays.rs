@@ -13,7 +13,7 @@ use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
 use crate::thresholds::T;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};
-use gpupy_engine::{Array, ArrayOrScalar};
+use gpupy_engine::{Array, ArrayOrScalar, Context};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -39,12 +39,15 @@ pub fn full(
 ) -> PyResult<NdArray> {
     let dtype = known_dtype(dtype)?;
     if let Some(array) = complex(value, dtype)? {
-        // A constant of the core is a scalar, which complex numbers are not.
-        let context = ready(py)?;
-        let spread = array.broadcast_to(&shape).and_then(|view| context.copy(&view));
-        return Ok(NdArray::lazy(spread.map_err(to_py)?));
+        return spread(ready(py)?, &array, &shape);
     }
     Ok(NdArray::lazy(Array::full(&shape, scalar(value, dtype)?).map_err(to_py)?))
+}
+
+/// An array of one complex number: a constant of the core is a scalar, which these are not.
+fn spread(context: &Context, number: &Array, shape: &[usize]) -> PyResult<NdArray> {
+    let spread = number.broadcast_to(shape).and_then(|view| context.copy(&view));
+    spread.map(NdArray::lazy).map_err(to_py)
 }
 
 /// NumPy's `zeros`.
@@ -113,7 +116,10 @@ fn constant(
         return Ok(None);
     }
     let dtype = dtype.map_or(Ok(Some(DType::F64)), dtypes::from_any)?;
-    let Some(dtype) = dtype.filter(|dtype| !dtype.is_complex()) else { return Ok(None) };
+    let Some(dtype) = dtype else { return Ok(None) };
+    if let Some(number) = complex_array(dtype, value, 0.0) {
+        return if holds(dtype)? { spread(context, &number, &shape).map(Some) } else { Ok(None) };
+    }
     // All bits of a zero are 0 in each dtype.
     let scalar = match value.to_bits() {
         0 => Some(Scalar::zero(dtype)),
