@@ -170,6 +170,12 @@ impl Kernel {
                 // and the frame has been reserved.
                 unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
             }
+            if whole < row.n && whole > 0 && self.may_repeat(row) {
+                // SAFETY: the caller keeps the conditions of `run`. The last points of the row are a whole pass, whose
+                // results are the same however often they are computed.
+                unsafe { self.last_pass(row, scratch) };
+                return;
+            }
             if whole < row.n {
                 scratch.copies.reserve(COPY * (self.accesses.len() + self.dests.len()));
             }
@@ -182,6 +188,44 @@ impl Kernel {
                 done += len;
             }
         });
+    }
+
+    /// Whether points of a row may be computed twice: no destination adds to what lies there, and none lies where
+    /// elements are read.
+    fn may_repeat(&self, row: &RowArguments) -> bool {
+        self.dests.iter().enumerate().all(|(number, slot)| {
+            // SAFETY: the row has a walk for each destination.
+            let dest = unsafe { *row.dests.add(number) };
+            let is_apart = |(number, read): (usize, &RowBinding)| {
+                // SAFETY: the row has a walk for each access.
+                let walk = unsafe { *row.accesses.add(number) };
+                read.bytes == 0 || walk.is_apart(dest, row.n)
+            };
+            slot.step != RowStride::Lanes && self.accesses.iter().enumerate().all(is_apart)
+        })
+    }
+
+    /// Computes the last points of a row, as many as a pass has.
+    ///
+    /// # Safety
+    /// The conditions of `run`. The strides are plain, the row has at least as many points, and the frame has been
+    /// reserved.
+    unsafe fn last_pass(&self, row: &RowArguments, scratch: &mut RowScratch) {
+        let first = (row.n - self.granule) as isize;
+        // SAFETY: the row has a walk for each access and destination.
+        let (accesses, dests) = unsafe {
+            (
+                std::slice::from_raw_parts(row.accesses, self.accesses.len()),
+                std::slice::from_raw_parts(row.dests, self.dests.len()),
+            )
+        };
+        scratch.walks.clear();
+        scratch.walks.extend(accesses.iter().chain(dests).map(|walk| walk.moved(first)));
+        let (accesses, dests) = scratch.walks.split_at(self.accesses.len());
+        let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+        let row = RowArguments { n: self.granule, accesses, dests, params: row.params };
+        // SAFETY: the caller keeps the conditions of `call`.
+        unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
     }
 
     /// Computes `len` points from number `first` through copies.
@@ -207,10 +251,7 @@ impl Kernel {
             }
             RowStride::Any => true,
         };
-        let moved = |walk: &StridedPointer| StridedPointer {
-            ptr: walk.ptr.wrapping_offset(walk.step.wrapping_mul(first as isize)),
-            step: walk.step,
-        };
+        let moved = |walk: &StridedPointer| walk.moved(first as isize);
         scratch.walks.clear();
         let mut apart = false;
         for (number, slot) in self.accesses.iter().enumerate() {

@@ -15,6 +15,27 @@ pub struct StridedPointer {
     pub step: isize,
 }
 
+/// Bytes of the largest element.
+const LARGEST: usize = 16;
+
+impl StridedPointer {
+    /// The same from so many points on.
+    pub(crate) fn moved(self, points: isize) -> StridedPointer {
+        let ptr = self.ptr.wrapping_offset(self.step.wrapping_mul(points));
+        StridedPointer { ptr, ..self }
+    }
+
+    /// Whether no element at `n` points, at least one, is one of the other's; it may also be false for neighbours.
+    pub(crate) fn is_apart(self, other: StridedPointer, n: usize) -> bool {
+        let ends = |walk: StridedPointer| {
+            let (first, last) = (walk.ptr.addr(), walk.moved(n as isize - 1).ptr.addr());
+            (first.min(last), first.max(last) + LARGEST)
+        };
+        let (own, other) = (ends(self), ends(other));
+        own.1 <= other.0 || other.1 <= own.0
+    }
+}
+
 /// A row of points, and the elements and parameters of a program over it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

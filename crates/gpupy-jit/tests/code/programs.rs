@@ -9,7 +9,7 @@ use gpupy_core::DType::{
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::{OPS, Op};
 use gpupy_core::{Scalar, functions};
-use gpupy_jit::{Isa, KernelStrides, RowStride, compile_for};
+use gpupy_jit::{Isa, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
 
 const SETS: [&[DType]; 12] = [
     &[F32],
@@ -102,6 +102,43 @@ fn many_operands_have_no_register_each() {
         for n in 1..70 {
             let case = Case::random(&program, &variant, n, &mut rng);
             check(&kernel, &program, &variant, &case, &mut rng).unwrap();
+        }
+    }
+}
+
+/// A destination may be the row of an operand: each point is then computed once, also those behind the last whole pass.
+#[test]
+fn rows_in_place_are_computed_once() {
+    let mut b = Builder::new(Form::Map, 1);
+    let [left, right] = [(); 2].map(|()| {
+        let (operand, access) = (b.operand(F64), b.access(AccessKind::Contiguous));
+        b.load(operand, access)
+    });
+    let sum = b.op(Op::Add, &[left, right]);
+    b.store(sum);
+    let program = b.finish();
+    let variant = crate::check::variant(&program, RowStride::Unit);
+    for isa in isas() {
+        let kernel = compiled(&program, &variant, isa);
+        for n in 1..100 {
+            for from in 0..3 {
+                // The second operand, the first, and neither lie where the results do.
+                let mut rows = [(); 3].map(|()| (0..n).map(f64::from).collect::<Vec<f64>>());
+                let walks = rows.each_mut().map(|row| StridedPointer {
+                    ptr: row.as_mut_ptr().cast(),
+                    step: size_of::<f64>() as isize,
+                });
+                let row = RowArguments {
+                    n: n as usize,
+                    accesses: walks.as_ptr(),
+                    dests: &raw const walks[from],
+                    params: std::ptr::null(),
+                };
+                // SAFETY: the rows have `n` elements, and each point reads no other's result.
+                unsafe { kernel.run(&row) };
+                let wanted: Vec<f64> = (0..n).map(|k| f64::from(2 * k)).collect();
+                assert_eq!(rows[from], wanted, "{n} points of {isa:?}");
+            }
         }
     }
 }
