@@ -16,9 +16,9 @@ use crate::compute::scalar_arithmetic;
 use crate::compute::ufunc_lowering::{self, UfuncLowering, record};
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::numpy_arrays;
-use crate::session::context::{self, ready};
+use crate::session::context::{self, ready, supports};
 use crate::session::errors::{not_broadcastable, to_py};
-use gpupy_core::{DType, ErrorKind, Scalar};
+use gpupy_core::{DType, ErrorKind, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, ScalarFunction};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -204,7 +204,7 @@ impl Ufunc {
     }
 
     /// The result of two arrays of ours, where it can be computed eagerly and has axes, or is the product of
-    /// two vectors.
+    /// vectors or matrices.
     #[inline(always)]
     pub fn of_two<'py>(
         &self,
@@ -218,7 +218,15 @@ impl Ufunc {
         let (a, b) = (a.get().read(py), b.get().read(py));
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
         if let Some(UfuncLowering::MatMul) = self.lowering {
-            let found = context::open().and_then(|(context, _)| context.dot_eagerly(a, b));
+            let Some((context, _)) = context::open() else { return Ok(None) };
+            // NumPy's `matmul` gives float32 for bfloat16.
+            if a.dtype() == DType::BF16 || !supports(context, Op::MatMul, a.dtype()) {
+                return Ok(None);
+            }
+            if a.ndim() > 1 || b.ndim() > 1 {
+                return made(py, context.product_eagerly(a, b));
+            }
+            let found = context.dot_eagerly(a, b);
             return found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose();
         }
         made(py, self.dispatch_cache.of_arrays([a, b]))
