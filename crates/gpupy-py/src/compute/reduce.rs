@@ -10,7 +10,7 @@ use crate::session::errors::{to_py, warn_of_lost_parts};
 use gpupy_core::{DType, Op, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyTuple};
 use smallvec::{SmallVec, smallvec};
 
 /// Axes by their numbers.
@@ -66,7 +66,7 @@ pub fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The axes and the dtype of a call that names one axis or none; `None` for other words.
+/// The axes and the dtype of a call that names one axis, a tuple of axes, or none; `None` for other words.
 pub fn plain(
     array: &Array,
     axis: Option<&Bound<'_, PyAny>>,
@@ -77,12 +77,31 @@ pub fn plain(
         Some(dtype) => dtype,
         None => None,
     };
-    let Some(axis) = axis else { return Ok(Some(((0..array.ndim()).collect(), dtype))) };
-    let (Ok(axis), rank) = (axis.cast_exact::<PyInt>(), array.ndim() as isize) else {
-        return Ok(None);
+    let axes = match axis {
+        None => Some((0..array.ndim()).collect()),
+        Some(axis) => match axis.cast_exact::<PyTuple>() {
+            Ok(several) => distinct(several.iter().map(|axis| one_axis(array, &axis))),
+            Err(_) => one_axis(array, axis).map(|axis| smallvec![axis]),
+        },
     };
-    let axis = axis.extract().ok().filter(|axis| (-rank..rank).contains(axis));
-    Ok(axis.map(|axis| (smallvec![axis.rem_euclid(rank) as usize], dtype)))
+    Ok(axes.map(|axes| (axes, dtype)))
+}
+
+/// The axis that an integer names; `None` where the array has no such axis, and for other objects.
+pub fn one_axis(array: &Array, axis: &Bound<'_, PyAny>) -> Option<usize> {
+    let (axis, rank) = (axis.cast_exact::<PyInt>().ok()?, array.ndim() as isize);
+    let axis = axis.extract().ok().filter(|axis| (-rank..rank).contains(axis))?;
+    Some(axis.rem_euclid(rank) as usize)
+}
+
+/// The axes, if there are some, each is one, and none is named twice.
+fn distinct(axes: impl Iterator<Item = Option<usize>>) -> Option<ReductionAxes> {
+    let mut found = ReductionAxes::new();
+    for axis in axes {
+        let axis = axis.filter(|axis| !found.contains(axis))?;
+        found.push(axis);
+    }
+    Some(found).filter(|found| !found.is_empty())
 }
 
 /// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the slow path.

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 #[pymethods]
 impl NdArray {
-    /// The reduction of the named operation over an axis, or over all, of the elements as `dtype` where that
+    /// The reduction of the named operation over an axis, several, or all, of the elements as `dtype` where that
     /// is given; `None` for other arguments, for subclasses, or where the driver lacks it.
     #[pyo3(signature = (name, axis=None, dtype=None))]
     fn _reduce_along<'py>(
@@ -31,7 +31,7 @@ impl NdArray {
         })
     }
 
-    /// The mean over an axis, or over all, in `dtype` where that is given; `None` for other arguments,
+    /// The mean over an axis, several, or all, in `dtype` where that is given; `None` for other arguments,
     /// or where the driver lacks it.
     #[pyo3(signature = (axis=None, dtype=None))]
     fn _mean_along<'py>(
@@ -63,11 +63,11 @@ impl NdArray {
         let py = slf.py();
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy().filter(|_| is_plain(slf)) else { return Ok(None) };
-        if axis.is_none() {
+        let Some(axis) = axis else {
             return scan_sort_matmul::place_of_all(py, greatest, array);
-        }
-        match reduce::plain(array, axis, None)? {
-            Some((axes, _)) => scan_sort_matmul::placed(py, greatest, array, axes[0], false),
+        };
+        match reduce::one_axis(array, axis) {
+            Some(axis) => scan_sort_matmul::placed(py, greatest, array, axis, false),
             None => Ok(None),
         }
     }
@@ -98,7 +98,7 @@ impl NdArray {
     }
 }
 
-/// The result of a reduction along one axis, or along all; `None` for other axes, and where it is left to NumPy.
+/// The result of a reduction along an axis, a tuple of axes, or along all; `None` for other axes, and where it is left to NumPy.
 fn reduced_along<'py>(
     slf: &Bound<'py, NdArray>,
     axis: Option<&Bound<'py, PyAny>>,
