@@ -3,10 +3,11 @@
 `DIR` is a checkout of NPBench (Ziogas et al., "NPBench: a benchmarking suite for high-performance NumPy",
 2021): 54 programs of scientific computing, written in NumPy by their authors. Owns how they are run and the
 table. Each program is imported twice, once with gpupy in NumPy's place, and gets fresh copies of the same
-data in each round; a round ends when every array that it was given and every result is computed. Arrays
-differ where NPBench's own tolerances say so; roundings that grow are judged by a run of NumPy's in a wider
-dtype, from which ours may be no farther than NumPy's. Invariant: a program that fails, or whose arrays
-differ, gives the status 1.
+data in each run; a run ends when every array that it was given and every result is computed. Each side
+runs some times in a row after a rest: OpenBLAS's threads look for work for a while, and a processor that
+they have is not free. Arrays differ where NPBench's own tolerances say so; roundings that grow are judged by
+a run of NumPy's in a wider dtype, from which ours may be no farther than NumPy's. Invariant: a program that
+fails, or whose arrays differ, gives the status 1.
 """
 
 import argparse
@@ -23,7 +24,7 @@ import time
 import numpy
 
 import gpupy
-from gpupy._bench import table
+from gpupy._bench import table, timing
 
 # NPBench's own, unless a program says otherwise: of each number, or of the norms.
 RTOL, ATOL, NORM = 1e-5, 1e-8, 1e-5
@@ -31,6 +32,7 @@ RTOL, ATOL, NORM = 1e-5, 1e-8, 1e-5
 WIDER = {"float32": "float64", "float64": "longdouble"}
 
 ROUNDS = (3, 30)
+TURN = 0.05  # seconds of one side
 
 
 @contextlib.contextmanager
@@ -156,10 +158,22 @@ def compare(kernel, dtype, seconds):
         return first, second, words, right
     times, end = ([], []), time.perf_counter() + seconds
     few, many = ROUNDS
-    while len(times[0]) < few or (len(times[0]) < many and time.perf_counter() < end):
+    for number in range(many):
+        if number >= few and time.perf_counter() > end:
+            break
         for side, found in zip(sides, times, strict=True):
-            found.append(side()[0])
+            found.extend(in_a_row(side))
     return *map(statistics.median, times), words, right
+
+
+def in_a_row(side):
+    """The seconds of some runs of one side, after a rest, in which the other side's threads go to sleep."""
+    time.sleep(timing.REST)
+    side()
+    found, end = [], time.perf_counter() + TURN
+    while not found or time.perf_counter() < end:
+        found.append(side()[0])
+    return found
 
 
 def main():

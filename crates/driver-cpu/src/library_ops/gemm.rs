@@ -48,7 +48,7 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
     };
     let c = &whole.dest.access.strides;
     let product = |number: usize| {
-        let point = unravelled(number, stack, 3);
+        let point = unravelled(number, stack);
         let at = |line: &StridedAccess<'_>| line.walk(&point, k).ptr;
         ProductTile {
             extents,
@@ -60,8 +60,9 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
             c_strides: [c[m] as isize, c[n] as isize],
         }
     };
-    if skinny_product::suits(dtype, &product(0)) {
-        return skinny_product::run(dtype, matrices, &product, executor, time as u64);
+    let first = product(0);
+    if skinny_product::suits(dtype, &first) {
+        return skinny_product::run(dtype, matrices, &first, &product, executor, time as u64);
     }
     // Tiles as square as the number of threads allows.
     let mut cuts = [1, 1];

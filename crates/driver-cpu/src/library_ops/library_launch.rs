@@ -29,13 +29,15 @@ impl LibraryLaunch<'_> {
 
     /// The first point of a row.
     pub fn row(&self, number: usize) -> Point {
-        unravelled(number, &self.shape[..self.shape.len() - 1], 1)
+        let mut point = unravelled(number, &self.shape[..self.shape.len() - 1]);
+        point.push(0);
+        point
     }
 }
 
-/// Point number `number` of a shape in C order, followed by `more` zeros.
-pub fn unravelled(mut number: usize, shape: &[usize], more: usize) -> Point {
-    let mut point = Point::from_elem(0, shape.len() + more);
+/// Point number `number` of a shape in C order.
+pub fn unravelled(mut number: usize, shape: &[usize]) -> Point {
+    let mut point = Point::from_elem(0, shape.len());
     for (i, extent) in point.iter_mut().zip(shape).rev() {
         *i = number % extent;
         number /= extent;

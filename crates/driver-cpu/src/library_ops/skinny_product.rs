@@ -73,22 +73,24 @@ pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
         && skinny.along_terms().is_some()
 }
 
-/// Evaluates skinny products, which differ only in their addresses, and take `time` nanoseconds each.
+/// Evaluates skinny products, which differ from the first only in their addresses, and take `time` nanoseconds each.
 ///
 /// # Errors
 /// - `OutOfMemory`: there is no memory for the sums of strips.
 pub fn run(
     dtype: DType,
     matrices: usize,
+    first: &ProductTile,
     piece: &(dyn Fn(usize) -> ProductTile + Sync),
     executor: &mut Executor<'_>,
     time: u64,
 ) -> Result<()> {
+    let first = SkinnyProduct::of(first);
     match dtype {
-        DType::F32 => run_on::<f32, 1>(matrices, piece, executor, time),
-        DType::C64 => run_on::<f32, 2>(matrices, piece, executor, time),
-        DType::C128 => run_on::<f64, 2>(matrices, piece, executor, time),
-        _ => run_on::<f64, 1>(matrices, piece, executor, time),
+        DType::F32 => run_on::<f32, 1>(matrices, &first, piece, executor, time),
+        DType::C64 => run_on::<f32, 2>(matrices, &first, piece, executor, time),
+        DType::C128 => run_on::<f64, 2>(matrices, &first, piece, executor, time),
+        _ => run_on::<f64, 1>(matrices, &first, piece, executor, time),
     }
 }
 
@@ -146,11 +148,12 @@ unsafe impl<T> Sync for Sums<T> {}
 /// Like [`run`], for elements of `PARTS` real numbers: 1, or 2 for complex numbers.
 fn run_on<T: Real, const PARTS: usize>(
     matrices: usize,
+    first: &SkinnyProduct,
     piece: &(dyn Fn(usize) -> ProductTile + Sync),
     executor: &mut Executor<'_>,
     time: u64,
 ) -> Result<()> {
-    let cuts = Cuts::of(&SkinnyProduct::of(&piece(0)), size_of::<T>() * PARTS);
+    let cuts = Cuts::of(first, size_of::<T>() * PARTS);
     let [row_strips, term_strips] = cuts.strips();
     let strips = row_strips * term_strips;
     let each = cuts.sums::<PARTS>(cuts.rows_each.min(cuts.rows));

@@ -36,8 +36,6 @@ pub struct Strip<T> {
 
 /// Columns that are added at once, so that sums are read and written less often.
 const COLUMNS: usize = 16;
-/// The most running sums of a row.
-const LANES: usize = 32;
 
 /// A method of strips, compiled for the processor at hand.
 macro_rules! on_this_processor {
@@ -180,14 +178,13 @@ impl<T: Real> Strip<T> {
                     }
                 }
             }
-            // The accumulators go to memory only here.
-            let mut lanes = [[[T::default(); LANES]; V]; R];
+            let mut folded = [[T::default(); V]; R];
             for r in 0..R {
                 for v in 0..V {
-                    sums[r][v].store(lanes[r][v].as_mut_ptr());
+                    folded[r][v] = sums[r][v].folded();
                 }
             }
-            from_fn(|r| from_fn(|v| folded(&mut lanes[r][v][..W::COUNT])))
+            folded
         }
     }
 
@@ -267,17 +264,4 @@ fn soon<W: Vector>(elements: *const W::Real) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = elements;
-}
-
-/// The sum of the accumulators: halves are added until one is left.
-#[inline(always)]
-fn folded<T: Real>(sums: &mut [T]) -> T {
-    let mut half = sums.len() / 2;
-    while half > 0 {
-        for l in 0..half {
-            sums[l] = sums[l] + sums[l + half];
-        }
-        half /= 2;
-    }
-    sums[0]
 }

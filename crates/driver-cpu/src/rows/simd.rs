@@ -73,6 +73,18 @@ pub trait Vector: Copy {
     /// The processor has such vectors.
     unsafe fn and_product(self, a: Self, b: Self) -> Self;
 
+    /// Lane by lane the sum.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn plus(self, other: Self) -> Self;
+
+    /// The sum of the lanes: the upper half is added to the lower one until one lane is left.
+    ///
+    /// # Safety
+    /// The processor has such vectors.
+    unsafe fn folded(self) -> Self::Real;
+
     /// Lane by lane the greater float, or the lesser; if either is NaN, the float of `other`.
     ///
     /// # Safety
@@ -127,6 +139,14 @@ macro_rules! reals {
             #[inline(always)]
             unsafe fn and_product(self, a: $t, b: $t) -> $t {
                 self + a * b
+            }
+            #[inline(always)]
+            unsafe fn plus(self, other: $t) -> $t {
+                self + other
+            }
+            #[inline(always)]
+            unsafe fn folded(self) -> $t {
+                self
             }
             #[inline(always)]
             unsafe fn or_beyond<const GREATEST: bool>(self, other: $t) -> $t {
@@ -187,6 +207,26 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         from_fn(|k| unsafe { self[k].and_product(a[k], b[k]) })
     }
     #[inline(always)]
+    unsafe fn plus(self, other: [W; N]) -> [W; N] {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        from_fn(|k| unsafe { self[k].plus(other[k]) })
+    }
+    #[inline(always)]
+    unsafe fn folded(mut self) -> W::Real {
+        const { assert!(N.is_power_of_two(), "halves have as many lanes") };
+        let mut half = N / 2;
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            while half > 0 {
+                for k in 0..half {
+                    self[k] = self[k].plus(self[k + half]);
+                }
+                half /= 2;
+            }
+            self[0].folded()
+        }
+    }
+    #[inline(always)]
     unsafe fn or_beyond<const GREATEST: bool>(self, other: [W; N]) -> [W; N] {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         from_fn(|k| unsafe { self[k].or_beyond::<GREATEST>(other[k]) })
@@ -206,7 +246,7 @@ mod x86 {
     macro_rules! vectors {
         ($($vector:ident $t:ident $count:literal $all:ident $load:ident $load_first:ident $store:ident
            $store_first:ident $first:ident $add:ident $mul:ident
-           $max:ident $min:ident $nans:ident;)*) => { $(
+           $max:ident $min:ident $nans:ident $folded:ident;)*) => { $(
             impl Vector for $vector {
                 type Real = $t;
                 const COUNT: usize = $count;
@@ -241,6 +281,16 @@ mod x86 {
                     unsafe { $add(self, $mul(a, b)) }
                 }
                 #[inline(always)]
+                unsafe fn plus(self, other: $vector) -> $vector {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $add(self, other) }
+                }
+                #[inline(always)]
+                unsafe fn folded(self) -> $t {
+                    // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+                    unsafe { $folded(self) }
+                }
+                #[inline(always)]
                 unsafe fn or_beyond<const GREATEST: bool>(self, other: $vector) -> $vector {
                     // SAFETY: memory and instructions are those that the trait's method requires of its caller.
                     unsafe { if GREATEST { $max(self, other) } else { $min(self, other) } }
@@ -256,16 +306,16 @@ mod x86 {
     vectors! {
         __m512 f32 16 _mm512_set1_ps _mm512_loadu_ps _mm512_maskz_loadu_ps _mm512_storeu_ps
             _mm512_mask_storeu_ps first_16 _mm512_add_ps _mm512_mul_ps
-            _mm512_max_ps _mm512_min_ps nans_512_ps;
+            _mm512_max_ps _mm512_min_ps nans_512_ps folded_512_ps;
         __m512d f64 8 _mm512_set1_pd _mm512_loadu_pd _mm512_maskz_loadu_pd _mm512_storeu_pd
             _mm512_mask_storeu_pd first_8 _mm512_add_pd _mm512_mul_pd
-            _mm512_max_pd _mm512_min_pd nans_512_pd;
+            _mm512_max_pd _mm512_min_pd nans_512_pd folded_512_pd;
         __m256 f32 8 _mm256_set1_ps _mm256_loadu_ps maskz_loadu_ps _mm256_storeu_ps
             _mm256_maskstore_ps first_words _mm256_add_ps _mm256_mul_ps
-            _mm256_max_ps _mm256_min_ps nans_256_ps;
+            _mm256_max_ps _mm256_min_ps nans_256_ps folded_256_ps;
         __m256d f64 4 _mm256_set1_pd _mm256_loadu_pd maskz_loadu_pd _mm256_storeu_pd
             _mm256_maskstore_pd first_longs _mm256_add_pd _mm256_mul_pd
-            _mm256_max_pd _mm256_min_pd nans_256_pd;
+            _mm256_max_pd _mm256_min_pd nans_256_pd folded_256_pd;
     }
 
     /// Returns 0 if no lane is NaN, for a vector of float32 of AVX-512.
@@ -294,6 +344,47 @@ mod x86 {
     unsafe fn nans_256_pd(x: __m256d) -> u32 {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(x, x)) as u32 }
+    }
+
+    /// The sum of the lanes of a vector of float32 of AVX-512, by halves.
+    #[inline(always)]
+    unsafe fn folded_512_ps(x: __m512) -> f32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            let above = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x));
+            folded_256_ps(_mm256_add_ps(_mm512_castps512_ps256(x), _mm256_castpd_ps(above)))
+        }
+    }
+
+    /// The sum of the lanes of a vector of float64 of AVX-512, by halves.
+    #[inline(always)]
+    unsafe fn folded_512_pd(x: __m512d) -> f64 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            let above = _mm512_extractf64x4_pd::<1>(x);
+            folded_256_pd(_mm256_add_pd(_mm512_castpd512_pd256(x), above))
+        }
+    }
+
+    /// The sum of the lanes of a vector of float32 of AVX2, by halves.
+    #[inline(always)]
+    unsafe fn folded_256_ps(x: __m256) -> f32 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps::<1>(two, two)))
+        }
+    }
+
+    /// The sum of the lanes of a vector of float64 of AVX2, by halves.
+    #[inline(always)]
+    unsafe fn folded_256_pd(x: __m256d) -> f64 {
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            let two = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
+            _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
     }
 
     /// The mask of the first of 16 lanes.

@@ -22,7 +22,8 @@ use smallvec::SmallVec;
 /// The most inputs and destinations together of a launch that takes the short way: those of one operation.
 const FEW_OPERANDS: usize = 4;
 
-/// The most rows, where each has at least so many elements.
+/// The most rows, where each has at least so many elements, or no other axis is longer: then rows along the last axis
+/// are the best.
 const LONG_ROWS: (usize, usize) = (256, 16);
 
 /// The strides of an input or a destination.
@@ -49,7 +50,8 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     };
     let (lined, rows) = (inputs.all.len() + inputs.dests.len(), outer.iter().product::<usize>());
     let (most, long) = LONG_ROWS;
-    if lined > FEW_OPERANDS || !(1..=if *n < long { T.few_rows } else { most }).contains(&rows) {
+    let is_long = *n >= long || outer.iter().all(|extent| extent <= n);
+    if lined > FEW_OPERANDS || !(1..=if is_long { most } else { T.few_rows }).contains(&rows) {
         return Ok(false);
     }
     let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; FEW_OPERANDS];

@@ -103,25 +103,25 @@ impl LaunchItems<'_> {
                 RowFrame::new(self.plan, scratch, walks, self.operands, self.params, beyond)?;
             let base = frame.beyond;
             let reducing = reducing.map(|all| (all, ReduceScratch::new(all, self.sizes(), base)));
-            let mut point = Point::new();
             let mut filled: SmallVec<[ExpandedRow; 4]> =
                 SmallVec::from_elem(None, self.expanded.len());
-            for item in items {
-                let n = self.rows.item(item, &mut point);
-                // SAFETY: the contract guarantees that accesses name elements that exist, and `IterationSpace` yields
-                // the item's points do; their strides are those of the plan.
+            let mut cursor = self.rows.cursor(items);
+            while let Some(n) = cursor.advance() {
+                let point = &cursor.point;
+                // SAFETY: the contract guarantees that accesses name elements that exist, and the item's
+                // points are in the space; their strides are those of the plan.
                 unsafe {
                     let mut reduced: &[*mut u8] = &[];
                     if let Some((reducing, buffers)) = &reducing {
                         match self.reduce_order {
                             Some(ReduceOrder::Columns(_)) => {
-                                self.column_reduce(&mut frame, (reducing, buffers), &point, n);
+                                self.column_reduce(&mut frame, (reducing, buffers), point, n);
                             }
-                            _ => self.row_reduce(&mut frame, (reducing, buffers), &point, n),
+                            _ => self.row_reduce(&mut frame, (reducing, buffers), point, n),
                         }
                         reduced = &buffers.results;
                     }
-                    self.results(&mut frame, reduced, &point, n, &mut filled);
+                    self.results(&mut frame, reduced, point, n, &mut filled);
                 }
             }
             Ok(())
@@ -140,14 +140,14 @@ impl LaunchItems<'_> {
             SmallVec::from_elem(nowhere, self.inputs.len());
         let mut dests: SmallVec<[StridedPointer; 4]> =
             SmallVec::from_elem(nowhere, self.dests.len());
-        let mut point = Point::new();
         let mut filled: SmallVec<[ExpandedRow; 4]> = SmallVec::from_elem(None, self.expanded.len());
-        for item in items {
-            let n = self.rows.item(item, &mut point);
-            walk(&mut inputs, self.inputs, &point, self.rows.axis);
-            walk(&mut dests, self.dests, &point, self.rows.axis);
+        let mut cursor = self.rows.cursor(items);
+        while let Some(n) = cursor.advance() {
+            let point = &cursor.point;
+            walk(&mut inputs, self.inputs, point, self.rows.axis);
+            walk(&mut dests, self.dests, point, self.rows.axis);
             // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
-            unsafe { self.expand_inputs(&mut inputs, &point, n, beyond, &mut filled) };
+            unsafe { self.expand_inputs(&mut inputs, point, n, beyond, &mut filled) };
             self.compute_aside(&mut dests, beyond);
             let row = RowArguments {
                 n,
@@ -155,11 +155,11 @@ impl LaunchItems<'_> {
                 dests: dests.as_ptr(),
                 params: self.params.as_ptr(),
             };
-            // SAFETY: the contract guarantees that accesses name elements that exist, and `IterationSpace` yields the
-            // item's points do; their strides are those that the code was written for.
+            // SAFETY: the contract guarantees that accesses name elements that exist, and the item's
+            // points are in the space; their strides are those that the code was written for.
             unsafe {
                 kernel.run(&row);
-                self.scatter(&point, n, beyond);
+                self.scatter(point, n, beyond);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The iteration space of a launch as rows, and the strided accesses of inputs and destinations.
 //!
-//! Owns [`IterationSpace`] and [`StridedAccess`]. The points of a space are cut into *items*, each a row of at
+//! Owns [`IterationSpace`] with its [`ItemCursor`], and [`StridedAccess`]. The points of a space are cut into *items*, each a row of at
 //! most a tile along one axis. Invariant: every point is in exactly one item.
 //!
 //! Not here: the computation of a row (`run`), the axis of the rows (`axis_choice.rs`).
@@ -8,6 +8,7 @@
 use gpupy_core::driver::Access;
 use gpupy_jit::StridedPointer;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Coordinates of a point.
 pub type Point = SmallVec<[usize; 4]>;
@@ -64,28 +65,76 @@ impl IterationSpace {
         self.rows * self.pieces
     }
 
-    /// Sets `point` to the first point of an item, and returns the number of its points.
-    #[inline]
-    pub fn item(&self, mut item: usize, point: &mut Point) -> usize {
-        let piece;
-        if self.by_piece {
-            piece = item / self.rows;
-            item %= self.rows;
-        } else {
-            piece = item % self.pieces;
-            item /= self.pieces;
-        }
-        point.clear();
-        point.resize(self.shape.len(), 0);
+    /// A cursor before the first of these items.
+    pub fn cursor(&self, items: Range<usize>) -> ItemCursor<'_> {
+        let (mut row, piece) = match self.by_piece {
+            true => (items.start % self.rows, items.start / self.rows),
+            false => (items.start / self.pieces, items.start % self.pieces),
+        };
+        let mut point = Point::from_elem(0, self.shape.len());
         for axis in (0..self.shape.len()).rev().filter(|axis| *axis != self.axis) {
-            if item == 0 {
+            if row == 0 {
                 break;
             }
-            point[axis] = item % self.shape[axis];
-            item /= self.shape[axis];
+            point[axis] = row % self.shape[axis];
+            row /= self.shape[axis];
         }
         point[self.axis] = piece * self.tile;
-        self.tile.min(self.shape[self.axis] - point[self.axis])
+        ItemCursor { space: self, point, left: items.len(), has_begun: false }
+    }
+}
+
+/// Items one after another, without a division for each.
+pub struct ItemCursor<'a> {
+    space: &'a IterationSpace,
+    /// The first point of the current item.
+    pub point: Point,
+    /// The number of items that follow.
+    left: usize,
+    has_begun: bool,
+}
+
+impl ItemCursor<'_> {
+    /// Moves to the next item, and returns the number of its points; `None` behind the last one.
+    #[inline]
+    pub fn advance(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        if std::mem::replace(&mut self.has_begun, true) {
+            match self.space.by_piece {
+                true => {
+                    let _ = self.is_next_row() || self.is_next_piece();
+                }
+                false => {
+                    let _ = self.is_next_piece() || self.is_next_row();
+                }
+            }
+        }
+        let IterationSpace { shape, axis, tile, .. } = self.space;
+        Some((*tile).min(shape[*axis] - self.point[*axis]))
+    }
+
+    /// Moves to the next piece of the row; false, and back at the first piece, if there is none.
+    fn is_next_piece(&mut self) -> bool {
+        let IterationSpace { shape, axis, tile, .. } = self.space;
+        self.point[*axis] += tile;
+        let is_inside = self.point[*axis] < shape[*axis];
+        if !is_inside {
+            self.point[*axis] = 0;
+        }
+        is_inside
+    }
+
+    /// Moves to the next row; false, and back at the first row, if there is none.
+    fn is_next_row(&mut self) -> bool {
+        let IterationSpace { shape, axis, .. } = self.space;
+        (0..shape.len()).rev().filter(|other| other != axis).any(|other| {
+            self.point[other] += 1;
+            let is_inside = self.point[other] < shape[other];
+            if !is_inside {
+                self.point[other] = 0;
+            }
+            is_inside
+        })
     }
 }
 
@@ -100,9 +149,12 @@ mod tests {
                 for (tile, by_piece) in [(1, false), (4, false), (4, true), (64, true)] {
                     let rows = IterationSpace::new(shape, axis, tile, by_piece);
                     let mut points = Vec::new();
-                    let mut point = Point::new();
+                    let mut all = rows.cursor(0..rows.items());
                     for item in 0..rows.items() {
-                        let n = rows.item(item, &mut point);
+                        let n = all.advance().unwrap();
+                        let point = all.point.clone();
+                        let mut one = rows.cursor(item..item + 1);
+                        assert_eq!((one.advance(), one.point), (Some(n), point.clone()));
                         assert!((1..=tile).contains(&n));
                         for k in 0..n {
                             let mut here = point.clone();
@@ -111,6 +163,7 @@ mod tests {
                             points.push(here);
                         }
                     }
+                    assert_eq!(all.advance(), None);
                     points.sort();
                     points.dedup();
                     assert_eq!(points.len(), shape.iter().product::<usize>());

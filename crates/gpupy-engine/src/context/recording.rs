@@ -11,7 +11,7 @@ use crate::array::axis_order::{self, AxisRole};
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::eager::eager_dispatch::Later;
 use crate::eager::host_moves;
-use crate::eager::policy::{self, WorkSize};
+use crate::eager::policy::{ProductExtents, WorkSize};
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::value::residence::is_little;
 use crate::graph::value::{Operand, Value};
@@ -89,6 +89,12 @@ impl Context {
     /// where the vectors are none, or differ.
     pub fn dot_eagerly(&self, left: &Array, right: &Array) -> Option<Scalar> {
         self.inner.dispatch.dot(left, right)
+    }
+
+    /// The product of matrices, or of one with a vector, of one dtype, where that is computed eagerly in one launch;
+    /// `None` as of `apply_eagerly`.
+    pub fn product_eagerly(&self, left: &Array, right: &Array) -> Option<Array> {
+        self.inner.dispatch.product(left, right)
     }
 
     /// Puts the result of a scalar operation, computed eagerly, where an array shows elements of its base's own; false,
@@ -281,16 +287,26 @@ impl Context {
     /// - `Shape`: the extents do not fit, or an array has fewer than two axes. `DType`: the dtypes
     ///   differ.
     pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
+        let dispatch = &self.inner.dispatch;
         let args = [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)];
-        self.promote_often_read(&args)?;
+        if left.ndim() > 1 && right.ndim() > 1 {
+            if let Some(product) = dispatch.product(left, right) {
+                return Ok(product);
+            }
+            if self.promote_often_read(&args)?
+                && let Some(product) = dispatch.product(left, right)
+            {
+                return Ok(product);
+            }
+        }
         self.recorded(&args, |args| {
             let (left, right) = match args {
                 [ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)] => (*left, *right),
                 _ => (left, right),
             };
-            let recorder =
-                self.inner.dispatch.recorder_of(policy::products(left, right), args, &[]);
-            recorder.matmul(left, right)
+            let extents = ProductExtents::of(left.shape(), right.shape());
+            let work = extents.map_or(WorkSize::Products(0), |extents| extents.work());
+            dispatch.recorder_of(work, args, &[]).matmul(left, right)
         })
     }
 

@@ -9,7 +9,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::{Contents, Current};
 use crate::eager::eager_evaluator::EagerEvaluator;
-use crate::eager::policy::{self, WorkSize};
+use crate::eager::policy::{self, ProductExtents, WorkSize};
 use crate::eager::segment::Segment;
 use crate::eager::small_fancy_index::{self, Outside};
 use crate::eager::{host_moves, small_argmin, small_boolean_mask};
@@ -18,7 +18,7 @@ use crate::graph::value::Operand;
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
 use gpupy_core::op::Op;
-use gpupy_core::shape::size_of;
+use gpupy_core::shape::{MAX_RANK, size_of};
 use gpupy_core::{DType, Error, Scalar};
 use std::sync::Arc;
 
@@ -154,12 +154,20 @@ impl EagerDispatch {
     /// The product of two vectors, real ones of one dtype; `None` where it is not computed now.
     pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
         let evaluator = &self.now.as_ref()?.evaluator;
-        let ([n], dtype) = (left.shape(), left.dtype()) else { return None };
-        let alike = right.shape() == [*n] && right.dtype() == dtype && !dtype.is_complex();
-        if !alike || !WorkSize::Products(*n).is_little() {
+        let extents = little_product(left, right)?;
+        let are_vectors = [left, right].iter().all(|operand| operand.ndim() == 1);
+        if !are_vectors || left.dtype().is_complex() {
             return None;
         }
-        evaluator.dot(left, right)
+        evaluator.dot(left, right, &extents)
+    }
+
+    /// The product of stacks of matrices, or of one with a vector, of one dtype; `None` where it is not computed now,
+    /// or not in one launch.
+    pub fn product(&self, left: &Array, right: &Array) -> Option<Array> {
+        let evaluator = &self.now.as_ref()?.evaluator;
+        let extents = little_product(left, right)?;
+        evaluator.product(left, right, &extents)
     }
 
     /// The places of extremes along an axis; `None` where they are not found now.
@@ -286,4 +294,15 @@ impl EagerDispatch {
     fn searches(&self, array: &Array) -> Option<()> {
         (self.computes() && WorkSize::Searched(array.size()).is_little()).then_some(())
     }
+}
+
+/// The extents of a product of operands of one dtype, if it is little work and one launch computes it: many small
+/// matrices are sums of products instead.
+fn little_product(left: &Array, right: &Array) -> Option<ProductExtents> {
+    let extents = ProductExtents::of(left.shape(), right.shape())?;
+    let is_one_launch = left.dtype() == right.dtype()
+        && extents.stack.len() + 3 <= MAX_RANK
+        && extents.work().is_little()
+        && !extents.are_few();
+    is_one_launch.then_some(extents)
 }

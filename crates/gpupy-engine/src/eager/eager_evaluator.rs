@@ -12,7 +12,7 @@ use crate::array::owned_elements::OwnedElements;
 use crate::eager::borrow::BorrowGuard;
 use crate::eager::eager_launch::EagerLaunch;
 use crate::eager::host_moves;
-use crate::eager::policy::{Joint, is_chain};
+use crate::eager::policy::{Joint, ProductExtents, is_chain};
 use crate::eager::segment::Segment;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
@@ -157,16 +157,27 @@ impl EagerEvaluator {
         Some(array)
     }
 
-    /// The product of two vectors, real ones of one dtype and length; `None` where an operand is not there.
-    pub fn dot(&self, left: &Array, right: &Array) -> Option<Scalar> {
-        let (n, dtype) = (left.size(), left.dtype());
+    /// The product of two vectors, real ones of one dtype; `None` where an operand is not there.
+    pub fn dot(&self, left: &Array, right: &Array, extents: &ProductExtents) -> Option<Scalar> {
         let guard = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
-        let task = EagerLaunch::dot(n, dtype, &guard.operands)?;
+        let task = EagerLaunch::product(extents, left.dtype(), &guard.operands)?;
         let mut bytes = 0u64;
         self.compute(&task, bytemuck::bytes_of_mut(&mut bytes))?;
         drop(guard);
         self.tell(&task, &[]);
-        Some(Scalar::new(dtype, bytes))
+        Some(Scalar::new(task.dtype(), bytes))
+    }
+
+    /// The product of matrices, or of one with a vector, of one dtype; `None` where an operand is not there.
+    pub fn product(&self, left: &Array, right: &Array, extents: &ProductExtents) -> Option<Array> {
+        let guard = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
+        let task = EagerLaunch::product(extents, left.dtype(), &guard.operands)?;
+        let shape = extents.results(left.ndim(), right.ndim());
+        let array =
+            Array::made(task.dtype(), &shape, Origin::Eager, 0, |room| self.compute(&task, room))?;
+        drop(guard);
+        self.tell(&task, &shape);
+        Some(array)
     }
 
     /// The results of a segment for the bases of these arrays; `None` where it was not planned, or cannot be done here

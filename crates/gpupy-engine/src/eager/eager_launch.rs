@@ -9,6 +9,7 @@
 
 use crate::array::base::Array;
 use crate::eager::borrow::BorrowedOperand;
+use crate::eager::policy::ProductExtents;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::tree_lanes::{FEW, Products};
@@ -176,20 +177,41 @@ impl EagerLaunch {
         array.is_contiguous().then_some(task)
     }
 
-    /// The task of the product of two vectors of so many elements; `None` where one is not in host memory.
-    pub fn dot(n: usize, dtype: DType, operands: &[BorrowedOperand<'_>]) -> Option<EagerLaunch> {
-        let mut task = EagerLaunch::new(LaunchBody::Whole(LibraryOp::MatMul(n)), dtype, n, 1);
+    /// The task of a product of matrices or vectors of one dtype; `None` where an operand is not in host memory.
+    pub fn product(
+        extents: &ProductExtents,
+        dtype: DType,
+        operands: &[BorrowedOperand<'_>],
+    ) -> Option<EagerLaunch> {
+        let ProductExtents { stack, rows, columns, terms } = extents;
+        let (mut space, work) = (stack.clone(), LaunchBody::Whole(LibraryOp::MatMul(*terms)));
+        space.extend([*rows, *columns, *terms]);
+        let len = size_of(stack) * rows * columns;
+        let mut task = EagerLaunch::new(work, dtype, len * terms, len);
         let mut accesses: SmallVec<[Access; 3]> = SmallVec::new();
-        for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
+        let lines = operands.iter().zip(&mut task.key.leaves);
+        for ((operand, leaf), is_left) in lines.zip([true, false]) {
             let BorrowedOperand::Memory(array, first) = operand else { return None };
-            let (mut access, memory) = seen(array.layout(), dtype, *first);
-            *leaf = Some(ProgramLeaf::Memory(dtype, access::kind(&access, &[n])));
-            access.strides.insert_many(0, [0, 0]);
+            let (seen, memory) = seen(array.layout(), dtype, *first);
+            let (line, term, own) = match (&seen.strides[..], is_left) {
+                ([own @ .., line, term], true) | ([own @ .., term, line], false) => {
+                    (*line, *term, own)
+                }
+                ([term], _) => (0, *term, &[][..]),
+                ([], _) => return None,
+            };
+            let mut access = Access { offset: seen.offset, strides: SmallVec::new() };
+            access.strides.resize(stack.len() - own.len(), 0);
+            let steps = own.iter().zip(array.shape());
+            access.strides.extend(steps.map(|(step, extent)| if *extent == 1 { 0 } else { *step }));
+            access.strides.extend(if is_left { [line, 0, term] } else { [0, line, term] });
+            *leaf = Some(ProgramLeaf::Memory(dtype, access::kind(&access, &space)));
             task.operands.push(memory);
             accesses.push(access);
         }
-        task.key.rank = 3;
-        let (space, dest) = (smallvec![1, 1, n], access::access(0, &[1, 1, 1]));
+        let mut dest = access::access(0, &contiguous_strides(&space[..space.len() - 1]));
+        dest.strides.push(1);
+        task.key.rank = space.len() as u32;
         task.walks = Some(Box::new(LaunchWalks { space, accesses, dest }));
         Some(task)
     }
@@ -249,11 +271,11 @@ impl EagerLaunch {
         let mut space = Shape::from_slice(shape);
         let work = match op {
             NodeOp::Reduce { op, n } if *n <= FEW => {
+                let [results @ .., _] = shape else { return None };
                 return EagerLaunch::of_few(
                     LaunchBody::ReduceFew(*op, *n as u8),
-                    *n,
                     dtype,
-                    shape,
+                    results,
                     operands,
                 );
             }
@@ -262,13 +284,7 @@ impl EagerLaunch {
                 LaunchBody::Reduce(*op)
             }
             NodeOp::Whole(LibraryOp::MatMul(k)) if Products::are_few(shape, *k) => {
-                return EagerLaunch::of_few(
-                    LaunchBody::Products(*k as u8),
-                    *k,
-                    dtype,
-                    shape,
-                    operands,
-                );
+                return EagerLaunch::of_few(LaunchBody::Products(*k as u8), dtype, shape, operands);
             }
             NodeOp::Whole(whole) => {
                 space = whole.space(shape);
@@ -298,29 +314,39 @@ impl EagerLaunch {
         Some(task)
     }
 
-    /// The task of a reduction of few points, which lie along the last axis of each operand.
+    /// The task of a reduction of few points, which are those of each operand's axes behind the ones of the results, in
+    /// C order.
     fn of_few(
         work: LaunchBody,
-        points: usize,
         dtype: DType,
-        shape: &[usize],
+        results: &[usize],
         operands: &[BorrowedOperand<'_>],
     ) -> Option<EagerLaunch> {
-        let mut task = EagerLaunch::new(work, dtype, size_of(shape), size_of(shape));
+        let mut task = EagerLaunch::new(work, dtype, size_of(results), size_of(results));
         let mut accesses = SmallVec::new();
         for (operand, leaf) in operands.iter().zip(&mut task.key.leaves) {
             let BorrowedOperand::Memory(array, first) = operand else { return None };
             let (mut access, memory) = seen(array.layout(), array.dtype(), *first);
-            // A reduction has an axis of its one result in the place of that of the points.
-            let step = access.strides.pop()?;
-            access.strides.resize(shape.len(), 0);
-            let from =
-                |k: usize| Access { offset: access.offset + step * k as i64, ..access.clone() };
+            let steps: SmallVec<[i64; 4]> = access.strides.drain(results.len()..).collect();
+            let mut starts: SmallVec<[i64; FEW]> = smallvec![access.offset];
+            for (step, extent) in steps.into_iter().zip(&array.shape()[results.len()..]) {
+                let along = |start: i64| (0..*extent as i64).map(move |k| start + k * step);
+                starts = starts.into_iter().flat_map(along).collect();
+            }
+            if results.is_empty() {
+                access.strides.push(0);
+            }
             *leaf = Some(ProgramLeaf::Memory(array.dtype(), AccessKind::Affine));
             task.operands.push(memory);
-            accesses.extend((0..points).map(from));
+            accesses.extend(starts.into_iter().map(|offset| Access { offset, ..access.clone() }));
         }
-        task.walk(shape.into(), accesses, access::access(0, &contiguous_strides(shape)));
+        let mut space = Shape::from(results);
+        let mut dest = access::access(0, &contiguous_strides(results));
+        if results.is_empty() {
+            space.push(1);
+            dest.strides.push(0);
+        }
+        task.walk(space, accesses, dest);
         Some(task)
     }
 

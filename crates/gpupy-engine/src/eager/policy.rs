@@ -16,8 +16,9 @@
 //! Not here: which parts of a larger base count as little (`graph/value/residence.rs`), when a base is promoted to host memory
 //! (`context/host_promotion.rs`).
 
-use crate::array::base::{Array, ArrayOrScalar, checked_size};
+use crate::array::base::{ArrayOrScalar, checked_size};
 use crate::eager::borrow::BorrowGuard;
+use crate::graph::tree_lanes::Products;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, broadcast_shapes, size_of};
 use smallvec::SmallVec;
@@ -138,11 +139,58 @@ fn broadcast(shapes: &[&[usize]]) -> Option<Shape> {
     checked_size(&shape).ok().map(|_| shape)
 }
 
-/// The work of a product of stacks of matrices; no work where they do not fit.
-pub(crate) fn products(left: &Array, right: &Array) -> WorkSize {
-    let ([a @ .., m, k], [b @ .., _, n]) = (left.shape(), right.shape()) else {
-        return WorkSize::Products(0);
-    };
-    let stacks = broadcast_shapes(&[a, b]).map_or(0, |stacks| size_of(&stacks));
-    WorkSize::Products([*m, *k, *n].iter().fold(stacks, |all, extent| all.saturating_mul(*extent)))
+/// The extents of a product of stacks of matrices. A vector is a row on the left and a column on the right.
+pub(crate) struct ProductExtents {
+    /// The extents to which the operands' stacks broadcast.
+    pub stack: Shape,
+    pub rows: usize,
+    pub columns: usize,
+    /// The number of products whose sum is an element.
+    pub terms: usize,
+}
+
+impl ProductExtents {
+    /// Those of operands of these shapes; `None` where they do not fit, or one has no axes.
+    pub fn of(left: &[usize], right: &[usize]) -> Option<ProductExtents> {
+        let (left_stack, rows, terms) = match left {
+            [stack @ .., rows, terms] => (stack, *rows, *terms),
+            [terms] => (&[][..], 1, *terms),
+            [] => return None,
+        };
+        let (right_stack, same, columns) = match right {
+            [stack @ .., same, columns] => (stack, *same, *columns),
+            [same] => (&[][..], *same, 1),
+            [] => return None,
+        };
+        let stack = match (left_stack, right_stack) {
+            ([], []) => Shape::new(),
+            stacks => broadcast_shapes(&[stacks.0, stacks.1]).ok()?,
+        };
+        (same == terms).then_some(ProductExtents { stack, rows, columns, terms })
+    }
+
+    /// The number of products.
+    pub fn work(&self) -> WorkSize {
+        let ProductExtents { stack, rows, columns, terms } = self;
+        let all = stack.iter().chain([rows, columns, terms]);
+        WorkSize::Products(all.fold(1, |all, extent| all.saturating_mul(*extent)))
+    }
+
+    /// Whether the elements are sums of few products ([`Products::are_few`]).
+    pub fn are_few(&self) -> bool {
+        if self.stack.is_empty() {
+            return false;
+        }
+        let mut shape = self.stack.clone();
+        shape.extend([self.rows, self.columns]);
+        Products::are_few(&shape, self.terms)
+    }
+
+    /// The shape of the product of operands of so many axes: a vector has no axis in it.
+    pub fn results(&self, left: usize, right: usize) -> Shape {
+        let mut shape = self.stack.clone();
+        shape.extend((left > 1).then_some(self.rows));
+        shape.extend((right > 1).then_some(self.columns));
+        shape
+    }
 }

@@ -126,11 +126,6 @@ impl Recorder {
         self.compute.as_ref()?.array(dtype, shape, op, operands)
     }
 
-    /// A copy, made now; `None` where that has to be recorded.
-    pub(crate) fn copied(&self, array: &Array) -> Option<Array> {
-        self.compute.as_ref()?.copy(array)
-    }
-
     /// Arrays one behind the other, computed; `None` where that has to be recorded.
     pub(crate) fn joined(&self, shape: &[usize], join: &Join, arrays: &[Array]) -> Option<Array> {
         self.compute.as_ref()?.join(shape, join, arrays)
@@ -169,7 +164,7 @@ impl Recorder {
 
     /// A new base with the same elements.
     pub fn copy(&self, array: &Array) -> Result<Array> {
-        if let Some(copied) = self.copied(array) {
+        if let Some(copied) = self.compute.as_ref().and_then(|compute| compute.copy(array)) {
             return Ok(copied);
         }
         let value = array.value()?;

@@ -77,6 +77,10 @@ impl Recorder {
         };
         let moved = behind(&gone);
         let shape = if keepdims { kept_dims(array.shape(), axes) } else { out.clone() };
+        if n <= FEW && array.size() > 0 {
+            let reduced = self.reduce_few(op, &moved, &out, n)?;
+            return Ok(reduced.reshape(&shape).unwrap_or(reduced));
+        }
         let mut flat: Shape = out.clone();
         flat.push(n.max(1));
         let merged = moved.reshape(&flat).or_else(|| {
@@ -86,14 +90,6 @@ impl Recorder {
             behind(&as_they_lie).reshape(&flat).filter(|_| is_exact(array.dtype()))
         });
         let reduced = match merged {
-            Some(view) if n <= FEW && array.size() > 0 => match self.step_computed(op, &view) {
-                Some(reduced) => reduced,
-                None => self.reduce_few(op, &moved, kept.len())?,
-            },
-            None if n <= FEW && array.size() > 0 => match self.copy_computed(op, &moved, &flat) {
-                Some(reduced) => reduced,
-                None => self.reduce_few(op, &moved, kept.len())?,
-            },
             Some(view) => self.steps(op, view)?,
             None if n == 0 => self.steps(op, Array::full(&flat, Scalar::zero(array.dtype()))?)?,
             None => match self.by_rows(op, array, &moved, &gone)? {
@@ -107,8 +103,17 @@ impl Recorder {
         Ok(reduced.reshape(&shape).unwrap_or(reduced))
     }
 
-    /// The reduction of few points: those of the axes from `kept` on, in C order, are lanes of the tree.
-    fn reduce_few(&self, op: Op, moved: &Array, kept: usize) -> Result<Array> {
+    /// The reduction of `n` points, which are few: those of the axes behind the ones of the results, in C order, are
+    /// lanes of the tree.
+    fn reduce_few(&self, op: Op, moved: &Array, out: &[usize], n: usize) -> Result<Array> {
+        let (mut shape, kept) = (Shape::from(out), out.len());
+        shape.push(1);
+        let step = NodeOp::Reduce { op, n };
+        if let Some(reduced) =
+            self.computed(moved.dtype(), &shape, &step, &[ArrayOrScalar::Array(moved)])
+        {
+            return Ok(reduced);
+        }
         let mut lanes = vec![moved.clone()];
         for extent in &moved.shape()[kept..] {
             let parts =
@@ -124,19 +129,6 @@ impl Recorder {
         Ok(folded(lanes, apply)?.unwrap_or_else(|| moved.clone()))
     }
 
-    /// One step along the last axis, computed; `None` where it has to be recorded.
-    fn step_computed(&self, op: Op, rows: &Array) -> Option<Array> {
-        let (shape, step) = stepped(op, rows);
-        self.computed(rows.dtype(), &shape, &step, &[ArrayOrScalar::Array(rows)])
-    }
-
-    /// Like `step_computed`, of a copy with rows that no view shows.
-    fn copy_computed(&self, op: Op, moved: &Array, flat: &[usize]) -> Option<Array> {
-        // A single operation takes no longer.
-        let copied = if flat.last()? > &2 { self.copied(moved)? } else { return None };
-        self.step_computed(op, &copied.reshape(flat)?)
-    }
-
     /// Steps along the last axis until one point is left there.
     fn steps(&self, op: Op, mut rows: Array) -> Result<Array> {
         loop {
@@ -149,7 +141,10 @@ impl Recorder {
 
     /// One step along the last axis.
     fn step(&self, op: Op, rows: &Array) -> Result<Array> {
-        let (shape, step) = stepped(op, rows);
+        let mut shape = Shape::from(rows.shape());
+        let n = shape.pop().unwrap_or(1);
+        shape.push(n.div_ceil(REDUCE_CHUNK));
+        let step = NodeOp::Reduce { op, n };
         self.array(rows.dtype(), &shape, step, &[ArrayOrScalar::Array(rows)])
     }
 
@@ -258,14 +253,6 @@ impl Recorder {
         let row = row.reshape(&shape).unwrap_or(row);
         self.reduce(op, &row, &[along], false)
     }
-}
-
-/// The result of one step along the last axis: its shape and operation.
-fn stepped(op: Op, rows: &Array) -> (Shape, NodeOp) {
-    let mut shape = Shape::from(rows.shape());
-    let n = shape.pop().unwrap_or(1);
-    shape.push(n.div_ceil(REDUCE_CHUNK));
-    (shape, NodeOp::Reduce { op, n })
 }
 
 /// The axis that is reduced before the others, the longest: of many integers that are computed from operands which

@@ -42,12 +42,24 @@ pub fn product(context: &Context, left: &Array, right: &Array) -> Result<Option<
     Ok(Some(result))
 }
 
-/// The product of two vectors that are arrays of ours, `None` where it is not computed
-/// eagerly.
+/// NumPy's `dot` of two arrays of ours, where that is a product of matrices or vectors, computed eagerly; `None` leaves it
+/// to the slow path.
 #[pyfunction]
-pub fn product_of_vectors<'py>(
+pub fn dot_eagerly<'py>(
     left: &Bound<'py, PyAny>,
     right: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // Of more axes, `matmul` is another product.
+    product_eagerly(left, right, 2)
+}
+
+/// The product of two arrays of ours by the rules of `matmul`, computed eagerly; `None` for other objects, for more axes
+/// than these, and where it is not computed now.
+#[inline(always)]
+pub fn product_eagerly<'py>(
+    left: &Bound<'py, PyAny>,
+    right: &Bound<'py, PyAny>,
+    most_axes: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = left.py();
     let (Ok(left), Ok(right)) = (left.cast_exact::<NdArray>(), right.cast_exact::<NdArray>())
@@ -56,12 +68,22 @@ pub fn product_of_vectors<'py>(
     };
     let (left, right) = (left.get().read(py), right.get().read(py));
     let (Some(left), Some(right)) = (left.as_lazy(), right.as_lazy()) else { return Ok(None) };
-    if left.dtype() == DType::BF16 {
-        // NumPy's `matmul` gives float32.
+    let Some((context, _)) = context::open() else { return Ok(None) };
+    // NumPy's `matmul` gives float32 for bfloat16.
+    if left.dtype() == DType::BF16 || !supports(context, Op::MatMul, left.dtype()) {
         return Ok(None);
     }
-    let found = context::open().and_then(|(context, _)| context.dot_eagerly(left, right));
-    found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose()
+    match left.ndim().max(right.ndim()) {
+        1 => {
+            let found = context.dot_eagerly(left, right);
+            found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose()
+        }
+        axes if axes <= most_axes => {
+            let found = context.product_eagerly(left, right);
+            found.map(|made| Ok(Bound::new(py, NdArray::lazy(made))?.into_any())).transpose()
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The axis of a number that may count from the end; `None` where the array has no such axis.

@@ -47,14 +47,48 @@ pub(crate) fn count(mask: &[u8]) -> usize {
     pieces.map(|piece| usize::from(of_piece(piece))).sum()
 }
 
+/// The bytes of a block that is skipped if all are 0.
+const BLOCK: usize = 64;
+
 /// Writes the positions of the bytes that are not 0, as many as there is room for.
 pub(crate) fn find(mask: &[u8], to: &mut [u8]) {
     let (places, _) = to.as_chunks_mut::<NUMBER>();
     let mut found = 0;
-    for (position, byte) in (0i32..).zip(mask) {
-        // Every position is written, and the place advances only behind true elements.
-        let Some(place) = places.get_mut(found) else { break };
-        *place = position.to_ne_bytes();
-        found += usize::from(*byte != 0);
+    for (block, start) in mask.chunks(BLOCK).zip((0i32..).step_by(BLOCK)) {
+        // Without a branch for each byte, this is vector code.
+        if block.iter().fold(0, |any, byte| any | byte) == 0 {
+            continue;
+        }
+        for (position, byte) in (start..).zip(block) {
+            // Every position is written, and the place advances only behind true elements.
+            let Some(place) = places.get_mut(found) else { return };
+            *place = position.to_ne_bytes();
+            found += usize::from(*byte != 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_those_of_the_bytes_that_are_not_zero() {
+        for len in [0, 1, 63, 64, 65, 127, 128, 129, 1000] {
+            for step in [1, 2, 63, 64, 65, 200, 2000] {
+                for first in [0, 1, 62, 63, 64, 130] {
+                    let is_true = |k: usize| k >= first && (k - first).is_multiple_of(step);
+                    let mask: Vec<u8> = (0..len).map(|k| if is_true(k) { 2 } else { 0 }).collect();
+                    let wanted: Vec<u8> = (0..len)
+                        .filter(|k| is_true(*k))
+                        .flat_map(|k| (k as i32).to_ne_bytes())
+                        .collect();
+                    assert_eq!(count(&mask) * NUMBER, wanted.len());
+                    let mut found = vec![0; wanted.len()];
+                    find(&mask, &mut found);
+                    assert_eq!(found, wanted, "{len} {step} {first}");
+                }
+            }
+        }
     }
 }
