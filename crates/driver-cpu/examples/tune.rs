@@ -28,19 +28,23 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
     let two = |op: Op, a: &Array, b: &Array, context: &Context| {
         context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
     };
+    let chain = move |one: &Array, other: &Array, context: &Context| {
+        let mut chain = one.clone();
+        for _ in 0..6 {
+            let half = [ArrayOrScalar::Array(&chain), ArrayOrScalar::Scalar(Scalar::f64(0.5))];
+            chain = two(Op::Add, &context.apply(Op::Mul, &half)?, other, context)?;
+        }
+        Ok(chain)
+    };
     let one = ramp(&[size])?;
     let other = ramp(&[size])?;
     Ok(Some(match threshold {
         "gpupy-engine.most_points" => Box::new(move |context| two(Op::Add, &one, &other, context)),
         "gpupy-engine.chain_points" => Box::new(move |context| {
             let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 12, 1));
-            let mut chain = one;
-            for _ in 0..6 {
-                let half = [ArrayOrScalar::Array(&chain), ArrayOrScalar::Scalar(Scalar::f64(0.5))];
-                chain = two(Op::Add, &context.apply(Op::Mul, &half)?, &other, context)?;
-            }
-            Ok(chain)
+            chain(&one, &other, context)
         }),
+        "gpupy-engine.chained_elements" => Box::new(move |context| chain(&one, &other, context)),
         "gpupy-engine.most_sorted" => Box::new(move |context| context.sort(&one, 0)),
         "driver-cpu.radix_keys" => {
             // In no order: multiples of an odd number modulo 2^32.

@@ -84,3 +84,15 @@ def test_a_result_that_is_dropped_is_not_stored(driver):
         assert abs(float((y + 1)[3])) < 1e9
         del y
     assert gpupy.stats()["blocks"] <= 2
+
+
+def test_few_elements_that_live_on_are_stored_when_a_later_value_is_read():
+    """Then what is done with them is eager again: a loop that asks for its error computes each step once."""
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+    x, want = chain(20_000)
+    later, wanted = numpy.sin(x) + numpy.cos(x), numpy.sin(want) + numpy.cos(want)
+    assert (later > 0.5).any() == (wanted > 0.5).any()
+    gpupy.reset_stats()
+    made = later * 2
+    assert gpupy.stats().computed_at_once == 1
+    numpy.testing.assert_allclose(numpy.asarray(made), wanted * 2, rtol=1e-5, atol=1e-6)

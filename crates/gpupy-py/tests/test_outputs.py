@@ -37,3 +37,20 @@ def test_an_output_that_cannot_be_written_is_refused_each_time(auto):
             gpupy.add(x, x, out)
     with pytest.raises(ValueError, match="non-broadcastable"):
         gpupy.add(x, x, x[:3])
+
+
+def test_few_elements_stay_eager_however_long_the_chain():
+    """One kernel would save nothing of what stays in a cache, and to record takes longer than to compute."""
+    gpupy._gpupy.reconfigure("cpu", strict=False)
+    want = numpy.linspace(0, 1, 1000)
+    x, y = gpupy.array(want), gpupy.array(want)
+    x *= 0.5
+    gpupy.reset_stats()
+    want = want * 0.5
+    for _ in range(400):
+        x *= 0.5
+        x += y
+        want = want * 0.5 + numpy.asarray(y)
+    stats = gpupy.stats()
+    assert stats.computed_at_once == stats.launches == 800
+    numpy.testing.assert_array_equal(numpy.asarray(x), want)

@@ -173,3 +173,19 @@ def test_a_pending_value_is_gone_through_little_after_little(driver, writes):
     # Each write is one launch, or two where the product is a launch, and no copy of the rest.
     assert gp.stats()["launches"] <= 5 * size
     np.testing.assert_array_equal(gone[gp], gone[np])
+
+
+def test_reads_and_writes_of_little_count_together():
+    gp._gpupy.reconfigure("cpu", strict=False)
+    size, steps, gone = 1 << 20, 200, {}
+    for xp in (np, gp):
+        a = xp.sqrt(xp.asarray(np.arange(size, dtype="f4")))
+        for k in range(steps):
+            if k == steps * 3 // 4:
+                gp.reset_stats()
+            a[4 * k + 4 : 4 * k + 8] = a[4 * k : 4 * k + 4] * 0.5 + a[4 * k + 4 : 4 * k + 8]
+        counts = gp.stats()
+        gone[xp] = np.asarray(a)
+    # By then the array is in host memory, where these are moves and eager operations.
+    assert counts["launches"] == counts["computed_at_once"] > 0
+    np.testing.assert_array_equal(gone[gp], gone[np])

@@ -133,3 +133,27 @@ def test_a_sum_has_the_same_bits_whether_its_map_is_stored_or_not(driver, width)
             stored = of()
             gpupy.evaluate(stored)
             assert fused.tobytes() == np.asarray(stored.sum(axis=axis)).tobytes()
+
+
+@pytest.mark.parametrize("axes", [(1, 2), (2, 1), (-3, -2), (0, 3), (1,), (0, 1, 2, 3)])
+def test_axes_that_no_view_merges_take_a_copy_and_one_launch(auto, axes):
+    images = numpy.random.default_rng(0).normal(0, 1, (4, 9, 9, 3)).astype("f4")
+    want, x = images[:, 2:4, 2:4], gpupy.array(images)[:, 2:4, 2:4]
+    for name in ("max", "sum", "mean", "all"):
+        getattr(gpupy, name)(x, axis=axes)
+        gpupy.reset_stats()
+        made = getattr(gpupy, name)(x, axis=axes)
+        # A mean is a sum and a quotient, a truth a cast and a reduction.
+        assert gpupy.stats().launches <= 2
+        exact = getattr(numpy, name)(want, axis=axes)
+        numpy.testing.assert_allclose(numpy.asarray(made), exact, rtol=1e-5, atol=1e-6, strict=True)
+
+
+@pytest.mark.parametrize("axes", [(True,), (False, 1), (0, 0), (0, -2), (5,), (0, 1.0)])
+def test_axes_that_numpy_refuses_are_refused_in_its_words(driver, axes):
+    x = numpy.ones((2, 3))
+    with pytest.raises(Exception) as theirs:
+        numpy.max(x, axis=axes)
+    with pytest.raises(theirs.type) as ours:
+        gpupy.max(gpupy.array(x), axis=axes)
+    assert str(ours.value) == str(theirs.value)

@@ -54,6 +54,13 @@ const SIDES: &[ThresholdSides] = &[
         beside: "gpupy-engine.most_points=1000000000",
     },
     ThresholdSides {
+        threshold: "gpupy-engine.chained_elements",
+        work: "twelve operations one after another, on so many points each",
+        above: ("recorded", "0"),
+        below: ("all at once", NEVER),
+        beside: "gpupy-engine.chain_points=0",
+    },
+    ThresholdSides {
         threshold: "gpupy-engine.most_sorted",
         work: "a sort of float64",
         above: ("recorded", "0"),

@@ -180,35 +180,38 @@ impl Array {
         bytes: &[u8],
     ) -> Option<Array> {
         let bytes = bytes.get(..size_of(shape) * dtype.size())?;
-        let (array, room) = Array::blank(dtype, shape, origin, 0)?;
-        // SAFETY: `room` has space for all elements, and the base is not shared yet.
-        unsafe { room.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        Some(array)
+        Array::made(dtype, shape, origin, 0, |room| {
+            room.copy_from_slice(bytes);
+            Some(())
+        })
     }
 
-    /// A new base with room for elements of its own, which the caller puts where it is told, in C order, before the
-    /// array is shared; `None` where there is none. `depth` is the length of the chain that led to them.
+    /// A new base with elements of its own, in C order, that `write` puts into the room for them; `None` where there is
+    /// none, or `write` gives none. `depth` is the length of the chain that led to them.
     #[inline(always)]
-    pub(crate) fn blank(
+    pub(crate) fn made(
         dtype: DType,
         shape: &[usize],
         origin: Origin,
         depth: u32,
-    ) -> Option<(Array, NonNull<u8>)> {
+        write: impl FnOnce(&mut [u8]) -> Option<()>,
+    ) -> Option<Array> {
         let view = View::contiguous(shape);
         let len = view.size();
         let base = Arc::<Base>::new_uninit();
         let place = Arc::as_ptr(&base).cast_mut().cast::<Base>();
         // Filled in where it stays: moving it would take as long as computing few elements.
         let held = Contents::Own(OwnedElements::blank(dtype, origin, depth));
-        // SAFETY: the allocation was just made for this type and is not shared; `write` initialises it.
-        unsafe {
-            let current = Mutex::new(Current::new(held));
+        let current = Mutex::new(Current::new(held));
+        // SAFETY: the allocation was just made for this type and is not shared; `write` initialises it. `base` is not
+        // used while its contents are borrowed.
+        let (base, current) = unsafe {
             place.write(Base { dtype, len, current, dtype_view: OnceLock::new() });
-            let current = (*place).current.get_mut().unwrap_or_else(PoisonError::into_inner);
-            let start = current.own_mut()?.make_room(shape).ok()?;
-            Some((Array { base: base.assume_init(), view }, start))
-        }
+            (base.assume_init(), (*place).current.get_mut())
+        };
+        let own = current.unwrap_or_else(PoisonError::into_inner).own_mut()?;
+        write(own.make_room(shape).ok()?)?;
+        Some(Array { base, view })
     }
 
     /// An array that holds a copy of these elements: C order, native endian.

@@ -1,14 +1,15 @@
 //! The contents of a base: elements of its own, a value, or nothing.
 //!
 //! Owns [`Current`] and [`Contents`]. A base's own elements become a value when an expression needs one. Elements in
-//! host memory become the base's own again when they are written (copy-on-write). Invariants: each change of the
-//! elements makes another version; pinned elements never become a value, which would change with the next write.
+//! host memory become the base's own again when they are written (copy-on-write): [`Current::make_mut`] is the one
+//! answer to whether, and where. Invariants: each change of the elements makes another version; pinned elements never
+//! become a value, which would change with the next write.
 //!
 //! Not here: the base itself and its lock (`base.rs`), own elements (`owned_elements.rs`), dtype views
 //! (`dtype_view.rs`).
 
 use crate::array::owned_elements::OwnedElements;
-use crate::graph::value::Value;
+use crate::graph::value::{Copies, Origin, Value};
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -36,13 +37,25 @@ impl Current {
         &self.held
     }
 
-    /// Its own elements, for writing; `None` where others may have them.
+    /// Its own elements.
     #[inline]
     pub fn own_mut(&mut self) -> Option<&mut OwnedElements> {
         match &mut self.held {
             Contents::Own(own) => Some(own),
             Contents::Value(_) | Contents::Nothing => None,
         }
+    }
+
+    /// The elements in host memory, for writing. A value's become the base's own ones: its memory, where nothing else
+    /// has that, or a copy, as far as `copies` allows. `None` for all others, to which a write has to be recorded.
+    #[inline]
+    pub fn make_mut(&mut self, copies: Copies) -> Option<&mut [u8]> {
+        if let Contents::Value(value) = &self.held {
+            let memory = value.memory_to_write(copies)?;
+            let (dtype, shape) = (value.dtype(), value.0.shape.clone());
+            self.held = Contents::Own(OwnedElements::new(dtype, shape, Origin::Eager, memory));
+        }
+        self.own_mut()?.make_mut()
     }
 
     /// The version for a reader of the present elements: a new one where exports may have changed them.
@@ -58,11 +71,6 @@ impl Current {
         self.held = held;
         self.lack = None;
         self.version += 1;
-    }
-
-    /// Replaces the contents by owned elements that are equal to them.
-    pub fn make_own(&mut self, own: OwnedElements) {
-        self.held = Contents::Own(own);
     }
 
     /// Whether exports show the elements.

@@ -1,9 +1,9 @@
 //! Arrays: what a program holds.
 //!
 //! An [`Array`](base::Array) is a view of a *base*; a base is an identity with current elements
-//! ([`Current`](contents::Current)). These are a value, or uniquely owned memory
-//! ([`OwnedElements`](owned_elements::OwnedElements)), or a buffer that is shared with exports
-//! ([`Pinned`](pinned::Pinned)), or those of another base under another dtype ([`DtypeView`](base::DtypeView)).
+//! ([`Current`](contents::Current)). These are a value, or elements of its own
+//! ([`OwnedElements`](owned_elements::OwnedElements)), or those of another base under another dtype
+//! ([`DtypeView`](base::DtypeView)).
 //! `axis_order.rs` says in which order the axes of operands lie.
 //!
 //! Imports `memory` and `graph`. Not here: operations on arrays (`record/`, `eager/`, `context/`).
@@ -12,5 +12,4 @@ pub(crate) mod axis_order;
 pub(crate) mod base;
 pub(crate) mod contents;
 pub(crate) mod owned_elements;
-pub(crate) mod pinned;
 mod views;

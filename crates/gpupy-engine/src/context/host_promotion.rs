@@ -1,35 +1,21 @@
-//! Promotion to host memory: for bases that a program accesses in many small pieces, by elements, rows or columns.
+//! Promotion to host memory: of bases that a program accesses in many small pieces, by elements, rows or columns.
 //!
-//! In host memory a small write is a move, and small operations are eager. Owns the rule when a base is promoted.
-//! Recorded writes are evaluated one by one, and each copies the rest if something was read in between: of a million
-//! elements, a thousand times their number. Each operation on a part of a pending value is a kernel. Invariants: only
-//! values that a device holds in host memory anyway are promoted; promotion changes no element.
+//! Owns how they are brought there. Invariants: only values that a device holds in host memory anyway are promoted;
+//! promotion changes no element.
 //!
-//! Not here: the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
+//! Not here: the rule when they come (`graph/value/residence.rs`), the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
 use crate::context::Context;
-use crate::eager::host_moves;
-use crate::graph::value::{Operand, Value, ValueKind};
-use crate::memory::small::is_part;
+use crate::graph::value::residence::is_part;
+use crate::graph::value::{Copies, Operand, Value, ValueKind};
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use smallvec::SmallVec;
-use std::sync::atomic::Ordering;
 
-/// Whether a value has seen enough little writes to be promoted to host memory.
-fn is_often_written(value: &Value) -> bool {
-    let share = match value.0.kind {
-        ValueKind::Constant(_) => T.promoted_constant,
-        _ => T.promoted_share,
-    };
-    !value.is_open() && value.len() <= share.saturating_mul(value.0.touched as usize + 1)
-}
-
-/// The value of an array's base, if that is not in host memory and little of it was read so often that it had
-/// better be; counts this time.
+/// The value of an array's base, if that is not in host memory and had better be for a read of little of it.
 fn read_often(array: &Array) -> Option<Value> {
     if !is_part(array.size(), array.base_len()) {
         return None;
@@ -37,26 +23,20 @@ fn read_often(array: &Array) -> Option<Value> {
     let current = array.current_now()?;
     let Contents::Value(value) = current.held() else { return None };
     let (low, high) = array.layout().extent()?;
-    let is_pending = matches!(value.0.kind, ValueKind::Expr { .. })
-        && !value.is_open()
+    let is_elsewhere = matches!(value.0.kind, ValueKind::Expr { .. })
         && value.host_start(low as usize..high as usize + 1).is_none();
-    if !is_pending {
-        return None;
-    }
-    let reads = value.0.little_reads.fetch_add(1, Ordering::Relaxed);
-    (value.len() <= T.promoted_share.saturating_mul(reads as usize)).then(|| value.clone())
+    (is_elsewhere && value.comes_for_read()).then(|| value.clone())
 }
 
 impl Context {
-    /// Brings the base of a little write to host memory, and what is written there, if enough was
-    /// written so before.
+    /// Brings the base of a little write to host memory, and what is written there, if the program goes through it.
     ///
     /// # Errors
     /// Any error of the driver; no value is lost.
     pub(crate) fn promote_for_write(&self, dest: &Array, source: &Operand) -> Result<()> {
         // What still has to be computed; own elements are there.
         let base = match dest.current().held() {
-            Contents::Value(value) if is_often_written(value) => Some(value.clone()),
+            Contents::Value(value) if value.comes_for_write() => Some(value.clone()),
             Contents::Own(_) => None,
             Contents::Value(_) | Contents::Nothing => return Ok(()),
         };
@@ -80,7 +60,8 @@ impl Context {
         let mut current = dest.current();
         if matches!(current.held(), Contents::Value(held) if held.id() == base.id()) {
             drop(base);
-            host_moves::promoted(&mut current);
+            // Where it fails, the write is recorded.
+            let _ = current.make_mut(Copies::Any);
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ impl Context {
             let kept = settings.host_bytes / 16;
             host_buffer::set_pool_bytes(usize::try_from(kept).unwrap_or(usize::MAX));
         }
-        let has_host = registry.host().is_some();
+        let is_eager = settings.placement == Placement::Auto && registry.host().is_some();
         // What is done in host memory costs the same whatever the device.
         let tracer = Tracer::default().priced(cost::prices(&Capabilities::default()));
         let mut engine = Engine {
@@ -101,7 +101,10 @@ impl Context {
             stats: Stats::default(),
             slice: TimeSlice::new(settings.slice),
             residents: Residents::new(T.read_ahead),
-            again: Rematerialisation::new(settings.flush_bytes),
+            again: Rematerialisation::new(
+                settings.flush_bytes,
+                if is_eager { T.most_points } else { 0 },
+            ),
             decided: None,
             captured: None,
         };
@@ -113,11 +116,9 @@ impl Context {
             tracer.send_to(Some(Box::new(to_stderr)));
         }
         let state = Arc::new(Mutex::new(state));
-        let dispatch = match (settings.placement, has_host) {
-            (Placement::Auto, true) => {
-                EagerDispatch::by(EagerEvaluator::by(state.clone(), tracer.clone()))
-            }
-            _ => EagerDispatch::strict(),
+        let dispatch = match is_eager {
+            true => EagerDispatch::by(EagerEvaluator::by(state.clone(), tracer.clone())),
+            false => EagerDispatch::strict(),
         };
         let context = Context {
             inner: Arc::new(ContextInner {

@@ -51,8 +51,8 @@ pub(crate) fn held_bytes(root: &Value) -> u64 {
 
 impl Context {
     /// Evaluates what was written, the value of a base and of those that it shows, where too much is pending.
-    pub(crate) fn bound_written(&self, dest: &Array, value: &Value) -> Result<()> {
-        self.bound(value)?;
+    pub(crate) fn bound_written(&self, dest: &Array, recorded: Option<&Value>) -> Result<()> {
+        recorded.map_or(Ok(()), |value| self.bound(value))?;
         let mut dtype_view = dest.dtype_view();
         while let Some(whole) = dtype_view.map(|dtype_view| dtype_view.whole()) {
             self.bound(&whole.value()?)?;

@@ -11,7 +11,7 @@ use crate::array::contents::Contents;
 use crate::context::Context;
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{Value, ValueId, ValueKind};
+use crate::graph::value::{HostSlice, Value, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::element_bytes;
 use crate::memory::host_buffer::HostBuffer;
@@ -25,7 +25,6 @@ use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// Elements that are not in host memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,8 +38,9 @@ pub enum Unread {
 /// Elements in host memory, as a read gives them: immutable, shared with the value where possible.
 #[derive(Clone)]
 pub struct HostArray {
-    buffer: Arc<HostBuffer>,
+    elements: HostSlice,
     dtype: DType,
+    /// Counted from the first of the elements.
     view: View,
 }
 
@@ -63,16 +63,15 @@ impl HostArray {
     /// The address of the first element. It stays valid while this or a clone lives.
     pub fn as_ptr(&self) -> *const u8 {
         let offset = self.view.offset.max(0) as usize * self.dtype.size();
-        // Views stay inside their value, so this is in the buffer (or its end, when empty).
-        self.buffer.as_ptr().wrapping_add(offset.min(self.buffer.len()))
+        // Views stay inside their value, so this is one of the elements (or behind them, when empty).
+        self.elements.as_ptr().wrapping_add(offset.min(self.elements.len()))
     }
 
     /// The elements, where they follow each other in C order.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         let (first, size) = (usize::try_from(self.view.offset).ok()?, self.dtype.size());
         let range = first * size..(first + self.view.size()) * size;
-        // SAFETY: a read gives only evaluated elements, which are never written again.
-        self.view.is_contiguous().then(|| unsafe { self.buffer.bytes(range) })
+        self.elements.get(range).filter(|_| self.view.is_contiguous())
     }
 
     /// A copy of the elements in C order.
@@ -88,10 +87,7 @@ impl HostArray {
             return memory::copied(bytes).map_err(told);
         }
         let walk = access::access(self.view.offset, &self.view.strides);
-        let end = self.view.extent().map_or(0, |(_, high)| high as usize + 1);
-        // SAFETY: a read gives only evaluated elements, which are never written again.
-        let bytes = unsafe { self.buffer.bytes(0..end * self.dtype.size()) };
-        gather(bytes, self.dtype.size(), &walk, &self.view.shape).map_err(told)
+        gather(&self.elements, self.dtype.size(), &walk, &self.view.shape).map_err(told)
     }
 }
 
@@ -111,12 +107,8 @@ impl Array {
             return None;
         }
         let (low, high) = self.layout().extent()?;
-        let state = value.state();
-        if !state.on_host.covers(low as usize..high as usize + 1) {
-            return None;
-        }
-        let buffer = state.host.clone()?;
-        Some(HostArray { buffer, dtype, view: self.layout().clone() })
+        let elements = value.host_slice(low as usize..high as usize + 1)?;
+        Some(HostArray { elements, dtype, view: self.layout().relative_to(low) })
     }
 
     /// The identity of elements that are not in host memory; `None` if they are there. Waits for no evaluation.
@@ -155,20 +147,26 @@ impl Array {
 
     /// The element at a position of the base, as `known_element` gives it.
     pub fn known_at(&self, position: isize) -> Option<Scalar> {
-        let (at, dtype) = (usize::try_from(position).ok()?, self.dtype());
-        let (size, current) = (dtype.size(), self.current());
-        let value = match current.held() {
-            Contents::Own(own) => return Scalar::read(dtype, own.bytes().get(at * size..)?),
-            Contents::Value(value) => value,
-            Contents::Nothing => return None,
-        };
-        if let ValueKind::Constant(scalar) = value.0.kind {
-            return Some(scalar);
+        let dtype = self.dtype();
+        self.of_known_at(position, |bytes| Scalar::read(dtype, bytes))?
+    }
+
+    /// What a function makes of the bytes of the element at a position of the base, if it is in host memory already;
+    /// waits for no lock. The function must not look at this array again.
+    #[inline(always)]
+    pub fn of_known_at<R>(&self, position: isize, function: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        let (at, size) = (usize::try_from(position).ok()?, self.dtype().size());
+        let (current, bytes) = (self.current(), at * size..(at + 1) * size);
+        match current.held() {
+            Contents::Own(own) => own.bytes().get(bytes).map(function),
+            Contents::Value(value) => {
+                if let ValueKind::Constant(scalar) = value.0.kind {
+                    return scalar.bytes().get(..size).map(function);
+                }
+                value.state().host_bytes(at..at + 1, size).map(function)
+            }
+            Contents::Nothing => None,
         }
-        let state = value.state();
-        let host = state.host.as_ref().filter(|_| state.on_host.covers(at..at + 1))?;
-        // SAFETY: a computed element in host memory is never written while its value is held, as it is here.
-        Scalar::read(dtype, unsafe { host.bytes(at * size..(at + 1) * size) })
     }
 }
 
@@ -181,18 +179,14 @@ fn copied(bytes: &[u8], dtype: DType, view: &View) -> Option<HostArray> {
         && high - low < view.size() as isize
     {
         let range = bytes.get(low as usize * size..(high as usize + 1) * size)?;
-        let mut view = view.clone();
-        view.offset -= low;
-        return Some(HostArray {
-            buffer: Arc::new(HostBuffer::from_bytes(range).ok()?),
-            dtype,
-            view,
-        });
+        let elements = HostSlice::whole(HostBuffer::from_bytes(range).ok()?);
+        return Some(HostArray { elements, dtype, view: view.relative_to(low) });
     }
     let (moved, back) = axis_order::descending(view);
     let elements = element_bytes::seen(bytes, size, &moved)?;
     let view = View::contiguous(&moved.shape).transpose(&back);
-    Some(HostArray { buffer: Arc::new(HostBuffer::from_bytes(&elements).ok()?), dtype, view })
+    let elements = HostSlice::whole(HostBuffer::from_bytes(&elements).ok()?);
+    Some(HostArray { elements, dtype, view })
 }
 
 impl Context {
@@ -218,7 +212,8 @@ impl Context {
         let view = array.layout().clone();
         let dtype = array.dtype();
         let Some((low, high)) = view.extent() else {
-            return Ok(HostArray { buffer: Arc::new(HostBuffer::new(0)?), dtype, view });
+            let elements = HostSlice::whole(HostBuffer::new(0)?);
+            return Ok(HostArray { elements, dtype, view });
         };
         let range = low as usize..high as usize + 1;
         if value.is_external() {
@@ -230,13 +225,9 @@ impl Context {
         if value.byte_len() >= T.read_large {
             self.make_room_for(&value)?;
         }
-        let bring = |engine: &mut Engine| {
-            engine.bring_to_host(&value, range.clone())?;
-            // No part of it is released while the buffer has another owner.
-            value.host_buffer()
-        };
-        let buffer = self.compute_and(&value, range.clone(), bring)?;
-        Ok(HostArray { buffer, dtype, view })
+        let bring = |engine: &mut Engine| engine.brought(&value, range.clone());
+        let elements = self.compute_and(&value, range.clone(), bring)?;
+        Ok(HostArray { elements, dtype, view: view.relative_to(low) })
     }
 
     /// A copy of external elements, read now: a later change of their file does not reach it.
@@ -270,8 +261,10 @@ impl Context {
         }
         let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
         let position = (array.offset() + steps.sum::<isize>()) as usize;
-        let value = array.value()?;
-        self.compute_and(&value, position..position + 1, |engine| engine.element(&value, position))
+        let (value, range) = (array.value()?, position..position + 1);
+        let is_there = value.state().on_host.covers(range.clone());
+        let with_block = !is_there && value.comes_for_element();
+        self.compute_and(&value, range, |engine| engine.element(&value, position, with_block))
     }
 
     /// Whether the driver in use has its blocks in host memory.

@@ -13,8 +13,8 @@ use crate::eager::eager_dispatch::Later;
 use crate::eager::host_moves;
 use crate::eager::policy::{ProductExtents, WorkSize};
 use crate::graph::scalar_function::ScalarFunction;
+use crate::graph::value::residence::is_little;
 use crate::graph::value::{Operand, Value};
-use crate::memory::small::is_little;
 use crate::record::recorder::{Recorder, source_of};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Result, Scalar};
@@ -436,7 +436,7 @@ impl Context {
                 self.promote_for_write(dest, &left)?;
             }
             left = match self.put_operand(dest, left)? {
-                PutOutcome::Done(replaced) => return self.bound_written(dest, &replaced),
+                PutOutcome::Done(recorded) => return self.bound_written(dest, recorded.as_ref()),
                 PutOutcome::Pinned(source) => source,
             };
         }
@@ -454,20 +454,25 @@ impl Context {
 
     /// Puts an operand in the place of what a view shows.
     fn put_operand(&self, dest: &Array, source: Operand) -> Result<PutOutcome> {
-        let mut current = dest.current();
-        let Some(value) = current.value_mut()? else { return Ok(PutOutcome::Pinned(source)) };
-        self.inner.dispatch.assign(value, dest, source);
-        let value = value.clone();
+        let (mut current, dispatch) = (dest.current(), &self.inner.dispatch);
+        let mut recorded = None;
+        if !dispatch.write_operand(&mut current, dest, &source) {
+            let Some(value) = current.value_mut()? else { return Ok(PutOutcome::Pinned(source)) };
+            let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
+            let old = std::mem::replace(value, empty);
+            *value = dispatch.assigning(dest).assigned(old, dest, source);
+            recorded = Some(value.clone());
+        }
         current.version += 1;
         if let Some(dtype_view) = dest.dtype_view()
             && !dtype_view.pass_on(&mut current)?
         {
-            drop(current);
             // The dtype view has its old elements again, and its whole is written in the next turn.
-            let written = Array::with_view(value, dest.layout().clone());
+            let written = Array::with_view(current.value()?, dest.layout().clone());
+            drop(current);
             return written.operand(dest.shape()).map(PutOutcome::Pinned);
         }
-        Ok(PutOutcome::Done(value))
+        Ok(PutOutcome::Done(recorded))
     }
 }
 
@@ -476,8 +481,8 @@ struct Postponed;
 
 /// The outcome of putting an operand into a view.
 enum PutOutcome {
-    /// It is there; this is the base's new value.
-    Done(Value),
+    /// It is there; this is the base's new value, where the write was recorded.
+    Done(Option<Value>),
     /// It is not, as the base is pinned: its elements have to be written where they lie.
     Pinned(Operand),
 }

@@ -78,10 +78,10 @@ impl Context {
         let found = self.inner.opener.get().map(|opener| opener(&asked)).transpose()?.flatten();
         let Some(found) = found else { return value.check_closed() };
         let elements = self.read(&found)?.to_vec()?;
-        let host = value.host_buffer()?;
-        // SAFETY: the memory is the value's, which is not read before it is marked as computed.
-        unsafe { host.bytes_mut(0..elements.len()) }.copy_from_slice(&elements);
-        value.state().on_host.insert(0..value.len());
+        value.write_host(0..value.len(), |to| {
+            to.copy_from_slice(&elements);
+            Ok(())
+        })?;
         value.mark_computed(0..value.len());
         Ok(())
     }

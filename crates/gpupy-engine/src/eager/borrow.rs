@@ -7,8 +7,8 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::{Contents, Current};
-use crate::array::pinned::bases_may_overlap;
 use crate::graph::value::ValueKind;
+use crate::memory::cow_buffer::bases_may_overlap;
 use crate::memory::element_bytes::{ElementBytes, seen};
 use gpupy_core::Scalar;
 use smallvec::SmallVec;

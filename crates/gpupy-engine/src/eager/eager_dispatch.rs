@@ -7,14 +7,14 @@
 //! Not here: pinned operands, evaluation when much is pending (`context/`).
 
 use crate::array::base::{Array, ArrayOrScalar};
-use crate::array::contents::Contents;
+use crate::array::contents::{Contents, Current};
 use crate::eager::eager_evaluator::EagerEvaluator;
 use crate::eager::policy::{self, ProductExtents, WorkSize};
 use crate::eager::segment::Segment;
 use crate::eager::small_fancy_index::{self, Outside};
 use crate::eager::{host_moves, small_argmin, small_boolean_mask};
 use crate::graph::scalar_function::ScalarFunction;
-use crate::graph::value::{Operand, Value};
+use crate::graph::value::Operand;
 use crate::record::recorder::Recorder;
 use crate::thresholds::T;
 use gpupy_core::op::Op;
@@ -264,19 +264,19 @@ impl EagerDispatch {
         host_moves::write_own(dest, source)
     }
 
-    /// Gives a base the value that it has after writing an operand (see `source_of`) into the view `dest` of it.
-    pub fn assign(&self, value: &mut Value, dest: &Array, source: Operand) {
+    /// Writes an operand (see `source_of`) into a view of a base with these contents, if that moves elements in host
+    /// memory; false, with nothing done, where the write is to be recorded.
+    pub fn write_operand(&self, current: &mut Current, dest: &Array, source: &Operand) -> bool {
         let little = self.elements(dest.size()).is_some();
-        if host_moves::write(value, dest, &source, little) {
-            return;
-        }
-        let recorder = match &self.now {
-            Some(now) if little => &now.recorder,
+        host_moves::write(current, dest, source, little).is_some()
+    }
+
+    /// The recorder of a write of an operand into a view.
+    pub fn assigning(&self, dest: &Array) -> &Recorder {
+        match &self.now {
+            Some(now) if self.elements(dest.size()).is_some() => &now.recorder,
             _ => &self.later,
-        };
-        let empty = Value::constant(&[], Scalar::zero(dest.dtype()));
-        let old = std::mem::replace(value, empty);
-        *value = recorder.assigned(old, dest, source);
+        }
     }
 
     /// The results of a segment for the bases of these arrays; `None` where it was not planned, or cannot be done now.

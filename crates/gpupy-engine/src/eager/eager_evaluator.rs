@@ -29,7 +29,6 @@ use gpupy_core::op_eval::whole;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
-use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// Chunks of a reduction whose results lie on the stack.
@@ -61,8 +60,9 @@ impl EagerEvaluator {
         let (mut guard, mut task) =
             (BorrowGuard::default(), EagerLaunch::of_op(op, size_of(shape)));
         prepare(&mut task, to, args, shape, &mut guard)?;
-        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, guard.depth + 1)?;
-        self.compute(&task, room)?;
+        let array = Array::made(task.dtype(), shape, Origin::Eager, guard.depth + 1, |room| {
+            self.compute(&task, room)
+        })?;
         // The listener may lock the operands, so the guard is dropped first.
         drop(guard);
         self.tell(&task, shape);
@@ -79,8 +79,9 @@ impl EagerEvaluator {
         let (mut guard, mut task) =
             (BorrowGuard::default(), EagerLaunch::of_call(function, size_of(shape))?);
         prepare(&mut task, DType::Bool, args, shape, &mut guard)?;
-        let (array, room) = Array::blank(task.dtype(), shape, Origin::Eager, guard.depth + 1)?;
-        self.compute(&task, room)?;
+        let array = Array::made(task.dtype(), shape, Origin::Eager, guard.depth + 1, |room| {
+            self.compute(&task, room)
+        })?;
         drop(guard);
         self.tell(&task, shape);
         Some(array)
@@ -108,13 +109,11 @@ impl EagerEvaluator {
         let mut current = dest.current_to_write()?;
         let own = current.own_mut()?;
         match dest.is_whole() {
-            true => own.replace(made),
-            false => element_bytes::put(
-                own.bytes_mut(),
-                dest.dtype().size(),
-                dest.layout(),
-                made.bytes(),
-            ),
+            true => own.replace(made)?,
+            false => {
+                let (bytes, size) = (own.make_mut()?, dest.dtype().size());
+                element_bytes::put(bytes, size, dest.layout(), made.bytes());
+            }
         }
         current.version += 1;
         Some(())
@@ -136,14 +135,12 @@ impl EagerEvaluator {
         let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
         let task = EagerLaunch::whole(op, array, guard.operands.first()?)?;
         let mut results: SmallVec<[u128; FEW_CHUNKS]> = SmallVec::from_elem(0, task.len());
-        self.compute(&task, NonNull::from(&mut results[..]).cast())?;
+        self.compute(&task, bytemuck::cast_slice_mut(&mut results[..]))?;
         drop(guard);
         let dtype = task.dtype();
         let results = bytemuck::cast_slice(&results[..]).get(..task.len() * dtype.size())?;
         let result = whole::reduced(op, dtype, results)?;
-        let (array, room) = Array::blank(dtype, &[], Origin::Eager, 0)?;
-        // SAFETY: there is room for an element.
-        unsafe { room.as_ptr().copy_from_nonoverlapping(result.as_ptr(), dtype.size()) };
+        let array = Array::own(dtype, &[], Origin::Eager, &result)?;
         self.tell(&task, &[task.len()]);
         Some(array)
     }
@@ -153,8 +150,8 @@ impl EagerEvaluator {
         let guard = BorrowGuard::of(&[ArrayOrScalar::Array(array)])?;
         let task = EagerLaunch::whole(op, array, guard.operands.first()?)?;
         let shape = [task.len()];
-        let (array, room) = Array::blank(task.dtype(), &shape, Origin::Eager, 0)?;
-        self.compute(&task, room)?;
+        let array =
+            Array::made(task.dtype(), &shape, Origin::Eager, 0, |room| self.compute(&task, room))?;
         drop(guard);
         self.tell(&task, &shape);
         Some(array)
@@ -165,7 +162,7 @@ impl EagerEvaluator {
         let guard = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
         let task = EagerLaunch::product(extents, left.dtype(), &guard.operands)?;
         let mut bytes = 0u64;
-        self.compute(&task, NonNull::from(&mut bytes).cast())?;
+        self.compute(&task, bytemuck::bytes_of_mut(&mut bytes))?;
         drop(guard);
         self.tell(&task, &[]);
         Some(Scalar::new(task.dtype(), bytes))
@@ -176,8 +173,8 @@ impl EagerEvaluator {
         let guard = BorrowGuard::of(&[ArrayOrScalar::Array(left), ArrayOrScalar::Array(right)])?;
         let task = EagerLaunch::product(extents, left.dtype(), &guard.operands)?;
         let shape = extents.results(left.ndim(), right.ndim());
-        let (array, room) = Array::blank(task.dtype(), &shape, Origin::Eager, 0)?;
-        self.compute(&task, room)?;
+        let array =
+            Array::made(task.dtype(), &shape, Origin::Eager, 0, |room| self.compute(&task, room))?;
         drop(guard);
         self.tell(&task, &shape);
         Some(array)
@@ -195,9 +192,8 @@ impl EagerEvaluator {
         state.engine.launch_planned(segment, planned, given, host)
     }
 
-    /// Computes a task into memory that has room for its results and is not shared, if the host driver is open, free,
-    /// and has the operation.
-    fn compute(&self, task: &EagerLaunch, room: NonNull<u8>) -> Option<()> {
+    /// Computes a task into room for its results, if the host driver is open, free, and has the operation.
+    fn compute(&self, task: &EagerLaunch, room: &mut [u8]) -> Option<()> {
         let mut state = now(&self.state)?;
         let host = state.registry.host()?;
         state.engine.compute_eagerly(host, task, room).ok()
@@ -236,8 +232,7 @@ impl Compute for EagerEvaluator {
     ) -> Option<Array> {
         let guard = BorrowGuard::of(operands)?;
         let task = EagerLaunch::of_axes(dtype, shape, op, &guard.operands)?;
-        let (array, room) = Array::blank(dtype, shape, Origin::Eager, 0)?;
-        self.compute(&task, room)?;
+        let array = Array::made(dtype, shape, Origin::Eager, 0, |room| self.compute(&task, room))?;
         drop(guard);
         self.tell(&task, shape);
         Some(array)
@@ -284,12 +279,7 @@ impl Engine {
     ///
     /// # Errors
     /// Any of the driver's; the contents of the memory are undefined then.
-    fn compute_eagerly(
-        &mut self,
-        host: usize,
-        task: &EagerLaunch,
-        room: NonNull<u8>,
-    ) -> Result<()> {
+    fn compute_eagerly(&mut self, host: usize, task: &EagerLaunch, room: &mut [u8]) -> Result<()> {
         let (device, stats) = self.device_and_stats(host)?;
         match task.launch(device, room) {
             Ok((done, operations)) => {

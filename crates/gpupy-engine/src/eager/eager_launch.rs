@@ -109,8 +109,7 @@ impl EagerLaunch {
             return None;
         }
         let mut dtypes = [DType::Bool; 3];
-        let kind = if self.len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
-        let mut side_by_side = alike;
+        let mut side_by_side = true;
         let places = dtypes.iter_mut().zip(&mut self.key.leaves);
         for (operand, (dtype, leaf)) in operands.iter().zip(places) {
             match operand {
@@ -121,9 +120,12 @@ impl EagerLaunch {
                 }
                 BorrowedOperand::Memory(array, first) => {
                     *dtype = array.dtype();
+                    let len = if alike { self.len } else { array.size() };
+                    let kind = if len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
                     *leaf = Some(ProgramLeaf::Memory(*dtype, kind));
-                    self.operands.push(lying(*first, *dtype, array.offset() as usize, self.len));
-                    side_by_side &= array.is_contiguous();
+                    self.operands.push(lying(*first, *dtype, array.offset() as usize, len));
+                    // Others broadcast to the shape, so that those of its size go along it.
+                    side_by_side &= len == 1 || len == self.len && array.is_contiguous();
                 }
             }
         }
@@ -349,16 +351,18 @@ impl EagerLaunch {
     }
 
     /// Takes the walks over a space, with axes together where everything goes on alike.
-    fn walk(&mut self, space: Shape, mut accesses: SmallVec<[Access; 3]>, dest: Access) {
-        let walks = accesses.iter().chain([&dest]);
-        let groups = merge_axes(&space, walks, matches!(self.key.work, LaunchBody::Reduce(_)));
-        let merged = |access: &Access| Access {
-            offset: access.offset,
-            strides: groups.iter().map(|group| access.strides[group.0]).collect(),
-        };
-        let space: Shape = groups.iter().map(|group| group.1).collect();
-        let dest = merged(&dest);
-        accesses.iter_mut().for_each(|access| *access = merged(access));
+    fn walk(&mut self, mut space: Shape, mut accesses: SmallVec<[Access; 3]>, mut dest: Access) {
+        if space.len() > 1 {
+            let walks = accesses.iter().chain([&dest]);
+            let groups = merge_axes(&space, walks, matches!(self.key.work, LaunchBody::Reduce(_)));
+            let merged = |access: &Access| Access {
+                offset: access.offset,
+                strides: groups.iter().map(|group| access.strides[group.0]).collect(),
+            };
+            space = groups.iter().map(|group| group.1).collect();
+            dest = merged(&dest);
+            accesses.iter_mut().for_each(|access| *access = merged(access));
+        }
         // Those of one operand differ in where they begin.
         let each = match self.key.work {
             LaunchBody::ReduceFew(_, points) | LaunchBody::Products(points) => points.into(),
@@ -399,18 +403,20 @@ impl EagerLaunch {
         self.len
     }
 
-    /// Evaluates the task on a device into memory that is not shared, as large as the results; gives the time that it
-    /// took, and the number of the program's operations.
+    /// Evaluates the task on a device into room for the results; gives the time that it took, and the number of the
+    /// program's operations.
     ///
     /// # Errors
     /// - `Unsupported`: the device cannot do it in one launch that brings its memory.
     /// - any error of the driver.
-    pub fn launch(&self, device: &mut OpenDevice, room: NonNull<u8>) -> Result<(Evaluated, u64)> {
+    pub fn launch(&self, device: &mut OpenDevice, room: &mut [u8]) -> Result<(Evaluated, u64)> {
         let code = single_operation::prepared(device, &self.key, self.called.as_deref());
         let OpenDevice { blocks, programs, .. } = device;
         let mut memory: SmallVec<[HostBlock; MOST_OPERANDS + 1]> = SmallVec::new();
         memory.extend_from_slice(&self.operands);
-        memory.push(HostBlock { memory: HostMemory::new(room), len: self.len });
+        debug_assert!(room.len() >= self.len * self.dtype().size(), "all results have room");
+        let room = HostMemory::new(NonNull::from(room).cast());
+        memory.push(HostBlock { memory: room, len: self.len });
         let Capabilities { memory_launches, max_block_len, .. } = blocks.caps;
         let taken = memory_launches && memory.iter().all(|piece| piece.len <= max_block_len);
         let ready = programs.get(code).filter(|_| taken).ok_or_else(|| {

@@ -8,7 +8,7 @@
 //! program that can be launched again on other arrays.
 //!
 //! Imports `memory`, `graph`, `explain`, `array`, `record`, `blocks`, `schedule` and `execute`. Not here: which parts
-//! of a larger base count as little (`memory/small.rs`), when a base is promoted to host memory
+//! of a larger base count as little (`graph/value/residence.rs`), when a base is promoted to host memory
 //! (`context/host_promotion.rs`).
 
 pub(crate) mod borrow;

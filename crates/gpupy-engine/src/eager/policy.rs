@@ -13,7 +13,7 @@
 //! Everything else is recorded. An operation that only moves elements needs no driver, so that 4 and 5 do not apply to
 //! it.
 //!
-//! Not here: which parts of a larger base count as little (`memory/small.rs`), when a base is promoted to host memory
+//! Not here: which parts of a larger base count as little (`graph/value/residence.rs`), when a base is promoted to host memory
 //! (`context/host_promotion.rs`).
 
 use crate::array::base::{ArrayOrScalar, checked_size};
@@ -61,7 +61,8 @@ impl WorkSize {
 /// Whether an operation with so many results goes on with a chain of this length that is better recorded from here on.
 #[inline(always)]
 pub(crate) fn is_chain(depth: u32, results: &[usize]) -> bool {
-    (depth as usize).saturating_mul(size_of(results)) >= T.chain_points
+    let points = size_of(results);
+    points >= T.chained_elements && (depth as usize).saturating_mul(points) >= T.chain_points
 }
 
 /// Whether operands of an operation with results of this shape are there, and it goes on with no chain.
@@ -109,6 +110,9 @@ fn joint<'a>(args: &[ArrayOrScalar<'a>]) -> Option<Joint<'a>> {
         }
         [ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)] if a.shape() == b.shape() => {
             return Some(Joint::Same(a.shape()));
+        }
+        [ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)] if b.ndim() == 0 => {
+            return Some(Joint::Broadcast(a.shape().into()));
         }
         _ => {}
     }

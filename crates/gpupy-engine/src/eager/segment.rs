@@ -236,11 +236,12 @@ impl Engine {
         let mut stored: SmallVec<[(Array, HostBlock); 4]> = SmallVec::new();
         for step in &planned.stored {
             let step = segment.recorded.steps().get(*step as usize)?;
-            let (array, room) = Array::blank(step.dtype, &step.shape, Origin::Eager, 0)?;
-            stored.push((
-                array,
-                HostBlock { memory: HostMemory::new(room), len: size_of(&step.shape) },
-            ));
+            let mut memory = None;
+            let array = Array::made(step.dtype, &step.shape, Origin::Eager, 0, |room| {
+                memory = Some(HostMemory::new(NonNull::from(room).cast()));
+                memory.map(|_| ())
+            })?;
+            stored.push((array, HostBlock { memory: memory?, len: size_of(&step.shape) }));
         }
         let (device, stats) = self.device_and_stats(host).ok()?;
         for planning in &planned.launches {

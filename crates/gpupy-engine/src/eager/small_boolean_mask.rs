@@ -7,7 +7,7 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
-use crate::eager::host_moves::own_again;
+use crate::eager::host_moves::few;
 use crate::execute::host_ops::host_nonzero::count;
 use crate::graph::value::Origin;
 use crate::memory::access;
@@ -30,31 +30,27 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
     let (elements, chosen) = (elements.elements(size)?, chosen.elements(1)?);
     let count = count(&chosen);
     let shape: Shape = [count].iter().chain(rest).copied().collect();
-    let (found, room) = Array::blank(dtype, &shape, Origin::Eager, 0)?;
     let row = size_of(rest) * size;
-    // SAFETY: `room` has space for `count` rows and is not shared yet; `write_bytes` initialises it.
-    let room = unsafe {
-        room.write_bytes(0, count * row);
-        std::slice::from_raw_parts_mut(room.as_ptr(), count * row)
-    };
-    match row {
-        0 => {}
-        1 => take::<1>(&elements, &chosen, room),
-        2 => take::<2>(&elements, &chosen, room),
-        4 => take::<4>(&elements, &chosen, room),
-        8 => take::<8>(&elements, &chosen, room),
-        16 => take::<16>(&elements, &chosen, room),
-        _ => {
-            let mut places = room.chunks_exact_mut(row);
-            each_true(&chosen, |at| {
-                let of = elements.get(at * row..(at + 1) * row);
-                if let (Some(place), Some(row)) = (places.next(), of) {
-                    place.copy_from_slice(row);
-                }
-            });
+    Array::made(dtype, &shape, Origin::Eager, 0, |room| {
+        match row {
+            0 => {}
+            1 => take::<1>(&elements, &chosen, room),
+            2 => take::<2>(&elements, &chosen, room),
+            4 => take::<4>(&elements, &chosen, room),
+            8 => take::<8>(&elements, &chosen, room),
+            16 => take::<16>(&elements, &chosen, room),
+            _ => {
+                let mut places = room.chunks_exact_mut(row);
+                each_true(&chosen, |at| {
+                    let of = elements.get(at * row..(at + 1) * row);
+                    if let (Some(place), Some(row)) = (places.next(), of) {
+                        place.copy_from_slice(row);
+                    }
+                });
+            }
         }
-    }
-    Some(found)
+        Some(())
+    })
 }
 
 /// How many elements of a mask in host memory are true; `None` where they are not there.
@@ -123,7 +119,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> O
         _ => return None,
     };
     let mut current = dest.current_to_write()?;
-    let bytes = own_again(&mut current)?;
+    let bytes = current.make_mut(few())?;
     let (mut chosen, mut data) = (&chosen[..], &data[..]);
     let lying;
     let view = if dest.is_contiguous() {

@@ -7,7 +7,7 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
-use crate::eager::host_moves::own_again;
+use crate::eager::host_moves::few;
 use crate::graph::value::Origin;
 use crate::memory::strided::{each_point, gather_into};
 use gpupy_core::driver::Access;
@@ -15,7 +15,6 @@ use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, for_integer_type};
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::mem::MaybeUninit;
 
 /// The rule for an index that is outside its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +43,10 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
     if array.ndim() > 1 {
         shape.extend_from_slice(&array.shape()[1..]);
     }
-    let (found, room) = Array::blank(dtype, &shape, Origin::Eager, 0)?;
     let bytes = row * size;
-    // SAFETY: `room` has space for a row for each place and is not shared yet.
-    let out =
-        unsafe { std::slice::from_raw_parts_mut(room.cast().as_ptr(), size_of(&shape) * size) };
     let numbers = integers(index.dtype(), &places)?;
     let places = places_of(&numbers, n)?;
-    let copied = match bytes {
+    Array::made(dtype, &shape, Origin::Eager, 0, |out| match bytes {
         // Copies of a length that is known take no call.
         1 => fetch::<1>(out, &table, places),
         2 => fetch::<2>(out, &table, places),
@@ -59,13 +54,10 @@ pub(crate) fn picked(array: &Array, index: &Array) -> Option<Array> {
         8 => fetch::<8>(out, &table, places),
         16 => fetch::<16>(out, &table, places),
         _ => out.chunks_exact_mut(bytes.max(1)).zip(places).try_for_each(|(to, place)| {
-            write_row(to, table.get(place * bytes..(place + 1) * bytes)?);
+            to.copy_from_slice(table.get(place * bytes..(place + 1) * bytes)?);
             Some(())
         }),
-    };
-    // With all rows copied, all of `found` is initialised.
-    copied?;
-    Some(found)
+    })
 }
 
 /// The elements that index arrays name, as an array of this shape (`Context::fancy_index`); `None` where they are not
@@ -121,69 +113,51 @@ pub(crate) fn picked_along(
         }
     }
 
-    let (found, room) = Array::blank(dtype, shape, Origin::Eager, 0)?;
     let row = size_of(&behind.extents) * size;
-    // SAFETY: `room` has space for all elements and is not shared yet.
-    let out: &mut [MaybeUninit<u8>] =
-        unsafe { std::slice::from_raw_parts_mut(room.cast().as_ptr(), size_of(shape) * size) };
     let is_line = contiguous_strides(&behind.extents)
         .iter()
         .zip(&behind.walk.strides)
         .all(|(a, b)| *a as i64 == *b);
-    let mut rooms = out.chunks_exact_mut(row * away.len());
-    let mut copied = true;
     before.walk.offset = first as i64;
-    each_point(&before.walk, &before.extents, |start| {
-        let Some(out) = rooms.next() else { return };
-        let places = away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));
-        let done = match (is_line, row) {
-            (true, 1) if size == 1 => fetch::<1>(out, bytes, places),
-            (true, 2) if size == 2 => fetch::<2>(out, bytes, places),
-            (true, 4) if size == 4 => fetch::<4>(out, bytes, places),
-            (true, 8) if size == 8 => fetch::<8>(out, bytes, places),
-            (true, 16) if size == 16 => fetch::<16>(out, bytes, places),
-            (true, _) => out.chunks_exact_mut(row).zip(places).try_for_each(|(to, place)| {
-                let at = place.checked_mul(size)?;
-                write_row(to, bytes.get(at..at.checked_add(row)?)?);
-                Some(())
-            }),
-            (false, _) => {
-                let (room, len) = (out.as_mut_ptr().cast::<u8>(), out.len());
-                // SAFETY: `out` has `len` bytes, and is used by this slice alone; `write_bytes` initialises it.
-                let out = unsafe {
-                    room.write_bytes(0, len);
-                    std::slice::from_raw_parts_mut(room, len)
-                };
-                out.chunks_exact_mut(row).zip(&away).try_for_each(|(to, away)| {
+    Array::made(dtype, shape, Origin::Eager, 0, |out| {
+        let mut rooms = out.chunks_exact_mut(row * away.len());
+        let mut copied = Some(());
+        each_point(&before.walk, &before.extents, |start| {
+            let Some(out) = rooms.next() else { return };
+            let places =
+                away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));
+            let done = match (is_line, row) {
+                (true, 1) if size == 1 => fetch::<1>(out, bytes, places),
+                (true, 2) if size == 2 => fetch::<2>(out, bytes, places),
+                (true, 4) if size == 4 => fetch::<4>(out, bytes, places),
+                (true, 8) if size == 8 => fetch::<8>(out, bytes, places),
+                (true, 16) if size == 16 => fetch::<16>(out, bytes, places),
+                (true, _) => out.chunks_exact_mut(row).zip(places).try_for_each(|(to, place)| {
+                    let at = place.checked_mul(size)?;
+                    to.copy_from_slice(bytes.get(at..at.checked_add(row)?)?);
+                    Some(())
+                }),
+                (false, _) => out.chunks_exact_mut(row).zip(&away).try_for_each(|(to, away)| {
                     behind.walk.offset = start + away;
                     gather_into(to, bytes, size, &behind.walk, &behind.extents)
-                })
-            }
-        };
-        copied &= done.is_some();
-    });
-    copied.then_some(found)
+                }),
+            };
+            copied = copied.and(done);
+        });
+        copied
+    })
 }
 
-/// Copies a row into room of its length.
-#[inline]
-fn write_row(room: &mut [MaybeUninit<u8>], row: &[u8]) {
-    for (to, byte) in room.iter_mut().zip(row) {
-        to.write(*byte);
-    }
-}
-
-/// Copies elements of so many bytes from their places among others; `None` where one is not there, and else all of
-/// `out` is initialised.
+/// Copies elements of so many bytes from their places among others; `None` where one is not there.
 #[inline]
 fn fetch<const N: usize>(
-    out: &mut [MaybeUninit<u8>],
+    out: &mut [u8],
     bytes: &[u8],
     places: impl Iterator<Item = usize>,
 ) -> Option<()> {
     let (rooms, elements) = (out.as_chunks_mut::<N>().0, bytes.as_chunks::<N>().0);
     for (to, place) in rooms.iter_mut().zip(places) {
-        *to = elements.get(place)?.map(MaybeUninit::new);
+        *to = *elements.get(place)?;
     }
     Some(())
 }
@@ -230,7 +204,7 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> 
         _ => return None,
     };
     let mut current = dest.current_to_write()?;
-    let bytes = own_again(&mut current)?;
+    let bytes = current.make_mut(few())?;
     // Inside the base, as all rows of the destination are.
     let start = |place: usize| usize::try_from(dest.offset() + place as isize * first).ok();
     match (row, size) {

@@ -19,7 +19,6 @@ use gpupy_core::ir::AccessKind;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{Error, ErrorKind, Result, memory};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Engine {
@@ -44,21 +43,17 @@ impl Engine {
         let bytes = (wanted * size) as u64;
         self.make_place_within(bytes, limit::host_bytes().map_or(u64::MAX, |most| most / 2))?;
         self.keep_within(bytes)?;
-        let buffer = value.host_buffer()?;
         for gap in gaps {
             let mut next = gap.start;
             while next < gap.end {
                 let part = next..(next / unit + 1).saturating_mul(unit).min(gap.end);
                 let began = self.tracer.clock();
-                // SAFETY: the part is in no evaluated map, so it is not read; we hold the engine's lock, under which
-                // alone it is written.
-                let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-                reader::read(reader, part.start, into).map_err(|error| {
+                let read = |into: &mut [u8]| reader::read(reader, part.start, into);
+                value.write_host(part.clone(), read).map_err(|error| {
                     error.with_default("elements", format!("{}..{}", part.start, part.end))
                 })?;
                 BYTES_READ.fetch_add((part.len() * size) as u64, Ordering::Relaxed);
                 self.stats.bytes_read += (part.len() * size) as u64;
-                value.state().on_host.insert(part.clone());
                 self.residents.insert(value, part.clone());
                 self.tracer
                     .step(|| Doing::on_host("read").writes(value, part.clone()).since(began));
@@ -89,19 +84,8 @@ impl Engine {
             device.leave_memory(value, range)?;
         }
         let mut state = value.state();
-        let Some(host) = state.host.clone() else {
-            // Another value has it now.
-            return Ok(true);
-        };
-        if Arc::strong_count(&host) > 2 {
-            return Ok(false);
-        }
-        state.on_host.remove(range.clone());
-        let size = value.dtype().size();
-        // SAFETY: the evaluated map has the range no longer, no device has a block there, and this and the value's are
-        // all handles of the memory.
-        unsafe { host.release(range.start * size..range.end * size) };
-        Ok(true)
+        // Without memory, another value has it now.
+        Ok(state.host.is_none() || state.release(range.clone(), value.dtype().size()))
     }
 
     /// The block of a view of a value that lies outside: where it is read to, if that is possible, or gathered part by
@@ -145,15 +129,10 @@ impl Engine {
         let most = T.streamed_tile.min(points.saturating_mul(4)).max(T.streamed_least);
         let axis = space.iter().position(|extent| *extent > 1);
         let Some(axis) = axis.filter(|_| reach.len() > most) else {
-            self.bring_to_host(value, reach.clone())?;
-            let buffer = value.host_buffer()?;
-            // SAFETY: the elements that the access names are in the evaluated map, so they are not written; those
-            // between are written only under the engine's lock, which we hold.
-            let bytes = unsafe { buffer.bytes(reach.start * size..reach.end * size) };
-            let mut walk = walk.clone();
-            walk.offset -= reach.start as i64;
+            let bytes = self.brought(value, reach.clone())?;
+            let walk = access::within(walk, &reach);
             self.residents.advance();
-            return gather_into(out, bytes, size, &walk, space).ok_or_else(|| {
+            return gather_into(out, &bytes, size, &walk, space).ok_or_else(|| {
                 Error::new(ErrorKind::Invalid, "gather").says("an access leaves its value")
             });
         };

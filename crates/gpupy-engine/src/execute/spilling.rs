@@ -10,11 +10,12 @@ use crate::array::base;
 use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, paged};
+use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
+use crate::schedule::walk::lost;
 use gpupy_core::Result;
 use gpupy_core::memory::refused;
 use std::ops::Range;
-use std::sync::Arc;
 
 impl Engine {
     /// Makes room for `more` bytes within the limit: elements that can be read again are released, and then the least
@@ -82,34 +83,29 @@ impl Engine {
         let size = value.dtype().size();
         let began = self.tracer.clock();
         let mut state = value.state();
-        // Twice: the value's and this one.
-        let host = state.host.clone().filter(|host| Arc::strong_count(host) == 2);
-        let Some(host) = host.filter(|_| state.on_host.covers(range.clone())) else {
+        let is_alone = state.host.as_ref().is_some_and(HostBuffer::is_sole);
+        if !is_alone || !state.on_host.covers(range.clone()) {
             return Ok(false);
-        };
-        let spilled = state
+        }
+        let mut spilled = state
             .spilled
-            .get_or_insert_with(|| Box::new(paged::Spilled::new(value.byte_len() as usize, size)));
-        let bytes = range.start * size..range.end * size;
-        for gap in spilled.gaps(range.clone()) {
-            // SAFETY: the range is in the evaluated map, so it is not written.
-            let from = unsafe { host.bytes(gap.start * size..gap.end * size) };
+            .take()
+            .unwrap_or_else(|| Box::new(paged::Spilled::new(value.byte_len() as usize, size)));
+        let written = spilled.gaps(range.clone()).into_iter().try_for_each(|gap| {
+            let from = state.host_bytes(gap.clone(), size).ok_or_else(|| lost(value.id()))?;
             spilled.write(gap.start, from)?;
             self.stats.bytes_spilled += from.len() as u64;
-        }
+            Ok(())
+        });
+        state.spilled = Some(spilled);
         drop(state);
+        written?;
         for device in self.devices.iter_mut().flatten() {
             device.leave_memory(value, range)?;
         }
-        let mut state = value.state();
-        if Arc::strong_count(&host) != 2 {
+        if !value.state().release(range.clone(), size) {
             return Ok(false);
         }
-        state.on_host.remove(range.clone());
-        // SAFETY: the evaluated map has the range no longer, no block of a device lies there, and this and the value's
-        // are all handles of the memory; others are made only from the value's state, which is locked.
-        unsafe { host.release(bytes) };
-        drop(state);
         self.tracer.step(|| Doing::on_host("spill").reads(value, range.clone()).since(began));
         Ok(true)
     }
@@ -143,14 +139,11 @@ impl Engine {
         let (size, began) = (value.dtype().size(), self.tracer.clock());
         let wanted: usize = parts.iter().map(Range::len).sum();
         self.keep_within((wanted * size) as u64)?;
-        let buffer = value.host_buffer()?;
         for part in parts {
-            let mut state = value.state();
-            let Some(spilled) = &state.spilled else { break };
-            // SAFETY: the part is not in the evaluated map, so it is not read; we hold the engine's lock.
-            let into = unsafe { buffer.bytes_mut(part.start * size..part.end * size) };
-            spilled.read(part.start, into)?;
-            state.on_host.insert(part);
+            value.write_host(part.clone(), |into| {
+                let state = value.state();
+                state.spilled.as_ref().map_or(Err(lost(value.id())), |on| on.read(part.start, into))
+            })?;
         }
         self.tracer.step(|| Doing::on_host("unspill").writes(value, range.clone()).since(began));
         Ok(())

@@ -9,10 +9,12 @@ use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;
 use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
+use crate::graph::value::{HostSlice, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::access;
+use crate::memory::element_bytes::fill_all;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
+use crate::schedule::walk::lost;
 use crate::thresholds::T;
 use gpupy_core::driver::BlockId;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
@@ -54,20 +56,12 @@ impl Engine {
         {
             return self.outside_view(position, value, part, (walk, space));
         }
-        self.bring_to_host(value, range.clone())?;
-        let buffer = value.host_buffer()?;
+        let bytes = self.brought(value, range.clone())?;
         let (device, stats) = self.device_and_stats(position)?;
         match gathered {
-            None => {
-                // SAFETY: the range is in the evaluated map, so it is not written.
-                let bytes = unsafe { buffer.bytes(range.start * size..range.end * size) };
-                device.upload(value, part.clone(), range, bytes, stats)
-            }
+            None => device.upload(value, part.clone(), range, &bytes, stats),
             Some((walk, space)) => {
-                // SAFETY: every position that the view names is in the evaluated map, so it is not written; the gaps
-                // between them are written only under the engine's lock, which we hold.
-                let bytes = unsafe { buffer.bytes(0..range.end * size) };
-                let data = gather(bytes, size, walk, space)?;
+                let data = gather(&bytes, size, &access::within(walk, &range), space)?;
                 device.upload(value, part.clone(), 0..0, &data, stats)
             }
         }
@@ -115,6 +109,15 @@ impl Engine {
                 .says("elements were lost with their device")
                 .with("value", value.id())
         }))
+    }
+
+    /// Elements of a value that is computed there, brought to host memory.
+    ///
+    /// # Errors
+    /// As of `bring_to_host`.
+    pub fn brought(&mut self, value: &Value, range: Range<usize>) -> Result<HostSlice> {
+        self.bring_to_host(value, range.clone())?;
+        value.host_slice(range).ok_or_else(|| lost(value.id()))
     }
 
     /// Lets a value that was made of another one in host memory have its blocks, where `written` gives the positions at
@@ -218,20 +221,17 @@ impl Engine {
         if value.state().on_host.covers(0..len) {
             return Ok(());
         }
-        let buffer = value.host_buffer()?;
         let began = self.tracer.clock();
-        // SAFETY: the evaluated map is empty, so no element is read; we hold the engine's lock.
-        let bytes = unsafe { buffer.bytes_mut(0..len * size) };
-        for chunk in bytes.chunks_exact_mut(size) {
-            chunk.copy_from_slice(&scalar.bytes()[..size]);
-        }
-        value.state().on_host.insert(0..len);
+        value.write_host(0..len, |to| {
+            fill_all(to, &scalar.bytes()[..size]);
+            Ok(())
+        })?;
         self.tracer.step(|| Doing::on_host("fill").writes(value, 0..len).since(began));
         Ok(())
     }
 
-    /// One computed element, moving no more than it; after some of these from one value, its tile.
-    pub fn element(&mut self, value: &Value, position: usize) -> Result<Scalar> {
+    /// One computed element, moving no more than it, or its tile `with_block`.
+    pub fn element(&mut self, value: &Value, position: usize, with_block: bool) -> Result<Scalar> {
         let dtype = value.dtype();
         if let ValueKind::Constant(scalar) = value.0.kind {
             return Ok(scalar);
@@ -241,8 +241,8 @@ impl Engine {
                 .says("the dtype has no scalar")
                 .with("dtype", dtype)
         };
-        let reads = value.0.element_reads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if reads < T.single_reads && !value.state().on_host.covers(position..position + 1) {
+        let is_there = value.state().on_host.covers(position..position + 1);
+        if !is_there && !with_block {
             for at in 0..self.devices.len() {
                 let Ok((device, stats)) = self.device_and_stats(at) else { continue };
                 let tiles = device.tiles(value.id());
@@ -267,10 +267,7 @@ impl Engine {
                 }
             }
         }
-        self.bring_to_host(value, position..position + 1)?;
-        let (buffer, size) = (value.host_buffer()?, dtype.size());
-        // SAFETY: the position is in the evaluated map.
-        let bytes = unsafe { buffer.bytes(position * size..(position + 1) * size) };
-        Scalar::read(dtype, bytes).ok_or_else(bad)
+        let bytes = self.brought(value, position..position + 1)?;
+        Scalar::read(dtype, &bytes).ok_or_else(bad)
     }
 }

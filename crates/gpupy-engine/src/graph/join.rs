@@ -7,7 +7,6 @@
 //! Not here: how arrays are joined (`record/join_recording.rs`), which points a kernel walks over (`walk/mod.rs`).
 
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::memory::small::is_little;
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::SmallVec;
@@ -52,15 +51,15 @@ impl Join {
         operands.push(part);
     }
 
-    /// The little writes in a row of which a join with these operands is the last: most of its elements are those of a
-    /// value of as many.
-    pub fn touched(&self, whole: &[usize], operands: &[Operand]) -> u32 {
+    /// The little accesses of a join with these operands, if it is a value of as many elements after a little write: most
+    /// of its elements are those of that value.
+    pub fn accesses(&self, whole: &[usize], operands: &[Operand]) -> u32 {
         let len = size_of(whole);
         let old = operands.iter().find_map(|(_, value)| value.as_ref().filter(|v| v.len() == len));
         let Some(old) = old else { return 0 };
         let values = operands.iter().map(|(_, value)| value);
         let written = self.beside(old, whole, values, whole.len());
-        if is_little(written, len) { old.0.touched.saturating_add(1) } else { 0 }
+        old.accesses_after_write(written)
     }
 
     /// The elements that are no other value's; of parts that are joins of the same, one for each further axis.

@@ -49,6 +49,11 @@ pub(crate) fn reach(access: &Access, space: &[usize]) -> Range<usize> {
     low as usize..high as usize + 1
 }
 
+/// The access to elements of which only the positions of this range are there.
+pub(crate) fn within(access: &Access, range: &Range<usize>) -> Access {
+    Access { offset: access.offset - range.start as i64, strides: access.strides.clone() }
+}
+
 /// How an access walks over a space. Axes of one point have no step, so their stride is nothing.
 pub(crate) fn kind(access: &Access, space: &[usize]) -> AccessKind {
     let steps = || access.strides.iter().zip(space).filter(|(_, extent)| **extent != 1);

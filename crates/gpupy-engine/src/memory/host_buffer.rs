@@ -5,7 +5,7 @@
 //! a while. Invariants: the bytes of a buffer are always initialised; the pool never keeps more than its limit, and
 //! releases everything before an allocation is refused.
 //!
-//! Not here: what a refusal is (`gpupy_core::memory`), small buffers that a thread just dropped
+//! Not here: writes (`cow_buffer.rs`), what a refusal is (`gpupy_core::memory`), small buffers that a thread just dropped
 //! (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
 
 use crate::memory::limit;
@@ -19,15 +19,15 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The most bytes that the pool keeps for reuse, unless it is told another number.
 const POOL_BYTES: usize = 512 << 20;
 
 /// A buffer of bytes, aligned for every dtype (and to pages when it is large).
 ///
-/// Several owners may hold one through `Arc`. Writes are ordered by the evaluated map of the value that owns the
-/// buffer, hence the `unsafe` on writing and on reading by range.
+/// Several owners may hold one through `Arc`. Reads are ordered by the evaluated map of the value that owns the buffer,
+/// hence the `unsafe` on reading by range.
 pub struct HostBuffer {
     memory: NonNull<u8>,
     /// Where the memory is from; `None` only while it is dropped.
@@ -35,11 +35,13 @@ pub struct HostBuffer {
     len: usize,
     /// Whether it counts where memory is limited.
     counts: AtomicBool,
+    /// Whether a thread writes it (`write_unread`).
+    is_written: AtomicBool,
 }
 
-// SAFETY: the buffer owns its memory; the contracts of `bytes` and `bytes_mut` exclude data races.
+// SAFETY: the buffer owns its memory; the contracts of `bytes` and `write_unread` exclude data races.
 unsafe impl Send for HostBuffer {}
-// SAFETY: shared access goes through `bytes` and `bytes_mut`, whose contracts exclude data races.
+// SAFETY: shared access goes through `bytes` and `write_unread`, which exclude data races.
 unsafe impl Sync for HostBuffer {}
 
 /// Free memory by capacity.
@@ -82,7 +84,14 @@ impl HostBuffer {
 
     fn of(mut owned: Owned, len: usize) -> HostBuffer {
         let counts = AtomicBool::new(limit::count(len));
-        HostBuffer { memory: owned.memory(), owned: Some(owned), len, counts }
+        let is_written = AtomicBool::new(false);
+        HostBuffer { memory: owned.memory(), owned: Some(owned), len, counts, is_written }
+    }
+
+    /// Memory that nothing counts.
+    fn uncounted(memory: NonNull<u8>, len: usize, owned: Owned) -> HostBuffer {
+        let (counts, is_written) = (AtomicBool::new(false), AtomicBool::new(false));
+        HostBuffer { memory, owned: Some(owned), len, counts, is_written }
     }
 
     /// Counts the buffer no longer, as others count what is in it; whether its pages may go back one by one.
@@ -134,10 +143,10 @@ impl HostBuffer {
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
         let owned = Owned::Lent { memory, constant: false, _owner: owner };
-        HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
+        HostBuffer::uncounted(memory, len, owned)
     }
 
-    /// A buffer over memory that is only read: [`HostBuffer::is_sole`] is false for it.
+    /// A buffer over foreign memory that is only read: [`HostBuffer::is_sole`] is false for it.
     ///
     /// # Safety
     /// From `memory` on, `len` bytes are initialised, and do not change as long as `owner` lives.
@@ -147,25 +156,17 @@ impl HostBuffer {
         owner: Box<dyn Send + Sync>,
     ) -> HostBuffer {
         let owned = Owned::Lent { memory, constant: true, _owner: owner };
-        HostBuffer { memory, owned: Some(owned), len, counts: AtomicBool::new(false) }
+        HostBuffer::uncounted(memory, len, owned)
     }
 
-    /// Whether the memory may be written through this handle: there is no other handle, and the memory is not
-    /// read-only.
-    pub(crate) fn is_sole(this: &Arc<HostBuffer>) -> bool {
-        let is_constant = matches!(this.owned, Some(Owned::Lent { constant: true, .. }));
-        !is_constant && Arc::strong_count(this) == 1
+    /// Whether it is foreign memory that is only read.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.owned, Some(Owned::Lent { constant: true, .. }))
     }
 
-    /// A copy of these bytes.
-    ///
-    /// # Errors
-    /// As of `new`.
-    pub fn from_bytes(bytes: &[u8]) -> Result<HostBuffer> {
-        let buffer = HostBuffer::new(bytes.len())?;
-        // SAFETY: the new buffer is not shared yet.
-        unsafe { buffer.bytes_mut(0..bytes.len()) }.copy_from_slice(bytes);
-        Ok(buffer)
+    /// Whether a thread writes the buffer.
+    pub(super) fn is_written(&self) -> &AtomicBool {
+        &self.is_written
     }
 
     /// Bytes in the buffer.
@@ -217,22 +218,6 @@ impl HostBuffer {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: the range is in bounds and initialised, and the caller promises that it is not written.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(range.start), range.len()) }
-    }
-
-    /// The bytes of a range, for writing.
-    ///
-    /// # Panics
-    /// When the range leaves the buffer.
-    ///
-    /// # Safety
-    /// The range is not read or written by other means while the slice lives.
-    #[allow(clippy::mut_from_ref)] // owners share the buffer; the contract above keeps ranges apart
-    pub unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: the range is in bounds and initialised, and the caller promises that no other access overlaps it.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.memory.as_ptr().add(range.start), range.len())
-        }
     }
 }
 

@@ -42,6 +42,11 @@ impl View {
         View { offset: 0, shape: Shape::from_slice(shape), strides: contiguous_strides(shape) }
     }
 
+    /// The view of elements of which only those from this position on are there.
+    pub(crate) fn relative_to(&self, low: isize) -> View {
+        View { offset: self.offset - low, ..self.clone() }
+    }
+
     /// The number of elements that the view shows.
     pub fn size(&self) -> usize {
         size_of(&self.shape)

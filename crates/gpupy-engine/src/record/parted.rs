@@ -10,7 +10,6 @@
 use super::recorder::Recorder;
 use crate::graph::join::Join;
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueKind};
-use crate::memory::small::is_little;
 use crate::memory::view::View;
 use crate::thresholds::T;
 use gpupy_core::shape::{Shape, contiguous_strides};
@@ -24,7 +23,7 @@ impl Recorder {
     /// A value after writing an operand, which is seen over the extents of `dest`, into that view of it; `None` where
     /// it is no join.
     pub(super) fn parted(&self, old: &Value, dest: &View, source: &Operand) -> Option<Value> {
-        if old.0.touched >= T.joined_writes && is_little(dest.size(), old.len()) {
+        if old.is_often_accessed(dest.size()) {
             return None;
         }
         let join = match &old.0.kind {

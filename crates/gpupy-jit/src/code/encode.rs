@@ -149,7 +149,9 @@ impl Asm {
     pub fn masked(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm, mask: u8) {
         if !self.evex {
             debug_assert!(mask == 0 && bits != Bits::B512);
-            self.vex(op, bits, reg, first, rm);
+            // Processors ignore the bit in this map, but valgrind refuses it.
+            let wide = op.wide && op.map != 1;
+            self.vex(Opcode { wide, ..op }, bits, reg, first, rm);
             return;
         }
         let (x, b) = extensions(rm);

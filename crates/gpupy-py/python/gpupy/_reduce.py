@@ -47,7 +47,7 @@ def _lazily(
     if dtype is not None and name.startswith("logical_"):
         # They have loops for bools alone, about which NumPy has the words.
         return None
-    if isinstance(axis, (bool, np.bool)):
+    if any(isinstance(each, (bool, np.bool)) for each in (axis if isinstance(axis, tuple) else (axis,))):
         # NumPy has the words.
         getattr(np, name).reduce(a._meta_array(), axis=axis)
     if not a.ndim and axis in (None, (), 0, -1):

@@ -97,8 +97,8 @@ impl LazyScalar {
         view: &Array,
         one_of_many: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(element) = view.known_element() {
-            return numpy_arrays::numpy_scalar(py, element);
+        if let Some(element) = numpy_arrays::known_element(py, view, view.offset())? {
+            return Ok(element);
         }
         let array = view.snapshot().map_err(to_py)?;
         let value = array.value().map_err(to_py)?;

@@ -9,7 +9,7 @@ use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::NdArray;
 use crate::compute::reduce::{reduction, wide};
 use crate::convert::numpy_arrays;
-use crate::session::context::{holds, ready, supports};
+use crate::session::context::{self, holds, ready, supports};
 use crate::session::errors::to_py;
 use gpupy_core::{DType, Op, Result, Scalar};
 use gpupy_engine::{Array, Context};
@@ -40,6 +40,39 @@ pub fn product(context: &Context, left: &Array, right: &Array) -> Result<Option<
         result = result.index_axis(result.ndim() - 1, 0);
     }
     Ok(Some(result))
+}
+
+/// The product of two vectors or matrices that are arrays of ours, by `@` and by `dot`, where it is computed eagerly in
+/// one launch; `None` for others.
+#[pyfunction]
+pub fn little_product<'py>(
+    left: &Bound<'py, PyAny>,
+    right: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = left.py();
+    let (Ok(left), Ok(right)) = (left.cast_exact::<NdArray>(), right.cast_exact::<NdArray>())
+    else {
+        return Ok(None);
+    };
+    let (left, right) = (left.get().read(py), right.get().read(py));
+    let (Some(left), Some(right)) = (left.as_lazy(), right.as_lazy()) else { return Ok(None) };
+    let (Some((context, _)), dtype) = (context::open(), left.dtype()) else { return Ok(None) };
+    // NumPy's `matmul` gives float32 for bfloat16.
+    if dtype == DType::BF16 || !supports(context, Op::MatMul, dtype) {
+        return Ok(None);
+    }
+    match [left.ndim(), right.ndim()] {
+        [1, 1] => {
+            let found = context.dot_eagerly(left, right);
+            found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose()
+        }
+        // The two differ for stacks.
+        [1 | 2, 1 | 2] => {
+            let found = context.product_eagerly(left, right);
+            found.map(|product| Ok(Bound::new(py, NdArray::lazy(product))?.into_any())).transpose()
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The axis of a number that may count from the end; `None` where the array has no such axis.

@@ -13,12 +13,13 @@ use crate::compute::dispatch_cache::DispatchCache;
 use crate::compute::operator::Operator;
 use crate::compute::promotion::{NUMPYS, PromotedOperand, Promotion, UNKNOWN};
 use crate::compute::scalar_arithmetic;
+use crate::compute::scan_sort_matmul::little_product;
 use crate::compute::ufunc_lowering::{self, UfuncLowering, record};
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::numpy_arrays;
-use crate::session::context::{self, ready, supports};
+use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
-use gpupy_core::{DType, ErrorKind, Op, Scalar};
+use gpupy_core::{DType, ErrorKind, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, ScalarFunction};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -211,24 +212,15 @@ impl Ufunc {
         a: &Bound<'py, PyAny>,
         b: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(UfuncLowering::MatMul) = self.lowering {
+            return little_product(a, b);
+        }
         let py = a.py();
         let (Ok(a), Ok(b)) = (a.cast_exact::<NdArray>(), b.cast_exact::<NdArray>()) else {
             return Ok(None);
         };
         let (a, b) = (a.get().read(py), b.get().read(py));
         let (Some(a), Some(b)) = (a.as_lazy(), b.as_lazy()) else { return Ok(None) };
-        if let Some(UfuncLowering::MatMul) = self.lowering {
-            let Some((context, _)) = context::open() else { return Ok(None) };
-            // NumPy's `matmul` gives float32 for bfloat16.
-            if a.dtype() == DType::BF16 || !supports(context, Op::MatMul, a.dtype()) {
-                return Ok(None);
-            }
-            if a.ndim() > 1 || b.ndim() > 1 {
-                return made(py, context.product_eagerly(a, b));
-            }
-            let found = context.dot_eagerly(a, b);
-            return found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose();
-        }
         made(py, self.dispatch_cache.of_arrays([a, b]))
     }
 

@@ -29,6 +29,9 @@ use std::ptr::{NonNull, null_mut};
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     if array.dtype().is_complex() {
         // They have no scalar form in the core.
+        if let Some(known) = known_element(py, array, array.offset())? {
+            return Ok(known);
+        }
         let class = numpy(py)?.scalar(py, array.dtype())?.bind(py);
         return class.call1((to_numpy(py, array)?,));
     }
@@ -48,8 +51,37 @@ pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>
     if scalar.dtype == DType::Bool {
         return Ok(numpy.truth(py, scalar.as_bool()));
     }
-    let (mut bytes, dtype) = (scalar.bytes(), numpy.dtype(py, scalar.dtype)?.as_ptr());
-    // SAFETY: `bytes` has at least the dtype's size, and NumPy copies the value out of it.
+    // SAFETY: a scalar has at least the bytes of its dtype.
+    unsafe { scalar_of(py, scalar.dtype, &mut scalar.bytes()) }
+}
+
+/// The element at a position of an array's base as a NumPy scalar, if it is in host memory.
+pub fn known_element<'py>(
+    py: Python<'py>,
+    array: &Array,
+    position: isize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let dtype = array.dtype();
+    if !dtype.is_complex() {
+        return array.known_at(position).map(|element| numpy_scalar(py, element)).transpose();
+    }
+    let mut element = [0; size_of::<[f64; 2]>()];
+    let copied = array.of_known_at(position, |bytes| element[..bytes.len()].copy_from_slice(bytes));
+    // SAFETY: the widest dtype has as many bytes.
+    copied.map(|()| unsafe { scalar_of(py, dtype, &mut element) }).transpose()
+}
+
+/// A NumPy scalar of the element with these bytes.
+///
+/// # Safety
+/// There are as many bytes as an element of the dtype has.
+unsafe fn scalar_of<'py>(
+    py: Python<'py>,
+    dtype: DType,
+    bytes: &mut [u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = numpy(py)?.dtype(py, dtype)?.as_ptr();
+    // SAFETY: the caller gives enough bytes, and NumPy copies the value out of them.
     unsafe {
         let made =
             PY_ARRAY_API.PyArray_Scalar(py, bytes.as_mut_ptr().cast(), dtype.cast(), null_mut());

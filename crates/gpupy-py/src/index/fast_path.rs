@@ -30,7 +30,7 @@ pub fn get<'py>(
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy() else { return Ok(None) };
         return match position(array, key) {
-            Some(at) => element(py, array, at),
+            Some(at) => numpy_arrays::known_element(py, array, at),
             None => row(slf, key),
         };
     }
@@ -41,7 +41,7 @@ pub fn get<'py>(
         let this = slf.get().read(py);
         let Some(array) = this.as_lazy() else { return Ok(None) };
         return match position_of_all(array, key) {
-            Some(at) => element(py, array, at),
+            Some(at) => numpy_arrays::known_element(py, array, at),
             None => part(slf, key),
         };
     }
@@ -104,7 +104,7 @@ fn part<'py>(
     let Some(array) = this.as_lazy() else { return Ok(None) };
     let Some(view) = parts.view(array) else { return Ok(None) };
     if parts.is_element_of(array) {
-        return element(py, array, view.offset);
+        return numpy_arrays::known_element(py, array, view.offset);
     }
     view_of(slf, array.seen(view).map_err(to_py)?, true).map(Some)
 }
@@ -140,15 +140,6 @@ fn little_index(key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         bytes.extend_from_slice(&number.to_ne_bytes());
     }
     Array::from_bytes(DType::I32, &[count], &bytes).map(Some).map_err(to_py)
-}
-
-/// The element at a position of an array's base, if it is known.
-fn element<'py>(
-    py: Python<'py>,
-    array: &Array,
-    position: isize,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    array.known_at(position).map(|element| numpy_arrays::numpy_scalar(py, element)).transpose()
 }
 
 /// Writes a number to an element, or a number or an array to a part or by a mask; false, with nothing
@@ -257,7 +248,9 @@ fn position(array: &Array, key: &Bound<'_, PyInt>) -> Option<isize> {
 
 /// Like [`position`], but with an integer for each of several axes.
 fn position_of_all(array: &Array, key: &Bound<'_, PyTuple>) -> Option<isize> {
-    if key.len() != array.ndim() || key.is_empty() {
+    let last = key.len().checked_sub(1).filter(|last| last + 1 == array.ndim())?;
+    // Most other keys end with a range, and are told before their integers are read.
+    if !key.get_borrowed_item(last).is_ok_and(|key| key.is_exact_instance_of::<PyInt>()) {
         return None;
     }
     let mut at = array.offset();

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 #[pymethods]
 impl NdArray {
-    /// The reduction of the named operation over an axis, several, or all, of the elements as `dtype` where that
+    /// The reduction of the named operation over axes, or over all, of the elements as `dtype` where that
     /// is given; `None` for other arguments, for subclasses, or where the driver lacks it.
     #[pyo3(signature = (name, axis=None, dtype=None))]
     fn _reduce_along<'py>(
@@ -31,7 +31,7 @@ impl NdArray {
         })
     }
 
-    /// The mean over an axis, several, or all, in `dtype` where that is given; `None` for other arguments,
+    /// The mean over axes, or over all, in `dtype` where that is given; `None` for other arguments,
     /// or where the driver lacks it.
     #[pyo3(signature = (axis=None, dtype=None))]
     fn _mean_along<'py>(
@@ -98,7 +98,8 @@ impl NdArray {
     }
 }
 
-/// The result of a reduction along an axis, a tuple of axes, or along all; `None` for other axes, and where it is left to NumPy.
+/// The result of a reduction along axes that integers name, or along all; `None` for others, and where it is left to
+/// NumPy.
 fn reduced_along<'py>(
     slf: &Bound<'py, NdArray>,
     axis: Option<&Bound<'py, PyAny>>,

@@ -154,7 +154,7 @@ impl BlockCache {
         }
     }
 
-    /// Copies a tile to host memory unless it is there already.
+    /// Copies the elements of a tile that are nowhere else to host memory.
     pub fn save(&mut self, key: &BlockKey, stats: &mut Stats) -> Result<()> {
         let Some(entry) = self.blocks.get(key) else {
             return Ok(());
@@ -162,23 +162,17 @@ impl BlockCache {
         let Some(node) = entry.value.upgrade() else {
             return Ok(());
         };
-        let (value, range, block) = (Value(node), entry.range.clone(), entry.block);
-        if range.is_empty() || value.only_on_device(&range).is_empty() {
-            return Ok(());
+        let (value, first, block) = (Value(node), entry.range.start, entry.block);
+        for gap in value.only_on_device(&entry.range.clone()) {
+            let bytes = gap.len() * value.dtype().size();
+            let began = self.tracer.clock();
+            value.write_host(gap.clone(), |into| self.read(key, block, gap.start - first, into))?;
+            stats.bytes_downloaded += bytes as u64;
+            self.tracer.step(|| {
+                let doing = Doing::new(StepAction::Download, self.name).reads(&value, gap.clone());
+                doing.moves(bytes).since(began)
+            });
         }
-        let size = value.dtype().size();
-        let buffer = value.host_buffer()?;
-        let bytes = range.start * size..range.end * size;
-        stats.bytes_downloaded += bytes.len() as u64;
-        let began = self.tracer.clock();
-        // SAFETY: the range is not in the evaluated map, so it is not read; it is written only under the engine's lock,
-        // which we hold.
-        self.read(key, block, 0, unsafe { buffer.bytes_mut(bytes) })?;
-        self.tracer.step(|| {
-            let doing = Doing::new(StepAction::Download, self.name).reads(&value, range.clone());
-            doing.moves(range.len() * size).since(began)
-        });
-        value.state().on_host.insert(range);
         Ok(())
     }
 

@@ -254,7 +254,7 @@ impl Context {
 pub(crate) fn of_own_bytes<R>(dest: &Array, write: impl FnOnce(&mut [u8]) -> R) -> Option<R> {
     let start = usize::try_from(dest.base_offset()).ok()?;
     let mut current = dest.owner_current();
-    let bytes = current.own_mut()?.bytes_mut();
+    let bytes = current.own_mut()?.make_mut()?;
     let written = write(bytes.get_mut(start..start + dest.base_len() * dest.dtype().size())?);
     current.version += 1;
     Some(written)

@@ -7,15 +7,14 @@
 //! Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
 //! base is pinned, its elements do not move.
 //!
-//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`owned_elements.rs`), exports to
+//! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`memory/cow_buffer.rs`), exports to
 //! Python (`gpupy-py/src/convert/array_export.rs`).
 
 use crate::array::base::Array;
-use crate::array::owned_elements::{ElementStorage, OwnedElements};
-use crate::array::pinned::{Pinned, bases_overlap};
+use crate::array::owned_elements::OwnedElements;
 use crate::context::Context;
-use crate::eager::host_moves;
-use crate::graph::value::{Origin, Value};
+use crate::graph::value::{Copies, Origin, Value};
+use crate::memory::cow_buffer::{CowBuffer, bases_overlap};
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::view::View;
 use gpupy_core::memory::{of_array, refused};
@@ -35,7 +34,7 @@ pub(crate) fn living() -> u64 {
 
 /// An export of an array's elements. Its memory stays where it is while the pin lives.
 pub struct Pin {
-    _pinned: Arc<Pinned>,
+    _pinned: Arc<HostBuffer>,
     start: NonNull<u8>,
     dtype: DType,
     view: View,
@@ -49,7 +48,7 @@ unsafe impl Sync for Pin {}
 
 impl Pin {
     /// Shows what an array shows, in the memory of the base whose elements these are.
-    fn of(array: &Array, pinned: Arc<Pinned>) -> Pin {
+    fn of(array: &Array, pinned: Arc<HostBuffer>) -> Pin {
         PINS.fetch_add(1, Ordering::Relaxed);
         let away = if array.size() == 0 { 0 } else { array.byte_offset() };
         let start = pinned.start().as_ptr().wrapping_offset(away);
@@ -101,8 +100,8 @@ impl Array {
         let bytes = size_of(shape) * dtype.size();
         // SAFETY: the caller promises that the memory stays valid while `owner` lives.
         let buffer = unsafe { HostBuffer::lent(memory, bytes, owner) };
-        let memory = ElementStorage::in_buffer(buffer);
-        let mut own = OwnedElements::new(dtype, Shape::from_slice(shape), Origin::Given, memory);
+        let (shape, memory) = (Shape::from_slice(shape), CowBuffer::own(buffer));
+        let mut own = OwnedElements::new(dtype, shape, Origin::Given, memory);
         // Memory that is a buffer already needs no room.
         let _ = own.pin(true);
         Array::of_own(own)
@@ -119,7 +118,7 @@ impl Array {
     /// - `for_life`: the base stays pinned when the export is gone.
     pub fn pin_now(&self, for_life: bool) -> Option<Pin> {
         let mut current = self.owner_current();
-        host_moves::promoted(&mut current);
+        current.make_mut(Copies::Any)?;
         let pinned = current.own_mut()?.pin(for_life).ok()?;
         drop(current);
         Some(Pin::of(self, pinned))

@@ -66,7 +66,7 @@ impl Context {
             break written;
         };
         drop((positions, source));
-        self.bound_written(array, &written)
+        self.bound_written(array, Some(&written))
     }
 
     /// Writes an operand to positions in a pinned base, both of this shape; false, with nothing done, where it is

@@ -30,38 +30,28 @@ impl Engine {
             return Err(lost(value.id()));
         };
         let (View { offset, shape, strides }, input) = (&**view, &inputs[1]);
-        for gap in missing {
-            self.bring_to_host(old, gap.clone())?;
-        }
-        if let Some(source) = source {
-            self.bring_to_host(source, 0..source.len())?;
-        }
         let began = self.tracer.clock();
         let size = value.dtype().size();
         let data = match (input, source) {
             (Input::Scalar(scalar), _) => scalar.bytes()[..size].to_vec(),
             (input, Some(source)) => {
-                let host = source.host_buffer()?;
-                // SAFETY: all of the source is in its evaluated map, so it is not written.
-                let bytes = unsafe { host.bytes(0..source.len() * size) };
-                strided::gather(bytes, size, &input.access(shape), shape)?
+                let bytes = self.brought(source, 0..source.len())?;
+                strided::gather(&bytes, size, &input.access(shape), shape)?
             }
             (_, None) => return Err(lost(value.id())),
         };
         for gap in missing {
-            let (from, to) = (old.host_buffer()?, value.host_buffer()?);
-            let bytes = gap.start * size..gap.end * size;
-            // SAFETY: the gap is in the old value's evaluated map, so it is not written there, and not in the new
-            // one's, so it is not read there; we hold the engine's lock.
-            let (from, to) = unsafe { (from.bytes(bytes.clone()), to.bytes_mut(bytes)) };
-            to.copy_from_slice(from);
+            let from = self.brought(old, gap.clone())?;
             let mut within = access::access(*offset, strides);
             within.offset -= gap.start as i64;
-            match input {
-                Input::Scalar(_) => strided::spread(to, &within, shape, &data),
-                _ => strided::scatter(to, size, &within, shape, &data),
-            }
-            value.state().on_host.insert(gap.clone());
+            value.write_host(gap.clone(), |to| {
+                to.copy_from_slice(&from);
+                match input {
+                    Input::Scalar(_) => strided::spread(to, &within, shape, &data),
+                    _ => strided::scatter(to, size, &within, shape, &data),
+                }
+                Ok(())
+            })?;
             value.mark_computed(gap.clone());
         }
         // Nothing needs the old value any more but this.

@@ -26,30 +26,24 @@ impl Engine {
             return Err(lost(value.id()));
         };
         let reach = access::reach(at, &tile.shape);
-        self.bring_to_host(positions, reach.clone())?;
-        self.bring_to_host(table, 0..table.len())?;
+        let numbers = self.brought(positions, reach.clone())?;
+        let from = self.brought(table, 0..table.len())?;
         let began = self.tracer.clock();
         let (size, width) = (table.dtype().size(), DType::I32.size());
-        let (from, to) = (table.host_buffer()?, value.host_buffer()?);
-        let numbers = positions.host_buffer()?;
-        // SAFETY: both ranges are in evaluated maps, so they are not written.
-        let (from, numbers) =
-            unsafe { (from.bytes(0..table.len() * size), numbers.bytes(0..reach.end * width)) };
-        let numbers = gather(numbers, width, at, &tile.shape)?;
+        let numbers = gather(&numbers, width, &access::within(at, &reach), &tile.shape)?;
         let missing = value.state().computed.gaps(tile.range.clone());
         for gap in missing {
-            // SAFETY: the gap is not in the evaluated map, so it is not read; we hold the engine's lock.
-            let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
-            let first = gap.start - tile.range.start;
-            let numbers = numbers.chunks_exact(width).skip(first);
-            for (to, number) in to.chunks_exact_mut(size).zip(numbers) {
-                let mut bytes = [0; 4];
-                bytes.copy_from_slice(number);
-                // As `gather` of the IR: into the table, whatever the number.
-                let at = i32::from_ne_bytes(bytes).clamp(0, table.len() as i32 - 1) as usize;
-                to.copy_from_slice(&from[at * size..(at + 1) * size]);
-            }
-            value.state().on_host.insert(gap.clone());
+            let numbers = numbers.chunks_exact(width).skip(gap.start - tile.range.start);
+            value.write_host(gap.clone(), |to| {
+                for (to, number) in to.chunks_exact_mut(size).zip(numbers) {
+                    let mut bytes = [0; 4];
+                    bytes.copy_from_slice(number);
+                    // As `gather` of the IR: into the table, whatever the number.
+                    let at = i32::from_ne_bytes(bytes).clamp(0, table.len() as i32 - 1) as usize;
+                    to.copy_from_slice(&from[at * size..(at + 1) * size]);
+                }
+                Ok(())
+            })?;
             value.mark_computed(gap);
         }
         self.tracer.step(|| {

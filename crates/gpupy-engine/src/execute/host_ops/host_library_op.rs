@@ -9,6 +9,7 @@ use crate::execute::evaluate::Engine;
 use crate::explain::tracer::Doing;
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Value};
+use crate::memory::access;
 use crate::memory::strided;
 use crate::schedule::cost::operations;
 use crate::schedule::steps::LibraryStep;
@@ -35,16 +36,15 @@ impl Engine {
         let mut given: SmallVec<[Vec<u8>; 2]> = smallvec![];
         for (which, read) in reads.iter().enumerate() {
             let reach = read.reach();
-            let (buffer, size) = (read.value.host_buffer()?, read.value.dtype().size());
-            // SAFETY: the reach is in the evaluated map, so the elements that are read are not written.
-            let bytes = unsafe { buffer.bytes(0..reach.end * size) };
+            let bytes = self.brought(&read.value, reach.clone())?;
             let mut space = read.space.clone();
             if let LibraryOp::MatMul(_) = whole {
                 // Without the axis of the other operand's.
                 let other = space.len() - 2 - which;
                 space[other] = 1;
             }
-            given.push(strided::gather(bytes, size, &read.access, &space)?);
+            let (size, walk) = (read.value.dtype().size(), access::within(&read.access, &reach));
+            given.push(strided::gather(&bytes, size, &walk, &space)?);
         }
         let dtype = reads[0].value.dtype();
         let bytes = match whole {
@@ -58,13 +58,12 @@ impl Engine {
         let first: usize = steps.iter().zip(origin).map(|(s, o)| *s as usize * o).sum();
         let size = value.dtype().size();
         let all = first..first + bytes.len() / size;
-        let to = value.host_buffer()?;
         let missing = value.state().computed.gaps(all.clone());
         for gap in missing {
-            // SAFETY: the gap is not in the evaluated map, so it is not read; we hold the engine's lock.
-            let to = unsafe { to.bytes_mut(gap.start * size..gap.end * size) };
-            to.copy_from_slice(&bytes[(gap.start - first) * size..(gap.end - first) * size]);
-            value.state().on_host.insert(gap.clone());
+            value.write_host(gap.clone(), |to| {
+                to.copy_from_slice(&bytes[(gap.start - first) * size..(gap.end - first) * size]);
+                Ok(())
+            })?;
             value.mark_computed(gap);
         }
         self.tracer.step(|| {

@@ -24,15 +24,13 @@ impl Engine {
         };
         debug_assert!(matches!(inputs.as_slice(), [Input::Whole(_)]), "masks are seen whole");
         let all = 0..mask.len();
-        self.bring_to_host(mask, all.clone())?;
-        let (from, to) = (mask.host_buffer()?, value.host_buffer()?);
+        let from = self.brought(mask, all.clone())?;
         let len = value.len();
         let began = self.tracer.clock();
-        // SAFETY: all of the mask is in its evaluated map, so it is not written; no position is in theirs, so none is
-        // read; we hold the engine's lock.
-        let (from, to) = unsafe { (from.bytes(all.clone()), to.bytes_mut(0..len * NUMBER)) };
-        find(from, to);
-        value.state().on_host.insert(0..len);
+        value.write_host(0..len, |to| {
+            find(&from, to);
+            Ok(())
+        })?;
         value.mark_computed(0..len);
         self.tracer.step(|| {
             let doing = Doing::on_host("positions").reads(mask, all).writes(value, 0..len);

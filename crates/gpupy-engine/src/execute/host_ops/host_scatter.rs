@@ -11,7 +11,7 @@
 use crate::execute::evaluate::Engine;
 use crate::explain::trace::subject;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{Input, NodeOp, Value, ValueKind};
+use crate::graph::value::{HostSlice, Input, NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
@@ -28,7 +28,7 @@ pub(crate) enum SourceElements {
     /// All the same.
     One(Vec<u8>),
     /// As they lie in a value's memory.
-    Lying(Arc<HostBuffer>, usize),
+    Lying(HostSlice),
     /// Brought into order.
     Gathered(Vec<u8>),
 }
@@ -37,10 +37,7 @@ impl SourceElements {
     fn get(&self, number: usize, size: usize) -> &[u8] {
         match self {
             SourceElements::One(bytes) => bytes,
-            // SAFETY: the elements are in the evaluated map of a value that is held meanwhile.
-            SourceElements::Lying(buffer, first) => unsafe {
-                buffer.bytes((first + number) * size..(first + number + 1) * size)
-            },
+            SourceElements::Lying(bytes) => &bytes[number * size..(number + 1) * size],
             SourceElements::Gathered(bytes) => &bytes[number * size..(number + 1) * size],
         }
     }
@@ -64,35 +61,32 @@ impl Engine {
         self.bring_to_host(&old, 0..old.len())?;
         let began = self.tracer.clock();
         let replaced = began.map(|_| subject(&old));
-        let (len, size) = (value.len(), value.dtype().size());
+        let len = value.len();
+        let replaced_by = old.id();
         // The handle here is not the old value's only one.
-        let copied = old.host_buffer()?;
-        let (from, replaced_by) = (Arc::downgrade(&copied), old.id());
-        drop((old, copied));
+        drop(old);
         let taken = take_memory(value);
         let is_taken = taken.is_some();
         let (_, stats) = self.device_and_stats(device)?;
         stats.in_place += u64::from(is_taken);
-        let memory = match taken {
+        let from = match taken {
             Some(memory) => {
-                value.state().host = Some(memory.clone());
-                memory
+                value.state().host = Some(memory);
+                None
             }
             None => {
-                let from = from.upgrade().ok_or_else(|| lost(value.id()))?;
-                let to = value.host_buffer()?;
-                // SAFETY: all of the old value is in its evaluated map, so it is not written; no element of the new one
-                // is in its map, so none is read; we hold the engine's lock.
-                let (from, all) =
-                    unsafe { (from.bytes(0..len * size), to.bytes_mut(0..len * size)) };
-                all.copy_from_slice(from);
-                to
+                let old = value.state().operands.first().cloned().flatten();
+                let from = old.and_then(|old| old.host_slice(0..len));
+                Some(from.ok_or_else(|| lost(value.id()))?)
             }
         };
-        // SAFETY: no element of the new value is in its evaluated map, so none is read.
-        let to = unsafe { memory.bytes_mut(0..len * size) };
-        write(to, value.dtype(), &places, &source, size_of(shape));
-        value.state().on_host.insert(0..len);
+        value.write_host(0..len, |to| {
+            if let Some(from) = &from {
+                to.copy_from_slice(from);
+            }
+            write(to, value.dtype(), &places, &source, size_of(shape));
+            Ok(())
+        })?;
         if is_taken {
             self.inherit(replaced_by, value, || written(&places, size_of(shape), len));
         }
@@ -130,14 +124,12 @@ impl Engine {
         };
         let at = input.access(shape);
         let reach = access::reach(&at, shape);
-        self.bring_to_host(operand, reach.clone())?;
-        let (buffer, size) = (operand.host_buffer()?, operand.dtype().size());
+        let (bytes, size) = (self.brought(operand, reach.clone())?, operand.dtype().size());
         if reach.len() == size_of(shape) && access::kind(&at, shape) == AccessKind::Contiguous {
-            return Ok(SourceElements::Lying(buffer, reach.start));
+            return Ok(SourceElements::Lying(bytes));
         }
-        // SAFETY: the elements that the access names are in the evaluated map, so they are not written.
-        let bytes = unsafe { buffer.bytes(0..reach.end * size) };
-        Ok(SourceElements::Gathered(strided::gather(bytes, size, &at, shape)?))
+        let at = access::within(&at, &reach);
+        Ok(SourceElements::Gathered(strided::gather(&bytes, size, &at, shape)?))
     }
 }
 
@@ -194,15 +186,8 @@ fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
 fn take_memory(value: &Value) -> Option<Arc<HostBuffer>> {
     let state = value.state();
     let old = state.operands.first()?.as_ref()?;
-    if !old.is_sole() {
-        return None;
-    }
-    let old = old.clone();
-    drop(state);
-    let mut state = old.state();
-    let memory = state.host.take_if(|host| HostBuffer::is_sole(host))?;
-    state.on_host = Ranges::default();
-    drop(state);
+    let memory = old.take_memory(true)?;
+    old.state().on_host = Ranges::default();
     old.mark_lost(0..old.len());
     Some(memory)
 }

@@ -80,13 +80,7 @@ fn known(value: &Value) -> Option<Bounds> {
 
 /// The least and the greatest element of a value that is wholly in host memory.
 pub(crate) fn of_host(value: &Value) -> Option<Bounds> {
-    let state = value.state();
-    let there = state.on_host.covers(0..value.len());
-    let buffer = state.host.clone().filter(|_| there)?;
-    drop(state);
-    // SAFETY: all of the value is in its evaluated map, and we hold the value, so its memory is not written.
-    let bytes = unsafe { buffer.bytes(0..value.len() * value.dtype().size()) };
-    let found = Bounds::of_elements(value.dtype(), bytes)?;
+    let found = Bounds::of_elements(value.dtype(), &value.host_slice(0..value.len())?)?;
     value.state().bounds = Some(Box::new(found));
     Some(found)
 }

@@ -5,11 +5,15 @@
 //! until every element is computed and stored somewhere; equal expressions are one value (`intern.rs`); dropping a
 //! graph of any depth takes a loop, no recursion.
 //!
-//! Not here: expressions (`expression.rs`), where elements are (`stored.rs`), arrays (`array/`), blocks (`cache/`).
+//! Not here: expressions (`expression.rs`), where elements are (`stored.rs`) and when they come to host memory
+//! (`residence.rs`), arrays (`array/`), blocks (`cache/`).
 
 mod expression;
 pub(crate) mod paged;
+pub(crate) mod residence;
 mod stored;
+
+pub(crate) use stored::{Copies, HostSlice};
 
 pub(crate) use expression::{External, Input, InputLayout, NodeOp, Operand, Origin, ValueKind};
 
@@ -20,15 +24,15 @@ use crate::memory::host_buffer::HostBuffer;
 use crate::memory::limit;
 use crate::memory::ranges::Ranges;
 use crate::memory::reader::Reader;
-use crate::memory::small::is_little;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::op::{Op, Trait};
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
+use residence::LittleAccesses;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The name of a value, never used twice.
@@ -74,8 +78,6 @@ pub(crate) struct Node {
     pub weight: u32,
     /// The longest chain of pending operations at recording; for eager results, of those that led to them.
     pub depth: u32,
-    /// How many little writes there were, one after another, while elements were pending.
-    pub touched: u32,
     /// At most the bytes of computed values that this keeps alive, shared ones counted again.
     pub held: AtomicU64,
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
@@ -99,10 +101,7 @@ pub(crate) struct Node {
     pending: AtomicBool,
     /// Of a pending expression, each element is known to be a zero of one sign or the other.
     zeros: AtomicBool,
-    /// Single elements read while the rest stayed on the device.
-    pub element_reads: AtomicU32,
-    /// How often little of it was an operand, while it was not in host memory.
-    pub little_reads: AtomicU32,
+    accesses: LittleAccesses,
     hash: Option<u64>,
     state: Mutex<ValueStorage>,
 }
@@ -135,7 +134,7 @@ pub(crate) struct ValueStorage {
 struct NodeParts {
     weight: u32,
     depth: u32,
-    touched: u32,
+    accesses: u32,
     held: u64,
     linear: bool,
     open: bool,
@@ -155,11 +154,9 @@ impl NodeParts {
     ) -> (ValueKind, NodeParts, ValueStorage) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
         let (mut open, mut outlined) = (op == NodeOp::Argument, false);
-        let touched = match (&op, operands.first()) {
-            (NodeOp::Assign(view), Some((_, Some(old)))) if is_little(view.size(), old.len()) => {
-                old.0.touched.saturating_add(1)
-            }
-            (NodeOp::Join(join), _) => join.touched(shape, &operands),
+        let accesses = match (&op, operands.first()) {
+            (NodeOp::Assign(view), Some((_, Some(old)))) => old.accesses_after_write(view.size()),
+            (NodeOp::Join(join), _) => join.accesses(shape, &operands),
             _ => 0,
         };
         // A gather's table is read whole, wherever its points are.
@@ -193,7 +190,7 @@ impl NodeParts {
         let pending = NodeParts {
             weight,
             depth,
-            touched,
+            accesses,
             held,
             linear,
             open,
@@ -527,7 +524,6 @@ impl Node {
             kind,
             weight: pending.weight,
             depth: pending.depth,
-            touched: pending.touched,
             held: AtomicU64::new(pending.held),
             linear: pending.linear,
             open: pending.open,
@@ -539,8 +535,7 @@ impl Node {
             memory,
             pending: AtomicBool::new(is_pending),
             zeros: AtomicBool::new(false),
-            element_reads: AtomicU32::new(0),
-            little_reads: AtomicU32::new(0),
+            accesses: LittleAccesses::after(pending.accesses),
             hash: pending.hash,
             state: Mutex::new(state),
         });

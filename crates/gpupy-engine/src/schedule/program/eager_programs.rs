@@ -95,6 +95,14 @@ pub(crate) fn unit() -> Access {
     Access { offset: 0, strides: smallvec![1] }
 }
 
+/// The walk along elements side by side of a leaf of this kind, or that stays at its only one.
+pub(crate) fn walk_of(kind: AccessKind) -> Access {
+    match kind {
+        AccessKind::Uniform => Access { offset: 0, strides: smallvec![0] },
+        _ => unit(),
+    }
+}
+
 impl EagerProgramKey {
     /// All of it in one number, another one for every other key.
     pub fn code(&self) -> u64 {

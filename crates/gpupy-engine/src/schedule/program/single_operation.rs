@@ -2,7 +2,7 @@
 //!
 //! Not here: their keys (`eager_programs.rs`), programs of pieces (`emit.rs`).
 
-use super::eager_programs::{EagerProgramKey, LaunchBody, ProgramLeaf, ReadyProgram, unit};
+use super::eager_programs::{EagerProgramKey, LaunchBody, ProgramLeaf, ReadyProgram, walk_of};
 use super::emit::{emit, emit_call};
 use crate::graph::scalar_function::ScalarFunction;
 use crate::graph::tree_lanes::{FEW, Products, folded};
@@ -68,13 +68,13 @@ fn ready(
                     _ => 1,
                 };
                 for _ in 0..reads {
-                    units.push(unit());
+                    units.push(walk_of(kind));
                     let access = builder.access(kind);
                     values.push(builder.load(operand, access));
                 }
             }
             ProgramLeaf::Coordinate(kind) => {
-                units.push(unit());
+                units.push(walk_of(kind));
                 let access = builder.access(kind);
                 values.push(builder.index(access));
             }

@@ -5,10 +5,11 @@
 //! loop, and then costs as much each time. This is the ski-rental problem: a skier buys when the rents reach half of
 //! the price, so an evaluation stores a value when recomputing it reaches half of the cost of storing it. So the second
 //! use of half of a value stores it, and no program takes much more than twice the time that it would have taken with
-//! foresight.
+//! foresight. A value of few elements in host memory is stored at its first use: that takes less than a launch, and what
+//! is done with it later is eager then.
 //!
-//! Owns [`Rematerialisation`], the budget, and the rule. Invariants: a first use stores nothing; only tiles that a walk
-//! reads are stored; nothing is stored that an unevaluated earlier operation might have released.
+//! Owns [`Rematerialisation`], the budget, and the rule. Invariants: a first use of others stores nothing; only tiles
+//! that a walk reads are stored; nothing is stored that an unevaluated earlier operation might have released.
 //!
 //! Not here: the record of recomputations (`graph/passed.rs`), which nodes of a walk are computed where they are needed
 //! (`walk/mod.rs`), horizontal fusion and the operands that reductions share (`horizontal_fusion.rs`).
@@ -28,12 +29,14 @@ pub(crate) struct Rematerialisation {
     stored: FxHashMap<(ValueId, usize), (Weak<Node>, u64)>,
     /// Bytes that may be stored in any case.
     least: u64,
+    /// The most elements that are stored at the first use: those on which operations are eager.
+    few: usize,
 }
 
 impl Rematerialisation {
-    /// Nothing so far; so many bytes may be stored in any case.
-    pub fn new(least: u64) -> Rematerialisation {
-        Rematerialisation { stored: FxHashMap::default(), least }
+    /// Nothing so far; so many bytes may be stored in any case, and so many elements at the first use.
+    pub fn new(least: u64, few: usize) -> Rematerialisation {
+        Rematerialisation { stored: FxHashMap::default(), least, few }
     }
 
     /// Takes bytes for tiles of a value, if there is room: as many as all that is computed otherwise takes, so that a
@@ -89,6 +92,27 @@ pub(crate) fn note(value: &Value, read: PartialRead) {
 }
 
 impl Rematerialisation {
+    /// The tiles that a node reads, if computing some of it again has cost half as much by now as storing them does, or
+    /// they are few elements.
+    fn due_tiles(
+        &self,
+        walk: &FusionWalk,
+        node: &WalkNode,
+        device: &OpenDevice,
+    ) -> Option<Range<usize>> {
+        let read = PartialRead::of(&node.access, &walk.space);
+        let is_few = device.caps.host_memory && node.value.len() <= self.few;
+        let again = match (is_few, &node.value.state().passed) {
+            (true, _) => usize::MAX,
+            (false, passed) => passed.as_ref()?.again_with(&read)?,
+        };
+        let tiling = device.tiling_of(&node.value);
+        let numbers = tiling.numbers(read.reach);
+        let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
+        let tiles = first.range.start..last.range.end;
+        (again >= tiles.len() / 2).then_some(tiles)
+    }
+
     /// The values that a walk for a value's tile would recompute and should read: they are stored first.
     pub fn stored_first(
         &mut self,
@@ -100,7 +124,7 @@ impl Rematerialisation {
         for number in lasting(walk, device) {
             let node = &walk.nodes[number as usize];
             if node.value.id() != value.id()
-                && let Some(tiles) = due_tiles(walk, node, device)
+                && let Some(tiles) = self.due_tiles(walk, node, device)
             {
                 due.insert(number, tiles);
             }
@@ -143,20 +167,6 @@ impl Rematerialisation {
         }
         (!needs.is_empty()).then_some(needs)
     }
-}
-
-/// The tiles that a node reads, if computing some of it again has cost half as much by now as storing them does.
-fn due_tiles(walk: &FusionWalk, node: &WalkNode, device: &OpenDevice) -> Option<Range<usize>> {
-    let read = PartialRead::of(&node.access, &walk.space);
-    let again = {
-        let state = node.value.state();
-        state.passed.as_ref()?.again_with(&read)?
-    };
-    let tiling = device.tiling_of(&node.value);
-    let numbers = tiling.numbers(read.reach);
-    let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
-    let tiles = first.range.start..last.range.end;
-    (again >= tiles.len() / 2).then_some(tiles)
 }
 
 /// The nodes that a walk computes at some cost and that have other handles: a value without other handles is not

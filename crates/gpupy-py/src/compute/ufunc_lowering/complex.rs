@@ -52,6 +52,22 @@ pub fn takes(lowering: UfuncLowering, operand: DType, result: DType) -> bool {
     }
 }
 
+/// Whether the lowering is several operations on a number's parts, the same for all operands.
+pub fn is_composed(lowering: UfuncLowering) -> bool {
+    match lowering {
+        UfuncLowering::Op(op) => {
+            matches!(op, Op::Abs | Op::Div | Op::Rint | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+        }
+        UfuncLowering::Logical(_)
+        | UfuncLowering::Test(_)
+        | UfuncLowering::Conjugate
+        | UfuncLowering::Square
+        | UfuncLowering::Reciprocal
+        | UfuncLowering::Extreme(_) => true,
+        _ => false,
+    }
+}
+
 /// The operations that a lowering needs beside those of the parts, each with its dtype.
 pub fn needs(lowering: UfuncLowering, operand: DType) -> SmallVec<[(Op, DType); 8]> {
     let part = operand.part().unwrap_or(operand);

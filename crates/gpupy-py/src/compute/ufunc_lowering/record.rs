@@ -135,7 +135,10 @@ impl UfuncLowering {
 
     /// Whether it is several operations, the same whatever the operands of this dtype are.
     pub fn is_composed(self, dtype: DType) -> bool {
-        let is_one = self.alone(dtype).is_some() || dtype.is_complex();
+        if dtype.is_complex() {
+            return complex::is_composed(self);
+        }
+        let is_one = self.alone(dtype).is_some();
         match self {
             UfuncLowering::Logical(_)
             | UfuncLowering::Square
