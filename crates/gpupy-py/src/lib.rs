@@ -100,7 +100,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shifts::padded, module)?)?;
     module.add_function(wrap_pyfunction!(repeats::repeated, module)?)?;
     module.add_function(wrap_pyfunction!(repeats::tiled, module)?)?;
-    module.add_function(wrap_pyfunction!(scan_sort_matmul::dot_eagerly, module)?)?;
+    module.add_function(wrap_pyfunction!(scan_sort_matmul::little_product, module)?)?;
     module.add_function(wrap_pyfunction!(forks::before_fork, module)?)?;
     module.add_function(wrap_pyfunction!(forks::after_fork, module)?)?;
     module.add_function(wrap_pyfunction!(evaluation::evaluate, module)?)?;

@@ -226,3 +226,49 @@ def test_a_product_in_a_stack_fuses_and_has_its_bits_at_once_and_recorded(driver
     np.testing.assert_allclose(np.asarray(moved), (turns @ (at * 2))[:, :, 0] + 1, rtol=1e-4, atol=1e-5)
     few = (gpupy.asarray(turns[:10]) @ (gpupy.asarray(at[:10]) * 2))[:, :, 0] + 1
     assert np.array_equal(np.asarray(few), np.asarray(moved)[:10])
+
+
+@pytest.mark.parametrize("shape", [(4, 2, 2, 6), (2, 2), (3, 1, 4), (5, 2, 3, 2)])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[::-1], lambda x: x.T, lambda x: x[..., ::2]])
+def test_few_points_over_axes_that_no_view_merges_are_one_eager_launch(auto, shape, view):
+    numbers = np.random.default_rng(3).standard_normal(shape).astype("float32")
+    x, ours = view(numbers), view(gpupy.array(numbers))
+    for axes in [(0, 1), (1, -1), (0, 2), (-1, 0)]:
+        if max(axes) >= x.ndim or len({axis % x.ndim for axis in axes}) < len(axes):
+            continue
+        if np.prod([x.shape[axis] for axis in axes]) > 4:
+            continue
+        for name in ("max", "min", "sum", "prod"):
+            before = gpupy.stats()
+            found = getattr(gpupy, name)(ours, axis=axes)
+            stats = gpupy.stats()
+            assert stats.launches - before.launches == stats.computed_at_once - before.computed_at_once == 1
+            wanted = getattr(np, name)(x.astype("float64"), axis=axes)
+            np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int16", "bool"])
+def test_little_products_are_one_eager_launch(auto, dtype):
+    def numbers(*shape):
+        return np.random.default_rng(len(shape)).integers(0, 3, shape).astype(dtype)
+
+    pairs = [
+        (numbers(5, 7), numbers(7)),
+        (numbers(7), numbers(7, 5)),
+        (numbers(5, 7), numbers(7, 3)),
+        (numbers(9, 5).T[::-1], numbers(18)[::2]),
+        (numbers(1, 7), numbers(7, 1)),
+        (numbers(2, 1, 5, 7), numbers(3, 7, 4)),
+        (numbers(3, 5, 7), numbers(7)),
+    ]
+    for left, right in pairs:
+        x, y = gpupy.array(left), gpupy.array(right)
+        gpupy.evaluate(x, y)
+        before = gpupy.stats()
+        found = x @ y
+        stats = gpupy.stats()
+        assert stats.launches - before.launches == stats.computed_at_once - before.computed_at_once == 1
+        assert found.shape == (left @ right).shape and found.dtype == left.dtype
+        np.testing.assert_array_equal(np.asarray(found), left @ right)
+        if left.ndim < 3:
+            np.testing.assert_array_equal(np.asarray(gpupy.dot(x, y)), left.dot(right))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._creation import asanyarray, empty
 from ._fallback import call, through_numpy
-from ._gpupy import ndarray, dot_eagerly
+from ._gpupy import little_product, ndarray
 from ._rebound import over_ours
 from ._reduce import _given
 from ._shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
@@ -74,7 +74,7 @@ def _element(product: Any) -> Any:
 
 
 def dot(a, b, out=None):
-    if out is None and (product := dot_eagerly(a, b)) is not None:
+    if out is None and (product := little_product(a, b)) is not None:
         return product
     if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim and 0 < b.ndim <= 2:
         if a._lazy and b._lazy and a.shape[-1] == b.shape[0]:

@@ -66,7 +66,7 @@ pub fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The axes and the dtype of a call that names one axis, a tuple of axes, or none; `None` for other words.
+/// The axes and the dtype of a call that names axes by integers, or none; `None` for other words.
 pub fn plain(
     array: &Array,
     axis: Option<&Bound<'_, PyAny>>,
@@ -77,31 +77,24 @@ pub fn plain(
         Some(dtype) => dtype,
         None => None,
     };
-    let axes = match axis {
-        None => Some((0..array.ndim()).collect()),
-        Some(axis) => match axis.cast_exact::<PyTuple>() {
-            Ok(several) => distinct(several.iter().map(|axis| one_axis(array, &axis))),
-            Err(_) => one_axis(array, axis).map(|axis| smallvec![axis]),
-        },
+    let Some(axis) = axis else { return Ok(Some(((0..array.ndim()).collect(), dtype))) };
+    let Ok(axes) = axis.cast_exact::<PyTuple>() else {
+        return Ok(one_axis(array, axis).map(|axis| (smallvec![axis], dtype)));
     };
-    Ok(axes.map(|axes| (axes, dtype)))
-}
-
-/// The axis that an integer names; `None` where the array has no such axis, and for other objects.
-pub fn one_axis(array: &Array, axis: &Bound<'_, PyAny>) -> Option<usize> {
-    let (axis, rank) = (axis.cast_exact::<PyInt>().ok()?, array.ndim() as isize);
-    let axis = axis.extract().ok().filter(|axis| (-rank..rank).contains(axis))?;
-    Some(axis.rem_euclid(rank) as usize)
-}
-
-/// The axes, if there are some, each is one, and none is named twice.
-fn distinct(axes: impl Iterator<Item = Option<usize>>) -> Option<ReductionAxes> {
     let mut found = ReductionAxes::new();
-    for axis in axes {
-        let axis = axis.filter(|axis| !found.contains(axis))?;
-        found.push(axis);
+    for axis in axes.iter_borrowed() {
+        match one_axis(array, &axis).filter(|axis| !found.contains(axis)) {
+            Some(axis) => found.push(axis),
+            None => return Ok(None),
+        }
     }
-    Some(found).filter(|found| !found.is_empty())
+    Ok(Some((found, dtype)).filter(|(found, _)| !found.is_empty()))
+}
+
+/// The axis that an integer names; `None` for other objects, and where there is no such axis.
+pub fn one_axis(array: &Array, axis: &Bound<'_, PyAny>) -> Option<usize> {
+    let (axis, rank) = (axis.cast_exact::<PyInt>().ok()?.extract().ok()?, array.ndim() as isize);
+    (-rank..rank).contains(&axis).then(|| axis.rem_euclid(rank) as usize)
 }
 
 /// The mean over axes in a dtype, or in the one that NumPy gives it; `None` leaves it to the slow path.

@@ -42,10 +42,10 @@ pub fn product(context: &Context, left: &Array, right: &Array) -> Result<Option<
     Ok(Some(result))
 }
 
-/// NumPy's `dot` of two arrays of ours, where that is a product of matrices or vectors, computed eagerly; `None` leaves it
-/// to the slow path.
+/// The product of two vectors or matrices that are arrays of ours, by `@` and by `dot`, where it is computed eagerly in
+/// one launch; `None` for others.
 #[pyfunction]
-pub fn dot_eagerly<'py>(
+pub fn little_product<'py>(
     left: &Bound<'py, PyAny>,
     right: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -68,19 +68,20 @@ pub fn product_eagerly<'py>(
     };
     let (left, right) = (left.get().read(py), right.get().read(py));
     let (Some(left), Some(right)) = (left.as_lazy(), right.as_lazy()) else { return Ok(None) };
-    let Some((context, _)) = context::open() else { return Ok(None) };
+    let (Some((context, _)), dtype) = (context::open(), left.dtype()) else { return Ok(None) };
     // NumPy's `matmul` gives float32 for bfloat16.
-    if left.dtype() == DType::BF16 || !supports(context, Op::MatMul, left.dtype()) {
+    if dtype == DType::BF16 || !supports(context, Op::MatMul, dtype) {
         return Ok(None);
     }
-    match left.ndim().max(right.ndim()) {
-        1 => {
+    match [left.ndim(), right.ndim()] {
+        [1, 1] => {
             let found = context.dot_eagerly(left, right);
             found.map(|product| numpy_arrays::numpy_scalar(py, product)).transpose()
         }
-        axes if axes <= most_axes => {
+        // The two differ for stacks.
+        [1 | 2, 1 | 2] => {
             let found = context.product_eagerly(left, right);
-            found.map(|made| Ok(Bound::new(py, NdArray::lazy(made))?.into_any())).transpose()
+            found.map(|product| Ok(Bound::new(py, NdArray::lazy(product))?.into_any())).transpose()
         }
         _ => Ok(None),
     }

@@ -13,13 +13,13 @@ use crate::compute::dispatch_cache::DispatchCache;
 use crate::compute::operator::Operator;
 use crate::compute::promotion::{NUMPYS, PromotedOperand, Promotion, UNKNOWN};
 use crate::compute::scalar_arithmetic;
-use crate::compute::scan_sort_matmul::product_eagerly;
+use crate::compute::scan_sort_matmul::little_product;
 use crate::compute::ufunc_lowering::{self, UfuncLowering, record};
 use crate::convert::dtypes::{self, numpy};
 use crate::convert::numpy_arrays;
 use crate::session::context::{self, ready};
 use crate::session::errors::{not_broadcastable, to_py};
-use gpupy_core::{DType, ErrorKind, MAX_RANK, Scalar};
+use gpupy_core::{DType, ErrorKind, Scalar};
 use gpupy_engine::{Array, ArrayOrScalar, ScalarFunction};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -213,7 +213,7 @@ impl Ufunc {
         b: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Some(UfuncLowering::MatMul) = self.lowering {
-            return product_eagerly(a, b, MAX_RANK);
+            return little_product(a, b);
         }
         let py = a.py();
         let (Ok(a), Ok(b)) = (a.cast_exact::<NdArray>(), b.cast_exact::<NdArray>()) else {
