@@ -243,6 +243,16 @@ gpupy_core::thresholds! {
     likely_nodes: usize = 1 << 10,
     /// The most nodes of a walk that is fused with siblings that were not asked for.
     siblings_nodes: usize = 2048,
+    /// The most bytes of needs of one step that are computed together, before the first is read, and of what these need:
+    /// they are still in a cache then.
+    fellow_bytes: u64 = 8 << 20,
+    /// The most of these values, which are more than a launch has destinations.
+    most_fellows: usize = 32,
+    /// The most needs of a step that are looked at for each of them: a value that is read in many places is as many.
+    fellows_looked_at: usize = 1 << 9,
+    /// The most operations of a kernel that computes several needs of a step: more take longer to compile than the
+    /// launches that they spare.
+    fellow_operations: usize = 320,
 
     // drivers
     /// The work of a launch, operations times points, from which on a group of devices shares it before anything was

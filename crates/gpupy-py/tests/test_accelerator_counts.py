@@ -26,16 +26,16 @@ LAUNCHES = {
     "convolve": 2,
     "rotate": 1,
     "corners": 8,
-    # Of 85 sums of differences each is stored, summed and put beside the others.
-    "motion": 254,
-    "stereo": 17,
+    # 85 differences, and their sums, as many in a launch as the driver has destinations and reductions.
+    "motion": 95,
+    "stereo": 7,
 }
 # A fragment shader reads 16 textures at most. A launch of several destinations in a block is as many draws on
 # OpenGL, and dispatches on wgpu. OpenGL has no matrix products: these are the host driver's.
 LAUNCHES_OF = {
-    "cpu": {"motion": 200},
-    "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 26, "demosaic": 3},
-    "vulkan": {"motion": 249},
+    "cpu": {"motion": 63},
+    "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 16, "demosaic": 3, "motion": 99},
+    "vulkan": {"motion": 90},
     "wgpu": {"demosaic": 3},
 }
 

@@ -291,3 +291,19 @@ def test_the_stretches_of_many_written_records_are_each_from_the_first_to_the_la
     gpupy.evaluate(scaled)
     assert gpupy.stats().bytes_uploaded == sum(20 * (last - first) + 8 for first, last in stretches)
     assert np.array_equal(scaled, theirs["position"] * 3)
+
+
+def test_sums_that_one_step_reads_are_computed_together(driver):
+    """Each of other operands, over as many points; the join of them is what needs all."""
+    chance = np.random.default_rng(7)
+    images = [chance.integers(0, 99, (64, 48)).astype(np.float32) for _ in range(5)]
+    wanted = np.stack([np.abs(image - 3).sum(axis=1) for image in images[:4]])
+    ours = [gpupy.asarray(image) for image in images]
+    gpupy.evaluate(*ours)
+    gpupy.reset_stats()
+    found = gpupy.stack([gpupy.abs(image - 3).sum(axis=1) for image in ours[:4]])
+    gpupy.evaluate(found)
+    launches = gpupy.stats().launches
+    assert np.asarray(found).tobytes() == wanted.tobytes()
+    if driver != "soft":
+        assert launches <= 2, launches

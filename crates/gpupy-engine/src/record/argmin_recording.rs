@@ -94,7 +94,8 @@ impl Recorder {
         self.first(&self.gather(rows, &at)?, extreme, &place, n)
     }
 
-    /// The least of the numbers, which are below `n`, whose elements are the extreme or NaN.
+    /// The least of the numbers, which are below `n`, whose elements are the extreme or NaN: one element at least is. The
+    /// others count as the last number, so that the place is known to be in the row before it is computed.
     fn first(&self, rows: &Array, extreme: &Array, numbers: &Array, n: usize) -> Result<Array> {
         let mut found =
             self.apply(Op::Eq, &[ArrayOrScalar::Array(rows), ArrayOrScalar::Array(extreme)])?;
@@ -103,10 +104,10 @@ impl Recorder {
             found =
                 self.apply(Op::Or, &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(&nan)])?;
         }
-        let none = ArrayOrScalar::Scalar(Scalar::i32(n as i32));
+        let last = ArrayOrScalar::Scalar(Scalar::i32(n as i32 - 1));
         let numbers = self.apply(
             Op::Select,
-            &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(numbers), none],
+            &[ArrayOrScalar::Array(&found), ArrayOrScalar::Array(numbers), last],
         )?;
         debug_assert_eq!(numbers.dtype(), DType::I32);
         self.reduce(Op::Min, &numbers, &[rows.ndim() - 1], true)

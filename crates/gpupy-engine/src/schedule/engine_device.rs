@@ -49,6 +49,8 @@ pub(crate) struct OpenDevice {
     pub others: Arc<Others>,
     /// Values that will be asked for after the present evaluation.
     pub next: Vec<Value>,
+    /// Other needs of the step that needs the value for which a step is being found.
+    pub fellows: Vec<Value>,
     /// Copies that the present evaluation reads in place of rotated values.
     pub halos: Halos,
     /// The steps of expanded operations in the present evaluation.
@@ -115,6 +117,7 @@ impl OpenDevice {
             together: Arc::default(),
             others: Arc::default(),
             next: Vec::new(),
+            fellows: Vec::new(),
             halos: Halos::default(),
             steps: LoweredSteps::default(),
             last_cut: None,

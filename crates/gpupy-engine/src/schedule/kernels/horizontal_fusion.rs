@@ -4,8 +4,8 @@
 //! Owns the choice of values that a launch computes besides its own. The three channels of an image share most of their
 //! operations, and several destinations of one launch compute those once. A sibling is a living expression of the same
 //! shape that no other pending expression uses, at least half of whose operations the wanted value needs as well; or
-//! one that is wanted next, and reads an operand of the wanted one. Invariant: nothing is launched here; whether all
-//! fit into one kernel is asked of their kernel (`walk_kernels.rs`).
+//! one that is wanted next, or by the same later step (a *fellow*), and reads an operand of the wanted one. Invariant:
+//! nothing is launched here; whether all fit into one kernel is asked of their kernel (`walk_kernels.rs`).
 //!
 //! A reduction is no sibling (`reduction_groups.rs`), but may share operations of its map; those are chosen here too.
 //!
@@ -16,9 +16,12 @@ use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::program::kernel::Marks;
-use crate::schedule::walk::{Child, FusionWalk, Role, Start, WalkNode, nodes_of};
+use crate::schedule::walk::{Child, FusionWalk, Needs, Role, Start, WalkNode, nodes_of};
 use crate::thresholds::T;
-use rustc_hash::FxHashSet;
+use gpupy_core::DType;
+use gpupy_core::driver::{Part, Resources};
+use gpupy_core::op::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -30,22 +33,92 @@ struct Candidate {
     is_wanted: bool,
 }
 
-/// A value with its siblings, and the walk of all of them; `None` where there are no siblings.
-pub(crate) fn beside(
-    device: &OpenDevice,
-    walk: &FusionWalk,
-    value: &Value,
-    tile: &Tile,
-) -> Option<(Vec<Value>, FusionWalk)> {
+/// The values that are computed beside one.
+pub(crate) enum Beside {
+    Nothing,
+    /// The value with its siblings, and the walk of all of them.
+    Siblings(Vec<Value>, FusionWalk),
+    /// What its siblings need first.
+    First(Needs),
+}
+
+/// Whether a kernel of a device may compute several values: where it may not, none of them had better wait for others.
+pub(crate) fn is_possible(device: &OpenDevice) -> bool {
+    let (of, add) = (DType::I32, Part::Op(Op::Add, DType::I32));
+    let mut need = Resources::default();
+    for part in [Part::Operand(of), add, add, Part::Dest(of), Part::Dest(of)] {
+        device.driver.resource_add(&mut need, &device.driver.resource_get(part));
+    }
+    device.driver.resource_check(&need)
+}
+
+/// The siblings of a value whose tile this walk computes.
+pub(crate) fn beside(device: &OpenDevice, walk: &FusionWalk, value: &Value, tile: &Tile) -> Beside {
     let is_next = |other: &&Value| other.id() != value.id() && is_alike(device, other, value, tile);
-    let next: Vec<&Value> =
-        device.next.iter().filter(is_next).take(device.caps.max_dests).collect();
+    let most = device.caps.max_dests;
+    let fellows: Vec<&Value> = device.fellows.iter().filter(is_next).take(most - 1).collect();
+    let fellows = match of_few_operations(device, (value, walk), fellows, tile) {
+        Ok(fellows) => fellows,
+        Err(needs) => return Beside::First(needs),
+    };
+    let next = device.next.iter().filter(is_next).take(most);
+    let next = next.filter(|next| !fellows.iter().any(|other| other.id() == next.id()));
+    let next: Vec<&Value> = fellows.iter().copied().chain(next).collect();
     let mut found = candidates(device, walk, value, tile);
     found.retain(|other| !next.iter().any(|next| next.id() == other.id()));
     let next = next.into_iter().map(|value| Candidate { value: value.clone(), is_wanted: true });
     let found = found.into_iter().map(|value| Candidate { value, is_wanted: false });
     let all: Vec<Candidate> = next.chain(found).collect();
-    if all.is_empty() { None } else { with_siblings(device, (value, walk), all, tile) }
+    let siblings = match all.is_empty() {
+        true => None,
+        false => with_siblings(device, (value, walk), all, tile),
+    };
+    siblings.map_or(Beside::Nothing, |(values, walk)| Beside::Siblings(values, walk))
+}
+
+/// As many of a value's fellows as are one kernel of few operations with it. Or what one of them needs first, so that
+/// none is left behind for that; but not where one needs another.
+///
+/// # Errors
+/// The needs of all, where they are more than those of the value's own walk.
+fn of_few_operations<'v>(
+    device: &OpenDevice,
+    (value, alone): (&Value, &FusionWalk),
+    mut fellows: Vec<&'v Value>,
+    tile: &Tile,
+) -> Result<Vec<&'v Value>, Needs> {
+    while !fellows.is_empty() {
+        let all = || std::iter::once(value).chain(fellows.iter().copied());
+        let starts: Vec<Start<'_>> = all().map(Start::Itself).collect();
+        let (at, space) = access::space_of_tile(value.shape(), tile);
+        let Ok(together) = FusionWalk::new(device, &starts, at, space) else { break };
+        let operations = together.operations();
+        if operations > T.fellow_operations {
+            let most = starts.len() * T.fellow_operations / operations;
+            fellows.truncate(most.saturating_sub(1));
+            continue;
+        }
+        let is_more = !together.needs_no_more_than(&alone.needs);
+        // A fellow by itself is cut where the parts of a joined value end, instead of needing that value.
+        let is_join = |value: &Value| {
+            matches!(value.0.kind, ValueKind::Expr { op: NodeOp::Join(_), .. })
+                && !alone.needs.iter().any(|(known, _)| known.id() == value.id())
+        };
+        let are_cut = together.needs.iter().any(|(value, _)| is_join(value));
+        if is_more && !are_cut && are_before(&together.needs, all()) {
+            return Err(together.needs);
+        }
+        break;
+    }
+    Ok(fellows)
+}
+
+/// Whether these needs, of some values, are few elements, and none of these values.
+pub(crate) fn are_before<'v>(needs: &Needs, mut values: impl Iterator<Item = &'v Value>) -> bool {
+    let mut bytes: FxHashMap<ValueId, u64> = FxHashMap::default();
+    bytes.extend(needs.iter().map(|(value, _)| (value.id(), value.byte_len())));
+    bytes.values().sum::<u64>() <= T.fellow_bytes
+        && !values.any(|own| bytes.contains_key(&own.id()))
 }
 
 /// Whether a launch for a value's tile could compute the same tile of another value that is pending.

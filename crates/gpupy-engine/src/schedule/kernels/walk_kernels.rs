@@ -28,6 +28,25 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// The part of a refused kernel that is tried next where its resources say nothing.
+const UNKNOWN_SHARE: f64 = 0.5;
+/// The largest part of a kernel that does not fit.
+const ALMOST: f64 = 0.99;
+
+/// A walk whose roots are not all given by one kernel.
+pub(crate) struct RefusedWalk {
+    pub walk: FusionWalk,
+    /// The part of a kernel of all that a device takes, by its resources.
+    share: f64,
+}
+
+impl RefusedWalk {
+    /// How many of so many roots may be one kernel: fewer, and at least one.
+    pub fn fewer(&self, roots: usize) -> usize {
+        ((roots as f64 * self.share) as usize).clamp(1, (roots - 1).max(1))
+    }
+}
+
 /// The kernels of a walk.
 pub(crate) struct WalkKernels {
     pub partition: Partition,
@@ -98,7 +117,7 @@ impl WalkKernels {
         walk: FusionWalk,
         ends: RootDestinations,
         most: usize,
-    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
+    ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
         let mut kernels = WalkKernels::none_of(device, walk, ends, None);
         kernels.plan.take_if(|plan| plan.pieces.len() > most);
         kernels.is_replay = kernels.plan.is_some();
@@ -110,8 +129,8 @@ impl WalkKernels {
             }
         }
         kernels.build(device);
-        let is_taken = kernels.is_replay || kernels.fits(device);
-        kernels.taken(device, is_taken)
+        let share = if kernels.is_replay { 1.0 } else { kernels.fitting_share(device) };
+        kernels.taken(device, share)
     }
 
     /// At most so many kernels of which the last gives all roots of a walk that no one kernel gives; the walk again,
@@ -121,7 +140,7 @@ impl WalkKernels {
         walk: FusionWalk,
         ends: RootDestinations,
         most: usize,
-    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
+    ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
         let last_cut = device.last_cut;
         let mut kernels = WalkKernels::none_of(device, walk, ends, last_cut);
         (kernels.plan, kernels.is_replay) = (None, false);
@@ -133,7 +152,7 @@ impl WalkKernels {
                 break false;
             }
             kernels.build(device);
-            if kernels.fits(device) {
+            if kernels.fitting_share(device) >= 1.0 {
                 break true;
             }
             let pieces = kernels.ready.drain(..).rev().map(|(piece, _)| piece);
@@ -144,20 +163,21 @@ impl WalkKernels {
             }
         };
         kernels.last_cut = kernels.partition.last_cut();
-        kernels.taken(device, is_taken)
+        kernels.taken(device, if is_taken { 1.0 } else { UNKNOWN_SHARE })
     }
 
-    /// These where the device takes them and has refused none, or else their walk.
+    /// These where the device takes all of them and has refused none, or else their walk.
     fn taken(
         mut self,
         device: &mut OpenDevice,
-        is_taken: bool,
-    ) -> std::result::Result<WalkKernels, Box<FusionWalk>> {
-        if is_taken && self.refused(device).is_none() {
+        share: f64,
+    ) -> std::result::Result<WalkKernels, Box<RefusedWalk>> {
+        if share >= 1.0 && self.refused(device).is_none() {
             self.remember(device);
             Ok(self)
         } else {
-            Err(Box::new(self.partition.walk))
+            let share = if share < 1.0 { share } else { UNKNOWN_SHARE };
+            Err(Box::new(RefusedWalk { walk: self.partition.walk, share }))
         }
     }
 
@@ -166,10 +186,17 @@ impl WalkKernels {
         self.ready.len()
     }
 
-    /// Whether the device takes the last kernel; the others were asked about when they were cut.
-    fn fits(&self, device: &mut OpenDevice) -> bool {
+    /// The part of the last kernel that the device takes, by its resources: 1 if all; the others were asked about when
+    /// they were cut.
+    fn fitting_share(&self, device: &mut OpenDevice) -> f64 {
         let check = self.ready.first().map(|(_, kernel)| device.driver.check_ir(&kernel.program));
-        matches!(check, Some(Ok(check)) if check.fits)
+        let Some(Ok(check)) = check else { return UNKNOWN_SHARE };
+        if check.fits {
+            return 1.0;
+        }
+        let limits = device.caps.resources.iter().map(|(_, limit)| f64::from(*limit));
+        let shares = limits.zip(check.resources.0).map(|(limit, need)| limit / f64::from(need));
+        shares.fold(1.0, f64::min).min(ALMOST)
     }
 
     /// The walk without kernels, and the plan of one like it.

@@ -35,7 +35,7 @@ struct Group {
 
 /// The space of reductions, and how they read it: the result's shape, the number of combined elements, and the view of
 /// the operand.
-type Space = (Shape, usize, InputLayout);
+pub(crate) type Space = (Shape, usize, InputLayout);
 
 /// The operands and operations of a reduction's kernel.
 #[derive(Debug, Default, PartialEq)]
@@ -178,7 +178,7 @@ impl Group {
 }
 
 /// The space of a reduction of an array.
-fn space(value: &Value) -> Option<Space> {
+pub(crate) fn space(value: &Value) -> Option<Space> {
     let ValueKind::Expr { op: NodeOp::Reduce { n, .. }, inputs } = &value.0.kind else {
         return None;
     };

@@ -50,7 +50,7 @@ pub(super) fn of_tile(
     let whole = access::access(0, &contiguous_strides(&space));
     let mut open: Vec<BoxPiece> = vec![(walk, whole.clone(), space.clone())];
     let mut found = Some(found);
-    let (mut walks, mut needs, mut stored) = (Vec::new(), Needs::new(), Needs::new());
+    let (mut walks, mut stored) = (Vec::new(), Needs::new());
     while let Some(piece) = open.pop() {
         let much = !is_join && open.len() + walks.len() >= T.most_boxes;
         let found = match found.take() {
@@ -87,17 +87,19 @@ pub(super) fn of_tile(
         return Ok(Err(stored));
     }
     let mut walks: VecDeque<_> = box_copies::as_one(device, &whole, &space, walks)?.into();
-    walks.iter_mut().for_each(|own| needs.append(&mut own.walk.needs));
-    let mut boxes = Vec::with_capacity(walks.len());
+    let apart: Needs = walks.iter().flat_map(|own| own.walk.needs.iter().cloned()).collect();
+    let (mut boxes, mut needs) = (Vec::with_capacity(walks.len()), Needs::new());
     while let Some(first) = walks.pop_front() {
         let alike = walks.iter().take_while(|other| first.is_alike(other));
         let count = alike.take(device.caps.max_dests - 1).count();
-        if let Some((kernels, others)) = together(device, value, &first, &walks, (count, &needs))? {
-            boxes.push(kernels);
-            walks.drain(..others);
+        if let Some(found) = together(device, value, &first, &walks, (count, &apart))? {
+            boxes.push(found.kernels);
+            needs.extend(found.needs);
+            walks.drain(..found.others);
             continue;
         }
-        let WalkedBox { walk, place, .. } = first;
+        let WalkedBox { mut walk, place, .. } = first;
+        needs.append(&mut walk.needs);
         match WalkKernels::of(device, walk, RootDestinations::place(Form::Map, place))? {
             Ok(kernels) => boxes.push(kernels),
             Err(more) => return Ok(Err(before(needs, more))),
@@ -106,9 +108,18 @@ pub(super) fn of_tile(
     Ok(Ok(PreparedStep { step: TileStep::Boxes(boxes), needs }))
 }
 
+/// Boxes of one kernel.
+struct BoxesTogether {
+    kernels: WalkKernels,
+    /// How many there are behind the first.
+    others: usize,
+    /// The tiles to compute first: fewer than those of the boxes apart, where it computes what several of them need.
+    needs: Needs,
+}
+
 /// The one kernel of a box and of as many others behind it as a device takes, up to so many, each a destination in the
-/// tile's block; with the number of these. It computes once what several of them need. `None` where each box has a
-/// kernel of its own, as together they would need more first.
+/// tile's block. It computes once what several of them need. `None` where each box has a kernel of its own, as together
+/// they would need more first than apart.
 ///
 /// # Errors
 /// As of a walk.
@@ -117,20 +128,21 @@ fn together(
     value: &Value,
     first: &WalkedBox,
     behind: &VecDeque<WalkedBox>,
-    (mut others, needs): (usize, &Needs),
-) -> Result<Option<(WalkKernels, usize)>> {
+    (mut others, apart): (usize, &Needs),
+) -> Result<Option<BoxesTogether>> {
     while others > 0 {
         let all = || std::iter::once(first).chain(behind.iter().take(others));
         let space = first.walk.space.clone();
         let at = all().filter_map(|own| own.at.clone());
-        if let Some(walk) = FusionWalk::of_boxes(device, value, at, space)?
+        if let Some(mut walk) = FusionWalk::of_boxes(device, value, at, space)?
             && walk.roots.len() == others + 1
-            && walk.needs_no_more_than(needs)
+            && walk.needs_no_more_than(apart)
         {
+            let needs = std::mem::take(&mut walk.needs);
             let places = all().map(|own| Some(own.place.clone())).collect();
             let ends = RootDestinations { form: Form::Map, further: SmallVec::new(), places };
             if let Ok(kernels) = WalkKernels::of_all(device, walk, ends, 1) {
-                return Ok(Some((kernels, others)));
+                return Ok(Some(BoxesTogether { kernels, others, needs }));
             }
         }
         others /= 2;

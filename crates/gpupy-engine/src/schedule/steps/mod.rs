@@ -27,7 +27,7 @@ use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::horizontal_fusion;
+use crate::schedule::kernels::horizontal_fusion::{self, Beside};
 use crate::schedule::kernels::partition::Possible;
 use crate::schedule::kernels::walk_kernels::WalkKernels;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
@@ -260,17 +260,21 @@ fn of_map(
         }
         return beside(device, tiles, (together, None), (Form::Map, &[]));
     }
-    if device.caps.max_dests > 1
-        && let Some((values, together)) = horizontal_fusion::beside(device, &walk, value, tile)
-    {
-        let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
-        return beside(device, tiles, (together, Some(walk)), (Form::Map, &[]));
+    if device.caps.max_dests > 1 {
+        match horizontal_fusion::beside(device, &walk, value, tile) {
+            Beside::Siblings(values, together) => {
+                let tiles = values.into_iter().map(|value| (value, tile.clone())).collect();
+                return beside(device, tiles, (together, Some(walk)), (Form::Map, &[]));
+            }
+            Beside::First(needs) => return Ok(Err(needs)),
+            Beside::Nothing => {}
+        }
     }
     PreparedStep::of_walk(device, walk, Form::Map)
 }
 
-/// The step of tiles that one launch computes, the wanted one first: the first half of them where all are no one
-/// kernel, and so on, unless something is needed first, as what computes that may compute some of them. The wanted one
+/// The step of tiles that one launch computes, the wanted one first: as many of them as the device takes where all are
+/// no one kernel, unless something is needed first, as what computes that may compute some of them. The wanted one
 /// alone may have a walk of its own; else it is the same with its first root. Of reductions, with the operations of
 /// those behind the first. Where all are asked for, several kernels may be the way to them, if these are fewer than the
 /// first one's and one for each of the others.
@@ -303,7 +307,7 @@ fn beside(
             }
             found = match first.as_ref().and_then(|first| first.as_ref().ok()?.kernels()) {
                 Some(count) => {
-                    WalkKernels::of_several(device, *rest, ends, count + tiles.len() - 2)
+                    WalkKernels::of_several(device, rest.walk, ends, count + tiles.len() - 2)
                 }
                 None => Err(rest),
             };
@@ -313,9 +317,11 @@ fn beside(
                 let kernels = Box::new(kernels);
                 return Ok(Ok(PreparedStep::ready(TileStep::Beside { tiles, kernels })));
             }
-            Err(rest) => walk = *rest,
+            Err(rest) => {
+                tiles.truncate(rest.fewer(tiles.len()));
+                walk = rest.walk;
+            }
         }
-        tiles.truncate(tiles.len() / 2);
         walk.roots.truncate(tiles.len());
     }
     match first {

@@ -11,7 +11,7 @@
 use crate::graph::value::{Value, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::in_place;
+use crate::schedule::kernels::{horizontal_fusion, in_place};
 use crate::schedule::passes::placement::ValuePlacement;
 use crate::schedule::steps::strip_mining::{RowKernel, Strips};
 use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
@@ -57,6 +57,8 @@ struct WantedTile {
     range: Range<usize>,
     /// The rank that asks for it.
     asking: usize,
+    /// The number of the step that needs it: steps have several needs.
+    reader: usize,
     /// The step of one of its tiles, which follows the wanted tiles above it.
     waiting: Option<Ordered>,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Schedule {
     root: (Value, Range<usize>),
     /// The wanted tiles without a known step: a stack, in which a need lies above the step that needs it.
     wanted: Vec<WantedTile>,
+    /// How many steps needed some.
+    readers: usize,
     /// The steps that are known and not done.
     steps: VecDeque<Ordered>,
     /// The nodes of their walks, and of those that wait.
@@ -87,14 +91,14 @@ impl Schedule {
     pub fn of(value: &Value, range: Range<usize>) -> Schedule {
         let (wanted, steps) = Default::default();
         let root = (value.clone(), range);
-        let mut schedule = Schedule { root, wanted, steps, nodes: 0, in_strips: true };
+        let mut schedule = Schedule { root, wanted, readers: 0, steps, nodes: 0, in_strips: true };
         schedule.want_root();
         schedule
     }
 
     fn want_root(&mut self) {
         let (value, range) = self.root.clone();
-        self.wanted.push(WantedTile { value, range, asking: 0, waiting: None });
+        self.want(vec![(value, range)], 0);
     }
 
     /// Forgets all steps that are not done, as something came otherwise than they expect; these are needed first now,
@@ -181,6 +185,8 @@ impl Schedule {
                 continue;
             }
             let rank = standing(devices, homes, homes.rank(&top.value, top.asking));
+            let fellows = self.fellows(homes, rank);
+            let Some(top) = self.wanted.last_mut() else { break };
             let position = homes.order.devices[rank];
             let device = devices.get_mut(position).and_then(Option::as_mut).ok_or_else(closed)?;
             let Some(tile) = next_pending(device, &top.value, top.range.clone()) else {
@@ -188,7 +194,12 @@ impl Schedule {
                 continue;
             };
             let value = top.value.clone();
-            match TileStep::of(device, again, &value, &tile) {
+            if horizontal_fusion::is_possible(device) {
+                device.fellows = fellows;
+            }
+            let found = TileStep::of(device, again, &value, &tile);
+            device.fellows.clear();
+            match found {
                 Err(error) => return Ok(Err(Failed { error, value, tile, rank })),
                 Ok(Ok(PreparedStep { step, needs })) => {
                     let gives = step.gives(device, &value, &tile);
@@ -210,9 +221,38 @@ impl Schedule {
         Ok(Ok(!self.steps.is_empty()))
     }
 
+    /// The other needs of the step that needs the tile on top, as far as the same device computes them, and their
+    /// elements together are few: what is computed before it is read takes memory.
+    fn fellows(&self, homes: &ValuePlacement<'_>, rank: usize) -> Vec<Value> {
+        let Some((top, below)) = self.wanted.split_last() else { return Vec::new() };
+        let mut fellows: Vec<Value> = Vec::new();
+        let mut bytes = top.value.byte_len();
+        let others = below.iter().rev().take_while(|other| other.reader == top.reader);
+        for other in others.take(T.fellows_looked_at) {
+            let value = &other.value;
+            let all = bytes.saturating_add(value.byte_len());
+            // A value that is read in several places is as many needs.
+            let is_known = |known: &Value| known.id() == value.id();
+            if all > T.fellow_bytes
+                || homes.rank(value, other.asking) != rank
+                || std::iter::once(&top.value).chain(&fellows).any(is_known)
+            {
+                continue;
+            }
+            bytes = all;
+            fellows.push(value.clone());
+            if fellows.len() == T.most_fellows {
+                break;
+            }
+        }
+        fellows
+    }
+
     /// Wants values first, the last one before the others.
     fn want(&mut self, needs: Needs, asking: usize) {
-        let wanted = |(value, range)| WantedTile { value, range, asking, waiting: None };
+        self.readers += 1;
+        let reader = self.readers;
+        let wanted = |(value, range)| WantedTile { value, range, asking, reader, waiting: None };
         self.wanted.extend(needs.into_iter().map(wanted));
     }
 

@@ -1,22 +1,26 @@
 //! Steps of reductions: alone or several together, in one launch or piece by piece.
 //!
+//! Several go together that combine the same elements (a group), or that the same later step needs (its fellows).
+//!
 //! Invariant: a map that other values read too is computed by itself, and all of them find it.
 //!
 //! Not here: pieces and their needs (`schedule/steps/reduction_tile.rs`), which reductions go together
 //! (`schedule/passes/reduction_groups.rs`).
 
 use super::{PreparedStep, TileStep};
-use crate::graph::value::{Value, ValueKind};
+use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::horizontal_fusion;
 use crate::schedule::kernels::partition::Possible;
+use crate::schedule::passes::reduction_groups;
 use crate::schedule::steps::reduction_tile::{
     self, Combined, ReductionPieces, in_rows, reduced_tile,
 };
 use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::schedule::walk::{FusionWalk, Needs, Start, lost};
+use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::Form;
@@ -24,6 +28,44 @@ use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, size_of};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
+
+/// The space of a reduction's tile.
+struct ReducedSpace {
+    at: Access,
+    space: Shape,
+    /// As rows of the operand, where it may be read so.
+    rows: Option<(Access, Shape)>,
+    /// Whether it is reduced at once, not piece by piece.
+    is_one: bool,
+}
+
+impl ReducedSpace {
+    fn of(
+        device: &OpenDevice,
+        (value, n): (&Value, usize),
+        input: &Input,
+        operand: Option<&Value>,
+        tile: &Tile,
+    ) -> ReducedSpace {
+        let (at, space) = reduced_tile(input, value.shape(), tile, n);
+        let rows = operand.and_then(|operand| in_rows(&at, &space, operand.shape()));
+        let is_one = size_of(&space) <= device.reach_len(value);
+        ReducedSpace { at, space, rows, is_one }
+    }
+
+    /// The walks over it to try, one after another.
+    fn walks(&self) -> SmallVec<[(Access, Shape); 2]> {
+        let walks = std::iter::once((self.at.clone(), self.space.clone())).chain(self.rows.clone());
+        walks.filter(|_| self.is_one).collect()
+    }
+}
+
+/// How a reduction is done by itself.
+enum Alone {
+    Step(TileStep),
+    /// By a kernel, after the needs of its walk.
+    Walk(FusionWalk),
+}
 
 /// The step of a tile of a reduction.
 pub(super) fn of_reduction(
@@ -34,78 +76,172 @@ pub(super) fn of_reduction(
     operand: Option<&Value>,
     tile: &Tile,
 ) -> Result<Possible<PreparedStep>> {
-    let ready = |step| Ok(Ok(PreparedStep::ready(step)));
     let ValueKind::Expr { inputs, .. } = &value.0.kind else { return Err(lost(value.id())) };
-    let (at, space) = reduced_tile(&inputs[0], value.shape(), tile, n);
-    let reach = access::reach(&at, &space);
-    let start = Start::input(&inputs[0], operand)?;
-    let rows = operand.and_then(|operand| in_rows(&at, &space, operand.shape()));
-    let is_one = size_of(&space) <= device.reach_len(value);
-    let spaces = std::iter::once((at.clone(), space.clone())).chain(rows.clone());
-    let spaces: SmallVec<[(Access, Shape); 2]> = spaces.filter(|_| is_one).collect();
+    let space = ReducedSpace::of(device, (value, n), &inputs[0], operand, tile);
+    let reach = access::reach(&space.at, &space.space);
     if let Some(operand) = operand
         && is_apart(device, operand, &reach)
     {
         return Ok(Err(vec![(operand.clone(), reach)]));
     }
     let group = group(device, value, tile);
-    if group.len() > 1
-        && let Some(step) = of_several(device, again, (value, n), tile, &group, &spaces)?
+    let walks = space.walks();
+    if space.is_one
+        && let Some(step) = with_fellows(device, again, (value, n), tile, &group, &walks)?
     {
         return Ok(step);
     }
-    if !is_one {
-        return match (reduction_tile::needs(device, again, (value, n), &[start], tile)?, operand) {
-            (None, _) => ready(TileStep::Reductions(smallvec![value.clone()], n)),
+    if group.len() > 1
+        && let Some(step) = of_several(device, again, (value, n), tile, &group, &walks)?
+    {
+        return Ok(step);
+    }
+    match alone(device, again, value, tile)? {
+        Ok(Alone::Step(step)) => Ok(Ok(PreparedStep::ready(step))),
+        // This may be all that keeps others from going along.
+        Ok(Alone::Walk(walk)) if group.len() > 1 && !walk.needs.is_empty() => Ok(Err(walk.needs)),
+        Ok(Alone::Walk(walk)) => PreparedStep::of_walk(device, walk, Form::Reduce { op }),
+        Err(needs) => Ok(Err(needs)),
+    }
+}
+
+/// How a tile of a reduction is done by itself, or what has to be computed first.
+///
+/// # Errors
+/// As of a walk.
+fn alone(
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
+    value: &Value,
+    tile: &Tile,
+) -> Result<Possible<Alone>> {
+    let ValueKind::Expr { op: NodeOp::Reduce { op, n }, inputs } = &value.0.kind else {
+        return Err(lost(value.id()));
+    };
+    let operand = value.state().operands.first().cloned().flatten();
+    let (operand, of) = (operand.as_ref(), (value, *n));
+    let space = ReducedSpace::of(device, of, &inputs[0], operand, tile);
+    let reach = access::reach(&space.at, &space.space);
+    let start = Start::input(&inputs[0], operand)?;
+    let stored = |device: &mut OpenDevice, again: &mut Rematerialisation, operand: &Value| {
+        let needs = reduction_tile::needs_of_stored(device, again, of, operand, tile, &reach)?;
+        Ok(match needs {
+            None => Ok(Alone::Step(TileStep::StoredReduction(*op, *n))),
+            Some(needs) => Err(needs),
+        })
+    };
+    if !space.is_one {
+        return match (reduction_tile::needs(device, again, of, &[start], tile)?, operand) {
+            (None, _) => Ok(Ok(Alone::Step(TileStep::Reductions(smallvec![value.clone()], *n)))),
             (Some((needs, true)), Some(operand)) if is_before(device, operand, &needs) => {
-                let needs = reduction_tile::needs_of_stored(
-                    device,
-                    again,
-                    (value, n),
-                    operand,
-                    tile,
-                    &reach,
-                )?;
-                needs
-                    .map_or_else(|| ready(TileStep::StoredReduction(op, n)), |needs| Ok(Err(needs)))
+                stored(device, again, operand)
             }
             (Some((needs, _)), _) => Ok(Err(needs)),
         };
     }
+    let ReducedSpace { at, space, rows, .. } = space;
     let mut walk = FusionWalk::of_reduction(device, &[start], at, space)?;
     if let (false, Some((at, space))) = (walk.needs.is_empty(), rows) {
         walk = FusionWalk::of_reduction(device, &[start], at, space)?;
     }
+    // A table is computed first in any case.
+    let needs = walk.needs.iter().filter(|(value, _)| !walk.is_table(value.id())).cloned();
     if let Some(operand) = operand
-        && !walk.needs.is_empty()
-        && is_before(device, operand, &walk.needs)
+        && is_before(device, operand, &needs.collect())
     {
-        let needs =
-            reduction_tile::needs_of_stored(device, again, (value, n), operand, tile, &reach)?;
-        return needs
-            .map_or_else(|| ready(TileStep::StoredReduction(op, n)), |needs| Ok(Err(needs)));
+        return stored(device, again, operand);
     }
-    if let Some(needs) = first_of_map(device, again, &walk, value, &[]) {
-        return Ok(Err(needs));
+    Ok(match first_of_map(device, again, &walk, value, &[]) {
+        Some(needs) => Err(needs),
+        None => Ok(Alone::Walk(walk)),
+    })
+}
+
+/// The step of a reduction, of its group, and of other reductions that the same later step reads and that combine as
+/// many points: of as many as are a kernel of few operations. Or what one of them needs first. `None` where there are
+/// no others.
+///
+/// # Errors
+/// As of a walk.
+fn with_fellows(
+    device: &mut OpenDevice,
+    again: &mut Rematerialisation,
+    (value, n): (&Value, usize),
+    tile: &Tile,
+    group: &[Value],
+    walks: &[(Access, Shape)],
+) -> Result<Option<Possible<PreparedStep>>> {
+    let mut all: SmallVec<[Value; 4]> = group.into();
+    let is_fellow = |other: &&Value| {
+        !group.iter().any(|own| own.id() == other.id())
+            && combine_alike(value, other)
+            && is_pending_tile(device, other, tile)
+            && is_for(device, other)
+    };
+    all.extend(device.fellows.iter().filter(is_fellow).cloned());
+    if all.len() == group.len() || most_reductions(device) == 1 {
+        return Ok(None);
     }
-    if group.len() > 1 && !walk.needs.is_empty() {
-        // This may be all that keeps others from going along.
-        return Ok(Err(walk.needs));
+    let first = &all[..all.len().min(most_reductions(device))];
+    let together = complete_walk(device, &Combined::of(first).starts()?, walks);
+    if let Some(walk) = together {
+        let most = first.len() * T.fellow_operations / walk.operations().max(1);
+        let first = &first[..first.len().min(most.max(group.len()))];
+        return match first.len() > group.len() {
+            true => of_several(device, again, (value, n), tile, first, walks),
+            false => Ok(None),
+        };
     }
-    PreparedStep::of_walk(device, walk, Form::Reduce { op })
+    // Those of later launches, too, so that what they need is computed together.
+    let mut needs = Needs::new();
+    for own in &all {
+        match alone(device, again, own, tile)? {
+            Ok(Alone::Walk(walk)) => needs.extend(walk.needs),
+            Ok(Alone::Step(_)) => {}
+            Err(more) => needs.extend(more),
+        }
+    }
+    let is_possible = !needs.is_empty() && horizontal_fusion::are_before(&needs, all.iter());
+    Ok(is_possible.then_some(Err(needs)))
+}
+
+/// Whether two reductions combine as many points to results of the same shape, and lie alike in their operands.
+fn combine_alike(value: &Value, other: &Value) -> bool {
+    let space = reduction_groups::space(value);
+    space.is_some() && space == reduction_groups::space(other)
 }
 
 /// A reduction with the pending members of its group.
 fn group(device: &OpenDevice, value: &Value, tile: &Tile) -> SmallVec<[Value; 4]> {
-    let is_pending = |other: &Value| {
-        !device.is_there(other, tile.range.clone())
-            && device.is_tile_of(other, tile.number, &tile.range)
-    };
+    let is_pending = |other: &Value| is_pending_tile(device, other, tile);
     let mut values = device.together.with_others(value, is_pending);
     // Groups are made for the first device of a flush.
     values.retain(|member| member.id() == value.id() || is_for(device, member));
-    values.truncate(device.caps.max_reductions.min(device.caps.max_dests).max(1));
+    values.truncate(most_reductions(device));
     values
+}
+
+/// The most reductions of a launch.
+fn most_reductions(device: &OpenDevice) -> usize {
+    device.caps.max_reductions.min(device.caps.max_dests).max(1)
+}
+
+/// Whether a tile is one of a value, and not there.
+fn is_pending_tile(device: &OpenDevice, value: &Value, tile: &Tile) -> bool {
+    !device.is_there(value, tile.range.clone())
+        && device.is_tile_of(value, tile.number, &tile.range)
+}
+
+/// The walk of what reductions combine over the first of these spaces that needs nothing first.
+fn complete_walk(
+    device: &OpenDevice,
+    starts: &[Start<'_>],
+    spaces: &[(Access, Shape)],
+) -> Option<FusionWalk> {
+    spaces.iter().find_map(|(at, space)| {
+        let walk = FusionWalk::of_reduction(device, starts, at.clone(), space.clone());
+        walk.ok()?.complete().ok()
+    })
 }
 
 /// The step of several reductions that combine the same points, if nothing has to be computed first; piece by piece
@@ -129,12 +265,7 @@ fn of_several(
         return Ok(Some(Ok(PreparedStep::ready(TileStep::Reductions(values[..count].into(), n)))));
     }
     let open = &*device;
-    let walk = |starts: &[Start<'_>]| {
-        spaces.iter().find_map(|(at, space)| {
-            let walk = FusionWalk::of_reduction(open, starts, at.clone(), space.clone());
-            walk.ok()?.complete().ok()
-        })
-    };
+    let walk = |starts: &[Start<'_>]| complete_walk(open, starts, spaces);
     let (mut together, mut chosen) = (walk(&starts), SmallVec::<[Value; 4]>::from(values));
     if together.is_none() {
         // Some need something first, or cannot be computed here.
@@ -217,9 +348,12 @@ fn is_before(device: &OpenDevice, operand: &Value, needs: &Needs) -> bool {
         && !any_elsewhere(device, needs)
 }
 
-/// Whether none of these could be computed inside a reader's kernel.
+/// Whether none of these would be computed inside a reader's kernel.
 fn all_before_maps(device: &OpenDevice, needs: &Needs) -> bool {
-    needs.iter().all(|(value, _)| stands_alone(value) || device.halos.has(value))
+    let is_before = |value: &Value| {
+        stands_alone(value) || device.halos.has(value) || device.fates.is_stored(value.id())
+    };
+    needs.iter().all(|(value, _)| is_before(value))
 }
 
 /// Whether another device computes one of these.

@@ -286,7 +286,8 @@ pub(crate) fn needs_of_stored(
     Ok((!needs.is_empty()).then_some(needs))
 }
 
-/// The needs of a walk over the first tile of a value, in the value's own shape.
+/// The needs of a walk over the first tile of a value, in the value's own shape. If it has to be cut at the parts of a
+/// joined value, and the first part has needs, the joined value is needed: the others may have some, too.
 fn needs_of_its_own(
     device: &OpenDevice,
     value: &Value,
@@ -295,8 +296,13 @@ fn needs_of_its_own(
     let tiling = device.tiling_of(value);
     let tile = tiling.tile(tiling.number_at(reach.start));
     let (at, space) = access::space_of_tile(value.shape(), &tile);
-    let found = FusionWalk::up_to_cuts(device, &[Start::Value(value)], at, space, false)?;
-    Ok(found.ok().map(|(walk, _)| walk.needs).filter(|needs| !needs.is_empty()))
+    let (start, (whole, points)) = ([Start::Value(value)], (at.clone(), space.clone()));
+    let needs = match FusionWalk::up_to_cuts(device, &start, at, space, false)? {
+        Ok((walk, cuts)) if cuts.is_empty() || walk.needs.is_empty() => walk.needs,
+        Ok(_) => FusionWalk::new(device, &start, whole, points)?.needs,
+        Err(_) => Needs::new(),
+    };
+    Ok((!needs.is_empty()).then_some(needs))
 }
 
 /// The chunks of a piece of at most so many elements, of rows of `n` that are combined; where they can, they end where

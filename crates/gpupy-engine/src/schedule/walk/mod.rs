@@ -120,6 +120,18 @@ impl FusionWalk {
         if self.needs.is_empty() { Ok(self) } else { Err(self.needs) }
     }
 
+    /// Whether a gather reads a value anywhere.
+    pub fn is_table(&self, value: ValueId) -> bool {
+        let is_table =
+            |node: &WalkNode| matches!(node.role, Role::Table) && node.value.id() == value;
+        self.nodes.iter().any(is_table)
+    }
+
+    /// How many operations it computes at a point.
+    pub fn operations(&self) -> usize {
+        self.nodes.iter().filter(|node| matches!(node.role, Role::Apply(..))).count()
+    }
+
     /// Whether all of its needs are among these.
     pub fn needs_no_more_than(&self, others: &Needs) -> bool {
         self.needs.iter().all(|(value, reach)| {

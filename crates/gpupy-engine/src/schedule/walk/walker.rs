@@ -83,7 +83,11 @@ pub(super) struct Walker<'d> {
     pub(super) cut: Option<JoinCut>,
     pub(super) chained: Chained,
     /// The boxes that it goes over at once.
-    boxes: usize,
+    boxes: u32,
+    /// The boxes in which each node is read, a bit for each box.
+    read_in: Vec<u64>,
+    /// Those of the node that is being expanded.
+    expanding_in: u64,
     /// The last coordinates found: neighbours in a graph mostly share shape and access.
     last: Option<(Shape, Access, Coordinates)>,
 }
@@ -217,20 +221,26 @@ impl<'d> Walker<'d> {
             ends: Vec::new(),
             cut: None,
             chained,
-            boxes: 1,
+            boxes: 0,
+            read_in: Vec::new(),
+            expanding_in: 0,
             last: None,
         };
-        if let Some(((_, first), rest)) = starts.split_first() {
-            walker.boxes += rest.iter().filter(|(_, at)| at != first).count();
-        }
+        let mut last = None;
         let roots = starts
             .iter()
-            .map(|(start, at)| match start {
-                Start::Scalar(scalar) => Child::Scalar(*scalar),
-                Start::Value(value) => walker.visit(value, at.clone()),
-                Start::Itself(value) => {
-                    walker.own.push(value.id());
-                    walker.visit(value, at.clone())
+            .map(|(start, at)| {
+                if last.replace(at) != Some(at) {
+                    walker.expanding_in = 1 << walker.boxes.min(u64::BITS - 1);
+                    walker.boxes += 1;
+                }
+                match start {
+                    Start::Scalar(scalar) => Child::Scalar(*scalar),
+                    Start::Value(value) => walker.visit(value, at.clone()),
+                    Start::Itself(value) => {
+                        walker.own.push(value.id());
+                        walker.visit(value, at.clone())
+                    }
                 }
             })
             .collect();
@@ -282,6 +292,7 @@ impl<'d> Walker<'d> {
         }
         let known = self.by_value.entry(value.id()).or_default();
         if let Some(found) = known.all.iter().find(|n| self.nodes[**n as usize].access == at) {
+            self.read_in[*found as usize] |= self.expanding_in;
             return Child::Node(*found);
         }
         if known.all.len() == known.expanded {
@@ -290,6 +301,7 @@ impl<'d> Walker<'d> {
         let node = self.nodes.len() as u32;
         known.all.push(node);
         self.nodes.push(WalkNode { value: value.clone(), access: at, role: Role::Leaf });
+        self.read_in.push(self.expanding_in);
         Child::Node(node)
     }
 
@@ -340,6 +352,7 @@ impl<'d> Walker<'d> {
         if !by_itself && let Some(error) = self.device.lack(&value, op, inputs, &operands) {
             return Err(error);
         }
+        self.expanding_in = self.read_in[open[0] as usize];
         if let Some((lowered, result)) = self.expanded(&value, op, inputs, &operands) {
             return self.expand_by(&value, &open, (&lowered, result), inputs, &operands);
         }
@@ -354,6 +367,7 @@ impl<'d> Walker<'d> {
             _ => None,
         };
         for node in open {
+            self.expanding_in = self.read_in[node as usize];
             let at = self.nodes[node as usize].access.clone();
             let found = if value.0.linear { None } else { self.coordinates(&value, &at) };
             if found.is_none() && !value.0.linear {
@@ -437,7 +451,7 @@ impl<'d> Walker<'d> {
         };
         // Boxes that lie apart would each compute their own elements by themselves, too.
         let is_of_boxes = self.boxes > 1 && points <= reach().len();
-        let accesses = if is_of_boxes { nodes.len().div_ceil(self.boxes) } else { nodes.len() };
+        let accesses = if is_of_boxes { self.accesses_of_a_box(nodes) } else { nodes.len() };
         if cost::again(value, accesses, points, reach, weight) > T.recompute {
             return true;
         }
@@ -449,6 +463,14 @@ impl<'d> Walker<'d> {
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
         points > stored && Growth { points, stored }.pays(weight(Growth::most()), &self.device.caps)
+    }
+
+    /// The most of these nodes that are read in one box.
+    fn accesses_of_a_box(&self, nodes: &[u32]) -> usize {
+        let read_in = |number: u32| {
+            nodes.iter().filter(|node| self.read_in[**node as usize] >> number & 1 == 1).count()
+        };
+        (0..self.boxes.min(u64::BITS)).map(read_in).max().unwrap_or(0).max(1)
     }
 
     /// The nodes of a value's operands, where the value is needed at an access.
@@ -505,6 +527,7 @@ impl<'d> Walker<'d> {
             let (value, access) = (value.clone(), nowhere);
             self.need_whole(&value);
             self.nodes.push(WalkNode { value, access, role: Role::Table });
+            self.read_in.push(self.expanding_in);
         }
         Child::Node(node)
     }
