@@ -49,18 +49,6 @@ pub fn little_product<'py>(
     left: &Bound<'py, PyAny>,
     right: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    // Of more axes, `matmul` is another product.
-    product_eagerly(left, right, 2)
-}
-
-/// The product of two arrays of ours by the rules of `matmul`, computed eagerly; `None` for other objects, for more axes
-/// than these, and where it is not computed now.
-#[inline(always)]
-pub fn product_eagerly<'py>(
-    left: &Bound<'py, PyAny>,
-    right: &Bound<'py, PyAny>,
-    most_axes: usize,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = left.py();
     let (Ok(left), Ok(right)) = (left.cast_exact::<NdArray>(), right.cast_exact::<NdArray>())
     else {

@@ -199,22 +199,22 @@ impl NdArray {
         let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
         let writable = slf.get().is_writable();
         let given = match there {
-            Some(pin) => BufferSource::Exported(Exported::pinned(pin, writable)),
+            Some(pin) => BufferSource::Exported(Box::new(Exported::pinned(pin, writable))),
             None => match elements(&slf) {
                 // External elements are never written, so that a read-only array over those in view is enough.
                 ArrayElements::Lazy(array) if array.is_external() && !writable => {
-                    BufferSource::Exported(Exported::of(slf.py(), &array).inspect_err(refused)?)
+                    let exported = Exported::of(slf.py(), &array).inspect_err(refused)?;
+                    BufferSource::Exported(Box::new(exported))
                 }
                 ArrayElements::Lazy(array) => {
                     let pin = array_export::pin(slf.py(), &array, false).inspect_err(refused)?;
-                    BufferSource::Exported(Exported::pinned(pin, writable))
+                    BufferSource::Exported(Box::new(Exported::pinned(pin, writable)))
                 }
                 ArrayElements::Numpy(array) => BufferSource::Numpy(array),
             },
         };
         match given {
             BufferSource::Exported(exported) => {
-                let exported = Box::new(exported);
                 // SAFETY: `view` is a description to fill in. It points into `exported`, which lives
                 // until `__releasebuffer__` drops it.
                 unsafe {
@@ -305,7 +305,7 @@ fn check_formatted(slf: &Bound<'_, NdArray>) -> PyResult<()> {
 
 /// The owner of an exported buffer.
 enum BufferSource<'py> {
-    Exported(Exported),
+    Exported(Box<Exported>),
     Numpy(Bound<'py, PyAny>),
 }
 
