@@ -170,3 +170,32 @@ def test_the_launches_of_many_parts_grow_as_the_parts_do(driver, join):
 
     for few, many in zip(launches(50), launches(400), strict=True):
         assert many <= max(few, 10) * 9
+
+
+def test_boxes_that_are_cast_are_no_copies(auto):
+    """Parts of one value that lie as they do in the result are one copy only if they have its dtype."""
+    n = 40_000
+    for given, through, to in [
+        ("f8", "f4", "f4"),
+        ("f8", "i8", "i8"),
+        ("i8", "f8", "f8"),
+        ("f8", "i4", "f8"),
+    ]:
+
+        def program(xp, given=given, through=through, to=to):
+            x = xp.array((np.arange(n) * 0.75).astype(given)) * 2
+            float(x.sum())
+            parts, others = x.astype(through).astype(to), xp.array(np.ones(n, to)) + 1
+            pairs = [(parts[i : i + 3999], others[:1]) for i in range(0, n, 4000)]
+            return np.asarray(xp.concatenate([part for pair in pairs for part in pair]))
+
+        np.testing.assert_array_equal(program(gp), program(np), strict=True)
+
+
+def test_small_blocks_of_parts_that_are_cast(limited):
+    def program(xp):
+        q = xp.roll(xp.array((np.arange(170).reshape(17, 10) % 7 + 1).astype("f4")), 1, axis=1) * 2
+        parts = [q.astype("i4"), q.sum(axis=0)[None].astype("i4")]
+        return np.asarray(xp.concatenate(parts))
+
+    np.testing.assert_array_equal(program(gp), program(np), strict=True)

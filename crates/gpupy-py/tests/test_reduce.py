@@ -157,3 +157,13 @@ def test_axes_that_numpy_refuses_are_refused_in_its_words(driver, axes):
     with pytest.raises(theirs.type) as ours:
         gpupy.max(gpupy.array(x), axis=axes)
     assert str(ours.value) == str(theirs.value)
+
+
+OBJECTS = [numpy.int64(0), numpy.int32(-1), numpy.array(0), numpy.uint8(1), numpy.float64(1.0), [0]]
+
+
+@pytest.mark.parametrize("axis", OBJECTS, ids=repr)
+@pytest.mark.parametrize("shape", [(), (3,), (3, 2)])
+def test_objects_that_name_an_axis_are_taken_or_refused_as_by_numpy(driver, shape, axis):
+    for name in ("sum", "max", "any", "prod"):
+        check(lambda xp, name=name: getattr(xp, name)(xp.ones(shape), axis=axis), name)

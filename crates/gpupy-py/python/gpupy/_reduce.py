@@ -47,13 +47,18 @@ def _lazily(
     if dtype is not None and name.startswith("logical_"):
         # They have loops for bools alone, about which NumPy has the words.
         return None
-    if any(isinstance(each, (bool, np.bool)) for each in (axis if isinstance(axis, tuple) else (axis,))):
+    if not isinstance(axis, tuple) and hasattr(axis, "__index__") and not isinstance(axis, (bool, np.bool)):
+        axis = operator.index(axis)
+    if isinstance(axis, list) or any(
+        isinstance(each, (bool, np.bool)) for each in (axis if isinstance(axis, tuple) else (axis,))
+    ):
         # NumPy has the words.
         getattr(np, name).reduce(a._meta_array(), axis=axis)
-    if not a.ndim and axis in (None, (), 0, -1):
+    alone = isinstance(axis, (int, tuple)) and axis in ((), 0, -1)
+    if not a.ndim and (axis is None or alone):
         # One element is reduced as a row of it.
         a, axis, keepdims = a.reshape(1), 0, False
-    if axis is None or (a.ndim == 0 and axis in (0, -1)):
+    if axis is None:
         axes = tuple(range(a.ndim))
     else:
         try:

@@ -56,9 +56,9 @@ pub fn little_product<'py>(
     };
     let (left, right) = (left.get().read(py), right.get().read(py));
     let (Some(left), Some(right)) = (left.as_lazy(), right.as_lazy()) else { return Ok(None) };
-    let (Some((context, _)), dtype) = (context::open(), left.dtype()) else { return Ok(None) };
+    let Some((context, _)) = context::open() else { return Ok(None) };
     // NumPy's `matmul` gives float32 for bfloat16.
-    if dtype == DType::BF16 || !supports(context, Op::MatMul, dtype) {
+    if left.dtype() == DType::BF16 || context::eager() {
         return Ok(None);
     }
     match [left.ndim(), right.ndim()] {

@@ -40,7 +40,17 @@ impl Copied {
                     let by = node.access.offset - place.offset;
                     return is_moved.then(|| Copied::Moved(node.value.clone(), by));
                 }
-                Role::Apply(Applied::Op(Op::Cast), operands) => child = *operands.first()?,
+                // What a join reads is cast to its own dtype; other casts compute.
+                Role::Apply(Applied::Op(Op::Cast), operands) => {
+                    child = *operands.first()?;
+                    let from = match child {
+                        Child::Scalar(scalar) => scalar.dtype,
+                        Child::Node(operand) => walk.nodes[operand as usize].value.dtype(),
+                    };
+                    if from != node.value.dtype() {
+                        return None;
+                    }
+                }
                 Role::Table | Role::Index(_) | Role::Apply(..) => return None,
             }
         }
