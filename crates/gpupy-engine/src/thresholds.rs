@@ -244,8 +244,8 @@ gpupy_core::thresholds! {
     likely_nodes: usize = 1 << 10,
     /// The most nodes of a walk that is fused with siblings that were not asked for.
     siblings_nodes: usize = 2048,
-    /// The most bytes of needs of one step that are computed together, before the first is read, and of what these need:
-    /// they are still in a cache then.
+    /// The most bytes of needs of one step that are computed together, before the first is read, and of what these
+    /// need: they are still in a cache then.
     fellow_bytes: u64 = 8 << 20,
     /// The most of these values, which are more than a launch has destinations.
     most_fellows: usize = 32,

@@ -322,9 +322,9 @@ impl Kernel {
 
     /// Calls the code.
     ///
-    /// # Safety The conditions of `run`. Walks are `Unit` unless the variant says `Zero`. `n` is a multiple of the
-    /// granule and not
-    /// 0. The frame has as many bytes as the code uses.
+    /// # Safety
+    /// The conditions of `run`. Walks are `Unit` unless the variant says `Zero`. `n` is a multiple of the granule, and
+    /// not 0. The frame has as many bytes as the code uses.
     #[cfg(target_arch = "x86_64")]
     unsafe fn call(&self, row: RowArguments, frame: *mut u8) {
         let call = CallArguments { row, constants: self.constants.start(), frame };

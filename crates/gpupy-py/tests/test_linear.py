@@ -156,3 +156,11 @@ def test_products_that_einsum_does_not_sum_have_numpys_zeros(device, dtype):
         shape = {1: (4,), 2: (4, 4)}
         operands = [np.resize(signs[::step], shape[len(part)]) for part, step in ((first, 1), (second, -1))]
         check(lambda xp: xp.einsum(subscripts, *map(xp.asarray, operands)), subscripts)
+
+
+def test_mistakes_of_little_products_are_heard_of_where_a_program_asks(auto):
+    large = gpupy.array(np.full(4, 1e200))
+    for product in (gpupy.dot, gpupy.matmul):
+        assert product(large, large) == np.inf
+        with gpupy.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+            product(large, large)

@@ -1,7 +1,7 @@
 //! The iteration space of a launch as rows, and the strided accesses of inputs and destinations.
 //!
-//! Owns [`IterationSpace`] with its [`ItemCursor`], and [`StridedAccess`]. The points of a space are cut into *items*, each a row of at
-//! most a tile along one axis. Invariant: every point is in exactly one item.
+//! Owns [`IterationSpace`] with its [`ItemCursor`], and [`StridedAccess`]. The points of a space are cut into *items*,
+//! each a row of at most a tile along one axis. Invariant: every point is in exactly one item.
 //!
 //! Not here: the computation of a row (`run`), the axis of the rows (`axis_choice.rs`).
 

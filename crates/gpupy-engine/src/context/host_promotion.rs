@@ -3,7 +3,8 @@
 //! Owns how they are brought there. Invariants: only values that a device holds in host memory anyway are promoted;
 //! promotion changes no element.
 //!
-//! Not here: the rule when they come (`graph/value/residence.rs`), the writes themselves (`host_moves.rs`, `recorder.rs`), eager operations (`eager_evaluator.rs`).
+//! Not here: the rule when they come (`graph/value/residence.rs`), the writes themselves (`host_moves.rs`,
+//! `recorder.rs`), eager operations (`eager_evaluator.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;

@@ -3,8 +3,8 @@
 //! Owns [`write_own`], [`write()`], [`write_element`], [`copied`], [`filled`] and [`joined`]. Invariant: elements are
 //! moved only when all of them are computed and in host memory.
 //!
-//! Not here: where elements may be written ([`Current::make_mut`]), masks (`small_boolean_mask.rs`), index arrays (`small_fancy_index.rs`); writes that are recorded
-//! (`recorder.rs`) and evaluated (`host_assign.rs`).
+//! Not here: where elements may be written ([`Current::make_mut`]), masks (`small_boolean_mask.rs`), index arrays
+//! (`small_fancy_index.rs`); writes that are recorded (`recorder.rs`) and evaluated (`host_assign.rs`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::{Contents, Current};

@@ -13,8 +13,8 @@
 //! Everything else is recorded. An operation that only moves elements needs no driver, so that 4 and 5 do not apply to
 //! it.
 //!
-//! Not here: which parts of a larger base count as little (`graph/value/residence.rs`), when a base is promoted to host memory
-//! (`context/host_promotion.rs`).
+//! Not here: which parts of a larger base count as little (`graph/value/residence.rs`), when a base is promoted to host
+//! memory (`context/host_promotion.rs`).
 
 use crate::array::base::{ArrayOrScalar, checked_size};
 use crate::eager::borrow::BorrowGuard;

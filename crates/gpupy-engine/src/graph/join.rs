@@ -51,8 +51,8 @@ impl Join {
         operands.push(part);
     }
 
-    /// The little accesses of a join with these operands, if it is a value of as many elements after a little write: most
-    /// of its elements are those of that value.
+    /// The little accesses of a join with these operands, if it is a value of as many elements after a little write:
+    /// most of its elements are those of that value.
     pub fn accesses(&self, whole: &[usize], operands: &[Operand]) -> u32 {
         let len = size_of(whole);
         let old = operands.iter().find_map(|(_, value)| value.as_ref().filter(|v| v.len() == len));

@@ -5,8 +5,8 @@
 //! a while. Invariants: the bytes of a buffer are always initialised; the pool never keeps more than its limit, and
 //! releases everything before an allocation is refused.
 //!
-//! Not here: writes (`cow_buffer.rs`), what a refusal is (`gpupy_core::memory`), small buffers that a thread just dropped
-//! (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
+//! Not here: writes (`cow_buffer.rs`), what a refusal is (`gpupy_core::memory`), small buffers that a thread just
+//! dropped (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
 
 use crate::memory::limit;
 use crate::memory::owned::Owned;

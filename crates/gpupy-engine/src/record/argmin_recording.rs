@@ -94,8 +94,8 @@ impl Recorder {
         self.first(&self.gather(rows, &at)?, extreme, &place, n)
     }
 
-    /// The least of the numbers, which are below `n`, whose elements are the extreme or NaN: one element at least is. The
-    /// others count as the last number, so that the place is known to be in the row before it is computed.
+    /// The least of the numbers, which are below `n`, whose elements are the extreme or NaN: one element at least is.
+    /// The others count as the last number, so that the place is known to be in the row before it is computed.
     fn first(&self, rows: &Array, extreme: &Array, numbers: &Array, n: usize) -> Result<Array> {
         let mut found =
             self.apply(Op::Eq, &[ArrayOrScalar::Array(rows), ArrayOrScalar::Array(extreme)])?;

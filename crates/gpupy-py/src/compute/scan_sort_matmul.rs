@@ -57,7 +57,7 @@ pub fn little_product<'py>(
     let (left, right) = (left.get().read(py), right.get().read(py));
     let (Some(left), Some(right)) = (left.as_lazy(), right.as_lazy()) else { return Ok(None) };
     let Some((context, _)) = context::open() else { return Ok(None) };
-    // NumPy's `matmul` gives float32 for bfloat16.
+    // NumPy's `matmul` gives float32 for bfloat16, and NumPy computes while a program wants to hear of its mistakes.
     if left.dtype() == DType::BF16 || context::eager() {
         return Ok(None);
     }

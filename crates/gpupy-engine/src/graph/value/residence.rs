@@ -5,8 +5,8 @@
 //! read of a part with a kernel, and each write with a copy of the rest if something was read in between: of a million
 //! elements, a thousand times their number. The rule: all elements come once the accesses have cost as much as that
 //! takes, so that a program never pays more than twice the price of the better way. Reads and writes cost about the
-//! same, and count together; a value that a little write makes goes on with the count of the old one. Of a value that is
-//! computed on a device, single elements are brought, and then their block. Invariant: residence changes no element.
+//! same, and count together; a value that a little write makes goes on with the count of the old one. Of a value that
+//! is computed on a device, single elements are brought, and then their block. Invariant: residence changes no element.
 //!
 //! Not here: how elements come to host memory (`context/host_promotion.rs`, `execute/transfer.rs`).
 

@@ -52,8 +52,8 @@ impl Deref for HostSlice {
 }
 
 impl ValueStorage {
-    /// Lets go of elements of so many bytes each in host memory, which no block of a device uses: their pages go back to
-    /// the system. False, with nothing done, where the memory has another owner.
+    /// Lets go of elements of so many bytes each in host memory, which no block of a device uses: their pages go back
+    /// to the system. False, with nothing done, where the memory has another owner.
     pub(crate) fn release(&mut self, range: Range<usize>, size: usize) -> bool {
         let Some(host) = self.host.as_ref().filter(|host| HostBuffer::is_sole(host)) else {
             return false;
@@ -68,7 +68,8 @@ impl ValueStorage {
     /// Elements of so many bytes each, if they are in host memory.
     pub(crate) fn host_bytes(&self, range: Range<usize>, size: usize) -> Option<&[u8]> {
         let host = self.host.as_ref().filter(|_| self.on_host.covers(range.clone()))?;
-        // SAFETY: the evaluated map has the range, so it is not written; the memory stays while the storage is borrowed.
+        // SAFETY: the evaluated map has the range, so it is not written; the memory stays while the storage is
+        // borrowed.
         Some(unsafe { host.bytes(range.start * size..range.end * size) })
     }
 

@@ -5,8 +5,8 @@
 //! loop, and then costs as much each time. This is the ski-rental problem: a skier buys when the rents reach half of
 //! the price, so an evaluation stores a value when recomputing it reaches half of the cost of storing it. So the second
 //! use of half of a value stores it, and no program takes much more than twice the time that it would have taken with
-//! foresight. A value of few elements in host memory is stored at its first use: that takes less than a launch, and what
-//! is done with it later is eager then.
+//! foresight. A value of few elements in host memory is stored at its first use: that takes less than a launch, and
+//! what is done with it later is eager then.
 //!
 //! Owns [`Rematerialisation`], the budget, and the rule. Invariants: a first use of others stores nothing; only tiles
 //! that a walk reads are stored; nothing is stored that an unevaluated earlier operation might have released.
