@@ -45,7 +45,7 @@ mod strided_copies;
 
 pub use compiled_kernel::Kernel;
 pub use isa::Isa;
-pub use row_arguments::{RowArguments, StridedPointer, Table};
+pub use row_arguments::{GatherTable, RowArguments, StridedPointer};
 
 use gpupy_core::ir::{Program, bfloat16_lowering};
 use gpupy_core::op::Op;

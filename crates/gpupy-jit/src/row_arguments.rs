@@ -1,6 +1,6 @@
 //! The arguments of a kernel: a row of points, and its elements.
 //!
-//! Owns [`RowArguments`], [`StridedPointer`] and [`Table`]. Invariant: generated code reads them by offset, so the order
+//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`]. Invariant: generated code reads them by offset, so the order
 //! of their fields is fixed.
 //!
 //! Not here: calls (`compiled_kernel.rs`), the strides that code supports (`RowStride`).
@@ -39,7 +39,7 @@ impl StridedPointer {
 /// A table: the elements of an operand that a program gathers from.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Table {
+pub struct GatherTable {
     /// The first element.
     pub first: *const u8,
     /// The number of the last element, at least 0. A gather clamps its positions to the table.
@@ -60,5 +60,5 @@ pub struct RowArguments {
     pub params: *const u64,
     /// The table of each operand of the program; those of operands without gathers are not read, and where there is no
     /// gather, this is not read either.
-    pub tables: *const Table,
+    pub tables: *const GatherTable,
 }

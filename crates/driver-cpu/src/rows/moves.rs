@@ -5,7 +5,7 @@
 //! Not here: selects (`row_loops.rs`).
 
 use super::row_fn::RowFn;
-use gpupy_jit::Table;
+use gpupy_jit::GatherTable;
 
 /// Calls a function that is generic over words, for words of a size.
 macro_rules! sized {
@@ -114,15 +114,15 @@ pub unsafe fn index(to: *mut u8, first: i64, step: i64, n: usize) {
 ///
 /// # Safety
 /// The table has its elements, and the rows have `n`, at least 1.
-pub unsafe fn gather(size: usize, to: *mut u8, table: Table, numbers: *const u8, n: usize) {
+pub unsafe fn gather(size: usize, to: *mut u8, table: GatherTable, numbers: *const u8, n: usize) {
     // SAFETY: the table has its elements and the rows have `n`.
     unsafe { sized!(size, gather_words(to, table, numbers, n)) }
 }
 
 /// # Safety
 /// As for [`gather`].
-unsafe fn gather_words<W: Copy>(to: *mut u8, table: Table, numbers: *const u8, n: usize) {
-    let Table { first: table, last } = table;
+unsafe fn gather_words<W: Copy>(to: *mut u8, table: GatherTable, numbers: *const u8, n: usize) {
+    let GatherTable { first: table, last } = table;
     // SAFETY: `numbers` has `n` elements, and `i` is below `n`.
     let number = |i: usize| unsafe { numbers.cast::<i32>().add(i).read_unaligned() };
     let (first, end) = (number(0), number(n - 1));

@@ -16,7 +16,7 @@ use crate::traversal::coalesce::{ExpandedRow, ShortRowCopy};
 use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::{DType, Result};
-use gpupy_jit::{Kernel, RowArguments, StridedPointer, Table};
+use gpupy_jit::{GatherTable, Kernel, RowArguments, StridedPointer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -47,7 +47,7 @@ pub struct LaunchItems<'a> {
     pub scattered: &'a [ShortRowCopy<'a>],
     pub dests: &'a [StridedAccess<'a>],
     /// The table of each operand, where the program gathers.
-    pub tables: &'a [Table],
+    pub tables: &'a [GatherTable],
     pub params: &'a [u64],
 }
 

@@ -10,7 +10,7 @@ use crate::compile::row_plan::{
 };
 use crate::rows;
 use gpupy_core::{Result, memory};
-use gpupy_jit::{StridedPointer, Table};
+use gpupy_jit::{GatherTable, StridedPointer};
 
 /// Buffers that a thread keeps for its rows, from launch to launch.
 #[derive(Default)]
@@ -51,7 +51,7 @@ pub struct RowFrame<'a> {
     /// Walks along the current row, by destination.
     pub dests: &'a mut [StridedPointer],
     /// The table of each operand, where the plan gathers.
-    tables: &'a [Table],
+    tables: &'a [GatherTable],
     /// Scratch memory after the plan's own.
     pub beyond: *mut u8,
 }
@@ -65,7 +65,7 @@ impl<'a> RowFrame<'a> {
         plan: &'a RowPlan,
         scratch: &'a mut ThreadScratch,
         (inputs, dests): (usize, usize),
-        tables: &'a [Table],
+        tables: &'a [GatherTable],
         params: &'a [u64],
         beyond: usize,
     ) -> Result<RowFrame<'a>> {

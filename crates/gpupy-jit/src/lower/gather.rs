@@ -8,7 +8,7 @@ use crate::code::encode::{Bits, Gpr, Mem, Rm};
 use crate::code::opcodes::{self, LaneWidth, only};
 use crate::function_writer::{FunctionWriter, TEST};
 use crate::isa::Isa;
-use crate::row_arguments::Table;
+use crate::row_arguments::GatherTable;
 use gpupy_core::ir::Inst;
 use std::mem::{offset_of, size_of};
 
@@ -20,8 +20,10 @@ impl FunctionWriter<'_> {
         if size != width.bytes() {
             return None;
         }
-        let field = |offset: usize| (inst.args[0] as usize * size_of::<Table>() + offset) as i32;
-        let (first, last) = (field(offset_of!(Table, first)), field(offset_of!(Table, last)));
+        let field =
+            |offset: usize| (inst.args[0] as usize * size_of::<GatherTable>() + offset) as i32;
+        let (first, last) =
+            (field(offset_of!(GatherTable, first)), field(offset_of!(GatherTable, last)));
         self.asm.load(R15, Mem::at(RSP, 0, 8));
         let (from, at) = (self.reg(0), self.temporary());
         let (to, mask) = (self.temporary(), self.temporary());

@@ -8,7 +8,7 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{
-    Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, Table, compile_for,
+    GatherTable, Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for,
 };
 
 /// Bytes around and between destinations that no code may touch.
@@ -186,11 +186,11 @@ pub fn check(
     let dest_walks: Vec<StridedPointer> = dests.iter_mut().map(Strip::walk).collect();
     let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
     let bytes: Vec<Vec<u8>> = case.tables.iter().map(|table| bytes_of(table)).collect();
-    let table = |(table, bytes): (&Vec<Scalar>, &Vec<u8>)| Table {
+    let table = |(table, bytes): (&Vec<Scalar>, &Vec<u8>)| GatherTable {
         first: bytes.as_ptr(),
         last: table.len() as i32 - 1,
     };
-    let tables: Vec<Table> = case.tables.iter().zip(&bytes).map(table).collect();
+    let tables: Vec<GatherTable> = case.tables.iter().zip(&bytes).map(table).collect();
     let row = RowArguments {
         n,
         accesses: walks.as_ptr(),
