@@ -194,3 +194,39 @@ def test_numbers_that_a_float32_has_not_are_warned_of_as_numpy_does(auto, number
             return xp.asarray(numpy.ones(3, "f4"))[1] * number
 
     check(words)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_elements_that_index_arrays_name_are_written_at_once(auto, dtype, turned):
+    def program(xp):
+        a = xp.asarray(numpy.arange(63).reshape(7, 9).astype(dtype))
+        view = a.T if turned else a
+        rows, columns = xp.asarray([1, -2, 0, 1, 4]), xp.asarray([3, 0, -1, 3, 6], dtype=numpy.int32)
+        # Of two writes to one element the last counts.
+        view[rows, columns] = xp.asarray(numpy.arange(5).astype(dtype))
+        view[rows, columns] = view[columns, rows]
+        view[rows[:, None], columns] = 3
+        view[::2, rows] = 5
+        view[columns] = xp.asarray(numpy.arange(5 * view.shape[1]).reshape(5, -1).astype(dtype))
+        return numpy.asarray(a)
+
+    before = gpupy.stats()
+    got = program(gpupy)
+    after = gpupy.stats()
+    numpy.testing.assert_array_equal(got, program(numpy))
+    assert after["launches"] == before["launches"]
+    assert after["fallbacks"] == before["fallbacks"]
+
+
+@pytest.mark.parametrize("key", [([0, 1], [0, 1, 2]), ([0, 7], [0, 1]), ([0, 1], [0, -10])])
+def test_index_arrays_that_do_not_fit_write_nothing(auto, key):
+    keys = tuple(gpupy.asarray(part) for part in key)
+    a = gpupy.zeros((7, 9)) + 1
+    gpupy.evaluate(a)
+    with pytest.raises(IndexError) as refused:
+        a[keys] = 2
+    with pytest.raises(IndexError) as wanted:
+        numpy.ones((7, 9))[tuple(numpy.asarray(part) for part in key)] = 2
+    assert str(refused.value) == str(wanted.value)
+    assert numpy.asarray(a).min() == numpy.asarray(a).max() == 1

@@ -263,6 +263,20 @@ impl EagerDispatch {
         small_fancy_index::write(dest, index, source)
     }
 
+    /// Writes a scalar, or the elements of an array of this shape, to those that index arrays name (`Context::put`);
+    /// `None`, with nothing done, where that is not done now, an index is refused, or it does not fit.
+    pub fn write_along(
+        &self,
+        dest: &Array,
+        indices: &[Option<&Array>],
+        (at, shape): (usize, &[usize]),
+        outside: Outside,
+        source: &ArrayOrScalar<'_>,
+    ) -> Option<()> {
+        self.elements(size_of(shape))?;
+        small_fancy_index::write_along(dest, indices, (at, shape), outside, source)
+    }
+
     /// Writes into a view of a base that has elements of its own, if the source is in host memory and needs no
     /// broadcasting but of one element; `None`, with nothing done, for others.
     pub fn write(&self, dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {

@@ -1,7 +1,7 @@
 //! Eager fancy indexing: few rows in host memory are read and written by an index array, without any driver.
 //!
-//! Owns [`Outside`], [`picked`], [`picked_along`] and [`write()`]. Invariants: a base whose elements have another owner
-//! is never written; a write that does not fit, or by an index outside its axis, changes nothing.
+//! Owns [`Outside`], [`picked`], [`picked_along`], [`write()`] and [`write_along`]. Invariants: a base whose elements have
+//! another owner is never written; a write that does not fit, or by an index outside its axis, changes nothing.
 //!
 //! Not here: masks (`small_boolean_mask.rs`), index arrays of many elements, which become expressions (`indexing`).
 
@@ -9,7 +9,8 @@ use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::eager::host_moves::few;
 use crate::graph::value::Origin;
-use crate::memory::strided::{each_point, gather_into};
+use crate::memory::element_bytes::fill_all;
+use crate::memory::strided::{each_point, gather_into, scatter, spread};
 use gpupy_core::driver::Access;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
 use gpupy_core::{DType, for_integer_type};
@@ -69,60 +70,18 @@ pub(crate) fn picked_along(
     outside: Outside,
 ) -> Option<Array> {
     let (dtype, size) = (array.dtype(), array.dtype().size());
-    let kept = indices.iter().filter(|index| index.is_none()).count();
-    let picked = shape.get(at..at + shape.len().checked_sub(kept)?)?;
-    let broadcast = |index: &&Array| index.broadcast_to(picked).ok();
-    let wide = indices.iter().flatten().map(broadcast).collect::<Option<SmallVec<[Array; 2]>>>()?;
+    let wide = broadcast(indices, (at, shape))?;
     let args = [array].into_iter().chain(&wide).map(ArrayOrScalar::Array);
     let guard = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
     let (table, borrowed) = guard.operands.split_first()?;
     let (bytes, first) = table.reach(size)?;
-
-    // How far from an element of the kept axes each picked one lies.
-    let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, size_of(picked));
-    let mut borrowed = borrowed.iter().zip(&wide);
-    let (mut before, mut behind) = (KeptAxes::default(), KeptAxes::default());
-    for (axis, index) in indices.iter().enumerate() {
-        let (n, stride) = (*array.shape().get(axis)?, array.strides()[axis] as i64);
-        if index.is_none() {
-            let side = if before.extents.len() < at { &mut before } else { &mut behind };
-            side.extents.push(n);
-            side.walk.strides.push(stride);
-            continue;
-        }
-        let (borrowed, index) = borrowed.next()?;
-        let elements = borrowed.elements(index.dtype().size())?;
-        let numbers = integers(index.dtype(), &elements)?;
-        match (&numbers[..], outside) {
-            // A constant is one number.
-            ([number], _) => {
-                let place = place_within(*number, n, outside)? as i64 * stride;
-                away.iter_mut().for_each(|away| *away += place);
-            }
-            (numbers, Outside::Refuse) => {
-                let places = places_of(numbers, n)?;
-                away.iter_mut()
-                    .zip(places)
-                    .for_each(|(away, place)| *away += place as i64 * stride);
-            }
-            (numbers, _) => {
-                for (away, number) in away.iter_mut().zip(numbers) {
-                    *away += place_within(*number, n, outside)? as i64 * stride;
-                }
-            }
-        }
-    }
-
-    let row = size_of(&behind.extents) * size;
-    let is_line = contiguous_strides(&behind.extents)
-        .iter()
-        .zip(&behind.walk.strides)
-        .all(|(a, b)| *a as i64 == *b);
-    before.walk.offset = first as i64;
+    let PickedPlaces { away, before, mut behind } =
+        PickedPlaces::of(array, indices, (&wide, borrowed), at, outside)?;
+    let (row, is_line) = (size_of(&behind.extents) * size, behind.is_line());
     Array::made(dtype, shape, Origin::Eager, 0, |out| {
         let mut rooms = out.chunks_exact_mut(row * away.len());
         let mut copied = Some(());
-        each_point((before.walk.offset, &before.walk.strides), &before.extents, |start| {
+        each_point((first as i64, &before.walk.strides), &before.extents, |start| {
             let Some(out) = rooms.next() else { return };
             let places =
                 away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));
@@ -148,6 +107,138 @@ pub(crate) fn picked_along(
     })
 }
 
+/// Writes one element, or those of an array of this shape, to the elements that index arrays name
+/// (`Context::put`), if only their base has these; of several writes to one element the last counts. `None`, with
+/// nothing done, where they are not few elements in host memory, an index is refused, or the source does not fit.
+pub(crate) fn write_along(
+    dest: &Array,
+    indices: &[Option<&Array>],
+    (at, shape): (usize, &[usize]),
+    outside: Outside,
+    source: &ArrayOrScalar<'_>,
+) -> Option<()> {
+    let size = dest.dtype().size();
+    let fits = match source {
+        ArrayOrScalar::Scalar(scalar) => scalar.dtype == dest.dtype(),
+        ArrayOrScalar::Array(array) => {
+            let is_one = array.size() == 1 && array.ndim() <= shape.len();
+            array.dtype() == dest.dtype() && (is_one || array.shape() == shape)
+        }
+    };
+    if !fits {
+        return None;
+    }
+    let wide = broadcast(indices, (at, shape))?;
+    // None of them is of the destination's base, whose lock is taken below.
+    let args = wide.iter().map(ArrayOrScalar::Array).chain([*source]);
+    let guard = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
+    let (given, borrowed) = guard.operands.split_last()?;
+    let PickedPlaces { away, before, mut behind } =
+        PickedPlaces::of(dest, indices, (&wide, borrowed), at, outside)?;
+    let row = size_of(&behind.extents) * size;
+    let data = given.elements(size)?.apart();
+    let (step, plane) = match data.len() {
+        one if one == size => (0, 0),
+        _ => (row, row * away.len()),
+    };
+    let mut current = dest.current_to_write()?;
+    let bytes = current.make_mut(few())?;
+    let mut done = 0;
+    let mut written = Some(());
+    each_point((dest.offset() as i64, &before.walk.strides), &before.extents, |start| {
+        let data = data.get(done..).unwrap_or_default();
+        done += plane;
+        let places = away.iter().map(|away| usize::try_from(start + away).ok());
+        let stored = match (behind.extents.is_empty(), size) {
+            // Copies of a length that is known take no call.
+            (true, 1) => store::<1>(bytes, places, data, step),
+            (true, 2) => store::<2>(bytes, places, data, step),
+            (true, 4) => store::<4>(bytes, places, data, step),
+            (true, 8) => store::<8>(bytes, places, data, step),
+            (true, 16) => store::<16>(bytes, places, data, step),
+            _ => away.iter().enumerate().try_for_each(|(number, away)| {
+                behind.walk.offset = start + away;
+                let (walk, extents) = (&behind.walk, &behind.extents);
+                match step {
+                    0 => spread(bytes, walk, extents, data.get(..size)?),
+                    _ => scatter(bytes, size, walk, extents, data.get(number * row..)?.get(..row)?),
+                }
+                Some(())
+            }),
+        };
+        written = written.and(stored);
+    });
+    current.version += 1;
+    written
+}
+
+/// Index arrays, broadcast to the axes of a result that they name the elements of, from axis `at` on.
+fn broadcast(
+    indices: &[Option<&Array>],
+    (at, shape): (usize, &[usize]),
+) -> Option<SmallVec<[Array; 2]>> {
+    let kept = indices.iter().filter(|index| index.is_none()).count();
+    let picked = shape.get(at..at + shape.len().checked_sub(kept)?)?;
+    indices.iter().flatten().map(|index| index.broadcast_to(picked).ok()).collect()
+}
+
+/// Where the elements that index arrays name lie in a base.
+struct PickedPlaces {
+    /// How far from an element of the kept axes each of them lies.
+    away: SmallVec<[i64; 32]>,
+    /// The kept axes in front of the picked ones, and behind them.
+    before: KeptAxes,
+    behind: KeptAxes,
+}
+
+impl PickedPlaces {
+    /// Those of index arrays, which are broadcast and borrowed; `None` where one is not there, or names what is outside
+    /// and that is refused.
+    fn of(
+        array: &Array,
+        indices: &[Option<&Array>],
+        (wide, borrowed): (&[Array], &[BorrowedOperand<'_>]),
+        at: usize,
+        outside: Outside,
+    ) -> Option<PickedPlaces> {
+        let count = wide.first()?.size();
+        let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, count);
+        let mut borrowed = borrowed.iter().zip(wide);
+        let (mut before, mut behind) = (KeptAxes::default(), KeptAxes::default());
+        for (axis, index) in indices.iter().enumerate() {
+            let (n, stride) = (*array.shape().get(axis)?, array.strides()[axis] as i64);
+            if index.is_none() {
+                let side = if before.extents.len() < at { &mut before } else { &mut behind };
+                side.extents.push(n);
+                side.walk.strides.push(stride);
+                continue;
+            }
+            let (borrowed, index) = borrowed.next()?;
+            let elements = borrowed.elements(index.dtype().size())?;
+            let numbers = integers(index.dtype(), &elements)?;
+            match (&numbers[..], outside) {
+                // A constant is one number.
+                ([number], _) => {
+                    let place = place_within(*number, n, outside)? as i64 * stride;
+                    away.iter_mut().for_each(|away| *away += place);
+                }
+                (numbers, Outside::Refuse) => {
+                    let places = places_of(numbers, n)?;
+                    away.iter_mut()
+                        .zip(places)
+                        .for_each(|(away, place)| *away += place as i64 * stride);
+                }
+                (numbers, _) => {
+                    for (away, number) in away.iter_mut().zip(numbers) {
+                        *away += place_within(*number, n, outside)? as i64 * stride;
+                    }
+                }
+            }
+        }
+        Some(PickedPlaces { away, before, behind })
+    }
+}
+
 /// Copies elements of so many bytes from their places among others; `None` where one is not there.
 #[inline]
 fn fetch<const N: usize>(
@@ -169,7 +260,15 @@ struct KeptAxes {
     extents: Shape,
 }
 
-/// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis of few
+impl KeptAxes {
+    /// Whether their elements lie one after another.
+    fn is_line(&self) -> bool {
+        let line = contiguous_strides(&self.extents);
+        line.iter().zip(&self.walk.strides).all(|(a, b)| *a as i64 == *b)
+    }
+}
+
+/// Writes one element, or rows one after another, to the rows that an index array names along the first axis of few
 /// elements that only their base has; of several writes to one row the last counts. `None`, with nothing done, where
 /// one lies outside, it is more work, or it does not fit.
 pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
@@ -185,7 +284,8 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> 
         ArrayOrScalar::Scalar(scalar) => scalar.dtype == dest.dtype(),
         ArrayOrScalar::Array(array) => {
             let rows = index.shape().iter().chain(rest);
-            array.dtype() == dest.dtype() && array.shape().iter().eq(rows)
+            let is_one = array.size() == 1 && array.ndim() <= index.ndim() + rest.len();
+            array.dtype() == dest.dtype() && (is_one || array.shape().iter().eq(rows))
         }
     };
     if !fits {
@@ -220,7 +320,7 @@ pub(crate) fn write(dest: &Array, index: &Array, source: &ArrayOrScalar<'_>) -> 
                 let to = bytes.get_mut(at..at + row * size)?;
                 let from = data.get(number * step..)?;
                 match step {
-                    0 => to.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(&from[..size])),
+                    0 => fill_all(to, from.get(..size)?),
                     _ => to.copy_from_slice(from.get(..row * size)?),
                 }
             }

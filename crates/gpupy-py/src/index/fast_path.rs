@@ -14,7 +14,7 @@ use crate::session::context;
 use crate::session::errors::to_py;
 use crate::thresholds::T;
 use gpupy_core::{DType, Scalar};
-use gpupy_engine::{Array, ArrayOrScalar, Context};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Outside};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList, PySlice, PyTuple};
@@ -42,7 +42,10 @@ pub fn get<'py>(
         let Some(array) = this.as_lazy() else { return Ok(None) };
         return match position_of_all(array, key) {
             Some(at) => numpy_arrays::known_element(py, array, at),
-            None => part(slf, key),
+            None => match along_axes(slf, array, key)? {
+                Some(picked) => Ok(Some(picked)),
+                None => part(slf, key),
+            },
         };
     }
     if let Ok(key) = key.cast_exact::<NdArray>() {
@@ -74,6 +77,35 @@ fn row<'py>(
     let Some(array) = this.as_lazy().filter(|array| array.ndim() > 1) else { return Ok(None) };
     let Some(at) = place(key, array.shape()[0]) else { return Ok(None) };
     view_of(slf, array.index_axis(0, at as usize), true).map(Some)
+}
+
+/// The elements that index arrays of one axis name, one for each axis of an array.
+fn along_axes<'py>(
+    slf: &Bound<'py, NdArray>,
+    array: &Array,
+    key: &Bound<'py, PyTuple>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let (Some(indices), Some((context, _))) = (axis_indices(array, key), context::open()) else {
+        return Ok(None);
+    };
+    let indices: AxisIndices<'_> = indices.iter().map(Some).collect();
+    let picked = context.fancy_index_eagerly(array, &indices, 0, Outside::Refuse);
+    picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose()
+}
+
+/// Index arrays, one for each axis.
+type AxisIndices<'a> = SmallVec<[Option<&'a Array>; 4]>;
+
+/// The index arrays of a key that has one of one axis, ours, for each axis of an array.
+fn axis_indices(array: &Array, key: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
+    if key.len() < 2 || key.len() != array.ndim() {
+        return None;
+    }
+    let index = |key: Borrowed<'_, '_, PyAny>| {
+        let key = key.cast_exact::<NdArray>().ok()?.get().read(key.py());
+        key.as_lazy().filter(|index| index.ndim() == 1 && index.dtype().is_int()).cloned()
+    };
+    key.iter_borrowed().map(index).collect()
 }
 
 /// The view that a slice selects along the first axis.
@@ -167,6 +199,15 @@ pub fn set(
             let element = number(value, array.dtype())?;
             return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
         }
+        if let Ok(keys) = key.cast_exact::<PyTuple>()
+            && let Some(indices) = axis_indices(array, keys)
+        {
+            let indices: AxisIndices<'_> = indices.iter().map(Some).collect();
+            let put = |source: ArrayOrScalar<'_>| {
+                context.put_eagerly(array, &indices, 0, Outside::Refuse, source)
+            };
+            return set_to(array, value, put);
+        }
     }
     if let Ok(key) = key.cast_exact::<NdArray>() {
         let key = key.get().read(py);
@@ -188,12 +229,21 @@ fn set_by(
 ) -> PyResult<bool> {
     let this = slf.get().read(slf.py());
     let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
-    let write = |source| match key.dtype() {
+    let write = |source: ArrayOrScalar<'_>| match key.dtype() {
         DType::Bool => context.write_masked(array, key, source),
         _ => context.write_picked(array, key, source),
     };
+    set_to(array, value, write)
+}
+
+/// Writes a value, an array of ours or a number, by `write`, which says whether it did.
+fn set_to(
+    array: &Array,
+    value: &Bound<'_, PyAny>,
+    write: impl FnOnce(ArrayOrScalar<'_>) -> bool,
+) -> PyResult<bool> {
     if let Ok(value) = value.cast_exact::<NdArray>() {
-        let value = value.get().read(slf.py());
+        let value = value.get().read(value.py());
         return Ok(value.as_lazy().is_some_and(|it| write(ArrayOrScalar::Array(it))));
     }
     Ok(number(value, array.dtype())?.is_some_and(|it| write(ArrayOrScalar::Scalar(it))))

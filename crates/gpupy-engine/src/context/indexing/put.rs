@@ -17,6 +17,21 @@ use gpupy_core::shape::{Shape, size_of};
 use smallvec::smallvec;
 
 impl Context {
+    /// Like `put`, for few elements in host memory; waits for no lock. False, with nothing done, for others, and where
+    /// `put` has to say what does not fit.
+    pub fn put_eagerly(
+        &self,
+        array: &Array,
+        indices: &[Option<&Array>],
+        at: usize,
+        outside: Outside,
+        source: ArrayOrScalar<'_>,
+    ) -> bool {
+        let Ok(shape) = self.picked_shape(array, indices, at) else { return false };
+        let dispatch = &self.inner.dispatch;
+        dispatch.write_along(array, indices, (at, &shape), outside, &source).is_some()
+    }
+
     /// Writes into the elements that index arrays name (see [`Context::fancy_index`]), with broadcasting. Of
     /// several points that name one element, the last in C order counts.
     ///
@@ -31,6 +46,9 @@ impl Context {
         source: ArrayOrScalar<'_>,
     ) -> Result<()> {
         let shape = self.picked_shape(array, indices, at)?;
+        if self.put_eagerly(array, indices, at, outside, source) {
+            return Ok(());
+        }
         // The source has to fit an array of the picked elements.
         let target = View { offset: 0, strides: smallvec![0; shape.len()], shape };
         let source = source_of(&array.seen_as(target.clone()), source)?;
