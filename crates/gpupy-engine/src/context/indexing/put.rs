@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::context::exports::leases::of_own_bytes;
 use crate::eager::small_fancy_index::Outside;
 use crate::execute::host_ops::host_scatter::{SourceElements, write};
+use crate::graph::value::residence::is_little;
 use crate::graph::value::{Input, NodeOp, Operand, Value};
 use crate::memory::view::View;
 use crate::record::recorder::{Recorder, source_of};
@@ -51,9 +52,16 @@ impl Context {
         }
         // The source has to fit an array of the picked elements.
         let target = View { offset: 0, strides: smallvec![0; shape.len()], shape };
-        let source = source_of(&array.seen_as(target.clone()), source)?;
-        if size_of(&target.shape) == 0 {
+        let (given, size) = (source, size_of(&target.shape));
+        let source = source_of(&array.seen_as(target.clone()), given)?;
+        if size == 0 {
             return Ok(());
+        }
+        if self.inner.dispatch.computes() && is_little(size, array.base_len()) {
+            self.promote_for_write(array, &source)?;
+            if self.put_eagerly(array, indices, at, outside, given) {
+                return Ok(());
+            }
         }
         let positions = self.picked_positions(array, indices, at, outside)?;
         let positions = positions.operand(&target.shape)?;
