@@ -192,7 +192,7 @@ def test_short_axes_of_values_beyond_a_block_take_one_or_two_launches_for_each_b
         gpupy.reset_stats()
         results.append(numpy.asarray((x * numpy.float32(1.5)).sum(axis=axes)).tobytes())
     assert results[0] == results[1]
-    # A block has room for elements of any dtype. Parts end with rows of the result, so that some are half as long.
+    # A block has room for elements of any dtype. Parts end with rows of the result: some are half as long.
     most = -(-given.size // (block // numpy.dtype(complex).itemsize))
     assert gpupy.stats()["launches"] <= 2 * most + 20
     exact = (given.astype("f8") * 1.5).sum(axis=axes)
