@@ -5,7 +5,7 @@
 //! Not here: arrays from nothing (`create`), from NumPy's (`array/classes/wrap.rs`).
 
 use crate::array::classes::subclass::Seed;
-use crate::array::classes::wrap::adopt;
+use crate::array::classes::wrap::{adopt, references};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::repr::Repr;
 use crate::convert::{dtypes, numpy_arrays};
@@ -105,13 +105,13 @@ impl NdArray {
 fn is_referenced(array: &Bound<'_, NdArray>) -> bool {
     // The variable and the call; Python 3.14 counts the latter no more.
     let own = if array.py().version_info() >= (3, 14) { 1 } else { 2 };
-    array.get_refcnt() > own
+    references(array) > own
 }
 
 /// Whether other code has the memory of an array's elements.
 fn is_exported(array: &Bound<'_, NdArray>) -> bool {
     match &*array.get().read(array.py()) {
         Repr::Lazy(array) => array.is_exported(),
-        Repr::Numpy(own) => own.get_refcnt(array.py()) > 1,
+        Repr::Numpy(own) => references(own.bind(array.py())) > 1,
     }
 }
