@@ -336,17 +336,25 @@ def setstate(self, state, /):
     """NumPy's state of an array: its version, shape, dtype, order and elements."""
     made = np.empty(0)
     made.__setstate__(state)
-    self._replace(wrap(made))
+    self._replace(_lying_like(wrap(made), made))
+
+
+def _lying_like(array: Any, host: np.ndarray[Any, Any]) -> Any:
+    """The array with the strides of NumPy's array of the same elements, where there are none: it is no new one."""
+    if host.size or not array._lazy:
+        return array
+    return array._views(np.lib.stride_tricks.as_strided, host.shape, host.strides)._alone()
 
 
 def _rebuild(array: np.ndarray[Any, Any]) -> Any:
-    return wrap_constant(array)
+    return _lying_like(wrap_constant(array), array)
 
 
 def from_buffer(buffer: Any, dtype: Any, shape: tuple[int, ...], order: Any) -> Any:
     """An array whose elements are read where the buffer has them: it is given up."""
     if 0 in shape:
-        return wrap_constant(np.empty(shape, dtype, order))
+        host = np.empty(0, dtype).reshape(shape, order=order)
+        return _lying_like(wrap_constant(host), host)
     # The result of `frombuffer` keeps the buffer from moving.
     return wrap_constant(np.frombuffer(buffer, dtype).reshape(shape, order=order))
 
