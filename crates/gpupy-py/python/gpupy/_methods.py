@@ -340,7 +340,7 @@ def setstate(self, state, /):
 
 
 def _lying_like(array: Any, host: np.ndarray[Any, Any]) -> Any:
-    """The array with the strides of NumPy's array of the same elements, where there are none: it is no new one."""
+    """The array with the strides of NumPy's, which is no new one, where there are no elements."""
     if host.size or not array._lazy:
         return array
     return array._views(np.lib.stride_tricks.as_strided, host.shape, host.strides)._alone()
