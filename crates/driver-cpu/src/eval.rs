@@ -25,6 +25,7 @@ use crate::traversal::loop_order::LoopOrder;
 use gpupy_core::Result;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::{Fingerprint, REDUCE_CHUNK};
+use gpupy_jit::GatherTable;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
@@ -82,6 +83,13 @@ impl Evaluator {
             }
             known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
         }
+        let table = |(first, len): &(*mut u8, usize)| GatherTable {
+            first: first.cast_const(),
+            last: i32::try_from(len.saturating_sub(1)).unwrap_or(i32::MAX),
+        };
+        let gathers = known.inputs.gathers;
+        let tables: SmallVec<[GatherTable; 8]> =
+            operands.iter().filter(|_| gathers).map(table).collect();
         let line = |input: &RowInput| StridedAccess {
             access: &launch.accesses[input.access],
             base: input.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),
@@ -150,7 +158,7 @@ impl Evaluator {
             expanded: &expanded,
             scattered: &scattered,
             dests: &dests,
-            operands: &operands,
+            tables: &tables,
             params: launch.params,
         };
         let time = (points as u64).saturating_mul(work.cost()) / 1000;

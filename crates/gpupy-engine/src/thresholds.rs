@@ -140,6 +140,11 @@ gpupy_core::thresholds! {
     /// Of so many elements that others want as they are, one at most may be left around a write, for all to be
     /// copied in the launch that writes: edges are little of an image.
     left_part: usize = 8,
+    /// The most components of a point that one launch computes side by side.
+    most_components: usize = 4,
+    /// The fewest operations that all components of a point share for them to be computed side by side: of float64 it
+    /// takes as long with four, of float32 with two to three (driver cpu, 10^6 points of two to four components).
+    shared_by_components: u32 = 6,
     /// The most joins one in another; a longer chain is stored on the way.
     longest_chain: usize = 8,
     /// The most points at which a rasteriser in software computes the coordinates of a join. By Mesa's, four

@@ -124,10 +124,10 @@ impl Kernel {
     /// - **Ordering:** done on return. Any number of threads may run a kernel at once.
     ///
     /// # Safety
-    /// - The row has a walk for each `load` and `index` of the program and for each destination, and the bits of each
-    ///   parameter.
-    /// - The elements of walks at `n` points are valid for reads, those of destinations for writes, during the call. No
-    ///   other thread writes elements that are read.
+    /// - The row has a walk for each `load` and `index` of the program and for each destination, the bits of each
+    ///   parameter, and the table of each operand with a `gather`.
+    /// - The elements of walks at `n` points and of tables are valid for reads, those of destinations for writes, during
+    ///   the call. No other thread writes elements that are read.
     /// - Elements of destinations overlap neither each other nor elements that are read.
     /// - Walks have the strides of the variant: `Unit` steps are the element's size, `Zero` steps are 0. A destination
     ///   of `Lanes` has 16 elements for each 256 points, and then `n` is a multiple of 256.
@@ -223,7 +223,7 @@ impl Kernel {
         scratch.walks.extend(accesses.iter().chain(dests).map(|walk| walk.moved(first)));
         let (accesses, dests) = scratch.walks.split_at(self.accesses.len());
         let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
-        let row = RowArguments { n: self.granule, accesses, dests, params: row.params };
+        let row = RowArguments { n: self.granule, accesses, dests, ..*row };
         // SAFETY: the caller keeps the conditions of `call`.
         unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
     }
@@ -292,7 +292,7 @@ impl Kernel {
             n: padded,
             accesses: walks.as_ptr(),
             dests: walks[dests..].as_ptr(),
-            params: row.params,
+            ..*row
         };
         // SAFETY: the caller keeps the conditions of `run` for walks that are not copied. Copies have room for `padded`
         // elements.

@@ -12,6 +12,7 @@
 //! | `r10` | constants |
 //! | `r8`, `r9`, `rbx`, `rbp`, `r12`–`r14` | starts of the first accesses and destinations |
 //! | `rax`, `r15` | temporaries |
+//! | the top of the stack | the tables of gathers, in programs that have one |
 //! | `k1`–`k4` | AVX-512: masks of existing points, one for each vector of a pass |
 //! | `k5` | AVX-512: temporary |
 //!
@@ -112,9 +113,13 @@ impl FunctionWriter<'_> {
             self.asm.push(reg);
         }
         // The parameters stay in rcx until the loop begins.
-        let fields = [(RDX, 0), (RSI, 8), (R11, 16), (RCX, 24), (R10, 32), (RDI, 40)];
+        let fields = [(RDX, 0), (RSI, 8), (R11, 16), (RCX, 24), (RAX, 32), (R10, 40), (RDI, 48)];
         for (reg, at) in fields {
             self.asm.load(reg, Mem::at(RDI, at, 8));
+        }
+        let gathers = self.plan.program.insts.iter().any(|inst| inst.op == Op::Gather);
+        if gathers {
+            self.asm.push(RAX);
         }
         self.place_constants();
         for task in std::mem::take(&mut self.plan.before) {
@@ -130,6 +135,9 @@ impl FunctionWriter<'_> {
             Isa::Avx2 => self.whole_loop(&body)?,
         }
         self.asm.code.extend(only::ZERO_UPPER);
+        if gathers {
+            self.asm.pop(RAX);
+        }
         for reg in SAVED.into_iter().rev() {
             self.asm.pop(reg);
         }

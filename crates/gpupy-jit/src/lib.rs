@@ -1,7 +1,6 @@
 //! A just-in-time compiler: IR programs become SIMD machine code for x86-64.
 //!
-//! A map without loops and gathers becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64
-//! bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
+//! A map without loops becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64 bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
 //! those of `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for
 //! other programs, which the driver interprets. It also returns `None` for programs that have only bools and integers
 //! of 8 and 16 bits: an interpreter with narrower lanes is faster for them.
@@ -20,7 +19,7 @@
 //! | `register_allocation.rs` | register allocation and spilling |
 //! | `constant_pool.rs` | constants in memory |
 //! | `code/` | opcodes and their encoding |
-//! | `row_arguments.rs` | the arguments of a call: a row of points and its elements |
+//! | `row_arguments.rs` | the arguments of a call: a row of points, its elements, tables |
 //! | `compiled_kernel.rs`, `strided_copies.rs` | executable code, and its calls |
 //!
 //! Compiling takes about as long as interpreting a program over a few hundred points
@@ -46,7 +45,7 @@ mod strided_copies;
 
 pub use compiled_kernel::Kernel;
 pub use isa::Isa;
-pub use row_arguments::{RowArguments, StridedPointer};
+pub use row_arguments::{GatherTable, RowArguments, StridedPointer};
 
 use gpupy_core::ir::{Program, bfloat16_lowering};
 use gpupy_core::op::Op;

@@ -158,3 +158,20 @@ def test_numbers_of_numpys_are_operands_and_elements_to_the_bit(dtype):
 def test_a_pending_truth_to_a_power_has_numpys_dtype(auto, exponent):
     found = [(xp.arange(70_000) > 5).any() ** exponent for xp in (np, gpupy)]
     assert found[0].dtype == found[1].dtype and found[0] == found[1]
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i2", "f2", "f4", "f8", "c8", "c16"])
+def test_a_number_has_the_bits_of_an_element(auto, dtype):
+    numbers = np.array([0, 1, 0.3, 2.5, 7]).astype(dtype)
+    for name in ("tanh", "exp", "sin", "log1p", "sqrt", "cbrt", "arctan", "negative", "square"):
+        function = getattr(gpupy, name)
+        for turn in range(40):  # as often as machine code is written
+            number = numbers[turn % numbers.size]
+            try:
+                want = getattr(np, name)(number)
+            except TypeError:
+                break
+            got = function(number)
+            assert type(got) is type(want)
+            alone = np.asarray(function(gpupy.asarray(np.full(3, number))))
+            assert got.tobytes() == alone[:1].tobytes()

@@ -110,6 +110,7 @@ impl CachedProgram {
             });
         }
         let prepared = &mut self.prepared[at];
+        let points = points.max(T.launch_points);
         prepared.points = prepared.points.saturating_add(points);
         let mut done = Evaluated { compiled: u32::from(found.is_none()), ..Evaluated::default() };
         let reducing = prepared.plan.reducing.as_ref();

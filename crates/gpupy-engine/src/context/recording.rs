@@ -54,6 +54,12 @@ impl Context {
         .ok()
     }
 
+    /// A scalar operation on real numbers, with the bits of an element of an array; `None` where it is not computed
+    /// now, and for powers.
+    pub fn number_eagerly(&self, op: Op, numbers: &[Scalar]) -> Option<Scalar> {
+        self.inner.dispatch.number(op, numbers)
+    }
+
     /// Records an operation that was not computed, without any wait.
     #[cold]
     fn record_eagerly(

@@ -122,6 +122,12 @@ impl EagerDispatch {
         self.apply(op, to, args, |later| later.recorder.convert(op, args, to))
     }
 
+    /// A scalar operation on real numbers, with the bits of an element of an array; `None` where it is not computed
+    /// now.
+    pub fn number(&self, op: Op, numbers: &[Scalar]) -> Option<Scalar> {
+        self.now.as_ref().filter(|_| op != Op::Pow)?.evaluator.number(op, numbers)
+    }
+
     /// A function without loops, on operands that broadcast; `None` where it is not computed now.
     pub fn call(
         &self,

@@ -69,6 +69,15 @@ impl EagerEvaluator {
         Some(array)
     }
 
+    /// The result of a scalar operation on real numbers; as of `apply`.
+    pub fn number(&self, op: Op, numbers: &[Scalar]) -> Option<Scalar> {
+        let task = EagerLaunch::of_numbers(op, numbers)?;
+        let mut bits = 0u64;
+        self.compute(&task, bytemuck::bytes_of_mut(&mut bits))?;
+        self.tell(&task, &[]);
+        Some(Scalar::new(task.dtype(), bits))
+    }
+
     /// The result of a function without loops on operands that broadcast to a shape; as of `apply`.
     pub fn call(
         &self,

@@ -28,7 +28,7 @@ use gpupy_core::driver::{
 use gpupy_core::ir::{AccessKind, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use gpupy_core::shape::{Shape, contiguous_strides, size_of};
-use gpupy_core::{DType, Error, ErrorKind, Result};
+use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -94,6 +94,22 @@ impl EagerLaunch {
         Some(task)
     }
 
+    /// The task of a scalar operation on real numbers whose bits lie there; `None` where it does not take them. It is
+    /// that of arrays of one element.
+    pub fn of_numbers(op: Op, numbers: &[Scalar]) -> Option<EagerLaunch> {
+        let mut task = EagerLaunch::of_op(op, 1);
+        let mut dtypes = SmallVec::<[DType; MOST_OPERANDS]>::new();
+        for (number, leaf) in numbers.iter().zip(&mut task.key.leaves) {
+            dtypes.push(number.dtype);
+            *leaf = Some(ProgramLeaf::Memory(number.dtype, AccessKind::Contiguous));
+            let first = NonNull::from(&number.bits).cast();
+            task.operands.push(HostBlock { memory: HostMemory::new(first), len: 1 });
+        }
+        let are_real = !dtypes.iter().any(|dtype| dtype.is_complex());
+        task.key.dtype = op.result_dtype(&dtypes, DType::Bool).filter(|_| are_real)?;
+        (numbers.len() <= MOST_OPERANDS && !task.key.dtype.is_complex()).then_some(task)
+    }
+
     /// Gives the task of a scalar operation, or of a call, its operands, which broadcast to a shape, or have it already
     /// (`alike`); `None` where it does not take them, or none of them lies in memory. `to` is the dtype
     /// that a cast gives.
@@ -121,7 +137,11 @@ impl EagerLaunch {
                 BorrowedOperand::Memory(array, first) => {
                     *dtype = array.dtype();
                     let len = if alike { self.len } else { array.size() };
-                    let kind = if len == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+                    // A single result takes the program of many.
+                    let kind = match len == 1 && self.len > 1 {
+                        true => AccessKind::Uniform,
+                        false => AccessKind::Contiguous,
+                    };
                     *leaf = Some(ProgramLeaf::Memory(*dtype, kind));
                     self.operands.push(lying(*first, *dtype, array.offset() as usize, len));
                     // Others broadcast to the shape, so that those of its size go along it.

@@ -12,7 +12,7 @@ use crate::eager::borrow::{BorrowGuard, BorrowedOperand, HostView};
 use crate::graph::join::Join;
 use crate::graph::value::{Copies, Input, Operand, Origin, Value};
 use crate::memory::access;
-use crate::memory::element_bytes::{ElementBytes, copy_seen, fill, fill_all, place, put, seen};
+use crate::memory::element_bytes::{ElementBytes, copy_seen, fill, fill_all, place, put};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -149,7 +149,9 @@ pub(crate) fn copied(array: &Array) -> Option<Array> {
             let start = array.offset() as usize * dtype.size();
             own(held.bytes().get(start..start + array.size() * dtype.size())?)
         }
-        Contents::Own(held) => own(&seen(held.bytes(), dtype.size(), view)?),
+        Contents::Own(held) => Array::made(dtype, array.shape(), Origin::Eager, 0, |room| {
+            copy_seen(room, held.bytes(), dtype.size(), view)
+        }),
         Contents::Value(value) if !array.is_whole() => {
             let walk = access::access(view.offset, &view.strides);
             own(&elements(value, &walk, &view.shape)?)

@@ -122,7 +122,7 @@ pub(crate) fn picked_along(
     Array::made(dtype, shape, Origin::Eager, 0, |out| {
         let mut rooms = out.chunks_exact_mut(row * away.len());
         let mut copied = Some(());
-        each_point(&before.walk, &before.extents, |start| {
+        each_point((before.walk.offset, &before.walk.strides), &before.extents, |start| {
             let Some(out) = rooms.next() else { return };
             let places =
                 away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));

@@ -47,10 +47,10 @@ fn gather_all<const N: usize>(
     walk: &Access,
     space: &[usize],
 ) -> Option<()> {
-    let space = without_unit_axes(space);
+    let (strides, space) = &coalesced(walk, space);
     let (inner, outer) = (space.len().checked_sub(1), space.len().checked_sub(2));
     let [along, across] = [inner, outer].map(|axis| match axis {
-        Some(axis) => (walk.strides[axis], space[axis]),
+        Some(axis) => (strides[axis], space[axis]),
         None => (1, 1),
     });
     let planes = &space[..outer.unwrap_or(0)];
@@ -59,7 +59,7 @@ fn gather_all<const N: usize>(
     }
     let mut rest = out;
     let mut inside = true;
-    each_point(walk, planes, |start| {
+    each_point((walk.offset, strides), planes, |start| {
         let here = std::mem::take(&mut rest).split_at_mut_checked(along.1 * across.1 * N);
         let Some((plane, behind)) = here else { return inside = false };
         rest = behind;
@@ -88,6 +88,11 @@ fn gather_plane<const N: usize>(
             continue;
         }
         let first = bytes.as_ptr().wrapping_offset(start as isize * N as isize);
+        if step == 0 {
+            // SAFETY: the element lies within `bytes`, as those at all four corners do; bytes lie anywhere.
+            places.as_chunks_mut::<N>().0.fill(unsafe { *first.cast::<[u8; N]>() });
+            continue;
+        }
         for (k, place) in places.chunks_exact_mut(N).enumerate() {
             let from = first.wrapping_offset(k as isize * step as isize * N as isize);
             // SAFETY: the elements at all four corners lie within `bytes`, and so all between them; bytes lie anywhere.
@@ -169,10 +174,22 @@ fn lie_within<const N: usize>(bytes: &[u8], start: i64, step: i64, n: usize) -> 
     (0..all).contains(&start) && (0..all).contains(&last)
 }
 
-/// A space without the last axes that have one point: its rows are as long as they can be.
-fn without_unit_axes(space: &[usize]) -> &[usize] {
-    let last = space.iter().rposition(|extent| *extent != 1);
-    &space[..last.map_or(0, |last| last + 1)]
+/// The strides and extents of a walk without axes of one point, and with axes over which it goes on alike as one: its
+/// rows are as long as they can be.
+fn coalesced(walk: &Access, space: &[usize]) -> (SmallVec<[i64; 4]>, SmallVec<[usize; 4]>) {
+    let (mut strides, mut extents) = (SmallVec::<[i64; 4]>::new(), SmallVec::<[usize; 4]>::new());
+    for (stride, extent) in walk.strides.iter().zip(space).filter(|(_, extent)| **extent != 1) {
+        match (strides.last_mut(), extents.last_mut()) {
+            (Some(outer), Some(points)) if *outer == stride * *extent as i64 => {
+                (*outer, *points) = (*stride, *points * extent);
+            }
+            _ => {
+                strides.push(*stride);
+                extents.push(*extent);
+            }
+        }
+    }
+    (strides, extents)
 }
 
 /// Calls with each row of a space: its first position, its stride, and how many elements it has.
@@ -180,19 +197,24 @@ pub(crate) fn rows(walk: &Access, space: &[usize], mut each: impl FnMut(i64, i64
     if space.contains(&0) {
         return;
     }
-    let space = without_unit_axes(space);
+    let (strides, space) = &coalesced(walk, space);
     let outer = space.len().saturating_sub(1);
     let (step, n) = match outer < space.len() {
-        true => (walk.strides[outer], space[outer]),
+        true => (strides[outer], space[outer]),
         false => (1, 1),
     };
-    each_point(walk, &space[..outer], |start| each(start, step, n));
+    each_point((walk.offset, strides), &space[..outer], |start| each(start, step, n));
 }
 
-/// Calls with each position of an access, in C order of a space that has points, which may be the first axes of it.
-pub(crate) fn each_point(walk: &Access, space: &[usize], mut each: impl FnMut(i64)) {
+/// Calls with each position of a walk, which begins at an offset, in C order of a space that has points, which may be
+/// the first axes of it.
+pub(crate) fn each_point(
+    (offset, strides): (i64, &[i64]),
+    space: &[usize],
+    mut each: impl FnMut(i64),
+) {
     let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, space.len());
-    let mut start = walk.offset;
+    let mut start = offset;
     loop {
         each(start);
         let mut axis = space.len();
@@ -202,11 +224,11 @@ pub(crate) fn each_point(walk: &Access, space: &[usize], mut each: impl FnMut(i6
             }
             axis -= 1;
             point[axis] += 1;
-            start += walk.strides[axis];
+            start += strides[axis];
             if point[axis] < space[axis] {
                 break;
             }
-            start -= walk.strides[axis] * space[axis] as i64;
+            start -= strides[axis] * space[axis] as i64;
             point[axis] = 0;
         }
     }

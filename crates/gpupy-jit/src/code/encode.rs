@@ -22,6 +22,7 @@ pub mod gpr {
     pub const RCX: Gpr = Gpr(1);
     pub const RDX: Gpr = Gpr(2);
     pub const RBX: Gpr = Gpr(3);
+    pub const RSP: Gpr = Gpr(4);
     pub const RBP: Gpr = Gpr(5);
     pub const RSI: Gpr = Gpr(6);
     pub const RDI: Gpr = Gpr(7);
@@ -185,6 +186,18 @@ impl Asm {
         let at = self.code.len();
         self.masked(op, bits, reg, first, rm, mask);
         self.code[at + 3] &= 0x7f;
+    }
+
+    /// Gathers elements from memory. The index of `from` is a vector register of positions; `mask` is a mask register
+    /// (EVEX) or a vector register (VEX), of which only the lanes of set bits are read, and which is zero afterwards. All
+    /// vector registers differ.
+    pub fn gather(&mut self, op: Opcode, bits: Bits, to: u8, from: Mem, mask: u8) {
+        if !self.evex {
+            return self.vex(op, bits, to, mask, Rm::Mem(from));
+        }
+        // The highest bit of the positions' register is in the place of that of a first operand.
+        let highest = from.index.map_or(0, |(positions, _)| positions.0 & 16);
+        self.merged(op, bits, to, highest, Rm::Mem(from), mask);
     }
 
     /// An instruction in VEX encoding on every machine: instructions on mask registers have no other.

@@ -95,6 +95,8 @@ by_width! {
     shift_left = lanes(2, 0x47);
     shift_right = lanes(2, 0x45);
     shift_right_signed = lanes(2, 0x46);
+    // Lanes from memory, by positions in lanes of 32 bits.
+    gather = lanes(2, 0x90);
     // By an immediate. The kind (a `Shift`) is in place of the first register.
     shift_immediate = pair(1, 0x72, 0x73);
     // AVX-512 only.
@@ -175,6 +177,8 @@ pub mod only {
     pub const GENERAL_TO_LANES: Opcode = row(1, 2, false, 0x7c);
     pub const GENERAL_TO_VECTOR: Opcode = row(1, 1, false, 0x6e);
     pub const GENERAL_TO_MASK: Opcode = row(0, 1, false, 0x92);
+    // The equivalence of masks: of one with itself, all bits.
+    pub const EQUAL_MASKS: Opcode = row(0, 1, false, 0x46);
     pub const MASK_TO_LANES: Opcode = row(2, 2, false, 0x38);
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
     // Sets the processor's flags if any bit is set.

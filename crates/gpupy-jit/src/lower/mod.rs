@@ -7,6 +7,7 @@
 //! | file | operations |
 //! |---|---|
 //! | `leaf.rs` | loads, indices, parameters, stores |
+//! | `gather.rs` | elements of tables |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
 //! | `float16.rs` | float16, by way of float32 |
 //! | `divide.rs` | quotients and remainders of integers |
@@ -24,6 +25,7 @@ mod convert;
 mod divide;
 mod float;
 mod float16;
+mod gather;
 mod int;
 mod lane_ops;
 mod leaf;
@@ -46,6 +48,7 @@ impl FunctionWriter<'_> {
             Op::Load => return self.load(inst.dtype),
             Op::Index => return self.index(),
             Op::Param => return self.param(inst),
+            Op::Gather => return self.gather(inst),
             Op::Store => return self.store(inst),
             Op::Cast if inst.dtype == DType::F16 || self.dtype(inst, 0) == DType::F16 => {
                 return self.cast_float16(self.dtype(inst, 0), inst.dtype);

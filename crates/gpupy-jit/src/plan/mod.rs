@@ -128,7 +128,14 @@ impl<'a> CodePlan<'a> {
                     note.walk = walks;
                     walks += 1;
                 }
-                Op::Const | Op::Param | Op::Store | Op::If | Op::Else | Op::End | Op::Result => {}
+                Op::Const
+                | Op::Param
+                | Op::Gather
+                | Op::Store
+                | Op::If
+                | Op::Else
+                | Op::End
+                | Op::Result => {}
                 op if op.info().rule == Rule::Special => return None,
                 // A bool has not all bit patterns, and a float16's lane has a float32's bits.
                 Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {
@@ -240,6 +247,7 @@ impl<'a> CodePlan<'a> {
                 self.operands(inst.args[0]).iter().for_each(|value| take(*value));
             }
             (Op::If, _) => take(inst.args[0]),
+            (Op::Gather, _) => take(inst.args[1]),
             (Op::Result, duty) => {
                 let Some(options) = self.choices.options(self.program, inst) else { return args };
                 if duty == Duty::Merge || self.is_uniform(task.inst) {

@@ -3,11 +3,13 @@
 //! Owns [`Case`] and [`check`]. The oracle interprets the instructions at each point.
 
 use crate::rng::Rng;
-use gpupy_core::ir::Program;
+use gpupy_core::ir::{Inst, Program};
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
-use gpupy_jit::{Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
+use gpupy_jit::{
+    GatherTable, Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for,
+};
 
 /// Bytes around and between destinations that no code may touch.
 const GUARD: usize = 256;
@@ -18,6 +20,8 @@ pub struct Case {
     /// The elements, or numbers, of each access at each point.
     inputs: Vec<Vec<Scalar>>,
     params: Vec<Scalar>,
+    /// The elements of each operand that is gathered from; none of others.
+    tables: Vec<Vec<Scalar>>,
     n: usize,
 }
 
@@ -50,12 +54,22 @@ impl Case {
             inputs.push(elements);
         }
         let params = program.params.iter().map(|dtype| rng.element(*dtype)).collect();
-        Case { inputs, params, n }
+        let gathered = |operand: usize| {
+            let is_from = |inst: &Inst| inst.op == Op::Gather && inst.args[0] as usize == operand;
+            program.insts.iter().any(is_from)
+        };
+        let operands = program.operands.iter().enumerate();
+        let tables = operands.map(|(operand, dtype)| {
+            let len = if gathered(operand) { 1 + rng.below(200) } else { 0 };
+            (0..len).map(|_| rng.element(*dtype)).collect()
+        });
+        let tables = tables.collect();
+        Case { inputs, params, tables, n }
     }
 
     /// A case with these elements for each access.
     pub fn of(inputs: Vec<Vec<Scalar>>) -> Case {
-        Case { n: inputs[0].len(), inputs, params: Vec::new() }
+        Case { n: inputs[0].len(), inputs, params: Vec::new(), tables: Vec::new() }
     }
 
     /// The expected element of each destination at a point.
@@ -71,6 +85,11 @@ impl Case {
                 Op::Load | Op::Index => {
                     walk += 1;
                     self.inputs[walk - 1][point]
+                }
+                Op::Gather => {
+                    let table = &self.tables[a as usize];
+                    let last = table.len() as i32 - 1;
+                    table[values[b as usize].as_i32().clamp(0, last) as usize]
                 }
                 Op::Store => {
                     stored[a as usize] = values[b as usize];
@@ -166,13 +185,20 @@ pub fn check(
         .collect();
     let dest_walks: Vec<StridedPointer> = dests.iter_mut().map(Strip::walk).collect();
     let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
+    let bytes: Vec<Vec<u8>> = case.tables.iter().map(|table| bytes_of(table)).collect();
+    let table = |(table, bytes): (&Vec<Scalar>, &Vec<u8>)| GatherTable {
+        first: bytes.as_ptr(),
+        last: table.len() as i32 - 1,
+    };
+    let tables: Vec<GatherTable> = case.tables.iter().zip(&bytes).map(table).collect();
     let row = RowArguments {
         n,
         accesses: walks.as_ptr(),
         dests: dest_walks.as_ptr(),
         params: params.as_ptr(),
+        tables: tables.as_ptr(),
     };
-    // SAFETY: all walks stay inside their strips.
+    // SAFETY: all walks stay inside their strips, and tables have their elements.
     unsafe { kernel.run(&row) };
     for point in 0..n {
         let wanted = case.wanted(program, point);
@@ -196,6 +222,12 @@ pub fn check(
         Some(dest) => Err(format!("dest {dest} was written outside of its {n} points")),
         None => Ok(()),
     }
+}
+
+/// The elements one after another.
+fn bytes_of(elements: &[Scalar]) -> Vec<u8> {
+    let bytes = |element: &Scalar| element.bytes()[..element.dtype.size()].to_vec();
+    elements.iter().flat_map(bytes).collect()
 }
 
 /// Equal bits, or both NaN.

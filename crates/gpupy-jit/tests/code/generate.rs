@@ -47,6 +47,10 @@ fn extend(
 ) {
     let mut done = 0;
     while done < operations {
+        if rng.below(12) == 0 {
+            done += usize::from(gather(rng, dtypes, b, values));
+            continue;
+        }
         let row = &OPS[rng.below(OPS.len())];
         let args: Vec<_> = (0..row.arity).map(|_| recent(rng, values)).collect();
         let given: Vec<_> = args.iter().map(|value| b.dtype(*value)).collect();
@@ -66,6 +70,20 @@ fn extend(
         });
         done += 1;
     }
+}
+
+/// Adds the element of a table of its own at one of the newest int32s; false where there is none.
+fn gather(rng: &mut Rng, dtypes: &[DType], b: &mut Builder, values: &mut Vec<u32>) -> bool {
+    let dtype = dtypes[rng.below(dtypes.len())];
+    let is_position = |value: &u32| b.dtype(*value) == DType::I32;
+    let positions: Vec<u32> = values.iter().copied().filter(is_position).collect();
+    if dtype.size() < 4 || positions.is_empty() {
+        return false;
+    }
+    let operand = b.operand(dtype);
+    let position = recent(rng, &positions);
+    values.push(b.gather(operand, position));
+    true
 }
 
 /// Adds an `if` on one of the newest bools, if there is one.

@@ -17,7 +17,7 @@ from ._subclass import by_methods, is_instance, plain
 # NumPy's functions whose result is always a view of their first argument.
 _VIEWS = (
     "array_split broadcast_to diagonal dsplit expand_dims fliplr flipud hsplit "
-    "matrix_transpose moveaxis permute_dims rollaxis rot90 split transpose "
+    "matrix_transpose moveaxis permute_dims rollaxis rot90 split "
     "vsplit"
 ).split()
 
@@ -104,6 +104,15 @@ def swapaxes_method(self, axis1, axis2):
     if not self._lazy:
         return call("swapaxes", np.swapaxes, (self, axis1, axis2), {})
     return self._views(np.swapaxes, *to_host((axis1, axis2)))
+
+
+_transposed = _view("transpose")
+
+
+def transpose(a, axes=None):
+    if type(a) is ndarray and (axes is None or type(axes) is tuple):
+        return a.transpose() if axes is None else a.transpose(axes)
+    return _transposed(a, axes)
 
 
 _flipped = _view("flip")
@@ -222,5 +231,6 @@ FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "shares_memory": _sharing(np.shares_memory),
     "squeeze": squeeze,
     "swapaxes": swapaxes,
+    "transpose": transpose,
     "unstack": unstack,
 }

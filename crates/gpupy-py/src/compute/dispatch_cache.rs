@@ -114,19 +114,18 @@ impl DispatchCache {
         self.apply(operands, |context, op, args| context.apply_eagerly(op, args))
     }
 
-    /// The result of numbers alone, computed eagerly as the only element of an array.
+    /// The result of numbers alone, with the bits of an element of an array.
     pub fn of_numbers(&self, operands: &[UfuncOperand<'_>]) -> Option<Scalar> {
-        let kinds: SmallVec<[OperandKind; 2]> =
-            operands.iter().map(|operand| operand.kind).collect();
-        let (context, op, dtype) = self.known(&kinds)?;
-        let array = |operand: &UfuncOperand<'_>| {
-            let scalar = operand.scalar(dtype)?;
-            Array::from_bytes(dtype, &[1], scalar.bytes().get(..dtype.size())?).ok()
-        };
-        let arrays = operands.iter().map(array).collect::<Option<SmallVec<[Array; 2]>>>()?;
-        let args: SmallVec<[ArrayOrScalar<'_>; 2]> =
-            arrays.iter().map(ArrayOrScalar::Array).collect();
-        context.apply_eagerly(op, &args)?.known_at(0)
+        let (context, op, dtype) = match operands {
+            [a] => self.known(&[a.kind]),
+            [a, b] => self.known(&[a.kind, b.kind]),
+            _ => None,
+        }?;
+        let mut numbers: SmallVec<[Scalar; 2]> = SmallVec::new();
+        for operand in operands {
+            numbers.push(operand.scalar(dtype)?);
+        }
+        context.number_eagerly(op, &numbers)
     }
 
     /// Writes the result in place to `dest`; false, with nothing done, where the operation is not known or cannot be

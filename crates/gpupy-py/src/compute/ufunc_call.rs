@@ -197,6 +197,10 @@ impl Ufunc {
                 None => self.numpy.bind(py).call1(args).map(Some),
             };
         }
+        if operands.iter().all(|operand| operand.as_array().is_none()) {
+            // Python's numbers are nothing of ours.
+            return self.numpy.bind(py).call1(args).map(Some);
+        }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
     }

@@ -1,7 +1,7 @@
 //! Steps: the operation that computes one tile of a value, and the tiles that have to be computed before it.
 //!
 //! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduction_step.rs`, `assignment_step.rs`, `boxes.rs`,
-//! `library_step.rs` and `on_host.rs` find the operands of their operations. A [`Schedule`](ordering::Schedule) has the
+//! `components.rs`, `library_step.rs` and `on_host.rs` find the operands of their operations. A [`Schedule`](ordering::Schedule) has the
 //! steps in their order, and [`Strips`](strip_mining::Strips) are steps whose kernels read the same rows. Invariants:
 //! nothing is launched or stored here; a step reads tiles that are present or that are among its needs.
 //!
@@ -10,6 +10,7 @@
 mod assignment_step;
 mod box_copies;
 mod boxes;
+mod components;
 mod library_step;
 mod on_host;
 pub(crate) mod ordering;
@@ -242,10 +243,11 @@ fn of_map(
     tile: &Tile,
 ) -> Result<Possible<PreparedStep>> {
     let (at, space) = access::space_of_tile(value.shape(), tile);
-    let walk = match FusionWalk::up_to_cuts(device, &[Start::Itself(value)], at, space, true)? {
-        Ok((walk, cuts)) if cuts.is_empty() => walk,
-        found => return boxes::of_tile(device, again, value, tile, found),
-    };
+    let walk =
+        match FusionWalk::up_to_cuts(device, &[Start::Itself(value)], at.clone(), space, true)? {
+            Ok((walk, cuts)) if cuts.is_empty() => walk,
+            found => return boxes::of_tile(device, again, value, tile, found),
+        };
     if let Some(needs) = again.stored_first(&walk, value, device) {
         return Ok(Err(needs));
     }
@@ -269,6 +271,9 @@ fn of_map(
             Beside::First(needs) => return Ok(Err(needs)),
             Beside::Nothing => {}
         }
+    }
+    if let Some(step) = components::of_tile(device, again, value, &at, &walk)? {
+        return Ok(Ok(step));
     }
     PreparedStep::of_walk(device, walk, Form::Map)
 }

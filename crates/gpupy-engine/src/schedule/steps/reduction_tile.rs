@@ -442,7 +442,7 @@ mod tests {
                 let (origin, extents) = cut.piece(&tile, next);
                 let at: isize = strides.iter().zip(&origin).map(|(s, o)| s * *o as isize).sum();
                 let walk = access::access(at, &strides);
-                each_point(&walk, &extents, |at| seen[at as usize] += 1);
+                each_point((walk.offset, &walk.strides), &extents, |at| seen[at as usize] += 1);
                 next += size_of(&extents);
             }
             prop_assert_eq!(seen, vec![1; size_of(&shape)]);
