@@ -56,7 +56,7 @@ def main():
     parser.add_argument("--points", type=int, default=8, help="how many random points")
     parser.add_argument("--size", type=int, default=512, help="pixels in each direction")
     parser.add_argument("--seed", type=int, default=1, help="of the random points")
-    parser.add_argument("--output", help="the image to write")
+    parser.add_argument("--output", default="distance_map.png", help="the image to write")
     parser.add_argument("--raw", help="a file for the pixels as float32")
     options = parser.parse_args()
 
@@ -71,8 +71,8 @@ def main():
 
     points = random_points(options.points, options.size, options.seed)
     pixels = shades(xp, distance_map(xp, dtype, points, options.size, options.exponent)).astype(dtype)
-    if options.output:
-        picture(pixels, options.size).save(options.output)
+    picture(pixels, options.size).save(options.output)
+    print(f"{options.output}: the distance to the nearest of {options.points} points")
     if options.raw:
         with open(options.raw, "wb") as file:
             file.write(memoryview(pixels))

@@ -80,6 +80,7 @@ def main():
 
     light = np.asarray(brightness(*directions(options.size)))
     Image.fromarray(np.rint(255 * light.clip(0, 1)).astype(np.uint8)).save(options.output)
+    print(f"{options.output}: a landscape of spheres")
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ def main():
     with numpy.errstate(invalid="ignore"):
         channels = shaded_sphere(xp, dtype, options.size)
         picture(channels, options.size).save(options.output)
+    print(f"{options.output}: a shaded sphere")
 
 
 if __name__ == "__main__":

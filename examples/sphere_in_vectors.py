@@ -50,6 +50,7 @@ def main():
         planes = sphere(options.size)
         np.evaluate(*planes)
         shaded_sphere.picture(planes, options.size).save(options.output)
+    print(f"{options.output}: a shaded sphere")
 
 
 if __name__ == "__main__":

@@ -117,8 +117,8 @@ impl Ours {
         Ok(self.expression(&self.context.call(function, COUNT, &args)?))
     }
 
-    /// The turns that a point takes, as `gpupy.kernel` would record it: a state of the point, the count and the number of
-    /// the turn.
+    /// The turns that a point takes, as `gpupy.kernel` would record it: a state of the point, the count and the number
+    /// of the turn.
     fn turns_of_a_point(&self) -> Result<ScalarFunction> {
         let float = || self.expression(&Array::argument(DType::F32));
         let (x, y, re, im, count) = (float(), float(), float(), float(), float());

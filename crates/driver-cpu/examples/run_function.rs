@@ -1,7 +1,7 @@
 //! Calls a function that `gpupy.jit` recorded in Python and `f.save` wrote into a file, from Rust and without Python.
 //!
-//! `cargo run --release -p driver-cpu --example run_function -- FILE in.npy … out.npy`: the function's arrays, float32 or
-//! float64, in their order, then a file for each array of its result.
+//! `cargo run --release -p driver-cpu --example run_function -- FILE in.npy … out.npy`: the function's arrays, float32
+//! or float64, in their order, then a file for each array of its result.
 
 use gpupy_core::{DType, Error, ErrorKind, Result};
 use gpupy_engine::registry::Registry;

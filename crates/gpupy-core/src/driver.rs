@@ -10,8 +10,8 @@
 //! - No destination is also an operand, except with [`Capabilities::in_place`].
 //! - No launch has an empty shape. Operands of a matrix product do not move along the axes that the form excludes.
 //! - No program has more reductions than [`Capabilities::max_reductions`].
-//! - Launches bring memory only to a driver with [`Capabilities::memory_launches`]. The guarantees for a launch's blocks
-//!   hold for its memory too.
+//! - Launches bring memory only to a driver with [`Capabilities::memory_launches`]. The guarantees for a launch's
+//!   blocks hold for its memory too.
 //!
 //! **A driver guarantees:** an error leaves every block unchanged, except destinations that are written whole and are
 //! not operands, and the driver stays usable; nothing panics; elements of a destination that the launch does not write

@@ -126,8 +126,8 @@ impl Kernel {
     /// # Safety
     /// - The row has a walk for each `load` and `index` of the program and for each destination, the bits of each
     ///   parameter, and the table of each operand with a `gather`.
-    /// - The elements of walks at `n` points and of tables are valid for reads, those of destinations for writes, during
-    ///   the call. No other thread writes elements that are read.
+    /// - The elements of walks at `n` points and of tables are valid for reads, those of destinations for writes,
+    ///   during the call. No other thread writes elements that are read.
     /// - Elements of destinations overlap neither each other nor elements that are read.
     /// - Walks have the strides of the variant: `Unit` steps are the element's size, `Zero` steps are 0. A destination
     ///   of `Lanes` has 16 elements for each 256 points, and then `n` is a multiple of 256.

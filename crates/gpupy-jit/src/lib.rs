@@ -1,6 +1,7 @@
 //! A just-in-time compiler: IR programs become SIMD machine code for x86-64.
 //!
-//! A map without loops becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64 bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
+//! A map without loops becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64
+//! bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
 //! those of `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for
 //! other programs, which the driver interprets. It also returns `None` for programs that have only bools and integers
 //! of 8 and 16 bits: an interpreter with narrower lanes is faster for them.

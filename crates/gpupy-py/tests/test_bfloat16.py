@@ -241,6 +241,29 @@ def test_products_have_the_dtypes_of_numpy(auto):
 
 
 @pytest.mark.parametrize("other", [*OTHERS, "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "shapes", [((3, 2), (2, 4)), ((2,), (2,)), ((3, 2), ()), ((), (2,)), ((2, 3, 2), (2, 2))]
+)
+def test_products_with_other_dtypes_have_those_of_numpy(auto, other, shapes):
+    def run(xp, function, dtypes):
+        # Numbers whose products are exact in every dtype.
+        a, b = (np.arange(np.prod(shape)).reshape(shape) % 3 for shape in shapes)
+        if function == "inner":
+            b = b.T
+        try:
+            made = getattr(xp, function)(xp.array(a.astype(dtypes[0])), xp.array(b.astype(dtypes[1])))
+        except (TypeError, ValueError) as error:
+            return type(error)
+        # Of objects without axes there is one, no array.
+        host = np.asarray(made)
+        return type(made) is float, host.dtype, host.tolist(), host.strides
+
+    for function in ("dot", "inner", "vdot", "matmul"):
+        for dtypes in ((BF16, other), (other, BF16)):
+            assert run(gp, function, dtypes) == run(np, function, dtypes), (function, dtypes)
+
+
+@pytest.mark.parametrize("other", [*OTHERS, "complex64", "complex128"])
 def test_promotion_is_numpys(auto, other):
     def outcome(xp, operation):
         try:

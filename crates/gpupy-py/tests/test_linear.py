@@ -122,6 +122,45 @@ def test_floats_are_as_near_as_the_specification_says(driver, dtype):
     assert (abs(got - exact) <= bound).all()
 
 
+WITH_SCALARS = {
+    "dot": lambda xp, a, b: xp.dot(a, b),
+    "dot, turned": lambda xp, a, b: xp.dot(b, a),
+    "the method": lambda xp, a, b: a.dot(b),
+    "inner": lambda xp, a, b: xp.inner(a, b),
+    "inner, turned": lambda xp, a, b: xp.inner(b, a),
+    "vdot": lambda xp, a, b: xp.vdot(a.ravel()[:1], b),
+    "multiply": lambda xp, a, b: xp.multiply(b, a),
+    "outer": lambda xp, a, b: xp.outer(a, b),
+    "tensordot": lambda xp, a, b: xp.tensordot(a, b, 0),
+    "tensordot, turned": lambda xp, a, b: xp.tensordot(b, a, ([], [])),
+}
+VIEWS_OF_THREE_AXES = {
+    "C order": lambda a: a,
+    "F order": lambda a: a.T,
+    "axes 1 0 2": lambda a: a.transpose(1, 0, 2),
+    "two axes": lambda a: a[0],
+    "two axes in F order": lambda a: a[0].T,
+    "two axes in F order, backwards": lambda a: a[:, :, 1].T[::-1],
+    "two axes with steps": lambda a: a[::2, 1],
+    "one axis with steps": lambda a: a[::2, 1, 1],
+    "no axis": lambda a: a[0, 0, 0, ...],
+}
+
+
+@pytest.mark.parametrize("name", WITH_SCALARS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_with_an_operand_without_axes_lie_in_memory_as_numpys(auto, name, dtype):
+    for other in ("bool", "int16", "float32", "complex128"):
+        for name_of_view, view in VIEWS_OF_THREE_AXES.items():
+            results = []
+            for xp in (np, gpupy):
+                a, b = xp.asarray(small((4, 3, 2), dtype)), xp.asarray(np.array(2, other))
+                made = WITH_SCALARS[name](xp, view(a), b)
+                owns = None if made.ndim == 0 else made.base is None
+                results.append((made.dtype, made.strides, owns, np.asarray(made).tolist()))
+            assert results[0] == results[1], (other, name_of_view)
+
+
 def test_products_are_no_fallbacks(driver):
     # The host driver does products that a driver lacks.
     gpupy._gpupy.reconfigure(driver, strict=False)

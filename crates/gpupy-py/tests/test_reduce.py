@@ -167,3 +167,33 @@ OBJECTS = [numpy.int64(0), numpy.int32(-1), numpy.array(0), numpy.uint8(1), nump
 def test_objects_that_name_an_axis_are_taken_or_refused_as_by_numpy(driver, shape, axis):
     for name in ("sum", "max", "any", "prod"):
         check(lambda xp, name=name: getattr(xp, name)(xp.ones(shape), axis=axis), name)
+
+
+# Axes of few points to combine, and of a chunk of the canonical tree or nearly so.
+SHORT_AXES = [
+    ((5, 200, 200), 0),
+    ((17, 120, 100), 0),
+    ((100, 7, 60), 1),
+    ((5, 6, 40, 40), (0, 1)),
+    ((200, 200, 5), 2),
+    ((255, 30, 30), 0),
+    ((257, 30, 30), 0),
+]
+
+
+@pytest.mark.parametrize("shape, axes", SHORT_AXES, ids=str)
+def test_short_axes_of_values_beyond_a_block_take_one_or_two_launches_for_each_block(driver, shape, axes):
+    block = 1 << 14
+    given = numpy.random.default_rng(3).normal(size=shape).astype("f4")
+    results = []
+    for limits in ({}, {"block_bytes": block}):
+        gpupy._gpupy.reconfigure(driver, **limits)
+        x = gpupy.asarray(given)
+        gpupy.reset_stats()
+        results.append(numpy.asarray((x * numpy.float32(1.5)).sum(axis=axes)).tobytes())
+    assert results[0] == results[1]
+    # A block has room for elements of any dtype. Parts end with rows of the result: some are half as long.
+    most = -(-given.size // (block // numpy.dtype(complex).itemsize))
+    assert gpupy.stats()["launches"] <= 2 * most + 20
+    exact = (given.astype("f8") * 1.5).sum(axis=axes)
+    numpy.testing.assert_allclose(numpy.frombuffer(results[0], "f4").reshape(exact.shape), exact, atol=1e-3)

@@ -2,11 +2,13 @@
 //!
 //! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other
 //! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs`,
-//! `imports.rs`, `folders.rs` and `unique_names.rs` check documents, imports, folders and names; `strict_list.rs` reads
-//! their lists of exceptions.
+//! `imports.rs`, `folders.rs`, `unique_names.rs` and `comment_width.rs` check documents, imports, folders, names and
+//! comments; `strict_list.rs` reads their lists of exceptions.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
+#[cfg(test)]
+mod comment_width;
 #[cfg(test)]
 mod folders;
 pub mod guarded_memory;

@@ -1,5 +1,5 @@
-//! Benchmarks: `bench.rs` is the command, `peers.rs` times gpupy beside others, `accelerator.rs` the programs of an article;
-//! `tune.rs` times both sides of thresholds.
+//! Benchmarks: `bench.rs` is the command, `peers.rs` times gpupy beside others, `accelerator.rs` the programs of an
+//! article; `tune.rs` times both sides of thresholds.
 //!
 //! Imports `machine`, `develop.rs` and `demo.rs`.
 

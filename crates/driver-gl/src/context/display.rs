@@ -1,8 +1,8 @@
 //! EGL's displays, which all contexts of a process share.
 //!
-//! Owns [`DisplayLease`], a context's share in them. Invariants: displays stay open when the last context is
-//! closed; they are terminated before the process forks, unless there are contexts, and their termination also ends the threads
-//! of the OpenGL implementation; a process that was forked from one with contexts opens none. Such a fork has
+//! Owns [`DisplayLease`], a context's share in them. Invariants: displays stay open when the last context is closed;
+//! they are terminated before the process forks, unless there are contexts, and their termination also ends the
+//! threads of the OpenGL implementation; a process that was forked from one with contexts opens none. Such a fork has
 //! the implementation's memory without the threads that it waits for, so opening a display would never return.
 //! Without contexts it can be opened.
 //!

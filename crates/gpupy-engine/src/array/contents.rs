@@ -73,9 +73,19 @@ impl Current {
         self.version += 1;
     }
 
-    /// Whether exports show the elements.
+    /// Whether exports show the elements, or may.
     pub fn is_pinned(&self) -> bool {
         matches!(&self.held, Contents::Own(own) if own.is_pinned())
+    }
+
+    /// Whether there are exports that show the elements.
+    pub fn is_exported(&self) -> bool {
+        matches!(&self.held, Contents::Own(own) if own.is_exported())
+    }
+
+    /// Whether the elements lie in memory of another owner.
+    pub fn is_foreign(&self) -> bool {
+        matches!(&self.held, Contents::Own(own) if own.is_foreign())
     }
 
     /// Pinned elements, which are another base's from now on; `None` for others.

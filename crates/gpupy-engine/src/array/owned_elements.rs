@@ -95,10 +95,20 @@ impl OwnedElements {
         self.memory.was_pinned()
     }
 
-    /// Whether exports show the elements.
+    /// Whether exports show the elements, or may.
     #[inline]
     pub fn is_pinned(&self) -> bool {
         self.memory.is_pinned()
+    }
+
+    /// Whether the elements lie in memory of another owner.
+    pub fn is_foreign(&self) -> bool {
+        self.memory.is_foreign()
+    }
+
+    /// Whether there are exports that show the elements.
+    pub fn is_exported(&self) -> bool {
+        self.memory.is_exported()
     }
 
     /// A value with a copy of the elements.

@@ -183,10 +183,24 @@ impl CowBuffer {
         Ok(buffer)
     }
 
-    /// Whether exports show the bytes.
+    /// Whether exports show the bytes, or may.
     #[inline]
     pub fn is_pinned(&self) -> bool {
         matches!(&self.held, Some(Held::Pinned { buffer, for_life }) if *for_life || !is_sole(buffer))
+    }
+
+    /// Whether the bytes are those of another owner, which are written there.
+    pub fn is_foreign(&self) -> bool {
+        match &self.held {
+            Some(Held::Own(buffer)) => buffer.is_lent(),
+            Some(Held::Pinned { buffer, .. }) => buffer.is_lent(),
+            Some(Held::Shared(_)) | None => false,
+        }
+    }
+
+    /// Whether there are exports that show the bytes.
+    pub fn is_exported(&self) -> bool {
+        matches!(&self.held, Some(Held::Pinned { buffer, .. }) if !is_sole(buffer))
     }
 
     /// Whether exports may have changed the bytes since this was asked last.
@@ -352,13 +366,13 @@ mod tests {
         for len in LENGTHS {
             let mut buffer = CowBuffer::full(&[7], len)?;
             let export = buffer.pin(len, false)?;
-            assert!(buffer.is_pinned());
+            assert!(buffer.is_pinned() && buffer.is_exported());
             assert_eq!(written(&mut buffer, len), export.as_ptr());
             drop(export);
             assert!(!buffer.is_pinned());
             assert!(buffer.was_pinned() && !buffer.was_pinned());
-            buffer.pin(len, true)?;
-            assert!(buffer.is_pinned());
+            drop(buffer.pin(len, true)?);
+            assert!(buffer.is_pinned() && !buffer.is_exported());
         }
         Ok(())
     }

@@ -164,6 +164,11 @@ impl HostBuffer {
         matches!(self.owned, Some(Owned::Lent { constant: true, .. }))
     }
 
+    /// Whether it is foreign memory that is read and written.
+    pub(super) fn is_lent(&self) -> bool {
+        matches!(self.owned, Some(Owned::Lent { constant: false, .. }))
+    }
+
     /// Whether a thread writes the buffer.
     pub(super) fn is_written(&self) -> &AtomicBool {
         &self.is_written

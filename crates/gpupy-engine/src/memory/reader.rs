@@ -29,8 +29,8 @@ thread_local! {
     static IS_READING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Refuses what needs the engine in a thread that reads elements for an evaluation: that has the engine, and waits for the
-/// elements.
+/// Refuses what needs the engine in a thread that reads elements for an evaluation: that has the engine, and waits
+/// for the elements.
 ///
 /// # Errors
 /// - `Busy`: the thread reads.

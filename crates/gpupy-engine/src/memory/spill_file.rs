@@ -1,8 +1,8 @@
 //! The file that elements are spilled to: one for the process, in the folder for temporary files.
 //!
 //! Owns [`SpillSlot`], a part of the file. A fork gives the child the parent's file, with the same places: from then on
-//! both only read it, and each makes a file of its own when it spills again. Invariants: the file is unlinked once it is
-//! open, or deleted when it is closed, so that none is left behind, however the process ends; a slot belongs to one
+//! both only read it, and each makes a file of its own when it spills again. Invariants: the file is unlinked once it
+//! is open, or deleted when it is closed, so that none is left behind, however the process ends; a slot belongs to one
 //! value, and its place is free again when the slot is dropped; a file that another process may have is only read.
 //!
 //! Not here: which elements are spilled (`execute/spilling.rs`), the slots of a value (`graph/value/paged.rs`).
@@ -170,8 +170,8 @@ fn count_forks() -> io::Result<()> {
         FORKS.fetch_add(1, Ordering::Relaxed);
     }
     static ANSWER: OnceLock<i32> = OnceLock::new();
-    // SAFETY: the function is a static one, does not unwind, and only adds to a number. This crate is never unloaded, as
-    // Rust's threads have run in it.
+    // SAFETY: the function is a static one, does not unwind, and only adds to a number. This crate is never unloaded,
+    // as Rust's threads have run in it.
     let answer =
         ANSWER.get_or_init(|| unsafe { libc::pthread_atfork(Some(before_fork), None, None) });
     if *answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(*answer)) }

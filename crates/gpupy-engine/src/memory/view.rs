@@ -33,13 +33,21 @@ impl Clone for View {
 }
 
 impl View {
-    /// All elements of a base of this shape.
+    /// All elements of a base of this shape; where there are none, strides are 0, as of NumPy's new arrays.
     #[inline]
     pub fn contiguous(shape: &[usize]) -> View {
         if let [n] = shape {
-            return View { offset: 0, shape: smallvec![*n], strides: smallvec![1] };
+            return View {
+                offset: 0,
+                shape: smallvec![*n],
+                strides: smallvec![isize::from(*n > 0)],
+            };
         }
-        View { offset: 0, shape: Shape::from_slice(shape), strides: contiguous_strides(shape) }
+        let mut strides = contiguous_strides(shape);
+        if shape.contains(&0) {
+            strides.fill(0);
+        }
+        View { offset: 0, shape: Shape::from_slice(shape), strides }
     }
 
     /// The view of elements of which only those from this position on are there.
@@ -112,14 +120,15 @@ impl View {
         ranges.coarse(most)
     }
 
-    /// `len` elements of an axis from `start`, each `step` further; `start` and the last lie inside.
+    /// `len` elements of an axis from `start`, each `step` further; `start` and the last lie inside. As in NumPy, a
+    /// slice of nothing has no step.
     pub fn slice_axis(&self, axis: usize, start: usize, len: usize, step: isize) -> View {
         let mut view = self.clone();
+        view.shape[axis] = len;
         if len > 0 {
             view.offset += start as isize * view.strides[axis];
+            view.strides[axis] *= step;
         }
-        view.shape[axis] = len;
-        view.strides[axis] *= step;
         view
     }
 
@@ -193,15 +202,14 @@ impl View {
 
     /// This view with another shape of equal size, its elements in C order; `None` if no strides describe it.
     pub fn reshape(&self, shape: &[usize]) -> Option<View> {
+        if self.shape[..] == *shape {
+            return Some(self.clone());
+        }
         if self.size() != size_of(shape) {
             return None;
         }
         if self.is_contiguous() {
-            return Some(View {
-                offset: self.offset,
-                shape: shape.into(),
-                strides: contiguous_strides(shape),
-            });
+            return Some(View { offset: self.offset, ..View::contiguous(shape) });
         }
         // Axes of extent 1 carry no stride; groups of old and new axes with equal products must be
         // contiguous within themselves.
@@ -278,6 +286,7 @@ mod tests {
         check_reshape(&whole, &[24], Some(&[1]));
         check_reshape(&whole, &[2, 2, 3, 2], Some(&[12, 6, 2, 1]));
         check_reshape(&whole, &[5, 5], None);
+        check_reshape(&View::contiguous(&[4, 0]), &[0, 2, 3], Some(&[0, 0, 0]));
         let columns = whole.slice_axis(1, 0, 3, 2);
         check_reshape(&columns, &[2, 2, 3], Some(&[12, 6, 2]));
         check_reshape(&columns, &[12], Some(&[2]));

@@ -175,7 +175,7 @@ impl Recorder {
         let dtype = rows.dtype();
         let mut shape = Shape::from(rows.shape());
         let Some((n, outer)) = rows.shape().split_last().filter(|_| rows.size() > 0) else {
-            return repeated(dtype, rows.shape(), identity);
+            return Array::from_bytes(dtype, rows.shape(), &[]);
         };
         let chunks = n.div_ceil(REDUCE_CHUNK);
         let last = outer.len();

@@ -173,7 +173,7 @@ impl Recorder {
         }
         if array.is_whole() {
             // All elements in their order: the value itself, with this array's shape.
-            return Ok(Array::with_view(value, array.layout().clone()));
+            return Ok(Array::with_view(value, View::contiguous(array.shape())));
         }
         Ok(Array::from_value(self.seen(value, array.layout().clone())))
     }

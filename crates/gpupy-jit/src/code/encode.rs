@@ -189,8 +189,8 @@ impl Asm {
     }
 
     /// Gathers elements from memory. The index of `from` is a vector register of positions; `mask` is a mask register
-    /// (EVEX) or a vector register (VEX), of which only the lanes of set bits are read, and which is zero afterwards. All
-    /// vector registers differ.
+    /// (EVEX) or a vector register (VEX), of which only the lanes of set bits are read, and which is zero afterwards.
+    /// All vector registers differ.
     pub fn gather(&mut self, op: Opcode, bits: Bits, to: u8, from: Mem, mask: u8) {
         if !self.evex {
             return self.vex(op, bits, to, mask, Rm::Mem(from));

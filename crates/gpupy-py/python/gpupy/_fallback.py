@@ -431,7 +431,8 @@ def _view_of_one(
         array = given if type(given) is kind else _subclass.plain(given)
         if not result.size:
             # Without elements, addresses say nothing.
-            if result.base is not host or array.dtype != result.dtype:
+            is_view = result.base is host or result.base is host.base
+            if not is_view or (array._lazy and array.dtype != result.dtype):
                 continue
             if not array._lazy:
                 return hold(result.view(np.ndarray), array)

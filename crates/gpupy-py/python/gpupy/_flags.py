@@ -70,8 +70,7 @@ class flags:
 
     @property
     def owndata(self) -> bool:
-        a = self._array
-        return a.base is None if a._lazy else bool(a._host().flags.owndata)
+        return bool(self._array._owns)
 
     @property
     def writeable(self) -> bool:

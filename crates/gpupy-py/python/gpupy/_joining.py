@@ -153,7 +153,7 @@ def roll(a, shift, axis=None):
         (int(by) % max(a.shape[along], 1), axes.index(along)) for by, along in _shifts(shift, axis, a.ndim)
     ]
     moved: Any = rolled(a.transpose(axes), shifts)
-    return moved.transpose([axes.index(axis) for axis in range(a.ndim)])
+    return moved.transpose([axes.index(axis) for axis in range(a.ndim)])._alone()
 
 
 def _constant_sides(a: ndarray, axis: int, pair: Sequence[int], constants: Sequence[Any]) -> Any:

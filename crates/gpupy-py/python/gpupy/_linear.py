@@ -59,33 +59,59 @@ def _contracted(a: ndarray, b: ndarray, axes_a: Sequence[int], axes_b: Sequence[
     left = a.transpose(*kept_a, *axes_a).reshape(_size(rows), n) if a.ndim else a.reshape(1, 1)
     right = b.transpose(*axes_b, *kept_b).reshape(n, _size(columns)) if b.ndim else b.reshape(1, 1)
     product = _times(left, right)
-    return product.reshape((*rows, *columns))
+    return None if product is None else product.reshape((*rows, *columns))
+
+
+def _dtype(a: ndarray, b: ndarray) -> Any:
+    """The dtype of NumPy's ``dot``; ``None`` where the operands have none in common, and it takes objects."""
+    try:
+        return np.promote_types(a.dtype, b.dtype)
+    except TypeError:
+        return None
 
 
 def _times(a: ndarray, b: ndarray) -> Any:
-    """The product in the dtype of NumPy's ``dot``: of bfloat16, ``matmul`` gives a wider one."""
-    product = a @ b
-    return product.astype(a.dtype) if a.dtype.kind == "V" and a.dtype == b.dtype else product
+    """The product by ``dot``, or ``None``: of bfloat16, ``matmul`` gives a wider one."""
+    if "V" not in (a.dtype.kind, b.dtype.kind):
+        return a @ b
+    dtype = _dtype(a, b)
+    return None if dtype is None else (a @ b).astype(dtype)
+
+
+def _scaled(a: ndarray, b: ndarray) -> Any:
+    """The product by ``dot`` with an operand without axes, or ``None``; in C order where NumPy calls BLAS."""
+    dtype = _dtype(a, b)
+    if dtype is None:
+        return None
+    if dtype.char in "fdFD" and max(a.ndim, b.ndim) <= 2:
+        a, b = _in_c_order(a), _in_c_order(b)
+    return np.multiply(a, b)
+
+
+def _in_c_order(a: Any) -> Any:
+    return a if a.flags.c_contiguous else a._copy()
 
 
 def _element(product: Any) -> Any:
-    """A product with an operand without axes, as in NumPy except ``tensordot``."""
-    return product[()] if product is not None and not product.ndim else product
+    """A product as in NumPy except ``tensordot``: no view of another shape, and a scalar without axes."""
+    if product is None or not product.ndim:
+        return None if product is None else product[()]
+    return product._alone() if product.size else product._copy()
 
 
 def dot(a, b, out=None):
     if out is None and (product := little_product(a, b)) is not None:
         return product
     if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim and 0 < b.ndim <= 2:
-        if a._lazy and b._lazy and a.shape[-1] == b.shape[0]:
-            return _times(a, b)
+        if a._lazy and b._lazy and a.shape[-1] == b.shape[0] and (product := _times(a, b)) is not None:
+            return product
     if out is None and (is_instance(a) or is_instance(b)):
         return as_of(dot(plain(a), plain(b)), a, b)
     result, arrays = None, _operands(a, b)
     if arrays is not None:
         x, y = arrays
         if not x.ndim or not y.ndim:
-            result = np.multiply(x, y)
+            result = _scaled(x, y)
         elif y.ndim <= 2:
             result = _times(x, y) if x.shape[-1] == y.shape[0] else None
         elif x.ndim + y.ndim - 2 <= _MOST_AXES:
@@ -103,7 +129,7 @@ def inner(a, b, /):
     if arrays is not None:
         x, y = arrays
         if not x.ndim or not y.ndim:
-            result = np.multiply(x, y)
+            result = _scaled(x, y)
         elif x.ndim + y.ndim - 2 <= _MOST_AXES:
             result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 1]))
     return _finished("inner", result, None, (a, b))
@@ -259,7 +285,8 @@ def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
         product = product.reshape(way.shape)
     if way.laid is not None:
         product = product.transpose(way.laid)._copy()
-    return product if way.order is None else product.transpose(way.order)
+    product = product if way.order is None else product.transpose(way.order)
+    return product if product.base is None else product._alone()
 
 
 # A program has few of them, and calls each often.
@@ -337,7 +364,7 @@ def _laid(
     steps = []
     for each, shape, strides in operands:
         axes = zip(each, strides, shape, strict=True)
-        steps.append({label: abs(stride) for label, stride, n in axes if stride and n > 1})
+        steps.append({label: abs(stride) for label, stride, n in axes if stride and n != 1})
 
     def goes_inside(label: str, other: str) -> bool | None:
         told = [found[label] < found[other] for found in steps if label in found and other in found]

@@ -8,6 +8,7 @@ import operator
 import pickle
 import sys
 import types
+import weakref
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ._gpupy import (
     retyped,
     wrap,
     wrap_constant,
+    zeros,
 )
 from ._subclass import plain
 
@@ -106,7 +108,8 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
 
 
 def conjugate(self, *args, **kwargs):
-    if not args and not kwargs and kind_of(self.dtype) in "biuf":
+    # NumPy copies the dtypes of others.
+    if not args and not kwargs and self.dtype.kind in "biuf":
         return self
     if kind_of(self.dtype) in "SUTVMm":
         # NumPy has the words.
@@ -218,21 +221,47 @@ def _seen_as(made: Any, dtype: Any) -> Any:
     return made
 
 
-def resize(self, *new_shape, refcheck=True):
-    if new_shape in ((), (None,)):
+def resize(self, new_shape, is_shared):
+    """The rest of ``array.resize``, which knows whether anything else may see the array's memory."""
+    if not new_shape or (len(new_shape) == 1 and new_shape[0] is None):
         return
-    shape = new_shape[0] if len(new_shape) == 1 else new_shape
-    flags = self.flags
-    if not (flags.c_contiguous or flags.f_contiguous):
+    own = plain(self)
+    flags = own.flags
+    if not flags.forc:
         raise ValueError("resize only works on single-segment arrays")
-    if np.prod(shape, dtype=object) == self.size:
-        self.shape = shape
+    # NumPy reads the shape; elements of no bytes take no room.
+    read = np.empty(own.shape, np.dtype([]))
+    read.resize(*new_shape, refcheck=False)
+    size = read.size
+    if size != own.size:
+        _check_resized(self, is_shared)
+    if not own._lazy:
+        host = own._host() if size == own.size else own._host().copy("K")
+        host.resize(*new_shape, refcheck=False)
+        if size != own.size:
+            self._replace(wrap(host))
         return
-    if self.base is not None:
+    # Elements keep their order in memory, and axes theirs.
+    row, shape = (own.T, read.shape[::-1]) if flags.fnc else (own, read.shape)
+    row = row if size == own.size else _resized(row.reshape(-1), size)
+    # Without elements even the same shape gets strides of its own, as another one does.
+    made = (row if size else row[None]).reshape(shape)
+    self._replace(made.T if flags.fnc else made)
+
+
+def _check_resized(array, is_shared):
+    if not array._owns:
         raise ValueError("cannot resize this array: it does not own its data")
-    grown = np.array(self._host(), order="C")
-    grown.resize(shape, refcheck=False)
-    self._replace(wrap(grown))
+    if is_shared or weakref.getweakrefcount(array):
+        # NumPy has the words.
+        shared = [np.empty(1)] * 2
+        shared[0].resize(2)
+
+
+def _resized(row, size):
+    if size <= row.size:
+        return row[:size].copy()
+    return _joining.concatenate([row, zeros(size - row.size, row.dtype)])
 
 
 def squeeze(self, axis=None):
@@ -307,17 +336,25 @@ def setstate(self, state, /):
     """NumPy's state of an array: its version, shape, dtype, order and elements."""
     made = np.empty(0)
     made.__setstate__(state)
-    self._replace(wrap(made))
+    self._replace(_lying_like(wrap(made), made))
+
+
+def _lying_like(array: Any, host: np.ndarray[Any, Any]) -> Any:
+    """The array with the strides of NumPy's, which is no new one, where there are no elements."""
+    if host.size or not array._lazy:
+        return array
+    return array._views(np.lib.stride_tricks.as_strided, host.shape, host.strides)._alone()
 
 
 def _rebuild(array: np.ndarray[Any, Any]) -> Any:
-    return wrap_constant(array)
+    return _lying_like(wrap_constant(array), array)
 
 
 def from_buffer(buffer: Any, dtype: Any, shape: tuple[int, ...], order: Any) -> Any:
     """An array whose elements are read where the buffer has them: it is given up."""
     if 0 in shape:
-        return wrap_constant(np.empty(shape, dtype, order))
+        host = np.empty(0, dtype).reshape(shape, order=order)
+        return _lying_like(wrap_constant(host), host)
     # The result of `frombuffer` keeps the buffer from moving.
     return wrap_constant(np.frombuffer(buffer, dtype).reshape(shape, order=order))
 
@@ -459,7 +496,6 @@ _OWN = {
     "ravel": ravel,
     "real": _complex.attribute("real"),
     "repeat": _joining.repeat_method,
-    "resize": resize,
     "round": _select.round_method,
     "setflags": setflags,
     "squeeze": squeeze,

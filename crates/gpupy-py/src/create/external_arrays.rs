@@ -4,8 +4,8 @@
 //! function is called by the thread that waits for an evaluation, which holds the engine meanwhile; so the function
 //! may not evaluate arrays, and gets an error if it does.
 //!
-//! Not here: when elements are read (`gpupy-engine/src/execute/external_elements.rs`); chunks, and files of NumPy's format
-//! (`python/gpupy/_outside`).
+//! Not here: when elements are read (`gpupy-engine/src/execute/external_elements.rs`); chunks, and files of NumPy's
+//! format (`python/gpupy/_outside`).
 
 use crate::array::ndarray::NdArray;
 use crate::convert::{dtypes, numpy_arrays};

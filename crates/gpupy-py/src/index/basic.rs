@@ -119,9 +119,11 @@ fn walk(array: &Array, items: &[BasicPart<'_>]) -> PyResult<Option<Selection>> {
             BasicPart::Range(slice) => {
                 let range = slice.indices(array.shape()[axis] as isize)?;
                 shape.push(range.slicelength);
-                strides.push(array.strides()[axis] * range.step);
+                let stride = array.strides()[axis];
+                // As in NumPy, a slice of nothing has no step.
+                strides.push(if range.slicelength > 0 { stride * range.step } else { stride });
                 if range.slicelength > 0 {
-                    offset += range.start * array.strides()[axis];
+                    offset += range.start * stride;
                 }
                 axis += 1;
             }

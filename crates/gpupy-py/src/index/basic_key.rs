@@ -155,7 +155,8 @@ impl BasicKey {
                 KeyItem::Range(ref range) => {
                     let (start, len) = range.within(extent as usize);
                     shape.push(len);
-                    strides.push(stride * range.step);
+                    // As in NumPy, a slice of nothing has no step.
+                    strides.push(if len > 0 { stride * range.step } else { stride });
                     if len > 0 {
                         offset += start as isize * stride;
                     }

@@ -10,6 +10,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::convert::dtypes;
+use crate::views::reshape;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,8 +32,8 @@ impl NdArray {
         match elements(slf) {
             ArrayElements::Numpy(array) => array.setattr("shape", shape),
             ArrayElements::Lazy(array) => {
-                let wanted = crate::views::reshape::parse(&array, shape)?;
-                let Some(view) = array.reshape(&wanted) else {
+                let (wanted, is_open) = reshape::parse(&array, shape)?;
+                let Some(view) = reshape::reshaped(&array, (&wanted, is_open)) else {
                     return Err(pyo3::exceptions::PyAttributeError::new_err(
                         "Incompatible shape for in-place modification. Use `.reshape()` to make \
                          a copy with the desired shape.",
@@ -147,6 +148,17 @@ impl NdArray {
             return Ok(slf.get().is_writable());
         }
         host_of(slf)?.getattr("flags")?.getattr("writeable")?.extract()
+    }
+
+    /// Whether the memory of the elements is the array's own.
+    #[getter]
+    fn _owns(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        match elements(slf) {
+            ArrayElements::Lazy(array) => {
+                Ok(slf.get().base.is_none() && !array.is_over_foreign_memory())
+            }
+            ArrayElements::Numpy(array) => array.getattr("flags")?.getattr("owndata")?.extract(),
+        }
     }
 
     /// Whether the elements are read from a file or by a reader; these are never written.

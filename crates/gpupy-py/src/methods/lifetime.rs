@@ -1,11 +1,11 @@
-//! How arrays come to be and go, as Python says it: `ndarray(…)`, `dispose`, `with array:`.
+//! How arrays come to be and go, as Python says it: `ndarray(…)`, `resize`, `dispose`, `with array:`.
 //!
 //! Owns these methods of [`NdArray`]. Invariant: operations that were recorded before still see the elements.
 //!
 //! Not here: arrays from nothing (`create`), from NumPy's (`array/classes/wrap.rs`).
 
 use crate::array::classes::subclass::Seed;
-use crate::array::classes::wrap::adopt;
+use crate::array::classes::wrap::{adopt, references};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::repr::Repr;
 use crate::convert::{dtypes, numpy_arrays};
@@ -54,6 +54,22 @@ impl NdArray {
         slf.get().replace(slf.py(), elements)
     }
 
+    /// Changes shape and size in place: elements keep their order in memory, and new ones are zeros.
+    /// An array whose memory something else may see is refused, if it is not told by `refcheck=False`.
+    #[pyo3(
+        signature = (*new_shape, refcheck=1),
+        text_signature = "($self, /, *new_shape, refcheck=True)"
+    )]
+    fn resize(
+        slf: &Bound<'_, Self>,
+        new_shape: &Bound<'_, PyTuple>,
+        refcheck: i32,
+    ) -> PyResult<()> {
+        let is_shared = refcheck != 0 && (is_referenced(slf) || is_exported(slf));
+        let rest = slf.py().import("gpupy._methods")?.getattr("resize")?;
+        rest.call1((slf, new_shape, is_shared)).map(drop)
+    }
+
     /// Lets go of the elements now, on every device and in host memory. The array and its views keep
     /// shape and dtype; other operations on them are errors. Operations recorded before still see
     /// the elements.
@@ -82,5 +98,20 @@ impl NdArray {
     #[pyo3(signature = (*_error))]
     fn __exit__(slf: &Bound<'_, Self>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
         Self::dispose(slf)
+    }
+}
+
+/// Whether anything but the caller of a method refers to an array: NumPy's rule.
+fn is_referenced(array: &Bound<'_, NdArray>) -> bool {
+    // The variable and the call; Python 3.14 counts the latter no more.
+    let own = if array.py().version_info() >= (3, 14) { 1 } else { 2 };
+    references(array) > own
+}
+
+/// Whether other code has the memory of an array's elements.
+fn is_exported(array: &Bound<'_, NdArray>) -> bool {
+    match &*array.get().read(array.py()) {
+        Repr::Lazy(array) => array.is_exported(),
+        Repr::Numpy(own) => references(own.bind(array.py())) > 1,
     }
 }

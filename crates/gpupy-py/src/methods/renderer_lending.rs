@@ -138,10 +138,10 @@ impl NdArray {
     /// (`gpupy.use("gl", share=True)`): `with x.lend() as texture:` gives a texture with its elements, or with
     /// `kind="buffer"` a buffer with a copy made on the device.
     ///
-    /// Earlier computations finish before the renderer's draws inside, and these before the array is written again. The
-    /// texture or buffer is read-only, unless `write` is true: then the array takes the renderer's elements, and nothing
-    /// else may write to it meanwhile. A view, a field of records, or an array whose memory other code has, is lent as a
-    /// copy, which is read-only.
+    /// Earlier computations finish before the renderer's draws inside, and these before the array is written again.
+    /// The texture or buffer is read-only, unless `write` is true: then the array takes the renderer's elements, and
+    /// nothing else may write to it meanwhile. A view, a field of records, or an array whose memory other code has, is
+    /// lent as a copy, which is read-only.
     #[pyo3(signature = (kind="texture", *, write=false))]
     fn lend(slf: &Bound<'_, Self>, kind: &str, write: bool) -> PyResult<LendContext> {
         let kind = match kind {

@@ -64,7 +64,10 @@ impl NdArray {
     /// All elements along one axis, as a view, where they stand one after another in C order.
     fn _row<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let ArrayElements::Lazy(array) = elements(slf) else { return Ok(None) };
-        let row = array.is_contiguous().then(|| array.reshape(&[array.size()])).flatten();
+        let row = array
+            .is_contiguous()
+            .then(|| reshape::reshaped(&array, (&[array.size()], true)))
+            .flatten();
         row.map(|row| view_of(slf, row, true)).transpose()
     }
 

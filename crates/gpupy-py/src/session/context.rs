@@ -164,8 +164,8 @@ pub fn close() {
     }
 }
 
-/// Whether an operation on this dtype can be computed, by the driver in use or beside it; not where a reader asks, and it is
-/// not known.
+/// Whether an operation on this dtype can be computed, by the driver in use or beside it; not where a reader asks, and
+/// it is not known.
 pub fn supports(context: &Context, op: Op, dtype: DType) -> bool {
     let answer = SUPPORT.get(op as usize * DTYPES + dtype as usize);
     let wanted = || op.info().has(Trait::Moves) || !EAGER.load(Ordering::Relaxed);
@@ -239,9 +239,9 @@ pub fn reconfigure(
     Ok(())
 }
 
-/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts. `vulkan:1` is a driver and one of
-/// its devices, `vulkan:0,vulkan:1` are several that share the work. With `share` it joins the
-/// renderer's context of its API that is current in this thread, so that arrays can be lent there (`ndarray.lend`).
+/// Chooses the driver called `name` and opens it now; `auto` takes the first that starts. `vulkan:1` is a driver and
+/// one of its devices, `vulkan:0,vulkan:1` are several that share the work. With `share` it joins the renderer's
+/// context of its API that is current in this thread, so that arrays can be lent there (`ndarray.lend`).
 #[pyfunction]
 #[pyo3(name = "use", signature = (name, *, share=false))]
 pub fn use_driver(py: Python<'_>, name: &str, share: bool) -> PyResult<()> {

@@ -12,13 +12,15 @@ use crate::index::basic_key::integer;
 use crate::session::context::{context, open, ready};
 use crate::session::errors::to_py;
 use gpupy_core::MAX_RANK;
+use gpupy_core::shape::contiguous_strides;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
-/// The shape that an argument (an int or a sequence of them) means for this array.
-pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usize; 6]>> {
+/// The shape that an argument (an int or a sequence of them) means for this array, and whether it leaves an extent
+/// open.
+pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<(SmallVec<[usize; 6]>, bool)> {
     let refuse = || numpy_error(shape.py(), array, |meta| meta.call_method1("reshape", (shape,)));
     let mut wanted: SmallVec<[isize; 6]> = SmallVec::new();
     let mut take = |extent: &Bound<'_, PyAny>| {
@@ -57,7 +59,17 @@ pub fn parse(array: &Array, shape: &Bound<'_, PyAny>) -> PyResult<SmallVec<[usiz
         return Err(refuse());
     }
     let rest = array.size().checked_div(known).unwrap_or(0);
-    Ok(wanted.iter().map(|n| usize::try_from(*n).unwrap_or(rest)).collect())
+    Ok((wanted.iter().map(|n| usize::try_from(*n).unwrap_or(rest)).collect(), open > 0))
+}
+
+/// The view of an array in a shape of as many elements, as [`parse`] gives it, if there is one. Where there are no
+/// elements, strides are NumPy's: those of its shape stay, and in others an empty axis counts as one of one element.
+pub fn reshaped(array: &Array, (shape, is_open): (&[usize], bool)) -> Option<Array> {
+    if array.size() > 0 || !is_open && array.shape() == shape {
+        return array.reshape(shape);
+    }
+    let extents: SmallVec<[usize; 6]> = shape.iter().map(|n| (*n).max(1)).collect();
+    array.view(shape, &contiguous_strides(&extents), array.offset()).ok()
 }
 
 /// `a.reshape(*shape, order=, copy=)`.
@@ -99,9 +111,10 @@ pub fn reshape<'py>(
             return wrap_of(slf, &host, &host.call_method("reshape", shape, Some(&kwargs))?);
         }
     };
-    let wanted = parse(&array, &one)?;
+    let (wanted, is_open) = parse(&array, &one)?;
+    let wanted = (&wanted[..], is_open);
     if copy != Some(true)
-        && let Some(view) = array.reshape(&wanted)
+        && let Some(view) = reshaped(&array, wanted)
     {
         return view_of(slf, view, true);
     }
@@ -111,8 +124,8 @@ pub fn reshape<'py>(
         ));
     }
     let copied = context()?.copy(&array).map_err(to_py)?;
-    let reshaped = copied.reshape(&wanted).unwrap_or(copied);
-    like(slf, NdArray::lazy(reshaped))
+    let made = reshaped(&copied, wanted).unwrap_or(copied);
+    like(slf, NdArray::lazy(made))
 }
 
 /// The fast path of [`join`]: a list or tuple of arrays of one dtype and rank, whose extents are equal but along

@@ -46,8 +46,8 @@ impl BlockCache {
         Tiling::new(value.shape(), self.most_of_tile(value))
     }
 
-    /// Whether a tile is one of a value's, by its number: values of one shape may be cut otherwise, and a number is another
-    /// tile then.
+    /// Whether a tile is one of a value's, by its number: values of one shape may be cut otherwise, and a number is
+    /// another tile then.
     pub fn is_tile_of(&self, value: &Value, number: usize, range: &Range<usize>) -> bool {
         // Mostly it is all of the value.
         match value.len() <= self.most_of_tile(value) {

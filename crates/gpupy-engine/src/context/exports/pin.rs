@@ -112,6 +112,16 @@ impl Array {
         self.owner_current().is_pinned()
     }
 
+    /// Whether there are exports that show the base's elements.
+    pub fn is_exported(&self) -> bool {
+        self.owner_current().is_exported()
+    }
+
+    /// Whether the base's elements lie in memory of another owner, which it reads and writes there.
+    pub fn is_over_foreign_memory(&self) -> bool {
+        self.owner_current().is_foreign()
+    }
+
     /// An export of the elements, if they are in host memory already and have room there; waits for no
     /// evaluation.
     ///

@@ -1,8 +1,9 @@
 //! Members that fail.
 //!
 //! Owns [`Trouble`]. A member that is lost is closed, and what only it had is lost with it. Reading such elements says
-//! `Poisoned`, and so does a launch that needs them: the core then computes them again, on those that are left. The group
-//! is lost when its last member is. Invariant: each trouble that is to be tried again has taken a member or a part away, so trying ends.
+//! `Poisoned`, and so does a launch that needs them: the core then computes them again, on those that are left. The
+//! group is lost when its last member is. Invariant: each trouble that is to be tried again has taken a member or a
+//! part away, so trying ends.
 //!
 //! Not here: slabs that others take over (`shared_launch.rs`).
 

@@ -1,7 +1,7 @@
 //! Elements come to the members that read them.
 //!
-//! Owns parts that are made at need, and copies: from host memory that the core lets the group read where it lies, or from
-//! another member by way of host memory. Invariant: a part is valid only where it was written.
+//! Owns parts that are made at need, and copies: from host memory that the core lets the group read where it lies, or
+//! from another member by way of host memory. Invariant: a part is valid only where it was written.
 //!
 //! Not here: which elements a slab reads (`slabs.rs`), members that fail meanwhile (`failures.rs`).
 

@@ -5,7 +5,8 @@
 //! Invariants: operands are there, and parts have room, before anything is evaluated; after an error blocks are as they
 //! were, or poisoned.
 //!
-//! Not here: how large slabs are (`pace.rs`), what a member reads (`slabs.rs`), how that gets there (`member_copies.rs`).
+//! Not here: how large slabs are (`pace.rs`), what a member reads (`slabs.rs`), how that gets there
+//! (`member_copies.rs`).
 
 use super::failures::{Outcome, Trouble};
 use super::member_copies::Upload;

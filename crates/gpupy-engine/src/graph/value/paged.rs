@@ -12,8 +12,8 @@ use gpupy_core::Result;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Which elements of a value are on the disk, and where: mostly in one slot. After a fork, what was spilled before stays
-/// where it is, and the rest goes to a slot of the process's own.
+/// Which elements of a value are on the disk, and where: mostly in one slot. After a fork, what was spilled before
+/// stays where it is, and the rest goes to a slot of the process's own.
 pub(crate) struct Spilled {
     /// The bytes of all elements, and of one.
     bytes: usize,

@@ -1,9 +1,10 @@
 //! Steps: the operation that computes one tile of a value, and the tiles that have to be computed before it.
 //!
 //! Owns [`TileStep`], [`PreparedStep`] and the choice; `reduction_step.rs`, `assignment_step.rs`, `boxes.rs`,
-//! `components.rs`, `library_step.rs` and `on_host.rs` find the operands of their operations. A [`Schedule`](ordering::Schedule) has the
-//! steps in their order, and [`Strips`](strip_mining::Strips) are steps whose kernels read the same rows. Invariants:
-//! nothing is launched or stored here; a step reads tiles that are present or that are among its needs.
+//! `components.rs`, `library_step.rs` and `on_host.rs` find the operands of their operations. A
+//! [`Schedule`](ordering::Schedule) has the steps in their order, and [`Strips`](strip_mining::Strips) are steps whose
+//! kernels read the same rows. Invariants: nothing is launched or stored here; a step reads tiles that are present
+//! or that are among its needs.
 //!
 //! Not here: how a step is done (`execute/perform.rs`).
 

@@ -50,7 +50,8 @@ enum ReductionCut {
 impl ReductionCut {
     /// That of the tile of a step whose pieces read at most so many elements.
     fn of(value: &Value, n: usize, tile: &Tile, most: usize) -> ReductionCut {
-        let chunks = most / REDUCE_CHUNK;
+        // A short row is one chunk, of fewer elements.
+        let chunks = most / n.clamp(1, REDUCE_CHUNK);
         let Some((_, rows)) = tile.shape.split_last() else {
             return ReductionCut::InOrder(Tiling::new(&tile.shape, chunks));
         };

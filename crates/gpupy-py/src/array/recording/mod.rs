@@ -10,7 +10,6 @@
 //!
 //! Not here: the use of a recording (`jit`), segments (`gpupy_engine::Segment`).
 
-use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{Error, ErrorKind, Result};
 use gpupy_engine::{Array, Segment, View, WeakArray};
 use smallvec::SmallVec;
@@ -396,8 +395,7 @@ impl Drop for JitRecording {
 /// # Errors
 /// - `Disposed`: it has no elements any more.
 pub fn whole_base(array: &Array) -> Result<Array> {
-    let shape = array.base_shape()?;
-    array.view(&shape, &contiguous_strides(&shape), 0)
+    array.seen(View::contiguous(&array.base_shape()?))
 }
 
 pub fn of_another() -> Error {
