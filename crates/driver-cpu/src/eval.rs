@@ -25,6 +25,7 @@ use crate::traversal::loop_order::LoopOrder;
 use gpupy_core::Result;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::{Fingerprint, REDUCE_CHUNK};
+use gpupy_jit::GatherTable;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
@@ -95,6 +96,10 @@ impl Evaluator {
             let (base, _) = blocks.named(dest.block, launch)?;
             dests.push(StridedAccess { access: &dest.access, base, size: *size });
         }
+        let mut tables: SmallVec<[GatherTable; 8]> = SmallVec::new();
+        if known.inputs.gathers {
+            tables.extend(operands.iter().map(|(first, len)| GatherTable::new(*first, *len)));
+        }
         let order = LoopOrder::of(launch.shape, &known.inputs, &inputs, &dests);
         let LoopOrder { reduce_order, space, axis, mut variant, .. } = order;
         variant.in_place = launch.dests.iter().any(|dest| launch.operands.contains(&dest.block));
@@ -150,7 +155,7 @@ impl Evaluator {
             expanded: &expanded,
             scattered: &scattered,
             dests: &dests,
-            operands: &operands,
+            tables: &tables,
             params: launch.params,
         };
         let time = (points as u64).saturating_mul(work.cost()) / 1000;

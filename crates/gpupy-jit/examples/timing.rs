@@ -107,6 +107,7 @@ mod timing {
             accesses: accesses.as_ptr(),
             dests: dests.as_ptr(),
             params: std::ptr::null(),
+            tables: std::ptr::null(),
         };
         // SAFETY: the slices have one element for each point of the row.
         unsafe { kernel.run(&row) };

@@ -297,6 +297,6 @@ impl ComplexParts {
             walks.push(StridedPointer { ptr: ptr.wrapping_add(source.offset), step });
         }
         let dests = walks[self.accesses.len()..].as_ptr();
-        RowArguments { n: row.n, accesses: walks.as_ptr(), dests, params: row.params }
+        RowArguments { accesses: walks.as_ptr(), dests, ..*row }
     }
 }

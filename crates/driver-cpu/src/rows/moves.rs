@@ -5,6 +5,7 @@
 //! Not here: selects (`row_loops.rs`).
 
 use super::row_fn::RowFn;
+use gpupy_jit::GatherTable;
 
 /// Calls a function that is generic over words, for words of a size.
 macro_rules! sized {
@@ -109,21 +110,13 @@ pub unsafe fn index(to: *mut u8, first: i64, step: i64, n: usize) {
     }
 }
 
-/// Gathers: copies the elements of a table of `len` elements, at least 1, at int32 indices that are clamped
-/// into it.
+/// Gathers: copies the elements of a table at int32 indices that are clamped into it.
 ///
 /// # Safety
-/// The table has `len` elements, and the rows have `n`, at least 1.
-pub unsafe fn gather(
-    size: usize,
-    to: *mut u8,
-    (table, len): (*const u8, usize),
-    numbers: *const u8,
-    n: usize,
-) {
-    let last = i32::try_from(len - 1).unwrap_or(i32::MAX);
-    // SAFETY: the table has `len` elements and the rows have `n`.
-    unsafe { sized!(size, gather_words(to, (table, last), numbers, n)) }
+/// The table's elements exist and have this size, and the rows have `n`, at least 1.
+pub unsafe fn gather(size: usize, to: *mut u8, table: GatherTable, numbers: *const u8, n: usize) {
+    // SAFETY: the table's elements exist and the rows have `n`.
+    unsafe { sized!(size, gather_words(to, (table.first, table.last), numbers, n)) }
 }
 
 /// # Safety

@@ -56,9 +56,13 @@ impl RowFrame<'_> {
             let (kernel, done) =
                 if iterations >= *unrolled { (several, *unrolled) } else { (&compiled.one, 1) };
             let (accesses_at, dests_at) = (accesses.as_ptr(), dests.as_ptr());
-            let params = std::ptr::null();
-            let row =
-                RowArguments { n: left.count, accesses: accesses_at, dests: dests_at, params };
+            let row = RowArguments {
+                n: left.count,
+                accesses: accesses_at,
+                dests: dests_at,
+                params: std::ptr::null(),
+                tables: std::ptr::null(),
+            };
             // SAFETY: all rows have `count` elements, and no row is both read and written.
             unsafe { kernel.run(&row) };
             iterations -= done;

@@ -92,7 +92,8 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
             let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
-            let row = RowArguments { n: *n, accesses, dests, params: launch.params.as_ptr() };
+            let (params, tables) = (launch.params.as_ptr(), std::ptr::null());
+            let row = RowArguments { n: *n, accesses, dests, params, tables };
             // SAFETY: the contract guarantees that accesses name elements that exist, and that no point
             // reads what another writes; the code was written for these strides.
             unsafe { kernel.run(&row) };

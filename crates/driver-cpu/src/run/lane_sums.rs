@@ -58,6 +58,7 @@ impl LaunchItems<'_> {
                 accesses: frame.inputs.as_ptr(),
                 dests: buffers.added.walks.as_ptr(),
                 params: self.params.as_ptr(),
+                tables: self.tables.as_ptr(),
             };
             // SAFETY: rows hold a tile, so the lanes or elements of `count` chunks; the chunks are in the input
             // space.

@@ -16,7 +16,7 @@ use crate::traversal::coalesce::{ExpandedRow, ShortRowCopy};
 use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::{DType, Result};
-use gpupy_jit::{Kernel, RowArguments, StridedPointer};
+use gpupy_jit::{GatherTable, Kernel, RowArguments, StridedPointer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -46,7 +46,8 @@ pub struct LaunchItems<'a> {
     /// Destinations of a map that are scattered from scratch rows.
     pub scattered: &'a [ShortRowCopy<'a>],
     pub dests: &'a [StridedAccess<'a>],
-    pub operands: &'a [(*mut u8, usize)],
+    /// The operands, for gathers; empty for a program without these.
+    pub tables: &'a [GatherTable],
     pub params: &'a [u64],
 }
 
@@ -100,7 +101,7 @@ impl LaunchItems<'_> {
             };
             let walks = (self.inputs.len(), self.dests.len());
             let mut frame =
-                RowFrame::new(self.plan, scratch, walks, self.operands, self.params, beyond)?;
+                RowFrame::new(self.plan, scratch, walks, self.tables, self.params, beyond)?;
             let base = frame.beyond;
             let reducing = reducing.map(|all| (all, ReduceScratch::new(all, self.sizes(), base)));
             let mut filled: SmallVec<[ExpandedRow; 4]> =
@@ -154,6 +155,7 @@ impl LaunchItems<'_> {
                 accesses: inputs.as_ptr(),
                 dests: dests.as_ptr(),
                 params: self.params.as_ptr(),
+                tables: self.tables.as_ptr(),
             };
             // SAFETY: the contract guarantees that accesses name elements that exist, and the item's
             // points are in the space; their strides are those that the code was written for.
@@ -281,6 +283,7 @@ impl LaunchItems<'_> {
                 accesses: frame.inputs.as_ptr(),
                 dests: buffers.stored.walks.as_ptr(),
                 params: self.params.as_ptr(),
+                tables: self.tables.as_ptr(),
             };
             // SAFETY: the points are in the input space, and scratch rows hold a tile.
             return unsafe { kernel.run(&row) };

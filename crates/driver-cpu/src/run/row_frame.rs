@@ -10,7 +10,7 @@ use crate::compile::row_plan::{
 };
 use crate::rows;
 use gpupy_core::{Result, memory};
-use gpupy_jit::StridedPointer;
+use gpupy_jit::{GatherTable, StridedPointer};
 
 /// Buffers that a thread keeps for its rows, from launch to launch.
 #[derive(Default)]
@@ -50,8 +50,8 @@ pub struct RowFrame<'a> {
     pub inputs: &'a mut [StridedPointer],
     /// Walks along the current row, by destination.
     pub dests: &'a mut [StridedPointer],
-    /// The first element of each operand, and the number of its elements.
-    operands: &'a [(*mut u8, usize)],
+    /// The operands, for gathers.
+    tables: &'a [GatherTable],
     /// Scratch memory after the plan's own.
     pub beyond: *mut u8,
 }
@@ -65,7 +65,7 @@ impl<'a> RowFrame<'a> {
         plan: &'a RowPlan,
         scratch: &'a mut ThreadScratch,
         (inputs, dests): (usize, usize),
-        operands: &'a [(*mut u8, usize)],
+        tables: &'a [GatherTable],
         params: &'a [u64],
         beyond: usize,
     ) -> Result<RowFrame<'a>> {
@@ -90,7 +90,7 @@ impl<'a> RowFrame<'a> {
             slots: &mut scratch.slots,
             inputs: &mut scratch.inputs,
             dests: &mut scratch.dests,
-            operands,
+            tables,
             beyond: base.wrapping_add(own),
         })
     }
@@ -147,9 +147,7 @@ impl<'a> RowFrame<'a> {
                 }
                 RowStep::Gather { dst, operand, numbers, size, wide } => {
                     let (dst, numbers) = (self.slot(*dst), self.slot(*numbers));
-                    let table = self.operands[*operand];
-                    let table = (table.0.cast_const(), table.1);
-                    rows::gather(*size, dst, table, numbers, rows_of(*wide));
+                    rows::gather(*size, dst, self.tables[*operand], numbers, rows_of(*wide));
                 }
                 RowStep::Copy { dst, src, scalar, size } => {
                     let step = *size as isize;

@@ -199,6 +199,32 @@ impl Asm {
         self.operand(reg, rm, 1);
     }
 
+    /// A gather into `to` from a base register at indices in a vector register, which are scaled by a logarithm. The
+    /// mask, a mask register or with VEX a vector register, is cleared.
+    pub fn gather(&mut self, op: Opcode, bits: Bits, to: u8, from: (Gpr, u8, u8), mask: u8) {
+        let (base, index, scale) = from;
+        let high = |reg: u8, at| inverted(reg >> 3, at);
+        let registers = high(to, 7) | high(index, 6) | high(base.0, 5) | op.map;
+        let wide = u8::from(op.wide) << 7;
+        if self.evex {
+            self.code.extend([
+                0x62,
+                registers | inverted(to >> 4, 4),
+                wide | 15 << 3 | 4 | op.prefix,
+                (bits as u8) << 5 | inverted(index >> 4, 3) | mask,
+            ]);
+        } else {
+            self.code.extend([
+                0xc4,
+                registers,
+                wide | (!mask & 15) << 3 | (bits as u8) << 2 | op.prefix,
+            ]);
+        }
+        // Without a displacement: the base is not rbp or r13.
+        debug_assert!(base.0 & 7 != 5);
+        self.code.extend([op.code, (to & 7) << 3 | 4, scale << 6 | (index & 7) << 3 | base.0 & 7]);
+    }
+
     /// The immediate byte that ends some instructions.
     pub fn imm(&mut self, byte: u8) {
         self.code.push(byte);

@@ -107,6 +107,8 @@ by_width! {
     // Lanes of two registers, by indices in the register that the result overwrites.
     choose_lanes = lanes(2, 0x77);
     shift_immediate_signed = lanes(1, 0x72);
+    // In both encodings, by 32-bit indices.
+    gather = lanes(2, 0x92);
 }
 
 /// Sets all bits of equal lanes; AVX2 only, like the next two.
@@ -179,6 +181,8 @@ pub mod only {
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
     // Sets the processor's flags if any bit is set.
     pub const TEST_MASK: Opcode = row(0, 1, false, 0x98);
+    // The equal bits of a mask and itself: all of them.
+    pub const ALL_OF_MASK: Opcode = row(0, 1, false, 0x46);
     pub const TEST_ALL: Opcode = row(1, 2, false, 0x17);
     // Parts of registers.
     pub const UPPER_128: Opcode = row(1, 3, false, 0x39);

@@ -7,6 +7,7 @@
 //! | file | operations |
 //! |---|---|
 //! | `leaf.rs` | loads, indices, parameters, stores |
+//! | `gather.rs` | elements at computed indices |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
 //! | `float16.rs` | float16, by way of float32 |
 //! | `divide.rs` | quotients and remainders of integers |
@@ -24,6 +25,7 @@ mod convert;
 mod divide;
 mod float;
 mod float16;
+mod gather;
 mod int;
 mod lane_ops;
 mod leaf;
@@ -44,6 +46,7 @@ impl FunctionWriter<'_> {
     pub fn lower(&mut self, inst: &Inst) -> Option<()> {
         match inst.op {
             Op::Load => return self.load(inst.dtype),
+            Op::Gather => return self.gather(inst),
             Op::Index => return self.index(),
             Op::Param => return self.param(inst),
             Op::Store => return self.store(inst),

@@ -129,6 +129,7 @@ impl<'a> CodePlan<'a> {
                     walks += 1;
                 }
                 Op::Const | Op::Param | Op::Store | Op::If | Op::Else | Op::End | Op::Result => {}
+                Op::Gather if inst.dtype.size() >= 4 => {}
                 op if op.info().rule == Rule::Special => return None,
                 // A bool has not all bit patterns, and a float16's lane has a float32's bits.
                 Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {
@@ -197,6 +198,11 @@ impl<'a> CodePlan<'a> {
         self.notes[inst as usize].folded
     }
 
+    /// Whether the program reads operands at computed indices.
+    pub fn gathers(&self) -> bool {
+        self.program.insts.iter().any(|inst| inst.op == Op::Gather)
+    }
+
     /// The index of the walk of a `load` or `index`.
     pub fn walk(&self, inst: u32) -> usize {
         self.notes[inst as usize].walk as usize
@@ -240,6 +246,7 @@ impl<'a> CodePlan<'a> {
                 self.operands(inst.args[0]).iter().for_each(|value| take(*value));
             }
             (Op::If, _) => take(inst.args[0]),
+            (Op::Gather, _) => take(inst.args[1]),
             (Op::Result, duty) => {
                 let Some(options) = self.choices.options(self.program, inst) else { return args };
                 if duty == Duty::Merge || self.is_uniform(task.inst) {

@@ -7,7 +7,9 @@ use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
-use gpupy_jit::{Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
+use gpupy_jit::{
+    GatherTable, Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for,
+};
 
 /// Bytes around and between destinations that no code may touch.
 const GUARD: usize = 256;
@@ -18,6 +20,8 @@ pub struct Case {
     /// The elements, or numbers, of each access at each point.
     inputs: Vec<Vec<Scalar>>,
     params: Vec<Scalar>,
+    /// The elements of each operand, for gathers.
+    tables: Vec<Vec<Scalar>>,
     n: usize,
 }
 
@@ -36,7 +40,11 @@ impl Case {
         for (at, step) in KernelStrides::walks(program).zip(&variant.accesses) {
             let inst = &program.insts[at];
             let numbered = inst.op == Op::Index;
-            let (first, step_by) = (rng.next() as i32, rng.next() as i32 % 1000);
+            let (first, step_by) = match rng.below(2) {
+                0 => (rng.next() as i32, rng.next() as i32 % 1000),
+                // Places of neighbours in a short table, and before and behind it.
+                _ => (rng.below(70) as i32 - 10, 1),
+            };
             let mut elements: Vec<Scalar> = (0..n)
                 .map(|k| match numbered {
                     true => Scalar::i32(first.wrapping_add(step_by.wrapping_mul(k as i32))),
@@ -50,12 +58,17 @@ impl Case {
             inputs.push(elements);
         }
         let params = program.params.iter().map(|dtype| rng.element(*dtype)).collect();
-        Case { inputs, params, n }
+        let mut table = |dtype: &DType| {
+            let len = 1 + rng.below(90);
+            (0..len).map(|_| rng.element(*dtype)).collect()
+        };
+        let tables = program.operands.iter().map(&mut table).collect();
+        Case { inputs, params, tables, n }
     }
 
     /// A case with these elements for each access.
     pub fn of(inputs: Vec<Vec<Scalar>>) -> Case {
-        Case { n: inputs[0].len(), inputs, params: Vec::new() }
+        Case { n: inputs[0].len(), inputs, params: Vec::new(), tables: Vec::new() }
     }
 
     /// The expected element of each destination at a point.
@@ -71,6 +84,10 @@ impl Case {
                 Op::Load | Op::Index => {
                     walk += 1;
                     self.inputs[walk - 1][point]
+                }
+                Op::Gather => {
+                    let table = &self.tables[a as usize];
+                    table[values[b as usize].as_i32().clamp(0, table.len() as i32 - 1) as usize]
                 }
                 Op::Store => {
                     stored[a as usize] = values[b as usize];
@@ -166,11 +183,20 @@ pub fn check(
         .collect();
     let dest_walks: Vec<StridedPointer> = dests.iter_mut().map(Strip::walk).collect();
     let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
+    let bytes = |table: &Vec<Scalar>| {
+        let of = |element: &Scalar| element.bytes()[..element.dtype.size()].to_vec();
+        table.iter().flat_map(of).collect::<Vec<u8>>().into_boxed_slice()
+    };
+    let memory: Vec<Box<[u8]>> = case.tables.iter().map(bytes).collect();
+    let tables = memory.iter().zip(&case.tables);
+    let tables: Vec<_> =
+        tables.map(|(bytes, table)| GatherTable::new(bytes.as_ptr(), table.len())).collect();
     let row = RowArguments {
         n,
         accesses: walks.as_ptr(),
         dests: dest_walks.as_ptr(),
         params: params.as_ptr(),
+        tables: tables.as_ptr(),
     };
     // SAFETY: all walks stay inside their strips.
     unsafe { kernel.run(&row) };

@@ -68,8 +68,9 @@ where
             walk(real.as_mut_ptr().cast(), apart, one),
             walk(equal.as_mut_ptr(), apart, 1),
         ];
-        let params = std::ptr::null();
-        let row = RowArguments { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        let (params, tables) = (std::ptr::null(), std::ptr::null());
+        let row =
+            RowArguments { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params, tables };
         // SAFETY: each list has `n` elements at this stride, and destinations are separate lists.
         unsafe { kernel.run(&row) };
         for k in 0..n {
@@ -128,8 +129,14 @@ fn a_cast_of_a_real_number_has_no_imaginary_part() {
             StridedPointer { ptr: narrow.as_mut_ptr().cast(), step: 8 },
             StridedPointer { ptr: truth.as_mut_ptr(), step: 1 },
         ];
-        let params = std::ptr::null();
-        let row = RowArguments { n: 3, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        let (params, tables) = (std::ptr::null(), std::ptr::null());
+        let row = RowArguments {
+            n: 3,
+            accesses: accesses.as_ptr(),
+            dests: dests.as_ptr(),
+            params,
+            tables,
+        };
         // SAFETY: all lists have 3 elements, and destinations are separate lists.
         unsafe { kernel.run(&row) };
         assert_eq!(wide, [[0.5, 0.0], [0.0, 0.0], [-3.0, 0.0]]);
@@ -163,9 +170,14 @@ fn parts_may_go_through_a_choice_of_branches() {
         let mut results = vec![[9f64; 2]; given.len()];
         let accesses = [StridedPointer { ptr: given.as_ptr().cast_mut().cast(), step: 16 }];
         let dests = [StridedPointer { ptr: results.as_mut_ptr().cast(), step: 16 }];
-        let params = std::ptr::null();
-        let row =
-            RowArguments { n: 37, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params };
+        let (params, tables) = (std::ptr::null(), std::ptr::null());
+        let row = RowArguments {
+            n: 37,
+            accesses: accesses.as_ptr(),
+            dests: dests.as_ptr(),
+            params,
+            tables,
+        };
         // SAFETY: both lists have 37 elements.
         unsafe { kernel.run(&row) };
         assert_eq!(results, wanted);

@@ -47,6 +47,10 @@ fn extend(
 ) {
     let mut done = 0;
     while done < operations {
+        if rng.below(12) == 0 {
+            done += usize::from(gather(rng, dtypes, b, values));
+            continue;
+        }
         let row = &OPS[rng.below(OPS.len())];
         let args: Vec<_> = (0..row.arity).map(|_| recent(rng, values)).collect();
         let given: Vec<_> = args.iter().map(|value| b.dtype(*value)).collect();
@@ -66,6 +70,20 @@ fn extend(
         });
         done += 1;
     }
+}
+
+/// Adds a gather at one of the newest int32 values, if there is one and a dtype that is gathered.
+fn gather(rng: &mut Rng, dtypes: &[DType], b: &mut Builder, values: &mut Vec<u32>) -> bool {
+    let gathered: Vec<DType> = dtypes.iter().copied().filter(|dtype| dtype.size() >= 4).collect();
+    let indices: Vec<u32> =
+        values.iter().copied().filter(|value| b.dtype(*value) == DType::I32).collect();
+    if gathered.is_empty() || indices.is_empty() {
+        return false;
+    }
+    let operand = b.operand(gathered[rng.below(gathered.len())]);
+    let index = recent(rng, &indices);
+    values.push(b.gather(operand, index));
+    true
 }
 
 /// Adds an `if` on one of the newest bools, if there is one.

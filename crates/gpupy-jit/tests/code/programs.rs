@@ -133,6 +133,7 @@ fn rows_in_place_are_computed_once() {
                     accesses: walks.as_ptr(),
                     dests: &raw const walks[from],
                     params: std::ptr::null(),
+                    tables: std::ptr::null(),
                 };
                 // SAFETY: the rows have `n` elements, and each point reads no other's result.
                 unsafe { kernel.run(&row) };

@@ -69,6 +69,7 @@ macro_rules! check_sums {
             accesses: accesses.as_ptr(),
             dests: dests.as_ptr(),
             params: std::ptr::null(),
+            tables: std::ptr::null(),
         };
         // SAFETY: operands have `n` elements or one, and the destination has 16 for each chunk.
         unsafe { $kernel.run(&row) };
@@ -194,6 +195,7 @@ fn lanes_and_rows_are_written_side_by_side() {
             accesses: accesses.as_ptr(),
             dests: dests.as_ptr(),
             params: std::ptr::null(),
+            tables: std::ptr::null(),
         };
         // SAFETY: operands and the second destination have `n` elements, the others 16 for each chunk.
         unsafe { kernel.run(&row) };
