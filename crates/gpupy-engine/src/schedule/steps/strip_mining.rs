@@ -45,7 +45,7 @@ impl RowKernel<'_> {
 pub(crate) struct Strips {
     rows: usize,
     count: usize,
-    kernels: SmallVec<[StripedKernel; 8]>,
+    kernels: Vec<StripedKernel>,
 }
 
 /// How one kernel is launched strip by strip.
