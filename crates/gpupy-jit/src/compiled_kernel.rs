@@ -41,7 +41,7 @@ impl RowBinding {
 }
 
 /// The properties of all rows of a program.
-pub(crate) struct RowBindings {
+pub(crate) struct KernelRows {
     pub accesses: Vec<RowBinding>,
     pub dests: Vec<RowBinding>,
     /// Whether operands are read at computed indices.
@@ -96,9 +96,9 @@ impl Kernel {
         constants: AlignedBytes,
         frame: usize,
         granule: usize,
-        rows: RowBindings,
+        rows: KernelRows,
     ) -> Option<Kernel> {
-        let RowBindings { accesses, dests, gathers } = rows;
+        let KernelRows { accesses, dests, gathers } = rows;
         let mut memory = MmapMut::map_anon(code.len()).ok()?;
         memory.copy_from_slice(code);
         let plain = !accesses.iter().any(|slot| slot.step == RowStride::Any && slot.bytes > 0)

@@ -25,7 +25,7 @@
 use crate::code::encode::gpr::*;
 use crate::code::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
 use crate::code::opcodes::{self, LaneWidth, only};
-use crate::compiled_kernel::{Kernel, RowBinding, RowBindings};
+use crate::compiled_kernel::{Kernel, KernelRows, RowBinding};
 use crate::constant_pool::ConstantPool;
 use crate::isa::Isa;
 use crate::plan::{CodePlan, CodeTask, Duty, OperandList};
@@ -105,7 +105,7 @@ pub fn write(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Ker
     let accesses = variant.accesses.iter().zip(elements).map(|(step, bytes)| slot(step, bytes));
     let dests = variant.dests.iter().zip(&program.dests);
     let dests = dests.map(|(step, dtype)| slot(step, dtype.size())).collect();
-    let rows = RowBindings { accesses: accesses.collect(), dests, gathers: plan.gathers() };
+    let rows = KernelRows { accesses: accesses.collect(), dests, gathers: plan.gathers() };
     Kernel::new(&asm.code, pool.finish(), registers.frame(), granule, rows)
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Not here: which kernels have strips (`strip_mining.rs`), their blocks (`execute/strip_launches.rs`).
 
-use super::strip_mining::{RowKernel, loads};
+use super::row_kernel::{RowKernel, loads};
 use crate::graph::value::{Value, ValueId};
 use gpupy_core::driver::Access;
 use gpupy_core::op::Op;

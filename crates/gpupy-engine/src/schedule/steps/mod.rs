@@ -16,6 +16,7 @@ mod on_host;
 pub(crate) mod ordering;
 mod reduction_step;
 pub(crate) mod reduction_tile;
+mod row_kernel;
 pub(crate) mod strip_mining;
 mod walked_box;
 

@@ -19,6 +19,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::cost;
 use crate::schedule::program::kernel::{Kernel, KernelCode};
 use crate::schedule::steps::contraction::{contracted, staying};
+use crate::schedule::steps::row_kernel::{RowKernel, loads};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::{AccessKind, Form, Inst};
@@ -26,19 +27,6 @@ use gpupy_core::op::Op;
 use gpupy_core::shape::size_of;
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// A kernel that is launched alone, and the tiles that it gives, one for each destination.
-pub(crate) struct RowKernel<'k> {
-    pub kernel: &'k Kernel,
-    pub tiles: SmallVec<[(&'k Value, &'k Tile); 2]>,
-}
-
-impl RowKernel<'_> {
-    /// The tile of a value that it gives.
-    fn tile_of(&self, value: ValueId) -> Option<&Tile> {
-        self.tiles.iter().find(|(given, _)| given.id() == value).map(|(_, tile)| *tile)
-    }
-}
 
 /// How kernels are launched strip by strip.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,13 +183,6 @@ fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> boo
             && loads(reader.kernel, number).all(|inst| {
                 inst.op == Op::Load && reads_rows(&reader.kernel.accesses[inst.args[1] as usize])
             })
-    })
-}
-
-/// The instructions that read an operand.
-pub(super) fn loads(kernel: &Kernel, operand: usize) -> impl Iterator<Item = &Inst> {
-    kernel.program.insts.iter().filter(move |inst| {
-        matches!(inst.op, Op::Load | Op::Gather) && inst.args[0] as usize == operand
     })
 }
 
