@@ -17,7 +17,7 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::cost;
-use crate::schedule::program::kernel::{Kernel, KernelCode};
+use crate::schedule::program::kernel::KernelCode;
 use crate::schedule::steps::contraction::{contracted, staying};
 use crate::schedule::steps::row_kernel::{RowKernel, loads};
 use crate::thresholds::T;
@@ -267,6 +267,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::schedule::program::kernel::Kernel;
     use gpupy_core::ir::Builder;
     use gpupy_core::shape::{Shape, contiguous_strides};
     use gpupy_core::{DType, Scalar};
