@@ -83,13 +83,6 @@ impl Evaluator {
             }
             known = self.known.try_get_or_insert_mut(launch.fingerprint, make)?;
         }
-        let table = |(first, len): &(*mut u8, usize)| GatherTable {
-            first: first.cast_const(),
-            last: i32::try_from(len.saturating_sub(1)).unwrap_or(i32::MAX),
-        };
-        let gathers = known.inputs.gathers;
-        let tables: SmallVec<[GatherTable; 8]> =
-            operands.iter().filter(|_| gathers).map(table).collect();
         let line = |input: &RowInput| StridedAccess {
             access: &launch.accesses[input.access],
             base: input.operand.map_or(std::ptr::null_mut(), |operand| operands[operand].0),
@@ -102,6 +95,10 @@ impl Evaluator {
         for (dest, size) in launch.dests.iter().zip(&known.inputs.dests) {
             let (base, _) = blocks.named(dest.block, launch)?;
             dests.push(StridedAccess { access: &dest.access, base, size: *size });
+        }
+        let mut tables: SmallVec<[GatherTable; 8]> = SmallVec::new();
+        if known.inputs.gathers {
+            tables.extend(operands.iter().map(|(first, len)| GatherTable::new(*first, *len)));
         }
         let order = LoopOrder::of(launch.shape, &known.inputs, &inputs, &dests);
         let LoopOrder { reduce_order, space, axis, mut variant, .. } = order;

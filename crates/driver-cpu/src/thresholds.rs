@@ -103,8 +103,12 @@ gpupy_core::thresholds! {
     // traversal
     /// Nanoseconds for a row, in addition to its steps.
     row_cost: f64 = 20.0,
-    /// Nanoseconds for an operation on a row, in addition to its elements.
+    /// Nanoseconds for an operation on a row, in addition to its elements, where no machine code does it.
     step_cost: f64 = 4.0,
+    /// Nanoseconds for an operand or destination of a row of machine code: it finds its first element.
+    access_cost: f64 = 3.5,
+    /// Nanoseconds for an operation of machine code on an element.
+    lane_cost: f64 = 0.02,
     /// Nanoseconds for an element that is not contiguous with the one before.
     apart_cost: f64 = 0.8,
     /// The most elements of a typical row.

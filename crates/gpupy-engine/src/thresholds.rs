@@ -222,8 +222,9 @@ gpupy_core::thresholds! {
     read_again: usize = 1 << 26,
     /// The fewest strips, and the fewest rows of one: with fewer strips, rows are too long to be in a cache.
     fewest_strips: usize = 2,
-    /// The most kernels that share strips, chosen: more wait for less and less of the same rows.
-    most_striped: usize = 16,
+    /// The most kernels that share strips, chosen: more wait for less and less of the same rows. A stereo matching of
+    /// 1400 by 1400 has 17.
+    most_striped: usize = 32,
     /// The least points of the first kernel of strips: 16 of these that read a float64 would read enough.
     striped_points: usize = 1 << 17,
     /// The most pending values of a flush that is known again. Motion estimation of 512 by 512 float32 has 1,400, and

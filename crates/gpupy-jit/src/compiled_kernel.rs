@@ -40,6 +40,14 @@ impl RowBinding {
     }
 }
 
+/// The properties of all rows of a program.
+pub(crate) struct KernelRows {
+    pub accesses: Vec<RowBinding>,
+    pub dests: Vec<RowBinding>,
+    /// Whether operands are read at computed indices.
+    pub gathers: bool,
+}
+
 /// The compiled code of one program and variant.
 pub struct Kernel {
     code: Mmap,
@@ -50,6 +58,8 @@ pub struct Kernel {
     granule: usize,
     accesses: Vec<RowBinding>,
     dests: Vec<RowBinding>,
+    /// Whether operands are read at computed indices.
+    gathers: bool,
     /// Whether the strides of all walks allow passing rows to the code directly.
     plain: bool,
     /// The origins of walks, for code over the parts of complex numbers.
@@ -86,9 +96,9 @@ impl Kernel {
         constants: AlignedBytes,
         frame: usize,
         granule: usize,
-        accesses: Vec<RowBinding>,
-        dests: Vec<RowBinding>,
+        rows: KernelRows,
     ) -> Option<Kernel> {
+        let KernelRows { accesses, dests, gathers } = rows;
         let mut memory = MmapMut::map_anon(code.len()).ok()?;
         memory.copy_from_slice(code);
         let plain = !accesses.iter().any(|slot| slot.step == RowStride::Any && slot.bytes > 0)
@@ -100,6 +110,7 @@ impl Kernel {
             granule,
             accesses,
             dests,
+            gathers,
             plain,
             parts: None,
         })
@@ -124,10 +135,11 @@ impl Kernel {
     /// - **Ordering:** done on return. Any number of threads may run a kernel at once.
     ///
     /// # Safety
-    /// - The row has a walk for each `load` and `index` of the program and for each destination, the bits of each
-    ///   parameter, and the table of each operand with a `gather`.
-    /// - The elements of walks at `n` points and of tables are valid for reads, those of destinations for writes,
-    ///   during the call. No other thread writes elements that are read.
+    /// - The row has a walk for each `load` and `index` of the program and for each destination, and the bits of each
+    ///   parameter.
+    /// - If the program gathers, the row has a table for each operand, with at least one element.
+    /// - The elements of tables, and those of walks at `n` points, are valid for reads, those of destinations for
+    ///   writes, during the call. No other thread writes elements that are read.
     /// - Elements of destinations overlap neither each other nor elements that are read.
     /// - Walks have the strides of the variant: `Unit` steps are the element's size, `Zero` steps are 0. A destination
     ///   of `Lanes` has 16 elements for each 256 points, and then `n` is a multiple of 256.
@@ -191,18 +203,19 @@ impl Kernel {
     }
 
     /// Whether points of a row may be computed twice: no destination adds to what lies there, and none lies where
-    /// elements are read.
+    /// elements are read; those of gathers may lie anywhere.
     fn may_repeat(&self, row: &RowArguments) -> bool {
-        self.dests.iter().enumerate().all(|(number, slot)| {
-            // SAFETY: the row has a walk for each destination.
-            let dest = unsafe { *row.dests.add(number) };
-            let is_apart = |(number, read): (usize, &RowBinding)| {
-                // SAFETY: the row has a walk for each access.
-                let walk = unsafe { *row.accesses.add(number) };
-                read.bytes == 0 || walk.is_apart(dest, row.n)
-            };
-            slot.step != RowStride::Lanes && self.accesses.iter().enumerate().all(is_apart)
-        })
+        !self.gathers
+            && self.dests.iter().enumerate().all(|(number, slot)| {
+                // SAFETY: the row has a walk for each destination.
+                let dest = unsafe { *row.dests.add(number) };
+                let is_apart = |(number, read): (usize, &RowBinding)| {
+                    // SAFETY: the row has a walk for each access.
+                    let walk = unsafe { *row.accesses.add(number) };
+                    read.bytes == 0 || walk.is_apart(dest, row.n)
+                };
+                slot.step != RowStride::Lanes && self.accesses.iter().enumerate().all(is_apart)
+            })
     }
 
     /// Computes the last points of a row, as many as a pass has.

@@ -10,9 +10,9 @@
 //! | `rsi`, `r11` | walks of accesses, walks of destinations |
 //! | `rdi` | the frame: values that have no register |
 //! | `r10` | constants |
-//! | `r8`, `r9`, `rbx`, `rbp`, `r12`–`r14` | starts of the first accesses and destinations |
+//! | `r8`, `r9`, `rbx`, `rbp`, `r12`, `r13` | starts of the first accesses and destinations |
+//! | `r14` | operands of gathers; without these, a start as before |
 //! | `rax`, `r15` | temporaries |
-//! | the top of the stack | the tables of gathers, in programs that have one |
 //! | `k1`–`k4` | AVX-512: masks of existing points, one for each vector of a pass |
 //! | `k5` | AVX-512: temporary |
 //!
@@ -25,7 +25,7 @@
 use crate::code::encode::gpr::*;
 use crate::code::encode::{Asm, Bits, Gpr, If, Jump, Mem, Rm};
 use crate::code::opcodes::{self, LaneWidth, only};
-use crate::compiled_kernel::{Kernel, RowBinding};
+use crate::compiled_kernel::{Kernel, KernelRows, RowBinding};
 use crate::constant_pool::ConstantPool;
 use crate::isa::Isa;
 use crate::plan::{CodePlan, CodeTask, Duty, OperandList};
@@ -40,6 +40,8 @@ use gpupy_core::op_eval::element::Half;
 const SAVED: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
 /// Registers for the starts of accesses and destinations.
 const POINTERS: [Gpr; 7] = [R8, R9, RBX, RBP, R12, R13, R14];
+/// The register with the address of the operands of gathers, in programs that have any.
+pub const TABLES: Gpr = R14;
 /// The mask register of a comparison.
 pub const TEST: u8 = 5;
 
@@ -103,8 +105,8 @@ pub fn write(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Ker
     let accesses = variant.accesses.iter().zip(elements).map(|(step, bytes)| slot(step, bytes));
     let dests = variant.dests.iter().zip(&program.dests);
     let dests = dests.map(|(step, dtype)| slot(step, dtype.size())).collect();
-    let accesses = accesses.collect();
-    Kernel::new(&asm.code, pool.finish(), registers.frame(), granule, accesses, dests)
+    let rows = KernelRows { accesses: accesses.collect(), dests, gathers: plan.gathers() };
+    Kernel::new(&asm.code, pool.finish(), registers.frame(), granule, rows)
 }
 
 impl FunctionWriter<'_> {
@@ -113,13 +115,9 @@ impl FunctionWriter<'_> {
             self.asm.push(reg);
         }
         // The parameters stay in rcx until the loop begins.
-        let fields = [(RDX, 0), (RSI, 8), (R11, 16), (RCX, 24), (RAX, 32), (R10, 40), (RDI, 48)];
+        let fields = [(RDX, 0), (RSI, 8), (R11, 16), (RCX, 24), (TABLES, 32), (R10, 40), (RDI, 48)];
         for (reg, at) in fields {
             self.asm.load(reg, Mem::at(RDI, at, 8));
-        }
-        let gathers = self.plan.program.insts.iter().any(|inst| inst.op == Op::Gather);
-        if gathers {
-            self.asm.push(RAX);
         }
         self.place_constants();
         for task in std::mem::take(&mut self.plan.before) {
@@ -135,9 +133,6 @@ impl FunctionWriter<'_> {
             Isa::Avx2 => self.whole_loop(&body)?,
         }
         self.asm.code.extend(only::ZERO_UPPER);
-        if gathers {
-            self.asm.pop(RAX);
-        }
         for reg in SAVED.into_iter().rev() {
             self.asm.pop(reg);
         }
@@ -178,7 +173,8 @@ impl FunctionWriter<'_> {
 
     fn load_pointers(&mut self, variant: &KernelStrides) {
         let accesses = variant.accesses.len();
-        let mut free = POINTERS.into_iter();
+        let gathers = self.plan.gathers();
+        let mut free = POINTERS.into_iter().filter(|reg| !(gathers && *reg == TABLES));
         self.pointers = vec![None; accesses + variant.dests.len()];
         let mut walks: Vec<(usize, Gpr, usize)> = Vec::new();
         for (number, at) in KernelStrides::walks(self.plan.program).enumerate() {

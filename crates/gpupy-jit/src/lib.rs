@@ -4,7 +4,7 @@
 //! bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
 //! those of `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for
 //! other programs, which the driver interprets. It also returns `None` for programs that have only bools and integers
-//! of 8 and 16 bits: an interpreter with narrower lanes is faster for them.
+//! of 8 and 16 bits: an interpreter with narrower lanes is faster for them; and for gathers of these.
 //!
 //! Begin with [`compile`] and [`Kernel::run`]. The files, in the order of compilation:
 //!
@@ -20,7 +20,7 @@
 //! | `register_allocation.rs` | register allocation and spilling |
 //! | `constant_pool.rs` | constants in memory |
 //! | `code/` | opcodes and their encoding |
-//! | `row_arguments.rs` | the arguments of a call: a row of points, its elements, tables |
+//! | `row_arguments.rs` | the arguments of a call: a row of points and its elements |
 //! | `compiled_kernel.rs`, `strided_copies.rs` | executable code, and its calls |
 //!
 //! Compiling takes about as long as interpreting a program over a few hundred points
@@ -48,7 +48,7 @@ pub use compiled_kernel::Kernel;
 pub use isa::Isa;
 pub use row_arguments::{GatherTable, RowArguments, StridedPointer};
 
-use gpupy_core::ir::{Program, bfloat16_lowering};
+use gpupy_core::ir::{Inst, Program, bfloat16_lowering};
 use gpupy_core::op::Op;
 
 /// The stride of an access or destination along a row.
@@ -101,6 +101,16 @@ impl KernelStrides {
 /// Compiles a verified program. `None` if the machine lacks AVX2, or the program is not one that this crate compiles.
 pub fn compile(program: &Program, variant: &KernelStrides) -> Option<Kernel> {
     compile_for(program, variant, Isa::detect()?)
+}
+
+/// Whether a program of this kind is compiled: one without loops, on lanes of at least 32 bits. [`compile`] may refuse it
+/// for one of its operations.
+pub fn is_for(program: &Program) -> bool {
+    let wide = |inst: &Inst| inst.dtype.size() >= 4 || inst.dtype.is_float();
+    let insts = &program.insts;
+    Isa::detect().is_some()
+        && !insts.iter().any(|inst| inst.op == Op::Loop)
+        && insts.iter().any(wide)
 }
 
 /// Compiles for a given instruction set, for tests. `None` also if the machine lacks it.

@@ -1,7 +1,7 @@
 //! The arguments of a kernel: a row of points, and its elements.
 //!
-//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`]. Invariant: generated code reads them by offset, so
-//! the order of their fields is fixed.
+//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`]. Invariant: generated code reads them by offset, so the
+//! order of their fields is fixed.
 //!
 //! Not here: calls (`compiled_kernel.rs`), the strides that code supports (`RowStride`).
 
@@ -36,16 +36,6 @@ impl StridedPointer {
     }
 }
 
-/// A table: the elements of an operand that a program gathers from.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct GatherTable {
-    /// The first element.
-    pub first: *const u8,
-    /// The number of the last element, at least 0. A gather clamps its positions to the table.
-    pub last: i32,
-}
-
 /// A row of points, and the elements and parameters of a program over it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -58,7 +48,23 @@ pub struct RowArguments {
     pub dests: *const StridedPointer,
     /// The bits of the program's parameters, each zero-extended.
     pub params: *const u64,
-    /// The table of each operand of the program; those of operands without gathers are not read, and where there is no
-    /// gather, this is not read either.
+    /// The operands of the program, for gathers; may be null for a program without these.
     pub tables: *const GatherTable,
+}
+
+/// An operand that is read at computed indices.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct GatherTable {
+    /// Its first element.
+    pub first: *const u8,
+    /// The index of its last element.
+    pub last: i32,
+}
+
+impl GatherTable {
+    /// A table of this many elements, at least one. Elements that an int32 does not reach are left out.
+    pub fn new(first: *const u8, len: usize) -> GatherTable {
+        GatherTable { first, last: i32::try_from(len.saturating_sub(1)).unwrap_or(i32::MAX) }
+    }
 }

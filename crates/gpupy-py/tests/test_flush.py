@@ -282,3 +282,36 @@ def test_large_rows_that_are_normalised_have_the_bits_of_few_of_them(columns):
     numpy.testing.assert_allclose(few, wanted, rtol=1e-4, atol=1e-4)
     again, _ = evaluated(given)
     numpy.testing.assert_array_equal(found, again)
+
+
+@pytest.mark.parametrize("kept", [None, 3])
+def test_what_only_strips_read_takes_their_memory(kept):
+    """Sixteen images that one kernel reads are computed some rows at a time, and have NumPy's bits."""
+    gpupy._gpupy.reconfigure("cpu", pauses=False)
+    x, y = numpy.random.default_rng(5).random((2, 1100, 1030), dtype=numpy.float32)
+
+    def least(x, y, xp):
+        images, found = [], None
+        for shift in range(16):
+            image = (x[:, 16:] - y[:, shift : shift + 1014]) ** 2
+            sums = sum(image[k : k + 1094] for k in range(7))
+            # Read at several places of a row, so that they are stored.
+            cost = sum(sums[:, k : k + 1008] for k in range(7))
+            found = cost if found is None else xp.minimum(found, cost)
+            images.append(sums)
+        return found, images[kept] if kept is not None else None
+
+    wanted, wanted_sums = least(x, y, numpy)
+    given = gpupy.asarray(x), gpupy.asarray(y)
+    for _ in range(3):
+        gpupy.reset_stats()
+        found, sums = least(*given, gpupy)
+        gpupy.evaluate(found)
+        stats = gpupy.stats()
+        numpy.testing.assert_array_equal(found, wanted)
+        if kept is None:
+            assert stats["launches"] >= 4 * 9
+            assert stats["pool_bytes"] <= wanted.nbytes * 16 / 4
+        else:
+            # The one that the program keeps is whole.
+            numpy.testing.assert_array_equal(sums, wanted_sums)

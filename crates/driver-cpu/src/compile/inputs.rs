@@ -31,6 +31,8 @@ pub struct ProgramInputs {
     pub gathers: bool,
     /// How many operations there are.
     pub operations: usize,
+    /// Whether machine code probably replaces its steps.
+    pub compiles: bool,
     /// Bytes of an element of each destination.
     pub dests: Vec<usize>,
 }
@@ -53,6 +55,7 @@ impl ProgramInputs {
         let before = all.iter().filter(|input| input.at < first).count();
         let dests = program.dests.iter().map(|dtype| dtype.size()).collect();
         let gathers = program.insts.iter().any(|inst| inst.op == Op::Gather);
-        ProgramInputs { all, reduce, before, gathers, operations: program.operation_count(), dests }
+        let (operations, compiles) = (program.operation_count(), gpupy_jit::is_for(program));
+        ProgramInputs { all, reduce, before, gathers, operations, compiles, dests }
     }
 }

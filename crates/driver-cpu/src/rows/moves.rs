@@ -113,16 +113,20 @@ pub unsafe fn index(to: *mut u8, first: i64, step: i64, n: usize) {
 /// Gathers: copies the elements of a table at int32 indices that are clamped into it.
 ///
 /// # Safety
-/// The table has its elements, and the rows have `n`, at least 1.
+/// The table's elements exist and have this size, and the rows have `n`, at least 1.
 pub unsafe fn gather(size: usize, to: *mut u8, table: GatherTable, numbers: *const u8, n: usize) {
-    // SAFETY: the table has its elements and the rows have `n`.
-    unsafe { sized!(size, gather_words(to, table, numbers, n)) }
+    // SAFETY: the table's elements exist and the rows have `n`.
+    unsafe { sized!(size, gather_words(to, (table.first, table.last), numbers, n)) }
 }
 
 /// # Safety
-/// As for [`gather`].
-unsafe fn gather_words<W: Copy>(to: *mut u8, table: GatherTable, numbers: *const u8, n: usize) {
-    let GatherTable { first: table, last } = table;
+/// As for [`gather`]; `last` is the number of the last element.
+unsafe fn gather_words<W: Copy>(
+    to: *mut u8,
+    (table, last): (*const u8, i32),
+    numbers: *const u8,
+    n: usize,
+) {
     // SAFETY: `numbers` has `n` elements, and `i` is below `n`.
     let number = |i: usize| unsafe { numbers.cast::<i32>().add(i).read_unaligned() };
     let (first, end) = (number(0), number(n - 1));

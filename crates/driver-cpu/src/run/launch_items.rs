@@ -46,7 +46,7 @@ pub struct LaunchItems<'a> {
     /// Destinations of a map that are scattered from scratch rows.
     pub scattered: &'a [ShortRowCopy<'a>],
     pub dests: &'a [StridedAccess<'a>],
-    /// The table of each operand, where the program gathers.
+    /// The operands, for gathers; empty for a program without these.
     pub tables: &'a [GatherTable],
     pub params: &'a [u64],
 }
@@ -142,11 +142,23 @@ impl LaunchItems<'_> {
         let mut dests: SmallVec<[StridedPointer; 4]> =
             SmallVec::from_elem(nowhere, self.dests.len());
         let mut filled: SmallVec<[ExpandedRow; 4]> = SmallVec::from_elem(None, self.expanded.len());
+        let outer = self.rows.outer();
+        let step = |line: &StridedAccess<'_>| {
+            outer.map_or(0, |outer| line.access.strides[outer] as isize) * line.size as isize
+        };
+        let steps: SmallVec<[isize; 16]> = self.inputs.iter().chain(self.dests).map(step).collect();
         let mut cursor = self.rows.cursor(items);
         while let Some(n) = cursor.advance() {
             let point = &cursor.point;
-            walk(&mut inputs, self.inputs, point, self.rows.axis);
-            walk(&mut dests, self.dests, point, self.rows.axis);
+            if cursor.is_beside {
+                let walks = inputs.iter_mut().chain(&mut dests);
+                walks
+                    .zip(&steps)
+                    .for_each(|(walk, step)| walk.ptr = walk.ptr.wrapping_offset(*step));
+            } else {
+                walk(&mut inputs, self.inputs, point, self.rows.axis);
+                walk(&mut dests, self.dests, point, self.rows.axis);
+            }
             // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
             unsafe { self.expand_inputs(&mut inputs, point, n, beyond, &mut filled) };
             self.compute_aside(&mut dests, beyond);

@@ -1,7 +1,7 @@
 //! Runs the steps of a plan on one row of elements.
 //!
 //! Owns [`RowFrame`]: the addresses of a plan's slots for the current row. Invariant: it reads and writes only
-//! the elements of the row, scratch memory of this thread, and tables at clamped indices.
+//! the elements of the row, scratch memory of this thread, and operands at clamped indices.
 //!
 //! Not here: the iteration over rows (`iteration_space.rs`), reductions (`launch_items.rs`).
 
@@ -50,7 +50,7 @@ pub struct RowFrame<'a> {
     pub inputs: &'a mut [StridedPointer],
     /// Walks along the current row, by destination.
     pub dests: &'a mut [StridedPointer],
-    /// The table of each operand, where the plan gathers.
+    /// The operands, for gathers.
     tables: &'a [GatherTable],
     /// Scratch memory after the plan's own.
     pub beyond: *mut u8,

@@ -5,6 +5,7 @@
 //!
 //! Not here: how rows are cut (`iteration_space.rs`).
 
+use crate::compile::inputs::ProgramInputs;
 use crate::compile::row_plan::Stride;
 use crate::thresholds::T;
 use crate::traversal::iteration_space::{Point, StridedAccess};
@@ -27,12 +28,43 @@ pub fn going(step: i64, base: *const u8, extent: usize) -> Stride {
     }
 }
 
+/// The operations on a row, and how they are done.
+#[derive(Clone, Copy)]
+pub struct RowSteps {
+    /// The number of operations.
+    pub count: usize,
+    /// Whether machine code does them, vector by vector; otherwise each is a call.
+    pub compiled: bool,
+}
+
+impl RowSteps {
+    /// The operations of a program over so many points.
+    pub fn of(known: &ProgramInputs, points: usize) -> RowSteps {
+        let compiled = known.compiles && points >= T.compiled_points;
+        RowSteps { count: known.operations, compiled }
+    }
+
+    /// Nanoseconds for a row of `extent` elements, without the part that is equal for rows of all lengths.
+    fn cost(self, extent: usize, accesses: usize) -> f64 {
+        if !self.compiled {
+            return T.row_cost + T.step_cost * self.count as f64;
+        }
+        // The last vector of a row takes as long as a whole one.
+        let unused = extent.next_multiple_of(LANES) - extent;
+        let operations = self.count * unused;
+        T.row_cost + T.access_cost * accesses as f64 + T.lane_cost * operations as f64
+    }
+}
+
+/// Lanes of a vector of 32 bits each, as in most programs.
+const LANES: usize = 16;
+
 /// The axis along which a map's rows cost least, and its cost in nanoseconds beyond the part that is equal for
-/// all axes. `steps` is the number of operations on a row.
+/// all axes.
 pub fn best<'a>(
     shape: &[usize],
     lines: impl Iterator<Item = StridedAccess<'a>> + Clone,
-    steps: usize,
+    steps: RowSteps,
 ) -> (usize, f64) {
     let last = shape.len() - 1;
     if last == 0 {
@@ -47,15 +79,20 @@ fn along<'a>(
     shape: &[usize],
     axis: usize,
     lines: impl Iterator<Item = StridedAccess<'a>>,
-    steps: usize,
+    steps: RowSteps,
 ) -> f64 {
     let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
     let extent = shape[axis];
     let rows = points / extent as f64 * extent.div_ceil(T.typical_row) as f64;
-    // Index values are computed, so their stride does not matter.
-    let memory = lines.filter(|line| !line.base.is_null());
-    let apart = memory.filter(|line| stride(line, axis, extent) == Stride::Any).count();
-    rows * (T.row_cost + T.step_cost * steps as f64) + points * T.apart_cost * apart as f64
+    let (mut accesses, mut apart) = (0, 0);
+    for line in lines {
+        accesses += 1;
+        // Index values are computed, so their stride does not matter.
+        let is_apart = !line.base.is_null() && stride(&line, axis, extent) == Stride::Any;
+        apart += usize::from(is_apart);
+    }
+    let of_row = steps.cost(extent.min(T.typical_row), accesses);
+    rows * of_row + points * T.apart_cost * apart as f64
 }
 
 /// The direction of the rows of a reduction.
@@ -83,7 +120,7 @@ pub fn follow<'a>(
 pub fn best_reduce_order<'a>(
     shape: &[usize],
     lines: impl Iterator<Item = &'a StridedAccess<'a>> + Clone,
-    steps: usize,
+    steps: RowSteps,
 ) -> ReduceOrder {
     let last = shape.len() - 1;
     let points = shape.iter().map(|extent| *extent as f64).product::<f64>();
@@ -103,7 +140,8 @@ pub fn best_reduce_order<'a>(
     let mut order = ReduceOrder::Rows;
     for axis in (0..last).filter(|axis| shape[*axis] > 1) {
         // Accumulated rows are read and written once more.
-        let cost = along(shape, axis, lines.clone().copied(), steps + 1) + points * 0.1;
+        let more = RowSteps { count: steps.count + 1, ..steps };
+        let cost = along(shape, axis, lines.clone().copied(), more) + points * 0.1;
         if cost < least {
             (least, order) = (cost, ReduceOrder::Columns(axis));
         }

@@ -80,7 +80,12 @@ impl IterationSpace {
             row /= self.shape[axis];
         }
         point[self.axis] = piece * self.tile;
-        ItemCursor { space: self, point, left: items.len(), has_begun: false }
+        ItemCursor { space: self, point, left: items.len(), has_begun: false, is_beside: false }
+    }
+
+    /// The axis along which neighbouring rows lie, the last one beside that of the rows.
+    pub fn outer(&self) -> Option<usize> {
+        (0..self.shape.len()).rev().find(|axis| *axis != self.axis)
     }
 }
 
@@ -92,6 +97,8 @@ pub struct ItemCursor<'a> {
     /// The number of items that follow.
     left: usize,
     has_begun: bool,
+    /// Whether the current item is one point along the outer axis from the item before, and nowhere else.
+    pub is_beside: bool,
 }
 
 impl ItemCursor<'_> {
@@ -99,6 +106,7 @@ impl ItemCursor<'_> {
     #[inline]
     pub fn advance(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
+        self.is_beside = false;
         if std::mem::replace(&mut self.has_begun, true) {
             match self.space.by_piece {
                 true => {
@@ -106,6 +114,8 @@ impl ItemCursor<'_> {
                 }
                 false => {
                     let _ = self.is_next_piece() || self.is_next_row();
+                    // Behind the last of several pieces comes the first of the next row.
+                    self.is_beside &= self.space.pieces == 1;
                 }
             }
         }
@@ -127,14 +137,16 @@ impl ItemCursor<'_> {
     /// Moves to the next row; false, and back at the first row, if there is none.
     fn is_next_row(&mut self) -> bool {
         let IterationSpace { shape, axis, .. } = self.space;
-        (0..shape.len()).rev().filter(|other| other != axis).any(|other| {
+        let others = (0..shape.len()).rev().filter(|other| other != axis);
+        for (k, other) in others.enumerate() {
             self.point[other] += 1;
-            let is_inside = self.point[other] < shape[other];
-            if !is_inside {
-                self.point[other] = 0;
+            if self.point[other] < shape[other] {
+                self.is_beside = k == 0;
+                return true;
             }
-            is_inside
-        })
+            self.point[other] = 0;
+        }
+        false
     }
 }
 
@@ -164,6 +176,16 @@ mod tests {
                         }
                     }
                     assert_eq!(all.advance(), None);
+                    let mut all = rows.cursor(0..rows.items());
+                    let mut before: Option<Point> = None;
+                    while all.advance().is_some() {
+                        let next = before.zip(rows.outer()).map(|(mut point, outer)| {
+                            point[outer] += 1;
+                            point
+                        });
+                        assert_eq!(all.is_beside, next == Some(all.point.clone()));
+                        before = Some(all.point.clone());
+                    }
                     points.sort();
                     points.dedup();
                     assert_eq!(points.len(), shape.iter().product::<usize>());

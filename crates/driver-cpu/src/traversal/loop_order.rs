@@ -6,7 +6,7 @@
 
 use crate::compile::inputs::ProgramInputs;
 use crate::compile::plan_compiler::RowVariant;
-use crate::traversal::axis_choice::{self, ReduceOrder, stride};
+use crate::traversal::axis_choice::{self, ReduceOrder, RowSteps, stride};
 use crate::traversal::coalesce::{Coalesced, coalesced};
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::ir::REDUCE_CHUNK;
@@ -46,7 +46,8 @@ impl LoopOrder {
         dests: &[StridedAccess<'_>],
     ) -> LoopOrder {
         let lines = inputs.iter().chain(dests).copied();
-        let (axis, cost) = axis_choice::best(shape, lines, known.operations);
+        let (axis, cost) =
+            axis_choice::best(shape, lines, RowSteps::of(known, shape.iter().product()));
         let reduce_order = None;
         if let Some(coalesced) = coalesced(shape, inputs, dests, cost) {
             let (space, axis) = (coalesced.shape.clone(), coalesced.shape.len() - 1);
@@ -75,13 +76,14 @@ impl LoopOrder {
         let (first, rest) = inputs.split_at(known.before);
         let mut space = Point::from(shape);
         space[last] = shape[last].div_ceil(REDUCE_CHUNK);
-        let reduce_order = axis_choice::best_reduce_order(shape, first.iter(), known.operations);
+        let steps = RowSteps::of(known, shape.iter().product());
+        let reduce_order = axis_choice::best_reduce_order(shape, first.iter(), steps);
         let (axis, before) = match reduce_order {
             ReduceOrder::Columns(axis) => (axis, axis),
             ReduceOrder::Rows if space[last] > 1 => (last, last),
             ReduceOrder::Rows => {
                 let lines = rest.iter().chain(dests).copied();
-                (axis_choice::best(&space, lines, known.operations).0, last)
+                (axis_choice::best(&space, lines, RowSteps { compiled: false, ..steps }).0, last)
             }
         };
         let inside = first.iter().map(|line| stride(line, before, shape[before]));

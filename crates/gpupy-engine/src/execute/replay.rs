@@ -146,12 +146,12 @@ impl ReplayTurn {
     fn strips(&self, launches: &[RecordedLaunch]) -> Option<Vec<Striped>> {
         let kernels = launches.iter().map(|launched| {
             let (kernel, dests) = (self.kernel(launched)?, self.dests(launched)?);
-            match <[Destination; 1]>::try_from(dests.into_vec()) {
-                Ok([Destination::Tile { value, tile }]) => {
-                    Some(Striped { kernel, value, tile, computes: Vec::new() })
-                }
-                _ => None,
-            }
+            let tile = |dest| match dest {
+                Destination::Tile { value, tile } => Some((value, tile)),
+                Destination::Open { .. } => None,
+            };
+            let tiles = dests.into_iter().map(tile).collect::<Option<_>>()?;
+            Some(Striped { kernel, tiles, computes: Vec::new() })
         });
         kernels.collect()
     }

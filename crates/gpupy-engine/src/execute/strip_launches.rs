@@ -19,21 +19,20 @@ use crate::schedule::steps::strip_mining::Strips;
 use crate::schedule::walk::rematerialisation::Passes;
 use gpupy_core::driver::{BlockId, BlockSpec, Dest, Evaluated, Launch};
 use gpupy_core::{ErrorKind, Result};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::time::Duration;
 
-/// A kernel of strips, with the tile that it gives, and the values that it computes, for a listener.
+/// A kernel of strips, with the tiles that it gives, and the values that it computes, for a listener.
 pub(super) struct Striped {
     pub kernel: Kernel,
-    pub value: Value,
-    pub tile: Tile,
+    pub tiles: SmallVec<[(Value, Tile); 2]>,
     pub computes: Vec<ValueId>,
 }
 
 /// A kernel whose strips are launched: its blocks, and its cost so far.
 struct Striping {
     operands: SmallVec<[BlockId; 8]>,
-    dest: (BlockId, BlockSpec),
+    dests: SmallVec<[(BlockId, BlockSpec); 2]>,
     done: Evaluated,
     time: Duration,
 }
@@ -57,7 +56,11 @@ impl Engine {
         let mark = self.captured.as_ref().map(Capture::len);
         let (mut kernels, mut begun) = (Vec::new(), Vec::new());
         for Ordered { value, tile, rank, step, gives } in steps {
-            let TileStep::Kernels(mut planned) = step else { return Ok(false) };
+            let (mut planned, tiles) = match step {
+                TileStep::Kernels(kernels) => (kernels, smallvec![(value.clone(), tile)]),
+                TileStep::Beside { tiles, kernels } => (kernels, SmallVec::from_vec(tiles)),
+                _ => return Ok(false),
+            };
             let Some((piece, kernel)) = planned.next() else { return Ok(false) };
             let device = self.device(position)?;
             let computes = match device.tracer.listens() {
@@ -67,39 +70,53 @@ impl Engine {
             let passes = Passes::of(&planned.partition.walk, device);
             device.steps.leave_to(&planned.partition.walk);
             self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
-            let dest = Destination::Tile { value: value.clone(), tile: tile.clone() };
+            let dest = |(value, tile): &(Value, Tile)| Destination::Tile {
+                value: value.clone(),
+                tile: tile.clone(),
+            };
+            let dests: SmallVec<[Destination; 2]> = tiles.iter().map(dest).collect();
             self.capture(|capture| {
                 let of = (&planned.partition.walk, planned.planned()?);
-                capture.launch(Some(of), &kernel, &[dest], None)
+                capture.launch(Some(of), &kernel, &dests, None)
             });
-            kernels.push(Striped { kernel, value, tile, computes });
-            begun.push((planned, passes, gives));
+            kernels.push(Striped { kernel, tiles, computes });
+            begun.push((value, planned, passes, gives));
         }
         if let Err(error) = self.launch_strips(position, &kernels, strips) {
             if error.kind() == ErrorKind::DeviceLost {
                 self.lose_device(position);
             }
             if let Ok(device) = self.device(position) {
-                begun.iter().for_each(|(planned, ..)| device.steps.keep(&planned.partition.walk));
+                begun
+                    .iter()
+                    .for_each(|(_, planned, ..)| device.steps.keep(&planned.partition.walk));
             }
             return Ok(false);
         }
         self.capture(|capture| capture.strips(mark?, strips));
+        let contracted: SmallVec<[ValueId; 16]> = (0..)
+            .zip(&kernels)
+            .flat_map(|(number, Striped { tiles, .. })| {
+                (0..).zip(tiles).filter_map(move |(dest, (value, tile))| {
+                    strips.contracted(number, dest, tile).map(|_| value.id())
+                })
+            })
+            .collect();
         let mut is_there = true;
-        for (Striped { value, .. }, (planned, passes, gives)) in kernels.iter().zip(begun) {
+        for (value, planned, passes, gives) in begun {
             let counts = &mut self.counts[position];
             counts.plans_replayed += u64::from(planned.is_replay);
             counts.blocks_evaluated += 1;
-            self.stats.driver_fallbacks += u64::from(homes.has_moved(value));
+            self.stats.driver_fallbacks += u64::from(homes.has_moved(&value));
             self.capture(|capture| capture.walked(passes.names()));
             passes.note();
             self.capture(Capture::end);
-            is_there &= gives.is_there();
+            is_there &= gives.is_there_but(&contracted);
         }
         Ok(is_there)
     }
 
-    /// Launches kernels strip by strip, each into a tile of its own.
+    /// Launches kernels strip by strip, each into tiles of its own; those of contracted results are gone afterwards.
     ///
     /// # Errors
     /// Any error of the driver; then none of the tiles is there.
@@ -119,24 +136,32 @@ impl Engine {
         self.residents.advance();
         let device = self.device(position)?;
         if let Err(error) = launched {
-            begun.iter().for_each(|striping| device.driver.block_free(striping.dest.0));
+            let dests = begun.iter().flat_map(|striping| &striping.dests);
+            dests.for_each(|(block, _)| device.driver.block_free(*block));
             return Err(error.with_default("driver", device.name));
         }
-        for (Striped { value, tile, .. }, Striping { dest, .. }) in kernels.iter().zip(&begun) {
-            device.insert(value, BlockPart::Tile(tile.number), *dest, tile.range.clone());
-            value.mark_computed(tile.range.clone());
+        for (number, (Striped { tiles, .. }, Striping { dests, .. })) in
+            kernels.iter().zip(&begun).enumerate()
+        {
+            for (k, ((value, tile), dest)) in tiles.iter().zip(dests).enumerate() {
+                if strips.contracted(number, k, tile).is_some() {
+                    device.free(*dest);
+                    continue;
+                }
+                device.insert(value, BlockPart::Tile(tile.number), *dest, tile.range.clone());
+                value.mark_computed(tile.range.clone());
+            }
         }
         self.slice.keep();
         let (device, stats) = self.device_and_stats(position)?;
         for (striped, Striping { done, time, .. }) in kernels.iter().zip(begun) {
-            let Striped { kernel, value, tile, computes } = striped;
+            let Striped { kernel, tiles, computes } = striped;
+            let written = || tiles.iter().map(|(value, tile)| (value, tile)).collect();
             stats.kernels_compiled += u64::from(done.compiled);
             stats.kernels_specialised += u64::from(done.specialised);
             stats.launches += u64::from(done.launches);
             stats.instructions += (kernel.program.operation_count() * strips.count()) as u64;
-            device
-                .tracer
-                .step(|| told(device, kernel, vec![(value, tile)], computes.clone(), (done, time)));
+            device.tracer.step(|| told(device, kernel, written(), computes.clone(), (done, time)));
         }
         Ok(())
     }
@@ -151,25 +176,35 @@ impl Engine {
         pinned: &mut Vec<(ValueId, BlockPart)>,
         begun: &mut Vec<Striping>,
     ) -> Result<()> {
-        for Striped { kernel, value, tile, .. } in kernels {
+        for (number, Striped { kernel, tiles, .. }) in kernels.iter().enumerate() {
             let mut operands = SmallVec::new();
             for (operand, part) in &kernel.operands {
-                let own =
-                    kernels.iter().zip(&*begun).find(|(own, _)| own.value.id() == operand.id());
-                if let Some((_, striping)) = own {
-                    operands.push(striping.dest.0);
+                let results = kernels.iter().zip(&*begun);
+                let mut results =
+                    results.flat_map(|(own, striping)| own.tiles.iter().zip(&striping.dests));
+                if let Some((_, (block, _))) =
+                    results.find(|((value, _), _)| value.id() == operand.id())
+                {
+                    operands.push(*block);
                     continue;
                 }
                 operands.push(self.operand_block(position, operand, part)?);
                 self.device(position)?.pin(operand.id(), part);
                 pinned.push((operand.id(), part.clone()));
             }
-            self.make_way(value, &tile.range)?;
-            let (device, stats) = self.device_and_stats(position)?;
-            let spec = device.spec(value, &tile.range)?;
-            let dest = (device.alloc(spec, stats)?, spec);
             let (done, time) = (Evaluated::default(), Duration::ZERO);
-            begun.push(Striping { operands, dest, done, time });
+            begun.push(Striping { operands, dests: SmallVec::new(), done, time });
+            for (k, (value, tile)) in tiles.iter().enumerate() {
+                let contracted = strips.contracted(number, k, tile);
+                self.make_way(value, contracted.as_ref().unwrap_or(&tile.range))?;
+                let (device, stats) = self.device_and_stats(position)?;
+                let spec = match contracted {
+                    Some(range) => BlockSpec::new(value.dtype(), range.len()),
+                    None => device.spec(value, &tile.range)?,
+                };
+                let dest = (device.alloc(spec, stats)?, spec);
+                begun[number].dests.push(dest);
+            }
         }
         let (device, stats) = self.device_and_stats(position)?;
         for rows in strips.ranges() {
@@ -177,8 +212,14 @@ impl Engine {
                 kernels.iter().zip(&mut *begun).enumerate()
             {
                 let code = strips.code(number, &kernel.code, rows.clone());
-                let dest =
-                    Dest { block: striping.dest.0, access: code.dests[0].clone(), whole: false };
+                let dests = striping.dests.iter().zip(&code.dests);
+                let dests: SmallVec<[Dest; 2]> = dests
+                    .map(|((block, _), access)| Dest {
+                        block: *block,
+                        access: access.clone(),
+                        whole: false,
+                    })
+                    .collect();
                 let launch = Launch {
                     program: &kernel.program,
                     fingerprint: kernel.fingerprint(),
@@ -186,7 +227,7 @@ impl Engine {
                     operands: &striping.operands,
                     params: &kernel.params,
                     accesses: &code.accesses,
-                    dests: std::slice::from_ref(&dest),
+                    dests: &dests,
                     memory: &[],
                     lend: None,
                 };

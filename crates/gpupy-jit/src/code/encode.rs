@@ -22,7 +22,6 @@ pub mod gpr {
     pub const RCX: Gpr = Gpr(1);
     pub const RDX: Gpr = Gpr(2);
     pub const RBX: Gpr = Gpr(3);
-    pub const RSP: Gpr = Gpr(4);
     pub const RBP: Gpr = Gpr(5);
     pub const RSI: Gpr = Gpr(6);
     pub const RDI: Gpr = Gpr(7);
@@ -188,18 +187,6 @@ impl Asm {
         self.code[at + 3] &= 0x7f;
     }
 
-    /// Gathers elements from memory. The index of `from` is a vector register of positions; `mask` is a mask register
-    /// (EVEX) or a vector register (VEX), of which only the lanes of set bits are read, and which is zero afterwards.
-    /// All vector registers differ.
-    pub fn gather(&mut self, op: Opcode, bits: Bits, to: u8, from: Mem, mask: u8) {
-        if !self.evex {
-            return self.vex(op, bits, to, mask, Rm::Mem(from));
-        }
-        // The highest bit of the positions' register is in the place of that of a first operand.
-        let highest = from.index.map_or(0, |(positions, _)| positions.0 & 16);
-        self.merged(op, bits, to, highest, Rm::Mem(from), mask);
-    }
-
     /// An instruction in VEX encoding on every machine: instructions on mask registers have no other.
     pub fn vex(&mut self, op: Opcode, bits: Bits, reg: u8, first: u8, rm: Rm) {
         let (x, b) = extensions(rm);
@@ -210,6 +197,32 @@ impl Asm {
             op.code,
         ]);
         self.operand(reg, rm, 1);
+    }
+
+    /// A gather into `to` from a base register at indices in a vector register, which are scaled by a logarithm. The
+    /// mask, a mask register or with VEX a vector register, is cleared.
+    pub fn gather(&mut self, op: Opcode, bits: Bits, to: u8, from: (Gpr, u8, u8), mask: u8) {
+        let (base, index, scale) = from;
+        let high = |reg: u8, at| inverted(reg >> 3, at);
+        let registers = high(to, 7) | high(index, 6) | high(base.0, 5) | op.map;
+        let wide = u8::from(op.wide) << 7;
+        if self.evex {
+            self.code.extend([
+                0x62,
+                registers | inverted(to >> 4, 4),
+                wide | 15 << 3 | 4 | op.prefix,
+                (bits as u8) << 5 | inverted(index >> 4, 3) | mask,
+            ]);
+        } else {
+            self.code.extend([
+                0xc4,
+                registers,
+                wide | (!mask & 15) << 3 | (bits as u8) << 2 | op.prefix,
+            ]);
+        }
+        // Without a displacement: the base is not rbp or r13.
+        debug_assert!(base.0 & 7 != 5);
+        self.code.extend([op.code, (to & 7) << 3 | 4, scale << 6 | (index & 7) << 3 | base.0 & 7]);
     }
 
     /// The immediate byte that ends some instructions.

@@ -95,8 +95,6 @@ by_width! {
     shift_left = lanes(2, 0x47);
     shift_right = lanes(2, 0x45);
     shift_right_signed = lanes(2, 0x46);
-    // Lanes from memory, by positions in lanes of 32 bits.
-    gather = lanes(2, 0x90);
     // By an immediate. The kind (a `Shift`) is in place of the first register.
     shift_immediate = pair(1, 0x72, 0x73);
     // AVX-512 only.
@@ -109,6 +107,8 @@ by_width! {
     // Lanes of two registers, by indices in the register that the result overwrites.
     choose_lanes = lanes(2, 0x77);
     shift_immediate_signed = lanes(1, 0x72);
+    // In both encodings, by 32-bit indices.
+    gather = lanes(2, 0x92);
 }
 
 /// Sets all bits of equal lanes; AVX2 only, like the next two.
@@ -177,12 +177,12 @@ pub mod only {
     pub const GENERAL_TO_LANES: Opcode = row(1, 2, false, 0x7c);
     pub const GENERAL_TO_VECTOR: Opcode = row(1, 1, false, 0x6e);
     pub const GENERAL_TO_MASK: Opcode = row(0, 1, false, 0x92);
-    // The equivalence of masks: of one with itself, all bits.
-    pub const EQUAL_MASKS: Opcode = row(0, 1, false, 0x46);
     pub const MASK_TO_LANES: Opcode = row(2, 2, false, 0x38);
     pub const LANES_TO_MASK: Opcode = row(2, 2, false, 0x39);
     // Sets the processor's flags if any bit is set.
     pub const TEST_MASK: Opcode = row(0, 1, false, 0x98);
+    // The equal bits of a mask and itself: all of them.
+    pub const ALL_OF_MASK: Opcode = row(0, 1, false, 0x46);
     pub const TEST_ALL: Opcode = row(1, 2, false, 0x17);
     // Parts of registers.
     pub const UPPER_128: Opcode = row(1, 3, false, 0x39);

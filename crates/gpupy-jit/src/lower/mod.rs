@@ -7,7 +7,7 @@
 //! | file | operations |
 //! |---|---|
 //! | `leaf.rs` | loads, indices, parameters, stores |
-//! | `gather.rs` | elements of tables |
+//! | `gather.rs` | elements at computed indices |
 //! | `float.rs`, `int.rs`, `logic.rs` | arithmetic of one dtype |
 //! | `float16.rs` | float16, by way of float32 |
 //! | `divide.rs` | quotients and remainders of integers |
@@ -46,9 +46,9 @@ impl FunctionWriter<'_> {
     pub fn lower(&mut self, inst: &Inst) -> Option<()> {
         match inst.op {
             Op::Load => return self.load(inst.dtype),
+            Op::Gather => return self.gather(inst),
             Op::Index => return self.index(),
             Op::Param => return self.param(inst),
-            Op::Gather => return self.gather(inst),
             Op::Store => return self.store(inst),
             Op::Cast if inst.dtype == DType::F16 || self.dtype(inst, 0) == DType::F16 => {
                 return self.cast_float16(self.dtype(inst, 0), inst.dtype);

@@ -128,14 +128,8 @@ impl<'a> CodePlan<'a> {
                     note.walk = walks;
                     walks += 1;
                 }
-                Op::Const
-                | Op::Param
-                | Op::Gather
-                | Op::Store
-                | Op::If
-                | Op::Else
-                | Op::End
-                | Op::Result => {}
+                Op::Const | Op::Param | Op::Store | Op::If | Op::Else | Op::End | Op::Result => {}
+                Op::Gather if inst.dtype.size() >= 4 => {}
                 op if op.info().rule == Rule::Special => return None,
                 // A bool has not all bit patterns, and a float16's lane has a float32's bits.
                 Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {
@@ -202,6 +196,11 @@ impl<'a> CodePlan<'a> {
     /// True for a comparison that is folded into the `select` or `if` that uses it.
     pub fn is_folded(&self, inst: u32) -> bool {
         self.notes[inst as usize].folded
+    }
+
+    /// Whether the program reads operands at computed indices.
+    pub fn gathers(&self) -> bool {
+        self.program.insts.iter().any(|inst| inst.op == Op::Gather)
     }
 
     /// The index of the walk of a `load` or `index`.

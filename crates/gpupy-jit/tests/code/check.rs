@@ -3,7 +3,7 @@
 //! Owns [`Case`] and [`check`]. The oracle interprets the instructions at each point.
 
 use crate::rng::Rng;
-use gpupy_core::ir::{Inst, Program};
+use gpupy_core::ir::Program;
 use gpupy_core::op::Op;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
@@ -20,7 +20,7 @@ pub struct Case {
     /// The elements, or numbers, of each access at each point.
     inputs: Vec<Vec<Scalar>>,
     params: Vec<Scalar>,
-    /// The elements of each operand that is gathered from; none of others.
+    /// The elements of each operand, for gathers.
     tables: Vec<Vec<Scalar>>,
     n: usize,
 }
@@ -40,7 +40,11 @@ impl Case {
         for (at, step) in KernelStrides::walks(program).zip(&variant.accesses) {
             let inst = &program.insts[at];
             let numbered = inst.op == Op::Index;
-            let (first, step_by) = (rng.next() as i32, rng.next() as i32 % 1000);
+            let (first, step_by) = match rng.below(2) {
+                0 => (rng.next() as i32, rng.next() as i32 % 1000),
+                // Places of neighbours in a short table, and before and behind it.
+                _ => (rng.below(70) as i32 - 10, 1),
+            };
             let mut elements: Vec<Scalar> = (0..n)
                 .map(|k| match numbered {
                     true => Scalar::i32(first.wrapping_add(step_by.wrapping_mul(k as i32))),
@@ -54,16 +58,11 @@ impl Case {
             inputs.push(elements);
         }
         let params = program.params.iter().map(|dtype| rng.element(*dtype)).collect();
-        let gathered = |operand: usize| {
-            let is_from = |inst: &Inst| inst.op == Op::Gather && inst.args[0] as usize == operand;
-            program.insts.iter().any(is_from)
-        };
-        let operands = program.operands.iter().enumerate();
-        let tables = operands.map(|(operand, dtype)| {
-            let len = if gathered(operand) { 1 + rng.below(200) } else { 0 };
+        let mut table = |dtype: &DType| {
+            let len = 1 + rng.below(90);
             (0..len).map(|_| rng.element(*dtype)).collect()
-        });
-        let tables = tables.collect();
+        };
+        let tables = program.operands.iter().map(&mut table).collect();
         Case { inputs, params, tables, n }
     }
 
@@ -88,8 +87,7 @@ impl Case {
                 }
                 Op::Gather => {
                     let table = &self.tables[a as usize];
-                    let last = table.len() as i32 - 1;
-                    table[values[b as usize].as_i32().clamp(0, last) as usize]
+                    table[values[b as usize].as_i32().clamp(0, table.len() as i32 - 1) as usize]
                 }
                 Op::Store => {
                     stored[a as usize] = values[b as usize];
@@ -185,12 +183,14 @@ pub fn check(
         .collect();
     let dest_walks: Vec<StridedPointer> = dests.iter_mut().map(Strip::walk).collect();
     let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
-    let bytes: Vec<Vec<u8>> = case.tables.iter().map(|table| bytes_of(table)).collect();
-    let table = |(table, bytes): (&Vec<Scalar>, &Vec<u8>)| GatherTable {
-        first: bytes.as_ptr(),
-        last: table.len() as i32 - 1,
+    let bytes = |table: &Vec<Scalar>| {
+        let of = |element: &Scalar| element.bytes()[..element.dtype.size()].to_vec();
+        table.iter().flat_map(of).collect::<Vec<u8>>().into_boxed_slice()
     };
-    let tables: Vec<GatherTable> = case.tables.iter().zip(&bytes).map(table).collect();
+    let memory: Vec<Box<[u8]>> = case.tables.iter().map(bytes).collect();
+    let tables = memory.iter().zip(&case.tables);
+    let tables: Vec<_> =
+        tables.map(|(bytes, table)| GatherTable::new(bytes.as_ptr(), table.len())).collect();
     let row = RowArguments {
         n,
         accesses: walks.as_ptr(),
@@ -198,7 +198,7 @@ pub fn check(
         params: params.as_ptr(),
         tables: tables.as_ptr(),
     };
-    // SAFETY: all walks stay inside their strips, and tables have their elements.
+    // SAFETY: all walks stay inside their strips.
     unsafe { kernel.run(&row) };
     for point in 0..n {
         let wanted = case.wanted(program, point);
@@ -222,12 +222,6 @@ pub fn check(
         Some(dest) => Err(format!("dest {dest} was written outside of its {n} points")),
         None => Ok(()),
     }
-}
-
-/// The elements one after another.
-fn bytes_of(elements: &[Scalar]) -> Vec<u8> {
-    let bytes = |element: &Scalar| element.bytes()[..element.dtype.size()].to_vec();
-    elements.iter().flat_map(bytes).collect()
 }
 
 /// Equal bits, or both NaN.

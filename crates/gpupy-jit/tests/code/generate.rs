@@ -72,17 +72,17 @@ fn extend(
     }
 }
 
-/// Adds the element of a table of its own at one of the newest int32s; false where there is none.
+/// Adds a gather at one of the newest int32 values, if there is one and a dtype that is gathered.
 fn gather(rng: &mut Rng, dtypes: &[DType], b: &mut Builder, values: &mut Vec<u32>) -> bool {
-    let dtype = dtypes[rng.below(dtypes.len())];
-    let is_position = |value: &u32| b.dtype(*value) == DType::I32;
-    let positions: Vec<u32> = values.iter().copied().filter(is_position).collect();
-    if dtype.size() < 4 || positions.is_empty() {
+    let gathered: Vec<DType> = dtypes.iter().copied().filter(|dtype| dtype.size() >= 4).collect();
+    let indices: Vec<u32> =
+        values.iter().copied().filter(|value| b.dtype(*value) == DType::I32).collect();
+    if gathered.is_empty() || indices.is_empty() {
         return false;
     }
-    let operand = b.operand(dtype);
-    let position = recent(rng, &positions);
-    values.push(b.gather(operand, position));
+    let operand = b.operand(gathered[rng.below(gathered.len())]);
+    let index = recent(rng, &indices);
+    values.push(b.gather(operand, index));
     true
 }
 

@@ -372,10 +372,15 @@ impl BlockCache {
     }
 
     fn recycle(&mut self, entry: &CachedBlock) {
-        if entry.spec.memory.is_some() {
-            return self.driver.block_free(entry.block);
+        self.free((entry.block, entry.spec));
+    }
+
+    /// Frees a block that is not in the cache; the pool keeps it for another one.
+    pub fn free(&mut self, (block, spec): (BlockId, BlockSpec)) {
+        if spec.memory.is_some() {
+            return self.driver.block_free(block);
         }
-        for block in self.pool.put(entry.spec, entry.block) {
+        for block in self.pool.put(spec, block) {
             self.driver.block_free(block);
         }
     }

@@ -7,7 +7,7 @@
 //! Not here: which pieces there are (`partition.rs`), plans of earlier walks (`program/plan_cache.rs`), launches
 //! (`commands/list.rs`).
 
-use crate::graph::value::Value;
+use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::RootDestinations;
@@ -306,6 +306,12 @@ impl WalkKernels {
         let operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
         let operands = operands.map(|(value, _)| value);
         self.partition.walk.is_all_that_holds_the_old(assignment, operands)
+    }
+
+    /// Whether one of those that are still to be launched reads a value.
+    pub fn reads(&self, value: ValueId) -> bool {
+        let mut operands = self.ready.iter().flat_map(|(_, kernel)| &kernel.operands);
+        operands.any(|(operand, _)| operand.id() == value)
     }
 
     /// The one kernel of the walk, where it is one.

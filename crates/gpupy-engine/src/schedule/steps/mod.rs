@@ -12,11 +12,13 @@ mod assignment_step;
 mod box_copies;
 mod boxes;
 mod components;
+mod contraction;
 mod library_step;
 mod on_host;
 pub(crate) mod ordering;
 mod reduction_step;
 pub(crate) mod reduction_tile;
+mod row_kernel;
 pub(crate) mod strip_mining;
 mod walked_box;
 
@@ -101,6 +103,17 @@ impl TileStep {
         self.kernels().any(|kernels| kernels.are_outdated(device))
     }
 
+    /// Whether it may read a value; false only where all that it reads is known.
+    pub fn may_read(&self, value: ValueId) -> bool {
+        match self {
+            TileStep::Nothing => false,
+            TileStep::Kernels(_) | TileStep::Beside { .. } | TileStep::Boxes(_) => {
+                self.kernels().any(|kernels| kernels.reads(value))
+            }
+            _ => true,
+        }
+    }
+
     /// The kernels that it launches, as far as these are known before it is done.
     fn kernels(&self) -> impl Iterator<Item = &WalkKernels> {
         let one = match self {
@@ -119,9 +132,16 @@ pub(crate) struct GivenElements(SmallVec<[(Weak<Node>, Range<usize>); 1]>);
 impl GivenElements {
     /// Whether all of them are computed.
     pub fn is_there(&self) -> bool {
+        self.is_there_but(&[])
+    }
+
+    /// Whether all of them are computed, but those of these values.
+    pub fn is_there_but(&self, others: &[ValueId]) -> bool {
         let covers =
             |node, range: &Range<usize>| Value(node).state().computed.covers(range.clone());
-        self.0.iter().all(|(value, range)| value.upgrade().is_none_or(|node| covers(node, range)))
+        self.0.iter().all(|(value, range)| {
+            value.upgrade().is_none_or(|node| others.contains(&node.id) || covers(node, range))
+        })
     }
 
     /// The values that are still held, each with its elements.

@@ -13,12 +13,14 @@ use crate::memory::tiling::Tile;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::{horizontal_fusion, in_place};
 use crate::schedule::passes::placement::ValuePlacement;
-use crate::schedule::steps::strip_mining::{RowKernel, Strips};
+use crate::schedule::steps::row_kernel::RowKernel;
+use crate::schedule::steps::strip_mining::Strips;
 use crate::schedule::steps::{GivenElements, PreparedStep, TileStep};
 use crate::schedule::walk::Needs;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};
+use smallvec::smallvec;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -34,13 +36,21 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
-    /// Its kernel and the result, if the step is one kernel for a new tile.
+    /// Its kernel and the results, if the step is one kernel for new tiles.
     fn row_kernel(&self) -> Option<RowKernel<'_>> {
-        let TileStep::Kernels(kernels) = &self.step else { return None };
-        let all = self.tile.range.clone();
-        let is_new = self.value.state().computed.gaps(all.clone()).as_slice() == [all];
-        let kernel = kernels.sole().filter(|_| is_new)?;
-        Some(RowKernel { kernel, value: &self.value, tile: &self.tile })
+        let (kernels, tiles) = match &self.step {
+            TileStep::Kernels(kernels) => (kernels, smallvec![(&self.value, &self.tile)]),
+            TileStep::Beside { tiles, kernels } => {
+                (kernels, tiles.iter().map(|(value, tile)| (value, tile)).collect())
+            }
+            _ => return None,
+        };
+        let is_new = |(value, tile): &(&Value, &Tile)| {
+            let all = tile.range.clone();
+            value.state().computed.gaps(all.clone()).as_slice() == [all]
+        };
+        let kernel = kernels.sole().filter(|_| tiles.iter().all(is_new))?;
+        Some(RowKernel { kernel, tiles })
     }
 }
 
@@ -145,10 +155,19 @@ impl Schedule {
         let alike = self.steps.iter().take_while(|next| next.rank == rank);
         // A step that can write in place should do so: new memory costs more than reading twice.
         let is_unheld = |value| device.fates.is_unheld(value);
-        let is_new = |given: &RowKernel<'_>| {
-            !in_place::may_take(&device.caps, given.kernel, given.value, is_unheld)
+        let is_new = |given: &RowKernel<'_>| match &given.tiles[..] {
+            [(value, _)] => !in_place::may_take(&device.caps, given.kernel, value, is_unheld),
+            _ => true,
         };
-        Strips::of(&device.caps, alike.map_while(Ordered::row_kernel).take_while(is_new))
+        // Steps that are not known yet may read anything, as may values that are asked for next.
+        let is_known = self.wanted.is_empty() && device.next.is_empty();
+        let is_last = |value: &Value, kernels| {
+            let mut others = self.steps.iter().skip(kernels);
+            is_known
+                && (device.fates.is_unheld(value.id()) || device.fates.passes(value))
+                && !others.any(|other| other.step.may_read(value.id()))
+        };
+        Strips::of(&device.caps, alike.map_while(Ordered::row_kernel).take_while(is_new), is_last)
     }
 
     /// Does no more steps strip by strip, as that failed.

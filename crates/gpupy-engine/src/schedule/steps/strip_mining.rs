@@ -8,7 +8,8 @@
 //! the kernels are the same programs over fewer points, and each point is computed once, so bits are the same; a kernel
 //! reads no more of an earlier kernel's result than that has computed for the rows so far.
 //!
-//! Not here: which kernels follow each other (`ordering.rs`), their launches (`execute/strip_launches.rs`), the cost of
+//! Not here: which results take the memory of a strip (`contraction.rs`), which kernels follow each other
+//! (`ordering.rs`), their launches (`execute/strip_launches.rs`), the cost of
 //! a strip (`cost.rs`).
 
 use crate::blocks::cache::BlockPart;
@@ -16,7 +17,9 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::memory::tiling::Tile;
 use crate::schedule::cost;
-use crate::schedule::program::kernel::{Kernel, KernelCode};
+use crate::schedule::program::kernel::KernelCode;
+use crate::schedule::steps::contraction::{contracted, staying};
+use crate::schedule::steps::row_kernel::{RowKernel, loads};
 use crate::thresholds::T;
 use gpupy_core::driver::{Access, Capabilities};
 use gpupy_core::ir::{AccessKind, Form, Inst};
@@ -25,29 +28,32 @@ use gpupy_core::shape::size_of;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// A kernel that is launched alone, and the tile that it gives.
-#[derive(Clone, Copy)]
-pub(crate) struct RowKernel<'k> {
-    pub kernel: &'k Kernel,
-    pub value: &'k Value,
-    pub tile: &'k Tile,
-}
-
 /// How kernels are launched strip by strip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Strips {
     rows: usize,
     count: usize,
-    /// Of each kernel, the points of its first axis that are one row.
-    points: SmallVec<[usize; 8]>,
+    kernels: Vec<StripedKernel>,
+}
+
+/// How one kernel is launched strip by strip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct StripedKernel {
+    /// The points of its first axis that are one row.
+    points: usize,
+    /// The accesses by which it reads contracted results.
+    staying: SmallVec<[usize; 8]>,
+    /// Whether its results are contracted.
+    contracted: SmallVec<[bool; 2]>,
 }
 
 impl Strips {
     /// How the first of these kernels are launched strip by strip, if that pays: as many as read an operand or result
-    /// of an earlier one.
+    /// of an earlier one. `is_last` tells whether only the first so many kernels read a value.
     pub fn of<'k>(
         caps: &Capabilities,
         mut kernels: impl Iterator<Item = RowKernel<'k>>,
+        is_last: impl Fn(&Value, usize) -> bool,
     ) -> Option<Strips> {
         // On other devices the contents of caches are not known.
         let first = kernels
@@ -81,15 +87,31 @@ impl Strips {
             return None;
         }
         let rows = group.iter().fold(0, |rows, given| gcd(rows, given.kernel.space[0]));
-        let touched = TouchedBytes::of(&group);
+        let contracted = contracted(&group, rows, |value| is_last(value, group.len()));
+        let touched = TouchedBytes::of(&group, &contracted);
         let count = cost::strips(touched.bytes, touched.again, touched.in_passing, rows)?;
-        let points = group.iter().map(|given| given.kernel.space[0] / rows).collect();
-        Some(Strips { rows, count, points })
+        let kernels = group.iter().map(|given| StripedKernel {
+            points: given.kernel.space[0] / rows,
+            staying: staying(given, &contracted),
+            contracted: given
+                .tiles
+                .iter()
+                .map(|(value, _)| contracted.contains(&value.id()))
+                .collect(),
+        });
+        Some(Strips { rows, count, kernels: kernels.collect() })
     }
 
     /// How many kernels are launched so.
     pub fn kernels(&self) -> usize {
-        self.points.len()
+        self.kernels.len()
+    }
+
+    /// The elements that the block of a kernel's result has, where it is contracted: those of the longest strip.
+    pub fn contracted(&self, number: usize, dest: usize, tile: &Tile) -> Option<Range<usize>> {
+        let (start, row) = (tile.range.start, tile.range.len() / self.rows);
+        let len = self.rows.div_ceil(self.count) * row;
+        self.kernels[number].contracted[dest].then_some(start..start + len)
     }
 
     /// How many strips there are.
@@ -106,20 +128,19 @@ impl Strips {
 
     /// A kernel's code for these rows.
     pub fn code(&self, number: usize, code: &KernelCode, rows: Range<usize>) -> KernelCode {
-        let points = self.points[number];
+        let StripedKernel { points, staying, contracted } = &self.kernels[number];
         let first = (rows.start * points) as i64;
-        let moved = |access: &Access| {
+        let moved = |access: &Access, stays: bool| {
             let mut access = access.clone();
-            access.offset += access.strides[0] * first;
+            access.offset += if stays { 0 } else { access.strides[0] * first };
             access
         };
         let mut space = code.space.clone();
         space[0] = rows.len() * points;
-        code.over(
-            space,
-            code.accesses.iter().map(moved).collect(),
-            code.dests.iter().map(moved).collect(),
-        )
+        let accesses = code.accesses.iter().enumerate();
+        let accesses = accesses.map(|(k, access)| moved(access, staying.contains(&k)));
+        let dests = code.dests.iter().zip(contracted).map(|(dest, stays)| moved(dest, *stays));
+        code.over(space, accesses.collect(), dests.collect())
     }
 }
 
@@ -132,13 +153,13 @@ fn has_rows(given: &RowKernel<'_>) -> bool {
         Form::Reduce { .. } => 2,
         Form::Scan { .. } | Form::Sort | Form::MatMul => return false,
     };
-    let [dest] = &kernel.dests[..] else { return false };
     let out = form.out_shape(&kernel.space);
+    let is_whole =
+        |dest: &Access| dest.offset == 0 && access::kind(dest, &out) == AccessKind::Contiguous;
     kernel.space.len() >= least
         && kernel.space[0] >= T.fewest_strips
-        && dest.offset == 0
-        && access::kind(dest, &out) == AccessKind::Contiguous
-        && size_of(&out) == given.tile.range.len()
+        && kernel.dests.iter().all(is_whole)
+        && given.tiles.iter().all(|(_, tile)| size_of(&out) == tile.range.len())
 }
 
 /// Whether a kernel reads only results of its group for the same rows or earlier ones.
@@ -146,10 +167,10 @@ fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> boo
     let space = &reader.kernel.space;
     let points = space[0] / rows;
     reader.kernel.operands.iter().enumerate().all(|(number, (value, part))| {
-        let Some(writer) = group.iter().find(|given| given.value.id() == value.id()) else {
+        let Some(written) = group.iter().find_map(|given| given.tile_of(value.id())) else {
             return true;
         };
-        let row = writer.tile.range.len() / rows;
+        let row = written.range.len() / rows;
         let reads_rows = |access: &Access| {
             // The end of the elements read for `rows` rows grows with them, as that of the results does.
             let (first, others) = (access.strides[0], &access.strides[1..]);
@@ -158,17 +179,10 @@ fn in_order(reader: &RowKernel<'_>, group: &[RowKernel<'_>], rows: usize) -> boo
             let behind = |rows: usize| far + first * ((rows * points) as i64 - 1) + 1;
             first >= 0 && [1, rows].iter().all(|rows| behind(*rows) <= (rows * row) as i64)
         };
-        *part == BlockPart::Tile(writer.tile.number)
+        *part == BlockPart::Tile(written.number)
             && loads(reader.kernel, number).all(|inst| {
                 inst.op == Op::Load && reads_rows(&reader.kernel.accesses[inst.args[1] as usize])
             })
-    })
-}
-
-/// The instructions that read an operand.
-fn loads(kernel: &Kernel, operand: usize) -> impl Iterator<Item = &Inst> {
-    kernel.program.insts.iter().filter(move |inst| {
-        matches!(inst.op, Op::Load | Op::Gather) && inst.args[0] as usize == operand
     })
 }
 
@@ -176,7 +190,7 @@ fn loads(kernel: &Kernel, operand: usize) -> impl Iterator<Item = &Inst> {
 fn reads_again(given: &RowKernel<'_>, before: &[RowKernel<'_>]) -> bool {
     rows_of(given).any(|(value, _)| {
         before.iter().any(|other| {
-            other.value.id() == value || rows_of(other).any(|(known, _)| known == value)
+            other.tile_of(value).is_some() || rows_of(other).any(|(known, _)| known == value)
         })
     })
 }
@@ -198,14 +212,15 @@ fn rows_of<'k>(given: &RowKernel<'k>) -> impl Iterator<Item = (ValueId, usize)> 
 struct TouchedBytes {
     /// Each once.
     bytes: usize,
-    /// Those that are read again, of values that three kernels read or give.
+    /// Those that are read again, of values that three kernels read or give; and those of contracted results twice,
+    /// which are neither written to memory nor read there.
     again: usize,
-    /// Those that the group gives and reads.
+    /// Those of other results that the group gives and reads.
     in_passing: usize,
 }
 
 impl TouchedBytes {
-    fn of(group: &[RowKernel<'_>]) -> TouchedBytes {
+    fn of(group: &[RowKernel<'_>], contracted: &[ValueId]) -> TouchedBytes {
         // Each value with its bytes, and how many kernels go over it.
         let mut values: SmallVec<[(ValueId, usize, usize); 16]> = SmallVec::new();
         let mut touch = |value, bytes| match values.iter_mut().find(|known| known.0 == value) {
@@ -215,17 +230,24 @@ impl TouchedBytes {
         let mut in_passing = 0;
         for given in group {
             rows_of(given).for_each(|(value, bytes)| touch(value, bytes));
-            let bytes = given.tile.range.len() * given.value.dtype().size();
-            touch(given.value.id(), bytes);
-            let is_read = |other: &RowKernel<'_>| {
-                other.kernel.operands.iter().any(|(value, _)| value.id() == given.value.id())
-            };
-            in_passing += if group.iter().any(is_read) { bytes } else { 0 };
+            for (given, tile) in &given.tiles {
+                let bytes = tile.range.len() * given.dtype().size();
+                touch(given.id(), bytes);
+                let is_read = |other: &RowKernel<'_>| {
+                    other.kernel.operands.iter().any(|(value, _)| value.id() == given.id())
+                };
+                let passes = !contracted.contains(&given.id()) && group.iter().any(is_read);
+                in_passing += if passes { bytes } else { 0 };
+            }
         }
-        let again = values.iter().filter(|(_, _, times)| *times > 2);
+        let again = values.iter().map(|(value, bytes, times)| match times {
+            _ if contracted.contains(value) => 2 * bytes,
+            0..=2 => 0,
+            _ => bytes * (times - 1),
+        });
         TouchedBytes {
             bytes: values.iter().map(|(_, bytes, _)| bytes).sum(),
-            again: again.map(|(_, bytes, times)| bytes * (times - 1)).sum(),
+            again: again.sum(),
             in_passing,
         }
     }
@@ -245,10 +267,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::schedule::program::kernel::Kernel;
     use gpupy_core::ir::Builder;
     use gpupy_core::shape::{Shape, contiguous_strides};
     use gpupy_core::{DType, Scalar};
     use proptest::prelude::*;
+    use smallvec::smallvec;
     use std::sync::Arc;
 
     /// A kernel over a space that reads values, each by an access, and gives another one whole.
@@ -264,10 +288,15 @@ mod tests {
 
     fn made(form: Form, space: &[usize], reads: &[(&Value, Access)]) -> StripValue {
         let mut builder = Builder::new(form, space.len() as u32);
-        let mut given = None;
+        let (mut given, mut accesses) = (None, Vec::<Access>::new());
         for (_, at) in reads {
             let operand = builder.operand(DType::F32);
-            let slot = builder.access(access::kind(at, space));
+            // Equal accesses are one.
+            let known = accesses.iter().position(|known| known == at);
+            let slot = known.map_or_else(|| builder.access(access::kind(at, space)), |k| k as u32);
+            if known.is_none() {
+                accesses.push(at.clone());
+            }
             let loaded = builder.load(operand, slot);
             given = Some(given.map_or(loaded, |other| builder.op(Op::Add, &[other, loaded])));
         }
@@ -278,7 +307,6 @@ mod tests {
         builder.store(given);
         let out = form.out_shape(space);
         let dests = vec![access::access(0, &contiguous_strides(&out))];
-        let accesses = reads.iter().map(|(_, at)| at.clone()).collect();
         let code = KernelCode::new(builder.finish(), Shape::from(space), accesses, dests);
         let operands =
             reads.iter().map(|(value, _)| ((*value).clone(), BlockPart::Tile(0))).collect();
@@ -292,12 +320,23 @@ mod tests {
     }
 
     fn given(made: &StripValue) -> RowKernel<'_> {
-        RowKernel { kernel: &made.kernel, value: &made.value, tile: &made.tile }
+        RowKernel { kernel: &made.kernel, tiles: smallvec![(&made.value, &made.tile)] }
     }
 
     fn strips(made: &[&StripValue]) -> Option<Strips> {
+        strips_and_last(made, |_, _| false)
+    }
+
+    fn strips_and_last(
+        made: &[&StripValue],
+        is_last: impl Fn(&Value, usize) -> bool,
+    ) -> Option<Strips> {
         let caps = Capabilities { host_memory: true, ..Capabilities::default() };
-        Strips::of(&caps, made.iter().map(|made| given(made)))
+        Strips::of(&caps, made.iter().map(|made| given(made)), is_last)
+    }
+
+    fn points(strips: &Strips) -> Vec<usize> {
+        strips.kernels.iter().map(|kernel| kernel.points).collect()
     }
 
     const SUM: Form = Form::Reduce { op: Op::Add };
@@ -319,7 +358,7 @@ mod tests {
     fn rows_that_three_kernels_read_are_read_in_strips() {
         let [sums, squares, less] = centred(20_000, 1000);
         let found = strips(&[&sums, &squares, &less]).unwrap();
-        assert_eq!((found.rows, &found.points[..]), (20_000, &[1, 1, 1][..]));
+        assert_eq!((found.rows, &points(&found)[..]), (20_000, &[1, 1, 1][..]));
         // Strips follow each other, and are all rows.
         let ranges: Vec<Range<usize>> = found.ranges().collect();
         assert!(ranges.iter().all(|rows| rows.len() >= T.fewest_strips));
@@ -361,12 +400,45 @@ mod tests {
     }
 
     #[test]
+    fn what_only_a_strip_reads_takes_the_memory_of_one() {
+        let x = value(20_000_000);
+        let (at, beside) = (access::access(0, &[1000, 1]), access::access(1, &[1000, 1]));
+        let first = made(Form::Map, &[20_000, 1000], &[(&x, at.clone())]);
+        let reads = |others: &[(&Value, Access)]| {
+            let own = [(&first.value, at.clone()), (&first.value, beside.clone())];
+            made(Form::Map, &[20_000, 999], &[&own[..], others].concat())
+        };
+        let sums = reads(&[]);
+        let is_first = |value: &Value, kernels| kernels == 2 && value.id() == first.value.id();
+        let found = strips_and_last(&[&first, &sums], is_first).unwrap();
+        let longest = found.ranges().map(|rows| rows.len()).max().unwrap();
+        assert_eq!(found.contracted(0, 0, &first.tile), Some(0..longest * 1000));
+        assert_eq!(found.contracted(1, 0, &sums.tile), None);
+        // Each strip writes and reads the same elements of the block, and goes on elsewhere.
+        for rows in found.ranges() {
+            let moved = rows.start as i64;
+            let code = found.code(0, &first.kernel.code, rows.clone());
+            assert_eq!((code.accesses[0].offset, code.dests[0].offset), (1000 * moved, 0));
+            let code = found.code(1, &sums.kernel.code, rows);
+            let offsets: Vec<i64> = code.accesses.iter().map(|access| access.offset).collect();
+            assert_eq!((&offsets[..], code.dests[0].offset), (&[0, 1][..], 999 * moved));
+        }
+        // Something else reads it; a strip reads the row before; one access serves it and what moves on.
+        assert_eq!(strips(&[&first, &sums]), None);
+        let before = [(&first.value, access::access(0, &[1000, 1]))];
+        let of_two = made(Form::Map, &[19_999, 1000], &before);
+        assert_eq!(strips_and_last(&[&first, &of_two], is_first), None);
+        let beside_x = reads(&[(&x, at.clone())]);
+        assert_eq!(strips_and_last(&[&first, &beside_x], is_first), None);
+    }
+
+    #[test]
     fn kernels_whose_axes_are_merged_have_rows_of_many_points() {
         let [sums, squares, _] = centred(18_000, 1000);
         let x = sums.kernel.operands[0].0.clone();
         let flat = made(Form::Map, &[18_000_000], &[(&x, access::access(0, &[1]))]);
         let found = strips(&[&sums, &squares, &flat]).unwrap();
-        assert_eq!((found.rows, &found.points[..]), (18_000, &[1, 1, 1000][..]));
+        assert_eq!((found.rows, &points(&found)[..]), (18_000, &[1, 1, 1000][..]));
         let code = found.code(2, &flat.kernel.code, 100..250);
         assert_eq!((&code.space[..], code.accesses[0].offset), (&[150_000][..], 100_000));
         assert_eq!(code.dests[0].offset, 100_000);
