@@ -1,10 +1,10 @@
 //! A just-in-time compiler: IR programs become SIMD machine code for x86-64.
 //!
-//! A map without loops becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64
-//! bits. An `if` is converted to a select; its first branch is skipped if no point of a vector takes it. Results are
-//! those of `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for
-//! other programs, which the driver interprets. It also returns `None` for programs that have only bools and integers
-//! of 8 and 16 bits: an interpreter with narrower lanes is faster for them; and for gathers of these.
+//! A map without loops becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64 bits. An `if`
+//! is converted to a select; its first branch is skipped if no point of a vector takes it. Results are those of
+//! `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for other
+//! programs, which the driver interprets. It also returns `None` for programs that have only bools and integers of 8 and
+//! 16 bits, for which an interpreter with narrower lanes is faster, and for gathers of these.
 //!
 //! Begin with [`compile`] and [`Kernel::run`]. The files, in the order of compilation:
 //!
@@ -103,8 +103,8 @@ pub fn compile(program: &Program, variant: &KernelStrides) -> Option<Kernel> {
     compile_for(program, variant, Isa::detect()?)
 }
 
-/// Whether a program of this kind is compiled: one without loops, on lanes of at least 32 bits. [`compile`] may refuse it
-/// for one of its operations.
+/// Whether a program of this kind is compiled: one without loops, on lanes of at least 32 bits. [`compile`] may refuse
+/// it for one of its operations.
 pub fn is_for(program: &Program) -> bool {
     let wide = |inst: &Inst| inst.dtype.size() >= 4 || inst.dtype.is_float();
     let insts = &program.insts;

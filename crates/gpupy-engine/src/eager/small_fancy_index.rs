@@ -1,7 +1,7 @@
 //! Eager fancy indexing: few rows in host memory are read and written by an index array, without any driver.
 //!
-//! Owns [`Outside`], [`picked`], [`picked_along`], [`write()`] and [`write_along`]. Invariants: a base whose elements have
-//! another owner is never written; a write that does not fit, or by an index outside its axis, changes nothing.
+//! Owns [`Outside`], [`picked`], [`picked_along`], [`write()`] and [`write_along`]. Invariants: a base whose elements
+//! have another owner is never written; a write that does not fit, or by an index outside its axis, changes nothing.
 //!
 //! Not here: masks (`small_boolean_mask.rs`), index arrays of many elements, which become expressions (`indexing`).
 
