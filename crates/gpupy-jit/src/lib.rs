@@ -3,8 +3,8 @@
 //! A map without loops becomes one loop over a row of points, in AVX-512 or AVX2, with lanes of 32 or 64 bits. An `if`
 //! is converted to a select; its first branch is skipped if no point of a vector takes it. Results are those of
 //! `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for other
-//! programs, which the driver interprets. It also returns `None` for programs that have only bools and integers of 8 and
-//! 16 bits, for which an interpreter with narrower lanes is faster, and for gathers of these.
+//! programs, which the driver interprets. It also returns `None` for programs that have only bools and integers of 8
+//! and 16 bits, for which an interpreter with narrower lanes is faster, and for gathers of these.
 //!
 //! Begin with [`compile`] and [`Kernel::run`]. The files, in the order of compilation:
 //!

@@ -197,6 +197,9 @@ pub(crate) fn rows(walk: &Access, space: &[usize], mut each: impl FnMut(i64, i64
     if space.contains(&0) {
         return;
     }
+    if let ([step], [n]) = (&walk.strides[..], space) {
+        return each(walk.offset, *step, *n);
+    }
     let (strides, space) = &coalesced(walk, space);
     let outer = space.len().saturating_sub(1);
     let (step, n) = match outer < space.len() {

@@ -75,6 +75,7 @@ pub fn known_element<'py>(
 ///
 /// # Safety
 /// There are as many bytes as an element of the dtype has.
+#[inline(always)]
 unsafe fn scalar_of<'py>(
     py: Python<'py>,
     dtype: DType,

@@ -80,6 +80,7 @@ fn row<'py>(
 }
 
 /// The elements that index arrays of one axis name, one for each axis of an array.
+#[inline(never)]
 fn along_axes<'py>(
     slf: &Bound<'py, NdArray>,
     array: &Array,
@@ -97,6 +98,7 @@ fn along_axes<'py>(
 type AxisIndices<'a> = SmallVec<[Option<&'a Array>; 4]>;
 
 /// The index arrays of a key that has one of one axis, ours, for each axis of an array.
+#[inline(never)]
 fn axis_indices(array: &Array, key: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
     if key.len() < 2 || key.len() != array.ndim() {
         return None;
