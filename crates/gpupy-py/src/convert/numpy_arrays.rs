@@ -46,6 +46,7 @@ pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>
 }
 
 /// An element as a NumPy scalar. Of truth values there are two, and programs ask which one it is.
+#[inline(always)]
 pub fn numpy_scalar(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
     let numpy = numpy(py)?;
     if scalar.dtype == DType::Bool {
