@@ -211,6 +211,10 @@ _cross_as_numpys = over_ours("cross", np.cross, _cross_as_numpys) or _cross_as_n
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     if out is None and type(a) is ndarray and a._lazy:
+        is_main = type(offset) is type(axis1) is type(axis2) is int and (offset, axis1, axis2) == (0, 0, 1)
+        if is_main and a.ndim == 2 and (row := a._row()) is not None:
+            rows, columns = a.shape
+            return row[: min(rows, columns) * (columns + 1) : columns + 1].sum(-1, dtype)
         return FUNCTIONS_OF_VIEWS["diagonal"](a, offset, axis1, axis2).sum(-1, dtype)
     if has_own(a, "trace"):
         return a.trace(offset=offset, axis1=axis1, axis2=axis2, dtype=dtype, out=out)
