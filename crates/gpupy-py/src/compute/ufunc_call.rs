@@ -42,6 +42,11 @@ impl Ufunc {
         {
             return Ok(result);
         }
+        if kwargs.is_none()
+            && let Some(out) = this.call_into(args)?
+        {
+            return Ok(out);
+        }
         if this.name == "divmod" && kwargs.is_none() && args.len() == 2 {
             return operators::divmod(&args.get_item(0)?, &args.get_item(1)?);
         }
@@ -205,6 +210,35 @@ impl Ufunc {
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()
     }
 
+    /// A call with an output of ours by position, where the results are put there eagerly.
+    fn call_into<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if args.len() != self.nin + 1 || self.warns_of_position() {
+            return Ok(None);
+        }
+        let out = args.get_item(self.nin)?;
+        let Ok(target) = out.cast_exact::<NdArray>() else { return Ok(None) };
+        let objects: SmallVec<[Borrowed<'_, '_, PyAny>; 3]> = args.iter_borrowed().collect();
+        let mut operands: SmallVec<[UfuncOperand<'_>; 2]> = SmallVec::new();
+        for object in objects.iter().take(self.nin) {
+            match classify_exact(object)? {
+                Some(operand) => operands.push(operand),
+                None => return Ok(None),
+            }
+        }
+        let this = target.get().read(args.py());
+        let is_done = match &*this {
+            Repr::Lazy(dest) if target.get().is_writable() => self.update_eagerly(&operands, dest),
+            _ => false,
+        };
+        drop(this);
+        Ok(is_done.then_some(out))
+    }
+
+    /// Whether NumPy warns of an output by position.
+    fn warns_of_position(&self) -> bool {
+        matches!(self.name.as_str(), "maximum" | "minimum")
+    }
+
     /// Tells whether a call is operands and at most one output and a mask, with nothing else said.
     fn plain_out<'py>(
         &self,
@@ -218,7 +252,7 @@ impl Ufunc {
             Ok(out) if !out.is_none() => Some(out),
             _ => None,
         };
-        if out.is_some() && matches!(self.name.as_str(), "maximum" | "minimum") {
+        if out.is_some() && self.warns_of_position() {
             let module = args.py().import("gpupy._ufunc")?;
             module.call_method1("warn_of_position", (self.numpy.bind(args.py()),))?;
         }
