@@ -8,7 +8,8 @@ gpupy_core::thresholds! {
     // compile
     /// Points at which a program is evaluated before machine code is written for it: compiling takes about as long.
     compiled_points: usize = 2000,
-    /// Points that a launch counts as, at least: interpreting the steps of few points takes as long as of so many.
+    /// Points that a launch counts as, at least: interpreting the steps of few points takes as long as of so many. A
+    /// hyperbolic tangent of one float64 takes 4,300 instructions then, and 600 by machine code.
     launch_points: usize = 64,
     /// The aimed number of operations of a loop's body that is unrolled, so that carried values are seldom read and
     /// written.
