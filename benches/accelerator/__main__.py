@@ -21,6 +21,7 @@ def main():
     parser.add_argument("--shaders", required=True, help="the program of the shaders by hand")
     parser.add_argument("--rounds", type=int, default=9, help="at most so many runs of each side")
     parser.add_argument("--programs", default="", help="words, one of which a program has in its name")
+    parser.add_argument("--drivers", default="", help="those to time, with commas; all when none is named")
     parser.add_argument("--quick", action="store_true", help="small images, to see that all works")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder to write to")
     options = parser.parse_args()
@@ -44,17 +45,24 @@ def main():
         "rounds": options.rounds,
         "sizes": comparison.QUICK if options.quick else None,
     }
-    seen = comparison.measure(task, options.programs.lower().split(","))
-
     options.out.mkdir(parents=True, exist_ok=True)
-    lines = comparison.report(seen, processors)
-    written = {
-        "md": "\n".join(lines) + "\n",
-        "json": json.dumps(seen, indent=1) + "\n",
-        "svg": plot.svg(comparison.speedups(seen)),
-    }
-    for suffix, text in written.items():
-        (options.out / f"accelerator.{suffix}").write_text(text, encoding="utf-8")
+    drivers = [name for name in options.drivers.split(",") if name] or comparison.DRIVERS
+    if unknown := set(drivers).difference(comparison.DRIVERS):
+        parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(comparison.DRIVERS)}")
+    seen, written = {}, {}
+    # Written after each driver, so that a run that is ended early leaves what it has.
+    for of_driver in comparison.measure(task, options.programs.lower().split(","), drivers):
+        seen |= of_driver
+        written = {
+            "md": "\n".join(comparison.report(seen, processors)) + "\n",
+            "json": json.dumps(seen, indent=1) + "\n",
+            "svg": plot.svg(comparison.speedups(seen)),
+        }
+        for suffix, text in written.items():
+            (options.out / f"accelerator.{suffix}").write_text(text, encoding="utf-8")
+    if not seen:
+        print(f"None of these drivers starts: {', '.join(drivers)}", file=sys.stderr)
+        return 1
     names = ", ".join(f"{options.out}/accelerator.{suffix}" for suffix in written)
     print(f"{written['md']}\nWritten: {names}")
     return 1 if comparison.wrong(seen) else 0

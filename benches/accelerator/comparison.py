@@ -25,19 +25,17 @@ BOUND = 1e-6
 QUICK = dict.fromkeys(loading.PROGRAMS, 64)
 
 
-def measure(task, words):
-    """Runs the programs on each driver that starts; returns the driver's device and rows, by its name."""
+def measure(task, words, drivers):
+    """Runs the programs on each driver that starts; yields the driver's device and rows, by its name."""
     chosen = [
         name for name, title in loading.PROGRAMS.items() if any(word in title.lower() for word in words)
     ]
     rows = {row["name"]: row for row in gpupy.drivers()}
-    seen = {}
-    for driver in DRIVERS:
+    for driver in drivers:
         if not rows[driver]["starts"]:
             print(f"   {driver}: left out: {rows[driver]['reason']}", file=sys.stderr)
             continue
-        seen[driver] = _on(driver, task | {"programs": chosen})
-    return seen
+        yield {driver: _on(driver, task | {"programs": chosen})}
 
 
 def _on(driver, task):
@@ -71,8 +69,10 @@ def columns(seen):
     first = next(iter(seen))
     drivers = [(f"gpupy, {driver}", driver, "gpupy") for driver in seen]
     shaders = [(f"shader, {driver}", driver, "shader by hand") for driver in seen if driver in APIS]
-    # NumPy and the loops by hand run beside each driver; they are shown once.
+    # What runs beside several drivers is shown once.
     once = [("loops", first, "by hand"), ("NumPy", first, "NumPy"), ("JAX", "cpu", "JAX")]
+    gpus = [driver for driver in seen if "nvidia" in seen[driver]["device"].lower()][:1]
+    once += [(f"{peer}, CUDA", gpu, peer) for gpu in gpus for peer in ("CuPy", "JAX")]
     found = [*once, *drivers, *shaders]
     return [(name, seen[driver]["rows"], side) for name, driver, side in found if driver in seen]
 
@@ -160,7 +160,7 @@ def wrong(seen):
         f"- WRONG: {loading.PROGRAMS[row['program']]} by {name}: the error is {row['errors'][side]:.2g}, "
         f"and is to be less than {BOUND:g}."
         for name, rows, side in columns(seen)
-        if side not in ("NumPy", "JAX")
+        if side not in ("NumPy", "CuPy", "JAX")
         for row in rows
         if side in row["errors"] and not row["errors"][side] < BOUND
     ]

@@ -2,10 +2,12 @@
 
 Owns the process, which is started with its driver in `GPUPY_DRIVER`, reads its task as one object of JSON
 from the standard input and prints a line of JSON for each program. JAX is beside the driver `cpu`, shaders by
-hand are beside `gl` and `vulkan`. Nothing was compiled before: the folder of caches is new.
+hand are beside `gl` and `vulkan`; beside a GPU of NVIDIA's there are CuPy and JAX on the same GPU, where they
+are installed. Nothing was compiled before: the folder of caches is new.
 Not here: who starts it (`comparison.py`).
 """
 
+import importlib
 import json
 import os
 import pathlib
@@ -23,7 +25,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent.parent / "examples" / "accelerator"))
 import loading  # noqa: E402
 
-BY_NUMPY, BY_HAND, BY_JAX, BY_SHADER, BY_GPUPY = "NumPy", "by hand", "JAX", "shader by hand", "gpupy"
+BY_NUMPY, BY_HAND, BY_SHADER, BY_GPUPY = "NumPy", "by hand", "shader by hand", "gpupy"
 
 
 class Side:
@@ -50,6 +52,7 @@ def main():
     driver = gpupy.current_driver()
     devices = {row["name"]: row["device"] for row in gpupy.drivers()}
     print(json.dumps({"device": devices[driver]}), flush=True)
+    peers = dict(peers_on(driver, devices[driver]))
     with tempfile.TemporaryDirectory() as folder:
         shaders = None
         if driver in task["apis"]:
@@ -57,11 +60,25 @@ def main():
 
             shaders = by_shader.Shaders(task["shaders"], driver)
         for name in task["programs"]:
-            row = measured(name, driver, task, lambda *program: shaders and shaders.version(*program, folder))
+            row = measured(name, peers, task, lambda *program: shaders and shaders.version(*program, folder))
             print(json.dumps(row), flush=True)
 
 
-def measured(name, driver, task, by_shader):
+def peers_on(driver, device):
+    """The peers that compute where the driver does: names, each with its `version`."""
+    on_cuda = "nvidia" in device.lower()
+    if not on_cuda and driver != "cpu":
+        return
+    # Before JAX is imported: it must look for no other device, and leave memory to the others.
+    os.environ |= {"JAX_PLATFORMS": "cuda" if on_cuda else "cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+    for title, module in (("CuPy", "by_cupy"), ("JAX", "by_jax")) if on_cuda else (("JAX", "by_jax"),):
+        try:
+            yield title, importlib.import_module(module).version
+        except ImportError as error:
+            print(f"   {driver}: without {title}: {error}", file=sys.stderr)
+
+
+def measured(name, peers, task, by_shader):
     """All of one program."""
     by_numpy, by_gpupy = loading.load(name), loading.load(name, gpupy)
     given = by_numpy.start(*([task["sizes"][name]] if task["sizes"] else []))
@@ -80,11 +97,15 @@ def measured(name, driver, task, by_shader):
         BY_HAND: Side(by_hand.version(name, given, task["hand"])),
         BY_GPUPY: Side(lambda: text(*ours), end),
     }
-    if driver == "cpu":
-        import by_jax  # noqa: PLC0415
-
-        sides[BY_JAX] = Side(by_jax.version(name, given))
     first = {side: run.seconds(1)[0] for side, run in sides.items()}
+    for title, version in peers.items():
+        try:
+            side = Side(version(name, given))
+            first[title] = side.seconds(1)[0]
+        except Exception as error:  # noqa: BLE001 A peer may lack what the program needs.
+            print(f"   {title} has no {name}: {error}", file=sys.stderr)
+        else:
+            sides[title] = side
     prepared = by_shader(name, given)
     if prepared:
         sides[BY_SHADER], first[BY_SHADER] = prepared, prepared.first
