@@ -111,9 +111,9 @@ fn choice(b: &mut Builder, x: u32, n: u32) {
     let odd = b.op(Op::And, &[n, one]);
     let odd = b.op(Op::Eq, &[odd, one]);
     let region = b.begin_if(odd);
-    let root = b.op(Op::Abs, &[x]);
-    let root = b.op(Op::Sqrt, &[root]);
-    b.begin_else(region, &[root, n]);
+    let size = b.op(Op::Abs, &[x]);
+    let square = b.op(Op::Mul, &[size, size]);
+    b.begin_else(region, &[square, n]);
     let minus = b.op(Op::Neg, &[n]);
     b.end(region, &[x, minus]);
     let (x, n) = (b.result(region, 0, DType::F32), b.result(region, 1, DType::I32));

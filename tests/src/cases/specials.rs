@@ -41,11 +41,12 @@ pub fn kinds() -> [(&'static str, Vec<u32>); 4] {
 
 type Move = fn(&mut Device) -> Outcome;
 
-const MOVES: [(&str, Move); 5] = [
+const MOVES: [(&str, Move); 6] = [
     ("a copy keeps every bit", copied),
     ("a copy backwards keeps every bit", copied_backwards),
     ("gather keeps every bit", gathered),
     ("select keeps every bit", selected),
+    ("select between the operands of its own comparison", selected_by_itself),
     ("bits as an integer, and back", as_integers),
 ];
 
@@ -163,6 +164,42 @@ fn selected(device: &mut Device) -> Outcome {
     let run = Run::new(b.finish(), &shape).access(contiguous(&shape));
     let run = run.operand(which).operand(data).operand(other);
     moved(device, &run, &wanted)
+}
+
+/// Compilers may take such selects for their minimum or maximum, which treats NaN and zeros otherwise.
+fn selected_by_itself(device: &mut Device) -> Outcome {
+    device.need_method(Op::Select, DType::F32)?;
+    let special: Vec<u32> = kinds().into_iter().flat_map(|(_, bits)| bits).collect();
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for (x, y) in special.iter().flat_map(|x| ORDINARY.map(|y| (*x, y.to_bits()))) {
+        for (x, y) in [(x, y), (y, x), (x, x)] {
+            first.push(Scalar::new(DType::F32, x.into()));
+            second.push(Scalar::new(DType::F32, y.into()));
+        }
+    }
+    for op in [Op::Lt, Op::Le, Op::Gt, Op::Ge] {
+        device.need_method(op, DType::F32)?;
+        for (literal, swapped) in
+            [None, Some(0), Some(1)].into_iter().flat_map(|at| [(at, false), (at, true)])
+        {
+            let mut b = Builder::new(Form::Map, 1);
+            let access = b.access(AccessKind::Contiguous);
+            let operands = [b.operand(DType::F32), b.operand(DType::F32)];
+            let mut values = operands.map(|operand| b.load(operand, access));
+            if let Some(place) = literal {
+                values[place] = b.constant(Scalar::f32(2.0));
+            }
+            let [x, y] = values;
+            let compared = b.op(op, &[x, y]);
+            let chosen = if swapped { [compared, y, x] } else { [compared, x, y] };
+            let value = b.op(Op::Select, &chosen);
+            b.store(value);
+            let shape = [first.len()];
+            let run = Run::new(b.finish(), &shape).access(contiguous(&shape));
+            device.check(&run.operand(first.clone()).operand(second.clone()), 0.0)?;
+        }
+    }
+    Ok(())
 }
 
 fn as_integers(device: &mut Device) -> Outcome {

@@ -87,6 +87,12 @@ pub trait Dialect {
     /// A comparison of two values of `dtype`, not bool.
     fn compare(&self, op: Op, dtype: DType, width: Width, a: &str, b: &str) -> String;
 
+    /// Whether compilers may take a select between the operands of its own comparison for their built-in minimum or
+    /// maximum, which drops NaN.
+    fn drops_nan(&self) -> bool {
+        false
+    }
+
     /// Whether a float is NaN.
     fn is_nan(&self, dtype: DType, width: Width, a: &str) -> String;
 

@@ -90,6 +90,11 @@ impl Dialect for Wgsl {
         format!("({a} {operator} {b})")
     }
 
+    fn drops_nan(&self) -> bool {
+        // Results that are opaque are no operands of the comparison.
+        !self.guards
+    }
+
     fn is_nan(&self, dtype: DType, width: Width, a: &str) -> String {
         let (bits, mask, infinity) = match dtype {
             DType::F64 => (DType::U64, u64::MAX >> 1, f64::INFINITY.to_bits()),

@@ -10,9 +10,9 @@
 use crate::analysis::float_classes::{self, FloatClasses};
 use crate::dialect::{Dialect, Width};
 use crate::emit::loop_bounds::{LoopHead, MOST_STEPS, StepCount, of_regions};
-use crate::emit::operations::{emit, extreme_in_order};
+use crate::emit::operations::{emit, extreme_in_order, keeping_nan};
 use gpupy_core::ir::Program;
-use gpupy_core::op::Op;
+use gpupy_core::op::{Op, Rule};
 use gpupy_core::{DType, Scalar};
 use std::fmt::Write;
 use std::ops::Range;
@@ -176,7 +176,19 @@ impl<'a> Body<'a> {
             }
         }
         // `check_ir` declines programs with operations that cannot be emitted.
-        emit(self.dialect, op, from, dtype, width, &names).unwrap_or_default()
+        let value = emit(self.dialect, op, from, dtype, width, &names).unwrap_or_default();
+        match op == Op::Select && dtype.is_float() && self.compares_its_own(args) {
+            true => keeping_nan(self.dialect, dtype, width, value, names[2]),
+            false => value,
+        }
+    }
+
+    /// Whether the condition of a select compares what it selects, one of which may be NaN.
+    fn compares_its_own(&self, &[condition, first, second]: &[u32; 3]) -> bool {
+        let inst = self.program.insts[condition as usize];
+        let [x, y, _] = inst.args;
+        let selects = [[x, y], [y, x]].contains(&[first, second]);
+        inst.op.info().rule == Rule::Compare && selects
     }
 
     /// Writes a control instruction; `list` is its range of the program's value lists.

@@ -107,6 +107,22 @@ pub(crate) fn extreme_in_order(
     d.select(register, width, &d.compare(before, register, width, a, b), a, b)
 }
 
+/// A select between the operands of its own comparison, where compilers may drop a NaN that is the second, `otherwise`:
+/// the test of its bits is beyond them.
+pub(crate) fn keeping_nan(
+    d: &dyn Dialect,
+    dtype: DType,
+    width: Width,
+    selected: String,
+    otherwise: &str,
+) -> String {
+    if !d.drops_nan() {
+        return selected;
+    }
+    let register = held(dtype);
+    d.select(register, width, &d.is_nan(register, width, otherwise), otherwise, &selected)
+}
+
 /// An expression from the operation table's own template.
 fn from_table(op: Op, a: &str, b: &str) -> Option<String> {
     let spelling = op.info().spelling;
@@ -246,7 +262,9 @@ fn of_float(
             let before = if op == Op::Min { Op::Lt } else { Op::Gt };
             let less = d.compare(before, register, width, a, b);
             let first = d.logic(Logic::Or, width, &less, &d.is_nan(register, width, a));
-            d.select(register, width, &first, a, &d.exact(register, width, b.to_owned()))
+            let chosen =
+                d.select(register, width, &first, a, &d.exact(register, width, b.to_owned()));
+            keeping_nan(d, dtype, width, chosen, b)
         }
         Op::Copysign => float(&format!("({} | {})", magnitude(a), sign(b))),
         Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => d.compare(op, register, width, a, b),

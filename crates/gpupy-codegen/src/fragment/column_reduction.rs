@@ -58,7 +58,7 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
     prologue(&mut body, &early, range.start);
     for lanes in &all {
         let (own, combined) = (lanes.name("lanes"), lanes.name("combined"));
-        let value = body.name(lanes.reduction.value).to_owned();
+        let value = lanes.taken(Width::Four, body.name(lanes.reduction.value));
         body.line(&lanes.vector("combined", &lanes.combine(&own, &value)));
         body.line(&format!("if (n == part) {own} = {value}; else {own} = {combined};"));
     }
@@ -73,7 +73,8 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
 
     for lanes in &all {
         fold(&mut body, lanes);
-        body.set_name(lanes.reduction.at as u32, lanes.name("lanes0"));
+        let result = lanes.given(Width::Four, &lanes.name("lanes0"));
+        body.set_name(lanes.reduction.at as u32, result);
     }
     for line in late.early_fetches() {
         body.line(&line);

@@ -65,7 +65,9 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
     let values: Vec<String> = if inner == Width::Four {
         body.line("ivec4 at = base + n + ivec4(0, 1, 2, 3);");
         prologue(&mut body, &early, range.start);
-        all.iter().map(|lanes| body.name(lanes.reduction.value).to_owned()).collect()
+        let value =
+            |lanes: &ReductionLanes<'_>| lanes.taken(Width::Four, body.name(lanes.reduction.value));
+        all.iter().map(value).collect()
     } else {
         for lanes in &all {
             body.line(&lanes.vector("value", &lanes.zeros()));
@@ -74,7 +76,8 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
         body.line("int at = base + n + e;");
         prologue(&mut body, &early, range.start);
         for lanes in &all {
-            let (four, value) = (lanes.name("value"), body.name(lanes.reduction.value));
+            let four = lanes.name("value");
+            let value = lanes.taken(Width::One, body.name(lanes.reduction.value));
             let [x, y, z, w] = COMPONENTS.map(|component| format!("{four}.{component} = {value};"));
             let line =
                 format!("if (e == 0) {x} else if (e == 1) {y} else if (e == 2) {z} else {w}");
@@ -102,7 +105,8 @@ pub(super) fn main(program: &Program, plan: &DrawPlan, live: &[bool]) -> String 
 
     for lanes in &all {
         fold(&mut body, lanes);
-        body.set_name(lanes.reduction.at as u32, lanes.name("lanes0") + ".x");
+        let result = lanes.given(Width::One, &(lanes.name("lanes0") + ".x"));
+        body.set_name(lanes.reduction.at as u32, result);
     }
     for line in late.early_fetches() {
         body.line(&line);

@@ -6,10 +6,8 @@ layout(push_constant, std430) uniform Launch { int k[19]; };
 layout(binding = 1, std430) readonly buffer Bb0 { uint8_t e[]; } b0;
 layout(binding = 2, std430) readonly buffer Bb1 { uint8_t e[]; } b1;
 layout(binding = 3, std430) buffer Bb2 { uint8_t e[]; } b2;
-shared bvec4 left[256];
-shared bvec4 right[256];
-bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
-bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
+shared uvec4 left[256];
+shared uvec4 right[256];
 void main() {
     int h0 = k[0];
     int h1 = k[1];
@@ -41,126 +39,126 @@ void main() {
     int i0 = stack0 % h6;
     int x = local % 16;
     int y = local / 16;
-    bvec4 total0 = bvec4(false);
-    bvec4 total1 = bvec4(false);
-    bvec4 total2 = bvec4(false);
-    bvec4 total3 = bvec4(false);
+    uvec4 total0 = uvec4(0u);
+    uvec4 total1 = uvec4(0u);
+    uvec4 total2 = uvec4(0u);
+    uvec4 total3 = uvec4(0u);
     int terms = h2;
     for (int first = 0; first < terms; first += 4096) {
-        bvec4 sum0 = bvec4(false);
-        bvec4 sum1 = bvec4(false);
-        bvec4 sum2 = bvec4(false);
-        bvec4 sum3 = bvec4(false);
+        uvec4 sum0 = uvec4(0u);
+        uvec4 sum1 = uvec4(0u);
+        uvec4 sum2 = uvec4(0u);
+        uvec4 sum3 = uvec4(0u);
         int until = min(terms, first + 4096);
         for (int base = first; base < until; base += 16) {
             for (int e = local; e < 1024; e += 256) {
                 int r = e / 16;
                 int c = e % 16;
-                bool value = false;
-                if (row + r < h0 && base + c < terms) { value = (uint(b0.e[(h7 + h10 * i0 + h8 * (row + r) + h9 * (base + c))]) != 0u); }
+                uint value = 0u;
+                if (row + r < h0 && base + c < terms) { value = uint((uint(b0.e[(h7 + h10 * i0 + h8 * (row + r) + h9 * (base + c))]) != 0u)); }
                 left[c * 16 + r / 4][r % 4] = value;
             }
             for (int e = local; e < 1024; e += 256) {
                 int r = e / 64;
                 int c = e % 64;
-                bool value = false;
-                if (base + r < terms && column + c < h1) { value = (uint(b1.e[(h11 + h14 * i0 + h12 * (base + r) + h13 * (column + c))]) != 0u); }
+                uint value = 0u;
+                if (base + r < terms && column + c < h1) { value = uint((uint(b1.e[(h11 + h14 * i0 + h12 * (base + r) + h13 * (column + c))]) != 0u)); }
                 right[r * 16 + c / 4][c % 4] = value;
             }
             memoryBarrierShared(); barrier();
             for (int z = 0; z < 16; z += 1) {
-                bvec4 a = left[z * 16 + y];
-                bvec4 b = right[z * 16 + x];
-                sum0 = either(sum0, both(bvec4(a.x), b));
-                sum1 = either(sum1, both(bvec4(a.y), b));
-                sum2 = either(sum2, both(bvec4(a.z), b));
-                sum3 = either(sum3, both(bvec4(a.w), b));
+                uvec4 a = left[z * 16 + y];
+                uvec4 b = right[z * 16 + x];
+                sum0 = (sum0 | (uvec4(a.x) & b));
+                sum1 = (sum1 | (uvec4(a.y) & b));
+                sum2 = (sum2 | (uvec4(a.z) & b));
+                sum3 = (sum3 | (uvec4(a.w) & b));
             }
             memoryBarrierShared(); barrier();
         }
-        total0 = either(total0, sum0);
-        total1 = either(total1, sum1);
-        total2 = either(total2, sum2);
-        total3 = either(total3, sum3);
+        total0 = (total0 | sum0);
+        total1 = (total1 | sum1);
+        total2 = (total2 | sum2);
+        total3 = (total3 | sum3);
     }
     if (row + 4 * y + 0 < h0 && column + 4 * x + 0 < h1) {
-        bool value = total0.x;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 0))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+        uint value = total0.x;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 0))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 0))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 0 < h0 && column + 4 * x + 1 < h1) {
-        bool value = total0.y;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 1))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+        uint value = total0.y;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 1))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 1))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 0 < h0 && column + 4 * x + 2 < h1) {
-        bool value = total0.z;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 2))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+        uint value = total0.z;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 2))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 2))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 0 < h0 && column + 4 * x + 3 < h1) {
-        bool value = total0.w;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 3))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+        uint value = total0.w;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 3))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 0) + h17 * (column + 4 * x + 3))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 1 < h0 && column + 4 * x + 0 < h1) {
-        bool value = total1.x;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 0))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+        uint value = total1.x;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 0))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 0))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 1 < h0 && column + 4 * x + 1 < h1) {
-        bool value = total1.y;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 1))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+        uint value = total1.y;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 1))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 1))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 1 < h0 && column + 4 * x + 2 < h1) {
-        bool value = total1.z;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 2))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+        uint value = total1.z;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 2))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 2))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 1 < h0 && column + 4 * x + 3 < h1) {
-        bool value = total1.w;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 3))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+        uint value = total1.w;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 3))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 1) + h17 * (column + 4 * x + 3))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 2 < h0 && column + 4 * x + 0 < h1) {
-        bool value = total2.x;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 0))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+        uint value = total2.x;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 0))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 0))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 2 < h0 && column + 4 * x + 1 < h1) {
-        bool value = total2.y;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 1))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+        uint value = total2.y;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 1))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 1))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 2 < h0 && column + 4 * x + 2 < h1) {
-        bool value = total2.z;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 2))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+        uint value = total2.z;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 2))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 2))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 2 < h0 && column + 4 * x + 3 < h1) {
-        bool value = total2.w;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 3))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+        uint value = total2.w;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 3))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 2) + h17 * (column + 4 * x + 3))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 3 < h0 && column + 4 * x + 0 < h1) {
-        bool value = total3.x;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 0))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 0))] = uint8_t(uint(value));
+        uint value = total3.x;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 0))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 0))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 3 < h0 && column + 4 * x + 1 < h1) {
-        bool value = total3.y;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 1))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 1))] = uint8_t(uint(value));
+        uint value = total3.y;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 1))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 1))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 3 < h0 && column + 4 * x + 2 < h1) {
-        bool value = total3.z;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 2))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 2))] = uint8_t(uint(value));
+        uint value = total3.z;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 2))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 2))] = uint8_t(uint((value != 0u)));
     }
     if (row + 4 * y + 3 < h0 && column + 4 * x + 3 < h1) {
-        bool value = total3.w;
-        if (h5 != 0) { value = (value || (uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 3))]) != 0u)); }
-        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 3))] = uint8_t(uint(value));
+        uint value = total3.w;
+        if (h5 != 0) { value = (value | uint((uint(b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 3))]) != 0u))); }
+        b2.e[(h15 + h18 * i0 + h16 * (row + 4 * y + 3) + h17 * (column + 4 * x + 3))] = uint8_t(uint((value != 0u)));
     }
 }

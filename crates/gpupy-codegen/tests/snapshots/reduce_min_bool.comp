@@ -7,7 +7,7 @@ layout(local_size_x = 256) in;
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer In_boolx4 { u8vec4 e[]; };
 layout(buffer_reference, std430, buffer_reference_align = 1) buffer Out_bool { uint8_t e[]; };
 layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; int k[5]; };
-shared bvec4 partial[256];
+shared uvec4 partial[256];
 bvec4 both(bvec4 a, bvec4 b) { return bvec4(a.x && b.x, a.y && b.y, a.z && b.z, a.w && b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -29,7 +29,7 @@ void main() {
     int base = 256 * i1;
     int count = ((point < h2) ? min(h1 - base, 256) : 0);
     int part = 4 * (t & 3);
-    bvec4 lanes = bvec4(false);
+    uvec4 lanes = uvec4(0u);
     for (int n = part; n < count; n += 16) {
         int at = base + n;
         int left = count - 1 - n;
@@ -37,28 +37,28 @@ void main() {
         int a0 = (h0 * i0 + at) >> 2;
         bvec4 v0 = notEqual(uvec4(In_boolx4(b0).e[a0]), uvec4(0u));
         bvec4 v1 = both(v0, v0);
-        bvec4 combined = both(lanes, v1);
-        if (n == part) { lanes = v1; } else { lanes = combined; }
+        uvec4 combined = (lanes & uvec4(v1));
+        if (n == part) { lanes = uvec4(v1); } else { lanes = combined; }
     }
     partial[local] = lanes;
     memoryBarrierShared(); barrier();
     if (part == 0 && count > 0) {
-        bvec4 lanes0 = lanes;
-        bvec4 lanes1 = partial[local + 1];
-        bvec4 lanes2 = partial[local + 2];
-        bvec4 lanes3 = partial[local + 3];
-        bvec4 fold8 = both(lanes0, lanes2);
+        uvec4 lanes0 = lanes;
+        uvec4 lanes1 = partial[local + 1];
+        uvec4 lanes2 = partial[local + 2];
+        uvec4 lanes3 = partial[local + 3];
+        uvec4 fold8 = (lanes0 & lanes2);
         lanes0 = choose(lessThan(ivec4(8, 9, 10, 11), ivec4(count)), fold8, lanes0);
-        bvec4 fold12 = both(lanes1, lanes3);
+        uvec4 fold12 = (lanes1 & lanes3);
         lanes1 = choose(lessThan(ivec4(12, 13, 14, 15), ivec4(count)), fold12, lanes1);
-        bvec4 fold4 = both(lanes0, lanes1);
+        uvec4 fold4 = (lanes0 & lanes1);
         lanes0 = choose(lessThan(ivec4(4, 5, 6, 7), ivec4(count)), fold4, lanes0);
-        bvec4 fold2 = both(lanes0, lanes0.zwzw);
+        uvec4 fold2 = (lanes0 & lanes0.zwzw);
         lanes0 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2, lanes0);
-        bvec4 fold1 = both(lanes0, lanes0.yyww);
+        uvec4 fold1 = (lanes0 & lanes0.yyww);
         lanes0 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1, lanes0);
         int s0 = point;
-        bool v3 = (lanes0.x && lanes0.x);
+        bool v3 = ((lanes0.x != 0u) && (lanes0.x != 0u));
         Out_bool(b1).e[s0] = uint8_t(uint(v3));
     }
 }

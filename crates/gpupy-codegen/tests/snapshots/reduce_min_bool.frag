@@ -22,33 +22,33 @@ void main() {
         int i1 = run + c;
         int base = 256 * i1;
         int count = min(k[1].w - base, 256);
-        bvec4 lanes0 = bvec4(false);
-        bvec4 lanes1 = bvec4(false);
-        bvec4 lanes2 = bvec4(false);
-        bvec4 lanes3 = bvec4(false);
+        uvec4 lanes0 = uvec4(0u);
+        uvec4 lanes1 = uvec4(0u);
+        uvec4 lanes2 = uvec4(0u);
+        uvec4 lanes3 = uvec4(0u);
         for (int part = 0; part < 16; part += 4) {
-            bvec4 lanes = bvec4(false);
+            uvec4 lanes = uvec4(0u);
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
                 bvec4 v0 = notEqual(texelFetch(t0, wrap0(((k[0].w * i0 + at.x) >> 2) + 0), 0), uvec4(0u));
                 bvec4 v1 = both(v0, v0);
                 bvec4 exists = lessThan(n + ivec4(0, 1, 2, 3), ivec4(count));
-                bvec4 both_lanes = both(lanes, v1);
-                if (n == part) lanes = v1; else lanes = choose(exists, both_lanes, lanes);
+                uvec4 both_lanes = (lanes & uvec4(v1));
+                if (n == part) lanes = uvec4(v1); else lanes = choose(exists, both_lanes, lanes);
             }
             if (part == 0) lanes0 = lanes; else if (part == 4) lanes1 = lanes; else if (part == 8) lanes2 = lanes; else lanes3 = lanes;
         }
-        bvec4 fold8 = both(lanes0, lanes2);
+        uvec4 fold8 = (lanes0 & lanes2);
         lanes0 = choose(lessThan(ivec4(8, 9, 10, 11), ivec4(count)), fold8, lanes0);
-        bvec4 fold12 = both(lanes1, lanes3);
+        uvec4 fold12 = (lanes1 & lanes3);
         lanes1 = choose(lessThan(ivec4(12, 13, 14, 15), ivec4(count)), fold12, lanes1);
-        bvec4 fold4 = both(lanes0, lanes1);
+        uvec4 fold4 = (lanes0 & lanes1);
         lanes0 = choose(lessThan(ivec4(4, 5, 6, 7), ivec4(count)), fold4, lanes0);
-        bvec4 fold2 = both(lanes0, lanes0.zwzw);
+        uvec4 fold2 = (lanes0 & lanes0.zwzw);
         lanes0 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2, lanes0);
-        bvec4 fold1 = both(lanes0, lanes0.yyww);
+        uvec4 fold1 = (lanes0 & lanes0.yyww);
         lanes0 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1, lanes0);
-        bool v3 = (lanes0.x && lanes0.x);
+        bool v3 = ((lanes0.x != 0u) && (lanes0.x != 0u));
         if (c == 0) q0.x = uint(v3); else if (c == 1) q0.y = uint(v3); else if (c == 2) q0.z = uint(v3); else q0.w = uint(v3);
     }
     o0 = q0;

@@ -17,12 +17,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let i1: i32 = rest0;
     let base: i32 = 256 * i1;
     let count: i32 = min(h0.y - base, 256);
-    var lanes0: vec4<bool> = vec4<bool>(false);
-    var lanes1: vec4<bool> = vec4<bool>(false);
-    var lanes2: vec4<bool> = vec4<bool>(false);
-    var lanes3: vec4<bool> = vec4<bool>(false);
+    var lanes0: vec4<u32> = vec4<u32>(0u);
+    var lanes1: vec4<u32> = vec4<u32>(0u);
+    var lanes2: vec4<u32> = vec4<u32>(0u);
+    var lanes3: vec4<u32> = vec4<u32>(0u);
     for (var part: i32 = 0; part < 16; part += 4) {
-        var lanes: vec4<bool> = vec4<bool>(false);
+        var lanes: vec4<u32> = vec4<u32>(0u);
         for (var n: i32 = part; n < count; n += 16) {
             let at: i32 = base + n;
             let left: i32 = count - 1 - n;
@@ -30,25 +30,25 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             let a0: i32 = (h0.x * i0 + at) >> 2;
             let v0: vec4<bool> = (b0[a0] != vec4<u32>(0u));
             let v1: vec4<bool> = (v0 & v0);
-            var combined: vec4<bool> = (lanes & v1);
-            if (n == part) { lanes = v1; } else { lanes = combined; }
+            var combined: vec4<u32> = (lanes & vec4<u32>(v1));
+            if (n == part) { lanes = vec4<u32>(v1); } else { lanes = combined; }
         }
         if (part == 0) { lanes0 = lanes; }
         if (part == 4) { lanes1 = lanes; }
         if (part == 8) { lanes2 = lanes; }
         if (part == 12) { lanes3 = lanes; }
     }
-    var fold8: vec4<bool> = (lanes0 & lanes2);
+    var fold8: vec4<u32> = (lanes0 & lanes2);
     lanes0 = select(lanes0, fold8, (vec4<i32>(8, 9, 10, 11) < vec4<i32>(count)));
-    var fold12: vec4<bool> = (lanes1 & lanes3);
+    var fold12: vec4<u32> = (lanes1 & lanes3);
     lanes1 = select(lanes1, fold12, (vec4<i32>(12, 13, 14, 15) < vec4<i32>(count)));
-    var fold4: vec4<bool> = (lanes0 & lanes1);
+    var fold4: vec4<u32> = (lanes0 & lanes1);
     lanes0 = select(lanes0, fold4, (vec4<i32>(4, 5, 6, 7) < vec4<i32>(count)));
-    var fold2: vec4<bool> = (lanes0 & lanes0.zwzw);
+    var fold2: vec4<u32> = (lanes0 & lanes0.zwzw);
     lanes0 = select(lanes0, fold2, (vec4<i32>(2, 3, 2, 3) < vec4<i32>(count)));
-    var fold1: vec4<bool> = (lanes0 & lanes0.yyww);
+    var fold1: vec4<u32> = (lanes0 & lanes0.yyww);
     lanes0 = select(lanes0, fold1, (vec4<i32>(1, 1, 3, 3) < vec4<i32>(count)));
     let s0: i32 = t;
-    let v3: bool = (lanes0.x & lanes0.x);
+    let v3: bool = ((lanes0.x != 0u) & (lanes0.x != 0u));
     b1[s0] = u32(v3);
 }

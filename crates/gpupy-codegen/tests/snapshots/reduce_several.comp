@@ -11,7 +11,7 @@ layout(push_constant, std430) uniform Launch { uvec2 b0; uvec2 b1; uvec2 b2; uve
 shared vec4 partial[256];
 shared vec4 partial_1[256];
 shared vec4 partial_2[256];
-shared bvec4 partial_3[256];
+shared uvec4 partial_3[256];
 bvec4 either(bvec4 a, bvec4 b) { return bvec4(a.x || b.x, a.y || b.y, a.z || b.z, a.w || b.w); }
 ivec4 choose(bvec4 c, ivec4 a, ivec4 b) { return ivec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
 uvec4 choose(bvec4 c, uvec4 a, uvec4 b) { return uvec4(c.x ? a.x : b.x, c.y ? a.y : b.y, c.z ? a.z : b.z, c.w ? a.w : b.w); }
@@ -36,7 +36,7 @@ void main() {
     precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes_1 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes_2 = vec4(uintBitsToFloat(0x00000000u));
-    bvec4 lanes_3 = bvec4(false);
+    uvec4 lanes_3 = uvec4(0u);
     for (int n = part; n < count; n += 16) {
         int at = base + n;
         int left = count - 1 - n;
@@ -51,8 +51,8 @@ void main() {
         if (n == part) { lanes_1 = v0; } else { lanes_1 = combined_1; }
         precise vec4 combined_2 = (lanes_2 + v1);
         if (n == part) { lanes_2 = v1; } else { lanes_2 = combined_2; }
-        bvec4 combined_3 = either(lanes_3, v2);
-        if (n == part) { lanes_3 = v2; } else { lanes_3 = combined_3; }
+        uvec4 combined_3 = (lanes_3 | uvec4(v2));
+        if (n == part) { lanes_3 = uvec4(v2); } else { lanes_3 = combined_3; }
     }
     partial[local] = lanes;
     partial_1[local] = lanes_1;
@@ -72,10 +72,10 @@ void main() {
         precise vec4 lanes1_2 = partial_2[local + 1];
         precise vec4 lanes2_2 = partial_2[local + 2];
         precise vec4 lanes3_2 = partial_2[local + 3];
-        bvec4 lanes0_3 = lanes_3;
-        bvec4 lanes1_3 = partial_3[local + 1];
-        bvec4 lanes2_3 = partial_3[local + 2];
-        bvec4 lanes3_3 = partial_3[local + 3];
+        uvec4 lanes0_3 = lanes_3;
+        uvec4 lanes1_3 = partial_3[local + 1];
+        uvec4 lanes2_3 = partial_3[local + 2];
+        uvec4 lanes3_3 = partial_3[local + 3];
         precise vec4 fold8 = (lanes0 + lanes2);
         lanes0 = mix(lanes0, fold8, lessThan(ivec4(8, 9, 10, 11), ivec4(count)));
         precise vec4 fold12 = (lanes1 + lanes3);
@@ -106,15 +106,15 @@ void main() {
         lanes0_2 = mix(lanes0_2, fold2_2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
         precise vec4 fold1_2 = (lanes0_2 + lanes0_2.yyww);
         lanes0_2 = mix(lanes0_2, fold1_2, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-        bvec4 fold8_3 = either(lanes0_3, lanes2_3);
+        uvec4 fold8_3 = (lanes0_3 | lanes2_3);
         lanes0_3 = choose(lessThan(ivec4(8, 9, 10, 11), ivec4(count)), fold8_3, lanes0_3);
-        bvec4 fold12_3 = either(lanes1_3, lanes3_3);
+        uvec4 fold12_3 = (lanes1_3 | lanes3_3);
         lanes1_3 = choose(lessThan(ivec4(12, 13, 14, 15), ivec4(count)), fold12_3, lanes1_3);
-        bvec4 fold4_3 = either(lanes0_3, lanes1_3);
+        uvec4 fold4_3 = (lanes0_3 | lanes1_3);
         lanes0_3 = choose(lessThan(ivec4(4, 5, 6, 7), ivec4(count)), fold4_3, lanes0_3);
-        bvec4 fold2_3 = either(lanes0_3, lanes0_3.zwzw);
+        uvec4 fold2_3 = (lanes0_3 | lanes0_3.zwzw);
         lanes0_3 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2_3, lanes0_3);
-        bvec4 fold1_3 = either(lanes0_3, lanes0_3.yyww);
+        uvec4 fold1_3 = (lanes0_3 | lanes0_3.yyww);
         lanes0_3 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1_3, lanes0_3);
         int s0 = point;
         int s1 = point;
@@ -124,6 +124,6 @@ void main() {
         Out_float32(b1).e[s0] = v7;
         Out_float32(b2).e[s1] = lanes0_1.x;
         Out_float32(b3).e[s2] = lanes0_2.x;
-        Out_bool(b4).e[s3] = uint8_t(uint(lanes0_3.x));
+        Out_bool(b4).e[s3] = uint8_t(uint((lanes0_3.x != 0u)));
     }
 }

@@ -40,15 +40,15 @@ void main() {
         precise vec4 lanes1_2 = vec4(uintBitsToFloat(0x00000000u));
         precise vec4 lanes2_2 = vec4(uintBitsToFloat(0x00000000u));
         precise vec4 lanes3_2 = vec4(uintBitsToFloat(0x00000000u));
-        bvec4 lanes0_3 = bvec4(false);
-        bvec4 lanes1_3 = bvec4(false);
-        bvec4 lanes2_3 = bvec4(false);
-        bvec4 lanes3_3 = bvec4(false);
+        uvec4 lanes0_3 = uvec4(0u);
+        uvec4 lanes1_3 = uvec4(0u);
+        uvec4 lanes2_3 = uvec4(0u);
+        uvec4 lanes3_3 = uvec4(0u);
         for (int part = 0; part < 16; part += 4) {
             precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
             precise vec4 lanes_1 = vec4(uintBitsToFloat(0x00000000u));
             precise vec4 lanes_2 = vec4(uintBitsToFloat(0x00000000u));
-            bvec4 lanes_3 = bvec4(false);
+            uvec4 lanes_3 = uvec4(0u);
             for (int n = part; n < count; n += 16) {
                 ivec4 at = base + n + ivec4(0, 1, 2, 3);
                 precise vec4 v0 = texelFetch(t0, wrap0(((k[0].w * i0 + at.x) >> 2) + 0), 0);
@@ -61,8 +61,8 @@ void main() {
                 if (n == part) lanes_1 = v0; else lanes_1 = mix(lanes_1, both_lanes_1, exists);
                 precise vec4 both_lanes_2 = (lanes_2 + v1);
                 if (n == part) lanes_2 = v1; else lanes_2 = mix(lanes_2, both_lanes_2, exists);
-                bvec4 both_lanes_3 = either(lanes_3, v2);
-                if (n == part) lanes_3 = v2; else lanes_3 = choose(exists, both_lanes_3, lanes_3);
+                uvec4 both_lanes_3 = (lanes_3 | uvec4(v2));
+                if (n == part) lanes_3 = uvec4(v2); else lanes_3 = choose(exists, both_lanes_3, lanes_3);
             }
             if (part == 0) lanes0 = lanes; else if (part == 4) lanes1 = lanes; else if (part == 8) lanes2 = lanes; else lanes3 = lanes;
             if (part == 0) lanes0_1 = lanes_1; else if (part == 4) lanes1_1 = lanes_1; else if (part == 8) lanes2_1 = lanes_1; else lanes3_1 = lanes_1;
@@ -99,21 +99,21 @@ void main() {
         lanes0_2 = mix(lanes0_2, fold2_2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
         precise vec4 fold1_2 = (lanes0_2 + lanes0_2.yyww);
         lanes0_2 = mix(lanes0_2, fold1_2, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-        bvec4 fold8_3 = either(lanes0_3, lanes2_3);
+        uvec4 fold8_3 = (lanes0_3 | lanes2_3);
         lanes0_3 = choose(lessThan(ivec4(8, 9, 10, 11), ivec4(count)), fold8_3, lanes0_3);
-        bvec4 fold12_3 = either(lanes1_3, lanes3_3);
+        uvec4 fold12_3 = (lanes1_3 | lanes3_3);
         lanes1_3 = choose(lessThan(ivec4(12, 13, 14, 15), ivec4(count)), fold12_3, lanes1_3);
-        bvec4 fold4_3 = either(lanes0_3, lanes1_3);
+        uvec4 fold4_3 = (lanes0_3 | lanes1_3);
         lanes0_3 = choose(lessThan(ivec4(4, 5, 6, 7), ivec4(count)), fold4_3, lanes0_3);
-        bvec4 fold2_3 = either(lanes0_3, lanes0_3.zwzw);
+        uvec4 fold2_3 = (lanes0_3 | lanes0_3.zwzw);
         lanes0_3 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2_3, lanes0_3);
-        bvec4 fold1_3 = either(lanes0_3, lanes0_3.yyww);
+        uvec4 fold1_3 = (lanes0_3 | lanes0_3.yyww);
         lanes0_3 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1_3, lanes0_3);
         precise float v7 = (lanes0_2.x - lanes0.x);
         if (c == 0) q0.x = v7; else if (c == 1) q0.y = v7; else if (c == 2) q0.z = v7; else q0.w = v7;
         if (c == 0) q1.x = lanes0_1.x; else if (c == 1) q1.y = lanes0_1.x; else if (c == 2) q1.z = lanes0_1.x; else q1.w = lanes0_1.x;
         if (c == 0) q2.x = lanes0_2.x; else if (c == 1) q2.y = lanes0_2.x; else if (c == 2) q2.z = lanes0_2.x; else q2.w = lanes0_2.x;
-        if (c == 0) q3.x = uint(lanes0_3.x); else if (c == 1) q3.y = uint(lanes0_3.x); else if (c == 2) q3.z = uint(lanes0_3.x); else q3.w = uint(lanes0_3.x);
+        if (c == 0) q3.x = uint((lanes0_3.x != 0u)); else if (c == 1) q3.y = uint((lanes0_3.x != 0u)); else if (c == 2) q3.z = uint((lanes0_3.x != 0u)); else q3.w = uint((lanes0_3.x != 0u));
     }
     o0 = q0;
     o1 = q1;

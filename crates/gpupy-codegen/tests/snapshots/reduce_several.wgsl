@@ -32,15 +32,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var lanes1_2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
     var lanes2_2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
     var lanes3_2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
-    var lanes0_3: vec4<bool> = vec4<bool>(false);
-    var lanes1_3: vec4<bool> = vec4<bool>(false);
-    var lanes2_3: vec4<bool> = vec4<bool>(false);
-    var lanes3_3: vec4<bool> = vec4<bool>(false);
+    var lanes0_3: vec4<u32> = vec4<u32>(0u);
+    var lanes1_3: vec4<u32> = vec4<u32>(0u);
+    var lanes2_3: vec4<u32> = vec4<u32>(0u);
+    var lanes3_3: vec4<u32> = vec4<u32>(0u);
     for (var part: i32 = 0; part < 16; part += 4) {
         var lanes: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
         var lanes_1: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
         var lanes_2: vec4<f32> = vec4<f32>(bitcast<f32>(0x00000000u));
-        var lanes_3: vec4<bool> = vec4<bool>(false);
+        var lanes_3: vec4<u32> = vec4<u32>(0u);
         for (var n: i32 = part; n < count; n += 16) {
             let at: i32 = base + n;
             let left: i32 = count - 1 - n;
@@ -55,8 +55,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             if (n == part) { lanes_1 = v0; } else { lanes_1 = combined_1; }
             var combined_2: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((lanes_2 + v1)) ^ vec4<u32>(zero)));
             if (n == part) { lanes_2 = v1; } else { lanes_2 = combined_2; }
-            var combined_3: vec4<bool> = (lanes_3 | v2);
-            if (n == part) { lanes_3 = v2; } else { lanes_3 = combined_3; }
+            var combined_3: vec4<u32> = (lanes_3 | vec4<u32>(v2));
+            if (n == part) { lanes_3 = vec4<u32>(v2); } else { lanes_3 = combined_3; }
         }
         if (part == 0) { lanes0 = lanes; }
         if (part == 4) { lanes1 = lanes; }
@@ -105,15 +105,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     lanes0_2 = select(lanes0_2, fold2_2, (vec4<i32>(2, 3, 2, 3) < vec4<i32>(count)));
     var fold1_2: vec4<f32> = bitcast<vec4<f32>>((bitcast<vec4<u32>>((lanes0_2 + lanes0_2.yyww)) ^ vec4<u32>(zero)));
     lanes0_2 = select(lanes0_2, fold1_2, (vec4<i32>(1, 1, 3, 3) < vec4<i32>(count)));
-    var fold8_3: vec4<bool> = (lanes0_3 | lanes2_3);
+    var fold8_3: vec4<u32> = (lanes0_3 | lanes2_3);
     lanes0_3 = select(lanes0_3, fold8_3, (vec4<i32>(8, 9, 10, 11) < vec4<i32>(count)));
-    var fold12_3: vec4<bool> = (lanes1_3 | lanes3_3);
+    var fold12_3: vec4<u32> = (lanes1_3 | lanes3_3);
     lanes1_3 = select(lanes1_3, fold12_3, (vec4<i32>(12, 13, 14, 15) < vec4<i32>(count)));
-    var fold4_3: vec4<bool> = (lanes0_3 | lanes1_3);
+    var fold4_3: vec4<u32> = (lanes0_3 | lanes1_3);
     lanes0_3 = select(lanes0_3, fold4_3, (vec4<i32>(4, 5, 6, 7) < vec4<i32>(count)));
-    var fold2_3: vec4<bool> = (lanes0_3 | lanes0_3.zwzw);
+    var fold2_3: vec4<u32> = (lanes0_3 | lanes0_3.zwzw);
     lanes0_3 = select(lanes0_3, fold2_3, (vec4<i32>(2, 3, 2, 3) < vec4<i32>(count)));
-    var fold1_3: vec4<bool> = (lanes0_3 | lanes0_3.yyww);
+    var fold1_3: vec4<u32> = (lanes0_3 | lanes0_3.yyww);
     lanes0_3 = select(lanes0_3, fold1_3, (vec4<i32>(1, 1, 3, 3) < vec4<i32>(count)));
     let s0: i32 = t;
     let s1: i32 = t;
@@ -123,5 +123,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     b1[s0] = v7;
     b2[s1] = lanes0_1.x;
     b3[s2] = lanes0_2.x;
-    b4[s3] = u32(lanes0_3.x);
+    b4[s3] = u32((lanes0_3.x != 0u));
 }

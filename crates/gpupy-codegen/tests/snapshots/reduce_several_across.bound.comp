@@ -45,15 +45,15 @@ void main() {
     precise vec4 lanes1_2 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes2_2 = vec4(uintBitsToFloat(0x00000000u));
     precise vec4 lanes3_2 = vec4(uintBitsToFloat(0x00000000u));
-    bvec4 lanes0_3 = bvec4(false);
-    bvec4 lanes1_3 = bvec4(false);
-    bvec4 lanes2_3 = bvec4(false);
-    bvec4 lanes3_3 = bvec4(false);
+    uvec4 lanes0_3 = uvec4(0u);
+    uvec4 lanes1_3 = uvec4(0u);
+    uvec4 lanes2_3 = uvec4(0u);
+    uvec4 lanes3_3 = uvec4(0u);
     for (int part = 0; part < 16; part += 4) {
         precise vec4 lanes = vec4(uintBitsToFloat(0x00000000u));
         precise vec4 lanes_1 = vec4(uintBitsToFloat(0x00000000u));
         precise vec4 lanes_2 = vec4(uintBitsToFloat(0x00000000u));
-        bvec4 lanes_3 = bvec4(false);
+        uvec4 lanes_3 = uvec4(0u);
         for (int n = part; n < count; n += 16) {
             int at = base + n;
             int left = count - 1 - n;
@@ -68,8 +68,8 @@ void main() {
             if (n == part) { lanes_1 = v0; } else { lanes_1 = combined_1; }
             precise vec4 combined_2 = (lanes_2 + v1);
             if (n == part) { lanes_2 = v1; } else { lanes_2 = combined_2; }
-            bvec4 combined_3 = either(lanes_3, v2);
-            if (n == part) { lanes_3 = v2; } else { lanes_3 = combined_3; }
+            uvec4 combined_3 = (lanes_3 | uvec4(v2));
+            if (n == part) { lanes_3 = uvec4(v2); } else { lanes_3 = combined_3; }
         }
         if (part == 0) { lanes0 = lanes; }
         if (part == 4) { lanes1 = lanes; }
@@ -118,15 +118,15 @@ void main() {
     lanes0_2 = mix(lanes0_2, fold2_2, lessThan(ivec4(2, 3, 2, 3), ivec4(count)));
     precise vec4 fold1_2 = (lanes0_2 + lanes0_2.yyww);
     lanes0_2 = mix(lanes0_2, fold1_2, lessThan(ivec4(1, 1, 3, 3), ivec4(count)));
-    bvec4 fold8_3 = either(lanes0_3, lanes2_3);
+    uvec4 fold8_3 = (lanes0_3 | lanes2_3);
     lanes0_3 = choose(lessThan(ivec4(8, 9, 10, 11), ivec4(count)), fold8_3, lanes0_3);
-    bvec4 fold12_3 = either(lanes1_3, lanes3_3);
+    uvec4 fold12_3 = (lanes1_3 | lanes3_3);
     lanes1_3 = choose(lessThan(ivec4(12, 13, 14, 15), ivec4(count)), fold12_3, lanes1_3);
-    bvec4 fold4_3 = either(lanes0_3, lanes1_3);
+    uvec4 fold4_3 = (lanes0_3 | lanes1_3);
     lanes0_3 = choose(lessThan(ivec4(4, 5, 6, 7), ivec4(count)), fold4_3, lanes0_3);
-    bvec4 fold2_3 = either(lanes0_3, lanes0_3.zwzw);
+    uvec4 fold2_3 = (lanes0_3 | lanes0_3.zwzw);
     lanes0_3 = choose(lessThan(ivec4(2, 3, 2, 3), ivec4(count)), fold2_3, lanes0_3);
-    bvec4 fold1_3 = either(lanes0_3, lanes0_3.yyww);
+    uvec4 fold1_3 = (lanes0_3 | lanes0_3.yyww);
     lanes0_3 = choose(lessThan(ivec4(1, 1, 3, 3), ivec4(count)), fold1_3, lanes0_3);
     int s0 = (i0 + h2 * i1);
     int s1 = (i0 + h3 * i1);
@@ -136,5 +136,5 @@ void main() {
     b1.e[s0] = v7;
     b2.e[s1] = lanes0_1.x;
     b3.e[s2] = lanes0_2.x;
-    b4.e[s3] = uint8_t(uint(lanes0_3.x));
+    b4.e[s3] = uint8_t(uint((lanes0_3.x != 0u)));
 }

@@ -162,7 +162,7 @@ impl KernelText<'_> {
             return String::new();
         }
         let of = |lanes: &ReductionLanes<'_>| {
-            let kind = self.dialect.type_name(lanes.reduction.dtype, Width::Four);
+            let kind = self.dialect.type_name(lanes.dtype(), Width::Four);
             self.shared(&lanes.name("partial"), kind, self.device.group)
         };
         let live = live_for(self.program, &self.plan.stores);

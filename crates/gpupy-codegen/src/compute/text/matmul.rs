@@ -11,6 +11,7 @@ use crate::compute::plan::tiles::{
 };
 use crate::compute::text::kernel_text::KernelText;
 use crate::dialect::{COMPONENTS, Width};
+use crate::emit::accumulator_lanes::{accumulating_op, accumulator};
 use crate::emit::loop_bounds::{LoopHead, MOST_STEPS, StepCount};
 use crate::emit::operations::emit;
 use gpupy_core::ir::PRODUCT_CHUNK;
@@ -27,7 +28,7 @@ pub(crate) fn group_memory(text: &KernelText<'_>) -> String {
 
 /// The dtype in which products are summed.
 fn summed(dtype: DType) -> DType {
-    if dtype == DType::F16 { DType::F32 } else { dtype }
+    if dtype == DType::F16 { DType::F32 } else { accumulator(dtype) }
 }
 
 /// The entry point.
@@ -69,8 +70,14 @@ pub(crate) fn main(text: &KernelText<'_>) -> String {
     // Both factors may be one operand with two accesses.
     let mut loads = text.program.insts.iter().filter(|inst| inst.op == Op::Load);
     let [left, right] = [(); 2].map(|()| loads.next().map_or(0, |load| load.args[0] as usize));
+    let [add, multiply] = [Op::Add, Op::Mul].map(|op| accumulating_op(op, dtype));
+    let taken = |value: String| match dtype {
+        DType::Bool => d.convert(sum, Width::One, &value),
+        _ => value,
+    };
     let element = |block: usize, matrix: &Matrix, row: &str, column: &str| {
-        text.value_of(dtype, Width::One, &text.element(block, &at(matrix, text, row, column)))
+        let element = text.element(block, &at(matrix, text, row, column));
+        taken(text.value_of(dtype, Width::One, &element))
     };
     let mut steps = StepCount::default();
     let chunks = chunks(most_terms(text.device) as u64);
@@ -143,15 +150,14 @@ pub(crate) fn main(text: &KernelText<'_>) -> String {
                 let op = |op, x: &str, y: &str| {
                     emit(d, op, sum, sum, Width::Four, &[x, y]).unwrap_or_default()
                 };
-                op(Op::Add, &into, &op(Op::Mul, &a, "b"))
+                op(add, &into, &op(multiply, &a, "b"))
             }
         };
         main += &format!("                {into} = {value};\n");
     }
     main += &format!("            }}\n            {}\n        }}\n", text.barrier());
-    let added = |width: Width, a: &str, b: &str| {
-        emit(d, Op::Add, sum, sum, width, &[a, b]).unwrap_or_default()
-    };
+    let added =
+        |width: Width, a: &str, b: &str| emit(d, add, sum, sum, width, &[a, b]).unwrap_or_default();
     for r in 0..4 {
         let (total, part) = (format!("total{r}"), format!("sum{r}"));
         main += &format!("        {total} = {};\n", added(Width::Four, &total, &part));
@@ -169,7 +175,7 @@ pub(crate) fn main(text: &KernelText<'_>) -> String {
                 "    if ({row} < {m} && {column} < {n}) {{\n        {} = total{r}.{component};\n        \
                  if ({adds} != 0) {{ value = {}; }}\n        {target} = {};\n    }}\n",
                 text.plain_variable(sum, Width::One, "value"),
-                added(Width::One, "value", &text.value_of(dtype, Width::One, &target)),
+                added(Width::One, "value", &taken(text.value_of(dtype, Width::One, &target))),
                 text.stored_of(dtype, Width::One, &value)
             );
         }

@@ -54,7 +54,8 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
         body.line(&line);
     }
     for lanes in &tree.all {
-        body.set_name(lanes.reduction.at as u32, lanes.name("lanes0") + ".x");
+        let result = lanes.given(Width::One, &(lanes.name("lanes0") + ".x"));
+        body.set_name(lanes.reduction.at as u32, result);
     }
     body.instructions(range.end..text.program.insts.len(), Width::One, &late);
     if how.shared {
@@ -163,7 +164,9 @@ impl Tree<'_> {
                     false => text.lanes(),
                 };
                 body.line(&text.declare_int(Width::Four, "lane", &lanes));
-                self.prologue(body)
+                let values = self.prologue(body);
+                let all = self.all.iter().zip(values);
+                all.map(|(lanes, value)| lanes.taken(Width::Four, &value)).collect::<Vec<_>>()
             }
             Width::One => {
                 for lanes in &self.all {
@@ -173,7 +176,7 @@ impl Tree<'_> {
                 self.int(body, "at", "base + n + e");
                 let values = self.prologue(body);
                 for (lanes, value) in self.all.iter().zip(values) {
-                    let four = lanes.name("value");
+                    let (four, value) = (lanes.name("value"), lanes.taken(Width::One, &value));
                     for (c, component) in COMPONENTS.iter().enumerate() {
                         body.line(&format!("if (e == {c}) {{ {four}.{component} = {value}; }}"));
                     }
