@@ -78,8 +78,15 @@ impl BlockCache {
     }
 
     /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
-    /// they lie in several tiles or are few of many that are only in host memory, gathered.
-    pub fn place(&self, value: &Value, walk: &Access, space: &[usize]) -> Placed {
+    /// they lie in several tiles or are few of many that are only in host memory, gathered. The kernel reads the value
+    /// by so many `accesses`: what they read together is few or many.
+    pub fn place(
+        &self,
+        value: &Value,
+        walk: &Access,
+        space: &[usize],
+        accesses: impl FnOnce() -> usize,
+    ) -> Placed {
         let tiling = self.tiling_of(value);
         let reach = access::reach(walk, space);
         // Of an external value, only the wanted elements are read.
@@ -90,11 +97,13 @@ impl BlockCache {
         if numbers.len() == 1 && !is_little {
             let tile = tiling.tile(numbers.start);
             let key = (value.id(), BlockPart::Tile(tile.number));
+            let is_few = |points: usize| points.saturating_mul(8) < tile.range.len();
             let sparse = !self.caps.host_memory
-                && size_of(space).saturating_mul(8) < tile.range.len()
+                && is_few(size_of(space))
                 && !self.blocks.contains_key(&key)
                 && !self.coming.contains(&key)
-                && value.state().on_host.covers(tile.range.clone());
+                && value.state().on_host.covers(tile.range.clone())
+                && is_few(size_of(space).saturating_mul(accesses()));
             if !sparse {
                 let mut within = walk.clone();
                 within.offset -= tile.range.start as i64;

@@ -22,7 +22,7 @@ impl LibraryStep {
         let mut values: SmallVec<[u32; 2]> = SmallVec::new();
         for read in reads {
             // Gathered, axes that the operand repeats along take no room.
-            let mut placed = device.place(&read.value, &read.access, &read.still());
+            let mut placed = device.place(&read.value, &read.access, &read.still(), || 1);
             for (within, stride) in placed.access.strides.iter_mut().zip(&read.access.strides) {
                 *within = if *stride == 0 { 0 } else { *within };
             }

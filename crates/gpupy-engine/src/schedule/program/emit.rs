@@ -76,7 +76,8 @@ pub(crate) fn build(
                 // A table has no access: a gather says where it is read.
                 Role::Table => None,
                 _ if emitted.is_loaded => {
-                    Some(device.place(&node.value, &node.access, &walk.space))
+                    let accesses = || walk.accesses_of(&node.value);
+                    Some(device.place(&node.value, &node.access, &walk.space, accesses))
                 }
                 Role::Index(coordinate) => {
                     Some(Placed { part: BlockPart::Tile(0), access: coordinate.clone() })

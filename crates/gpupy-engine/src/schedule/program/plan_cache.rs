@@ -109,7 +109,8 @@ impl PlanCache {
                         continue;
                     }
                     words.push(4 << 32 | number);
-                    let placed = blocks.place(&node.value, &node.access, &walk.space);
+                    let accesses = || walk.accesses_of(&node.value);
+                    let placed = blocks.place(&node.value, &node.access, &walk.space, accesses);
                     words.access(&placed.access);
                     match &placed.part {
                         BlockPart::Tile(number) => words.push(*number as u64),

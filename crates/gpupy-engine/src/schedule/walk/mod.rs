@@ -85,6 +85,11 @@ pub(crate) fn nodes_of(children: &[Child]) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl FusionWalk {
+    /// By how many accesses the walk reads, or computes, a value.
+    pub fn accesses_of(&self, value: &Value) -> usize {
+        self.nodes.iter().filter(|node| node.value.id() == value.id()).count()
+    }
+
     /// All nodes, operands before their readers; otherwise in the order of recording.
     pub fn operands_first(&self) -> Vec<u32> {
         let mut open = vec![0u32; self.nodes.len()];
