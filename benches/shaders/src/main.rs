@@ -2,8 +2,8 @@
 //! what a second process takes to find the kernels of a first one; with `accelerator` and an API, the shaders by hand
 //! of the article's programs, for `benches/accelerator/`.
 //!
-//! Owns the table. Both sides are warm, have their data on the device, compute the same, and read one
-//! element back, so that the work is done. gpupy records its expression anew each time. The sides run
+//! Owns the table. Both sides are warm, have their data on the device, compute the same, and wait once, so that the
+//! work is done: by hand, as one element is read back. gpupy records its expression anew each time. The sides run
 //! in turns. Invariant: it judges nothing but values: a difference beyond rounding is an error, a
 //! time is printed.
 //!

@@ -169,7 +169,9 @@ impl Queue {
     /// As for `submit`.
     pub fn submit_if_worth_it(&mut self) -> Result<()> {
         match self.open {
-            Some(open) if open.count >= MOST_COMMANDS || open.work >= self.most_work => self.submit(),
+            Some(open) if open.count >= MOST_COMMANDS || open.work >= self.most_work => {
+                self.submit()
+            }
             _ => Ok(()),
         }
     }
