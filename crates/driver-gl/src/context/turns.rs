@@ -12,7 +12,7 @@
 //! upload, draw and read end with SIGSEGV, each time; with such turns, never. ThreadSanitizer, in a Mesa built with it,
 //! finds 40 places without turns, and with them one object: a fence that is freed while the thread that has signalled
 //! it still holds its mutex. That happens with one context as well, and no call of OpenGL prevents it; none was seen in
-//! 10^6 scenes, unless the signal was slowed down. The scenes of all contexts are rasterised one after another, on
+//! 600,000 scenes, unless the signal was slowed down. The scenes of all contexts are rasterised one after another, on
 //! all cores, so that turns take little from their speed.
 //!
 //! Not here: contexts that a renderer of the program's own uses on its own thread, which knows no turns.
