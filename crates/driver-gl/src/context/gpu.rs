@@ -10,6 +10,7 @@ use crate::context::egl::{self, GlContext, Limits};
 use crate::context::kernel_compiler::{Kernel, compile};
 use crate::context::shared_context::{Fence, Renderer};
 use crate::context::textures::{Texture, TextureShape};
+use crate::context::turns::Turn;
 use crate::errors::NAME;
 use crate::errors::lost;
 use glow::HasContext;
@@ -63,11 +64,11 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens a context and sets the state that never changes.
+    /// Opens a context in the thread's turn, and sets the state that never changes.
     ///
     /// # Errors
     /// - `Unavailable`: there is no context.
-    pub fn open(config: &Config, renderer: Option<Renderer>) -> Result<Gpu> {
+    pub fn open(config: &Config, renderer: Option<Renderer>, _turn: &Turn<'_>) -> Result<Gpu> {
         let context = match renderer {
             Some(renderer) => egl::join(renderer)?,
             None => egl::open(config)?,
@@ -101,6 +102,11 @@ impl Gpu {
     /// The limits of the context.
     pub fn limits(&self) -> &Limits {
         &self.context.limits
+    }
+
+    /// Whether there are queued commands that `flush` has not handed to the device.
+    pub fn has_unflushed(&self) -> bool {
+        self.unflushed
     }
 
     /// Hands queued commands to the device.
@@ -438,6 +444,7 @@ fn broken(what: &str) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::context::display::DisplayLease;
     use gpupy_core::DType;
 
     const SHAPE: TextureShape = TextureShape { dtype: DType::F32, width: 1, height: 1, row: 4 };
@@ -450,7 +457,9 @@ mod tests {
 
     #[test]
     fn poison_spreads_along_evaluations_and_ends_with_new_contents() {
-        let Ok(mut gpu) = Gpu::open(&Config::default(), None) else {
+        let lease = DisplayLease::take().unwrap();
+        let turn = Turn::wait(&lease);
+        let Ok(mut gpu) = Gpu::open(&Config::default(), None, &turn) else {
             return println!("skipped: no context");
         };
         let copy = "#version 400 core\nuniform sampler2D t0;\nout vec4 o0;\n\
@@ -477,7 +486,9 @@ mod tests {
 
     #[test]
     fn a_target_can_be_read_where_it_is_written() {
-        let Ok(mut gpu) = Gpu::open(&Config::default(), None) else {
+        let lease = DisplayLease::take().unwrap();
+        let turn = Turn::wait(&lease);
+        let Ok(mut gpu) = Gpu::open(&Config::default(), None, &turn) else {
             return println!("skipped: no context");
         };
         let add = "#version 400 core\nuniform sampler2D old;\nout vec4 o0;\n\

@@ -5,7 +5,8 @@
 //! [`Limits`](egl::Limits) describe it, and `memory_budget.rs` limits the memory of blocks.
 //! [`Texture`](textures::Texture)s hold blocks, and [`Kernel`](kernel_compiler::Kernel)s are compiled shaders,
 //! which `program_binaries.rs` keeps between runs. A [`Gpu`](gpu::Gpu) has all of these and draws; a
-//! [`GlThread`](thread::GlThread) has the thread and its queue of jobs.
+//! [`GlThread`](thread::GlThread) has the thread and its queue of jobs. Threads whose contexts are rasterisers on the
+//! CPU take [`Turn`](turns::Turn)s.
 //!
 //! Imports `errors.rs`. Not here: blocks and compiled kernels as the caller knows them (`blocks.rs`,
 //! `eval.rs`).
@@ -19,3 +20,4 @@ mod program_binaries;
 pub mod shared_context;
 pub mod textures;
 pub mod thread;
+mod turns;

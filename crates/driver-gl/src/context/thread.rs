@@ -1,12 +1,15 @@
 //! The thread that a context lives on, and its queue of jobs.
 //!
 //! Owns [`GlThread`]. Invariants: jobs run one after another, in the order of queueing; a job that panics ends
-//! the thread, and everything after it fails with `DeviceLost`.
+//! the thread, and everything after it fails with `DeviceLost`; contexts are opened and closed, and those of
+//! rasterisers on the CPU are used, in this thread's turn (`turns.rs`).
 //!
 //! Not here: the work of the jobs (`gpu.rs`).
 
+use crate::context::display::DisplayLease;
 use crate::context::gpu::Gpu;
 use crate::context::shared_context::Renderer;
+use crate::context::turns::Turn;
 use crate::errors::{NAME, lost};
 use gpupy_core::driver::Config;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -36,12 +39,17 @@ impl GlThread {
         let (opened, outcome) = channel();
         let body = move || {
             // A library that panics while it opens a device must not end the program.
-            let gpu = catch_unwind(|| Gpu::open(&config, renderer))
-                .unwrap_or_else(|_| Err(unavailable("it panicked")));
-            match gpu {
-                Ok(mut gpu) => {
+            let gpu = catch_unwind(|| {
+                let lease = DisplayLease::take()?;
+                let turn = Turn::wait(&lease);
+                Ok((Gpu::open(&config, renderer, &turn)?, lease))
+            });
+            match gpu.unwrap_or_else(|_| Err(unavailable("it panicked"))) {
+                Ok((mut gpu, lease)) => {
                     let _ = opened.send(Ok(()));
-                    serve(&mut gpu, &queue);
+                    serve(&mut gpu, &lease, &queue);
+                    let _turn = Turn::wait(&lease);
+                    drop(gpu);
                 }
                 Err(error) => {
                     let _ = opened.send(Err(error));
@@ -113,20 +121,26 @@ impl Drop for GlThread {
     }
 }
 
-fn serve(gpu: &mut Gpu, queue: &Receiver<Job>) {
+fn serve(gpu: &mut Gpu, lease: &DisplayLease, queue: &Receiver<Job>) {
+    let takes_turns = !gpu.limits().hardware;
+    let turn = || takes_turns.then(|| Turn::wait(lease));
     loop {
         let job = match queue.try_recv() {
             Ok(job) => job,
             Err(TryRecvError::Disconnected) => return,
             Err(TryRecvError::Empty) => {
                 // No further job is queued, so the device starts now.
-                gpu.flush();
+                if gpu.has_unflushed() {
+                    let _turn = turn();
+                    gpu.flush();
+                }
                 match queue.recv() {
                     Ok(job) => job,
                     Err(_) => return,
                 }
             }
         };
+        let _turn = turn();
         if catch_unwind(AssertUnwindSafe(|| job(gpu))).is_err() {
             return;
         }
