@@ -11,7 +11,7 @@
 //! thread reads lists while another one writes them: with `MALLOC_PERTURB_` set, 120 lines of C whose four threads
 //! upload, draw and read end with SIGSEGV, each time; with such turns, never. ThreadSanitizer, in a Mesa built with it,
 //! finds 40 places without turns, and with them one object: a fence that is freed while the thread that has signalled
-//! it still holds its mutex. That happens with one context as well, and no call of OpenGL prevents it; none was seen in
+//! it still holds its mutex. That happens with one context as well, and turns do not prevent it; none was seen in
 //! 600,000 scenes, unless the signal was slowed down. The scenes of all contexts are rasterised one after another, on
 //! all cores, so that turns take little from their speed.
 //!
