@@ -12,7 +12,7 @@ use crate::schedule::kernels::partition::{KernelPiece, Partition};
 use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
-use crate::schedule::walk::{Applied, Child, Role, WalkNode, nodes_of};
+use crate::schedule::walk::{Applied, Child, Role, WalkNode};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};
@@ -30,9 +30,6 @@ impl Partition {
             Role::Leaf | Role::Table => {
                 self.need[node as usize] = driver.resource_get(Part::Operand(dtype));
                 self.once[node as usize] = Once::of(node);
-                if let Some(room) = &mut self.room {
-                    room.leaf(node);
-                }
                 return;
             }
             Role::Index(_) => {
@@ -64,7 +61,7 @@ impl Partition {
         }
         self.need[node as usize] = need;
         if let Some(room) = &mut self.room {
-            room.join(node, nodes_of(&children));
+            room.join(node, &children);
         }
         let is_shared = self.parents[node as usize].len() > 1;
         self.once[node as usize] = if is_shared { Once::of(node) } else { once };
@@ -161,7 +158,7 @@ impl Partition {
 
     /// Whether a reduction and its map are one kernel.
     pub(super) fn fits_reduced(
-        &self,
+        &mut self,
         device: &mut OpenDevice,
         piece: &KernelPiece,
         form: Form,

@@ -184,11 +184,11 @@ impl Partition {
         }
         let whole = self.as_one();
         // A reduction's map is the first thing to take out of it.
-        if let (Form::Reduce { .. }, [Child::Node(map)]) = (form, &self.walk.roots[..])
-            && !self.is_leaf(*map)
+        if let (Form::Reduce { .. }, &[Child::Node(map)]) = (form, &self.walk.roots[..])
+            && !self.is_leaf(map)
             && !self.fits_reduced(device, &whole, form)?
         {
-            if let Err(needs) = self.collapse(device, *map)? {
+            if let Err(needs) = self.collapse(device, map)? {
                 return Ok(Err(needs));
             }
             let rest = self.as_one();
@@ -393,6 +393,11 @@ impl Partition {
             }
             if let Some(shared) = self.shared_below(top) {
                 stack.push(shared);
+                continue;
+            }
+            // What was stored below it takes room of its own.
+            if let Some(child) = self.first_to_store(top) {
+                stack.push(child);
                 continue;
             }
             let node = &self.walk.nodes[top as usize];

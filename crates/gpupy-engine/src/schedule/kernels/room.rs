@@ -8,14 +8,14 @@
 //! Not here: what is known of a device's room (`blocks/cache/shortage.rs`), the driver's other limits (`need.rs`).
 
 use crate::blocks::cache::BlockPart;
-use crate::graph::value::ValueId;
+use crate::graph::value::{Value, ValueId};
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::partition::Partition;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::walk::{Child, FusionWalk, Role};
+use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode, nodes_of};
 use gpupy_core::shape::size_of;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// The blocks that the piece below each node reads.
 pub(super) struct RoomOfPieces {
@@ -23,71 +23,86 @@ pub(super) struct RoomOfPieces {
     room: u64,
     /// The bytes of each block.
     bytes: Vec<u64>,
-    /// The block of each leaf.
-    block_of: FxHashMap<u32, u32>,
     /// The blocks of each piece, in order.
     reads: Vec<SmallVec<[u32; 4]>>,
+    /// The nodes whose pieces are known, operands first.
+    known: Vec<u32>,
+    is_known: Vec<bool>,
+    /// Whether a node was stored since, which those above it read now in place of what it is computed from.
+    is_stale: bool,
 }
 
 impl RoomOfPieces {
     /// Those of a walk on a device; `None` where nothing is known of its room.
     pub fn of(device: &OpenDevice, walk: &FusionWalk) -> Option<RoomOfPieces> {
         let room = device.lacked()?;
-        let mut leaves: Vec<u32> = Vec::new();
-        let mut placed = Vec::new();
-        let mut bytes = Vec::new();
-        let mut block_of = FxHashMap::default();
+        let (mut bytes, mut leaves) = (Vec::new(), Vec::new());
         let mut known: FxHashMap<(ValueId, BlockPart), u32> = FxHashMap::default();
-        let mut block = |value, part: BlockPart, len: u64| {
-            *known.entry((value, part)).or_insert_with(|| {
-                bytes.push(len);
+        let mut block = |value: &Value, part: BlockPart| {
+            *known.entry((value.id(), part)).or_insert_with_key(|(_, part)| {
+                bytes.push(device.part_bytes(value, part));
                 bytes.len() as u32 - 1
             })
         };
-        for (number, node) in (0..).zip(&walk.nodes) {
-            match node.role {
+        let (mut loaded, mut placed) = (Vec::new(), Vec::new());
+        for (number, WalkNode { value, access, role }) in (0..).zip(&walk.nodes) {
+            match role {
                 Role::Leaf => {
-                    leaves.push(number);
-                    placed
-                        .push((&node.value, device.place(&node.value, &node.access, &walk.space)));
+                    loaded.push(number);
+                    placed.push((value, device.place(value, access, &walk.space)));
                 }
-                Role::Table => {
-                    let len = device.part_bytes(&node.value, &BlockPart::Tile(0));
-                    block_of.insert(number, block(node.value.id(), BlockPart::Tile(0), len));
-                }
+                Role::Table => leaves.push((number, block(value, BlockPart::Tile(0)))),
                 Role::Index(_) | Role::Apply(..) => {}
             }
         }
         device.share_views(&mut placed);
-        for (number, (value, placed)) in leaves.into_iter().zip(placed) {
-            let len = device.part_bytes(value, &placed.part);
-            block_of.insert(number, block(value.id(), placed.part, len));
+        let placed = placed.into_iter().map(|(value, placed)| block(value, placed.part));
+        leaves.extend(loaded.into_iter().zip(placed));
+        let count = walk.nodes.len();
+        let (reads, is_known) = (vec![SmallVec::new(); count], vec![false; count]);
+        let (known, is_stale) = (Vec::new(), false);
+        let mut found = RoomOfPieces { room, bytes, reads, known, is_known, is_stale };
+        leaves.into_iter().for_each(|(leaf, block)| found.read_one(leaf, block));
+        Some(found)
+    }
+
+    fn read_one(&mut self, node: u32, block: u32) {
+        self.reads[node as usize] = smallvec![block];
+    }
+
+    /// The piece below a node has these children, whose pieces are known.
+    pub fn join(&mut self, node: u32, children: &[Child]) {
+        self.reads[node as usize] = self.joined(children);
+        if !std::mem::replace(&mut self.is_known[node as usize], true) {
+            self.known.push(node);
         }
-        let reads = vec![SmallVec::new(); walk.nodes.len()];
-        Some(RoomOfPieces { room, bytes, block_of, reads })
     }
 
-    /// A leaf reads one block.
-    pub fn leaf(&mut self, node: u32) {
-        let block = self.block_of.get(&node).copied();
-        self.reads[node as usize] = block.into_iter().collect();
-    }
-
-    /// The piece below a node has these children.
-    pub fn join(&mut self, node: u32, children: impl Iterator<Item = u32>) {
-        let mut reads: SmallVec<[u32; 4]> =
-            children.flat_map(|child| self.reads[child as usize].iter().copied()).collect();
+    fn joined(&self, children: &[Child]) -> SmallVec<[u32; 4]> {
+        let reads = nodes_of(children).flat_map(|child| &self.reads[child as usize]);
+        let mut reads: SmallVec<[u32; 4]> = reads.copied().collect();
         reads.sort_unstable();
         reads.dedup();
-        self.reads[node as usize] = reads;
+        reads
     }
 
     /// A node is stored in a block of so many bytes.
     pub fn store(&mut self, node: u32, bytes: u64) {
         let block = self.bytes.len() as u32;
         self.bytes.push(bytes);
-        self.block_of.insert(node, block);
-        self.leaf(node);
+        self.read_one(node, block);
+        self.is_stale = true;
+    }
+
+    /// Finds once more what the pieces below all nodes read that are known, but stored ones.
+    fn refresh(&mut self, walk: &FusionWalk, stored: &[bool]) {
+        for number in 0..self.known.len() {
+            let node = self.known[number] as usize;
+            if let (Role::Apply(_, children), false) = (&walk.nodes[node].role, stored[node]) {
+                self.reads[node] = self.joined(children);
+            }
+        }
+        self.is_stale = false;
     }
 
     /// Whether there may be room for all that the piece below a node reads, and for so many bytes of results.
@@ -107,18 +122,31 @@ impl Partition {
     }
 
     /// Whether there may be room for the piece below a node, with so many results of its dtype.
-    pub(super) fn has_room(&self, node: u32, results: usize) -> bool {
+    pub(super) fn has_room(&mut self, node: u32, results: usize) -> bool {
+        let Some(room) = &mut self.room else { return true };
+        if room.is_stale {
+            room.refresh(&self.walk, &self.collapsed);
+        }
         let size = self.walk.nodes[node as usize].value.dtype().size();
-        let takes = |room: &RoomOfPieces| room.takes(node, (results * size) as u64);
-        self.room.as_ref().is_none_or(takes)
+        room.takes(node, (results * size) as u64)
     }
 
     /// Whether there may be room for a reduction to so many results and its map.
-    pub(super) fn has_room_reduced(&self, results: usize) -> bool {
+    pub(super) fn has_room_reduced(&mut self, results: usize) -> bool {
         match self.walk.roots[..] {
             [Child::Node(map)] => self.has_room(map, results),
             _ => true,
         }
+    }
+
+    /// The largest operand of a node that is computed in its piece, where there is no room for that.
+    pub(super) fn first_to_store(&mut self, node: u32) -> Option<u32> {
+        if self.has_room(node, size_of(&self.walk.space)) {
+            return None;
+        }
+        let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else { return None };
+        let computed = nodes_of(children).filter(|child| !self.is_leaf(*child));
+        computed.max_by_key(|child| self.size[*child as usize])
     }
 
     /// The bytes of a node that is stored.
