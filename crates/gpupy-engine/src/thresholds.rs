@@ -92,6 +92,11 @@ gpupy_core::thresholds! {
     /// After so many soon returns in a row the long interval before them counts no more.
     reuse_forgets: u8 = 4,
 
+    /// Launches go over so many times the bytes that left a device for lack of room before it is tried again whether
+    /// there is: it costs a tenth of their time at most where a byte that leaves takes as long as one in a launch. Not
+    /// measured on hardware; a stereo matching with 8 MiB of room (driver cpu) tries it once a round of 300 launches.
+    shortages_repaid: u64 = 8,
+
     /// The most elements of a tile of an external value, and of values computed from it: little enough for many of them
     /// to be in memory, and to be in a cache when they are computed with; a launch takes little time beside it.
     streamed_tile: usize = 1 << 21,

@@ -122,6 +122,11 @@ impl Engine {
             // After a pause.
             return self.evaluate_tiles(demand, order);
         }
+        for (device, stats) in self.devices.iter_mut().zip(&mut self.counts) {
+            if let Some(device) = device {
+                device.try_more_room(stats);
+            }
+        }
         let mut below = PendingGraph::of(demand.wanted());
         let first = order.devices.first().copied().unwrap_or_default();
         let mut structure = match self.device(first) {

@@ -92,6 +92,10 @@ impl Engine {
                 device.driver.block_free(block);
             }
         }
+        if device.was_short() {
+            let bytes = kernel.bytes(device);
+            device.went_over(bytes);
+        }
         let (name, description) = (device.name, device.caps.device.clone());
         let (done, time) =
             launched.map_err(|e| e.with_default("driver", name).with("device", description))?;

@@ -22,6 +22,7 @@ use crate::schedule::program::refusals::Refusals;
 use crate::schedule::program::structure_cache::StructureCache;
 use crate::schedule::walk::halo::Halos;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
@@ -60,6 +61,25 @@ pub(crate) struct OpenDevice {
     pub last_cut: Option<u64>,
     /// The tiles that earlier steps will have computed.
     pub promised: Promised,
+    /// The pieces of wanted reductions that were found to need nothing.
+    pub complete_pieces: CompletePieces,
+}
+
+/// How far the pieces of each reduction's tile, with the values that are combined, need nothing: pieces are walked in
+/// their order, and each wants what it needs first, so that a tile is asked about as often as it has pieces.
+#[derive(Default)]
+pub(crate) struct CompletePieces(FxHashMap<(ValueId, usize, SmallVec<[ValueId; 4]>), usize>);
+
+impl CompletePieces {
+    /// The place of the first piece of a tile that may need something.
+    pub fn known(&self, of: &(ValueId, usize, SmallVec<[ValueId; 4]>)) -> usize {
+        self.0.get(of).copied().unwrap_or(0)
+    }
+
+    /// Notes that all pieces before this place need nothing.
+    pub fn note(&mut self, of: (ValueId, usize, SmallVec<[ValueId; 4]>), next: usize) {
+        self.0.insert(of, next);
+    }
 }
 
 /// Elements that will be computed by steps that are not done yet.
@@ -122,6 +142,7 @@ impl OpenDevice {
             steps: LoweredSteps::default(),
             last_cut: None,
             promised: Promised::default(),
+            complete_pieces: CompletePieces::default(),
         }
     }
 
@@ -139,6 +160,12 @@ impl OpenDevice {
     pub fn promise_no_more(&mut self) {
         self.promised.0.clear();
         self.blocks.expect_no_more();
+    }
+
+    /// Forgets what was found for steps that are not done, and their promises.
+    pub fn forget_steps(&mut self) {
+        self.promise_no_more();
+        self.complete_pieces = CompletePieces::default();
     }
 
     /// Begins an evaluation with these fates, reduction groups, other pending values, and values asked for next;
@@ -161,6 +188,7 @@ impl OpenDevice {
         self.refusals.begin();
         self.elsewhere.clear();
         self.promised.0.clear();
+        self.complete_pieces = CompletePieces::default();
     }
 
     /// Lets go of a tile of a value that is pending otherwise, unless it is in host memory; whether it is gone.

@@ -52,6 +52,8 @@ pub struct Fused {
     lacks: Vec<Op>,
     /// Whether it was written before bfloat16, and must not hear of it.
     is_older: bool,
+    /// The bytes of all blocks for which there is room.
+    room: u64,
     blocks: BTreeMap<u64, (BlockSpec, Vec<u8>)>,
     next: u64,
 }
@@ -79,7 +81,8 @@ impl Fused {
             ..Capabilities::default()
         };
         let (lacks, is_older, blocks) = Default::default();
-        Fused { limit, refuse_above, log, caps, lacks, is_older, blocks, next: 0 }
+        let room = u64::MAX;
+        Fused { limit, refuse_above, log, caps, lacks, is_older, room, blocks, next: 0 }
     }
 
     /// This driver, said to be hardware.
@@ -91,6 +94,12 @@ impl Fused {
     /// This driver, with measured costs of launches and transfers.
     pub fn costing(mut self, costs: Option<Costs>) -> Fused {
         self.caps.costs = costs;
+        self
+    }
+
+    /// This driver with room for so many bytes.
+    pub fn with_room(mut self, bytes: u64) -> Fused {
+        self.room = bytes;
         self
     }
 
@@ -193,6 +202,10 @@ impl Driver for Fused {
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {
         self.still_there()?;
         self.hears(spec.dtype);
+        let taken: u64 = self.blocks.values().map(|(spec, _)| spec.bytes()).sum();
+        if taken + spec.bytes() > self.room {
+            return Err(Error::new(ErrorKind::OutOfMemory, "block_alloc"));
+        }
         self.next += 1;
         let imports = spec.memory.is_some() && self.caps.import_alignment > 0;
         let own = if spec.memory.is_some() { 0 } else { spec.bytes() as usize };

@@ -3,7 +3,8 @@
 //! Owns the record of evicted blocks. Invariant: elements that are nowhere else are copied to host memory before their
 //! block is freed.
 //!
-//! Not here: which block is evicted (`eviction_queue.rs`), where a block is stored that is loaded (`mod.rs`).
+//! Not here: which block is evicted (`eviction_queue.rs`), where a block is stored that is loaded (`mod.rs`),
+//! what follows where nothing is left to evict (`shortage.rs`).
 
 use super::eviction_queue::EvictionQueue;
 use super::{BlockCache, BlockKey, BlockPart};
@@ -13,7 +14,6 @@ use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Value, ValueId};
 use crate::thresholds::T;
-use gpupy_core::ir::REDUCE_CHUNK;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
@@ -52,7 +52,7 @@ impl BlockCache {
 
     /// Takes the block that is expected back last, and is not pinned, from the device. False when
     /// there is none.
-    fn evict_one(&mut self, stats: &mut Stats) -> Result<bool> {
+    pub(super) fn evict_one(&mut self, stats: &mut Stats) -> Result<bool> {
         /// Blocks that cannot be read and are evicted in one evaluation before it fails.
         const MOST_SPOILED: usize = 64;
         let Some(key) = self.victim() else {
@@ -100,23 +100,6 @@ impl BlockCache {
         {
             self.victims = None;
         }
-    }
-
-    /// Saves and frees everything, and cuts values from now on into tiles of half the largest block
-    /// that was there or is `wanted`. False when tiles are as small as they get.
-    pub fn cut_smaller(&mut self, wanted: usize, stats: &mut Stats) -> Result<bool> {
-        let here = self.blocks.values().map(|entry| entry.spec.len);
-        let largest = here.fold(wanted, usize::max).min(self.tile_len);
-        if largest <= REDUCE_CHUNK {
-            return Ok(false);
-        }
-        while self.evict_one(stats)? {}
-        self.empty_pool();
-        if self.blocks.is_empty() {
-            self.tile_len = largest.div_ceil(2).max(REDUCE_CHUNK);
-            stats.smaller_cuts += 1;
-        }
-        Ok(self.blocks.is_empty())
     }
 
     /// Keeps the reuse interval of a block that is evicted, for when it comes back.

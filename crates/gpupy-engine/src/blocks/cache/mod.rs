@@ -5,12 +5,15 @@
 //! saved to host memory before it is evicted; blocks of dead values are freed before anything is evicted.
 //!
 //! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`eviction.rs`), which one
-//! is evicted first (`eviction_queue.rs`), in which block an operand is found (`operand_lookup.rs`), blocks whose value
-//! was written in host memory (`stale.rs`), free blocks (`block_pool.rs`), the driver's own memory.
+//! is evicted first (`eviction_queue.rs`), in which block an operand is found (`operand_lookup.rs`), views that are one
+//! block (`shared_views.rs`), blocks whose value was written in host memory (`stale.rs`), lack of room and the length of
+//! tiles (`shortage.rs`), free blocks (`block_pool.rs`), the driver's own memory.
 
 mod eviction;
 mod eviction_queue;
 mod operand_lookup;
+mod shared_views;
+mod shortage;
 mod stale;
 
 pub(crate) use operand_lookup::Placed;
@@ -27,8 +30,9 @@ use crate::memory::tiling::Tile;
 use eviction_queue::EvictionQueue;
 use gpupy_core::driver::{Access, BlockId, BlockSpec, Capabilities, Driver};
 use gpupy_core::shape::Shape;
-use gpupy_core::{Error, ErrorKind, Result};
+use gpupy_core::{Error, ErrorKind, Result, memory};
 use rustc_hash::{FxHashMap, FxHashSet};
+use shortage::Shortage;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, Weak};
@@ -74,8 +78,11 @@ pub(crate) struct BlockCache {
     pub driver: Box<dyn Driver>,
     pub caps: Capabilities,
     pub tracer: Tracer,
-    /// Elements in the largest tile: the user's limit, and no more than the largest block.
+    /// Elements in the largest tile: the user's limit, and no more than the largest block; or fewer.
     tile_len: usize,
+    /// Its elements where there is no lack of room.
+    most_len: usize,
+    shortage: Shortage,
     blocks: FxHashMap<BlockKey, CachedBlock>,
     /// Tiles that kernels will bring which are not launched yet.
     coming: FxHashSet<BlockKey>,
@@ -105,6 +112,8 @@ impl BlockCache {
         BlockCache {
             name,
             tile_len: tile_len.clamp(1, caps.max_block_len),
+            most_len: tile_len.clamp(1, caps.max_block_len),
+            shortage: Shortage::default(),
             driver,
             caps,
             tracer,
@@ -177,6 +186,9 @@ impl BlockCache {
             match self.driver.block_alloc(spec) {
                 Err(error) if error.kind() == ErrorKind::OutOfMemory => {
                     if !self.relieve(&error, stats)? {
+                        if !memory::is_refusal(&error) {
+                            self.note_lack(spec.bytes());
+                        }
                         return Err(error.with_default("driver", self.name));
                     }
                 }
@@ -452,7 +464,7 @@ impl BlockCache {
     /// Adds the contents of the device to the counts.
     pub fn count(&self, stats: &mut Stats) {
         stats.blocks += self.blocks.len() as u64;
-        stats.block_bytes += self.blocks.values().map(|entry| entry.spec.bytes()).sum::<u64>();
+        stats.block_bytes += self.bytes();
         stats.pool_blocks += self.pool.len() as u64;
         stats.pool_bytes += self.pool.bytes();
     }

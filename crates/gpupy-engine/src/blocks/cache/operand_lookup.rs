@@ -77,6 +77,15 @@ impl BlockCache {
         }
     }
 
+    /// The bytes of a part's block.
+    pub fn part_bytes(&self, value: &Value, part: &BlockPart) -> u64 {
+        let len = match part {
+            BlockPart::Tile(number) => self.tiling_of(value).tile(*number).range.len(),
+            BlockPart::View(view) => size_of(&view.1),
+        };
+        (len * value.dtype().size()) as u64
+    }
+
     /// Where a kernel over `space` would find the elements of a computed value: in a tile, or, when
     /// they lie in several tiles or are few of many that are only in host memory, gathered. The kernel reads the value
     /// by so many `accesses`: what they read together is few or many.

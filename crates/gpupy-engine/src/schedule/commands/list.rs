@@ -324,6 +324,9 @@ impl Running {
         if error.kind() == ErrorKind::Interrupted && piece.node.is_some() {
             device.last_cut = self.kernels.last_cut;
         }
+        if self.kernels.may_read_less(device, code, error) {
+            return Remedy::Anew;
+        }
         if !self.kernels.may_be_done_otherwise(piece, error) {
             return Remedy::Nothing;
         }

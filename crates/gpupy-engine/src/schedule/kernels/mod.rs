@@ -15,4 +15,5 @@ mod need;
 mod once;
 pub(crate) mod partition;
 pub(crate) mod release;
+mod room;
 pub(crate) mod walk_kernels;

@@ -16,7 +16,7 @@ use crate::schedule::walk::{Applied, Child, Role, WalkNode};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};
-use gpupy_core::shape::contiguous_strides;
+use gpupy_core::shape::{contiguous_strides, size_of};
 
 impl Partition {
     /// The upper bound of the needs of the piece below a node: its own and its children's.
@@ -60,6 +60,9 @@ impl Partition {
             }
         }
         self.need[node as usize] = need;
+        if let Some(room) = &mut self.room {
+            room.join(node, &children);
+        }
         let is_shared = self.parents[node as usize].len() > 1;
         self.once[node as usize] = if is_shared { Once::of(node) } else { once };
         self.size[node as usize] = size;
@@ -98,9 +101,15 @@ impl Partition {
         }
     }
 
-    /// Whether the piece below a node fits: by its bound, or exactly; an exact need replaces the
-    /// bound.
+    /// Whether the piece below a node fits: its needs, and all that it reads.
     pub(super) fn fits(&mut self, device: &mut OpenDevice, node: u32) -> Result<bool> {
+        let points = size_of(&self.walk.space);
+        Ok(self.has_room(node, points) && self.fits_limits(device, node)?)
+    }
+
+    /// Whether the needs of the piece below a node fit: by its bound, or exactly; an exact need replaces the
+    /// bound.
+    pub(super) fn fits_limits(&mut self, device: &mut OpenDevice, node: u32) -> Result<bool> {
         let dtype = self.walk.nodes[node as usize].value.dtype();
         let dest = device.driver.resource_get(Part::Dest(dtype));
         let mut total = self.need[node as usize];
@@ -149,11 +158,14 @@ impl Partition {
 
     /// Whether a reduction and its map are one kernel.
     pub(super) fn fits_reduced(
-        &self,
+        &mut self,
         device: &mut OpenDevice,
         piece: &KernelPiece,
         form: Form,
     ) -> Result<bool> {
+        if !self.has_room_reduced(size_of(&form.out_shape(&self.walk.space))) {
+            return Ok(false);
+        }
         let kernel = self.contiguous(device, &self.walk.roots, &piece.order, form);
         Ok(device.driver.check_ir(&kernel.program)?.fits)
     }

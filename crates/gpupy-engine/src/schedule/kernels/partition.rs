@@ -7,13 +7,14 @@
 //! nothing is launched or stored here; every piece was accepted by `check_ir` or lies under the bound; a shared node
 //! that is costly is computed by one piece.
 //!
-//! Not here: launching (`commands/list.rs`), the needs of a piece (`need.rs`), tiles that pieces release
-//! (`release.rs`).
+//! Not here: launching (`commands/list.rs`), the needs of a piece (`need.rs`), the memory that it reads
+//! (`room.rs`), tiles that pieces release (`release.rs`).
 
 use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::once::Once;
+use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::program::kernel::{Emitted, Marks, emission_order};
 use crate::schedule::program::plan_cache::WalkPlan;
 use crate::schedule::walk::{Applied, Child, FusionWalk, Needs, Role, nodes_of};
@@ -51,6 +52,8 @@ pub(crate) struct Partition {
     /// The nodes of the piece looked at last.
     pub(super) marks: Marks,
     pub(super) need: Vec<Resources>,
+    /// What the piece below each node reads, where a device has little room.
+    pub(super) room: Option<RoomOfPieces>,
     /// The shared nodes that each need counts once.
     pub(super) once: Vec<Once>,
     /// Nodes whose need differs from the one that the nodes above have counted.
@@ -78,6 +81,7 @@ impl Partition {
             size: Vec::new(),
             marks: Marks::default(),
             need: Vec::new(),
+            room: None,
             once: Vec::new(),
             changed: Vec::new(),
             last_cut,
@@ -172,6 +176,7 @@ impl Partition {
     /// - `Refused`: one operation alone exceeds the driver's limits.
     pub fn cut(&mut self, device: &mut OpenDevice, form: Form) -> Result<Possible<()>> {
         self.look_up();
+        self.note_room(device);
         for node in self.walk.operands_first() {
             if let Err(needs) = self.make_fit(device, node)? {
                 return Ok(Err(needs));
@@ -179,11 +184,11 @@ impl Partition {
         }
         let whole = self.as_one();
         // A reduction's map is the first thing to take out of it.
-        if let (Form::Reduce { .. }, [Child::Node(map)]) = (form, &self.walk.roots[..])
-            && !self.is_leaf(*map)
+        if let (Form::Reduce { .. }, &[Child::Node(map)]) = (form, &self.walk.roots[..])
+            && !self.is_leaf(map)
             && !self.fits_reduced(device, &whole, form)?
         {
-            if let Err(needs) = self.collapse(device, *map)? {
+            if let Err(needs) = self.collapse(device, map)? {
                 return Ok(Err(needs));
             }
             let rest = self.as_one();
@@ -248,6 +253,7 @@ impl Partition {
             }
         }
         self.look_up();
+        self.note_room(device);
         for node in self.walk.operands_first() {
             self.add_up(device, node);
         }
@@ -315,6 +321,10 @@ impl Partition {
             if self.fits(device, node)? {
                 return Ok(Ok(()));
             }
+        }
+        // It reads as little as it can.
+        if self.fits_limits(device, node)? {
+            return Ok(Ok(()));
         }
         Err(Error::new(ErrorKind::Refused, "partition")
             .says("one operation alone exceeds the driver's limits")
@@ -385,6 +395,11 @@ impl Partition {
                 stack.push(shared);
                 continue;
             }
+            // What was stored below it takes room of its own.
+            if let Some(child) = self.first_to_store(top) {
+                stack.push(child);
+                continue;
+            }
             let node = &self.walk.nodes[top as usize];
             if device.own_tile(&node.value, &node.access, &self.walk.space).is_none() {
                 let reach = access::reach(&node.access, &self.walk.space);
@@ -392,6 +407,10 @@ impl Partition {
             }
             self.need[top as usize] = device.driver.resource_get(Part::Operand(node.value.dtype()));
             self.once[top as usize] = Once::of(top);
+            let bytes = self.stored_bytes(top);
+            if let Some(room) = &mut self.room {
+                room.store(top, bytes);
+            }
             let order = self.order_below(top);
             self.pieces.push_back(KernelPiece { node: Some(top), order });
             self.collapsed[top as usize] = true;

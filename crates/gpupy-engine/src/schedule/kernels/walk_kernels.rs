@@ -15,7 +15,7 @@ use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::partition::{KernelPiece, Partition, Possible};
 use crate::schedule::kernels::release::ReleasedTiles;
 use crate::schedule::program::emit;
-use crate::schedule::program::kernel::{Kernel, KernelTarget};
+use crate::schedule::program::kernel::{Kernel, KernelCode, KernelTarget};
 use crate::schedule::program::plan_cache::{KernelPlan, WalkPlan};
 use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode};
@@ -61,6 +61,8 @@ pub(crate) struct WalkKernels {
     plan: Option<Arc<WalkPlan>>,
     /// Whether that was known before.
     pub is_replay: bool,
+    /// The bytes for which the device was known to have no room when they were found.
+    room: Option<u64>,
     /// The node at which the walk was cut last, by its signature.
     pub last_cut: Option<u64>,
 }
@@ -189,6 +191,12 @@ impl WalkKernels {
     /// The part of the last kernel that the device takes, by its resources: 1 if all; the others were asked about when
     /// they were cut.
     fn fitting_share(&self, device: &mut OpenDevice) -> f64 {
+        if let Some(room) = device.lacked() {
+            let bytes = self.ready.iter().map(|(_, kernel)| kernel.bytes(device)).max();
+            if let Some(bytes) = bytes.filter(|bytes| *bytes >= room) {
+                return (room as f64 / bytes as f64).min(ALMOST);
+            }
+        }
         let check = self.ready.first().map(|(_, kernel)| device.driver.check_ir(&kernel.program));
         let Some(Ok(check)) = check else { return UNKNOWN_SHARE };
         if check.fits {
@@ -208,8 +216,14 @@ impl WalkKernels {
     ) -> WalkKernels {
         let structure = device.plans.structure(&device.blocks, &walk, &ends);
         let plan = structure.as_ref().and_then(|structure| device.plans.kept.find(structure));
-        let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk));
+        let room = device.lacked();
+        let lacks_room = |plan: &WalkPlan| {
+            let mut kernels = plan.pieces.iter().filter_map(|planned| planned.kernel(&walk));
+            plan.room != room && kernels.any(|kernel| kernel.lacks_room(device))
+        };
+        let plan = plan.filter(|plan| plan.is_for(&device.blocks, &walk) && !lacks_room(plan));
         WalkKernels {
+            room,
             partition: Partition::new(walk, last_cut),
             ends,
             ready: SmallVec::new(),
@@ -269,7 +283,7 @@ impl WalkKernels {
         });
         match planned.collect::<Option<_>>() {
             Some(pieces) => {
-                let plan = Arc::new(WalkPlan { pieces });
+                let plan = Arc::new(WalkPlan { pieces, room: self.room });
                 device.plans.kept.insert(structure.clone(), plan.clone());
                 self.plan = Some(plan);
             }
@@ -340,6 +354,14 @@ impl WalkKernels {
             return ReleasedTiles::new();
         }
         self.partition.release(device, piece)
+    }
+
+    /// Whether a kernel found no room for what it reads, and pieces that read less may find it: less is known to be
+    /// there than when the walk was cut.
+    pub fn may_read_less(&self, device: &OpenDevice, code: &KernelCode, error: &Error) -> bool {
+        let is_several = code.program.operation_count() + code.program.reductions().count() > 1;
+        let is_cramped = error.kind() == ErrorKind::OutOfMemory && !memory::is_refusal(error);
+        is_several && is_cramped && device.lacked() != self.room
     }
 
     /// Whether smaller pieces may be the remedy of an error: the device refused one, or had no room for its operands

@@ -11,7 +11,7 @@ use crate::graph::value::{Value, ValueId};
 use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
-use crate::schedule::walk::{Applied, Child, FusionWalk, Role};
+use crate::schedule::walk::{Applied, Child, FusionWalk, Role, WalkNode};
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{Builder, Fingerprint, Form};
@@ -68,22 +68,25 @@ pub(crate) fn build(
     target: &KernelTarget<'_>,
 ) -> Kernel {
     // The accesses before merging: of leaves within their blocks, of index values.
-    let placed: Vec<Option<Placed>> = order
-        .iter()
-        .map(|emitted| {
-            let node = &walk.nodes[emitted.node as usize];
-            match &node.role {
-                // A table has no access: a gather says where it is read.
-                Role::Table => None,
-                _ if emitted.is_loaded => {
-                    let accesses = || walk.accesses_of(&node.value);
-                    Some(device.place(&node.value, &node.access, &walk.space, accesses))
-                }
-                Role::Index(coordinate) => {
-                    Some(Placed { part: BlockPart::Tile(0), access: coordinate.clone() })
-                }
-                _ => None,
+    let nodes = || order.iter().map(|emitted| (emitted, &walk.nodes[emitted.node as usize]));
+    // A table has no access: a gather says where it is read.
+    let is_read =
+        |emitted: &Emitted, role: &Role| emitted.is_loaded && !matches!(role, Role::Table);
+    let reads = nodes().filter(|(emitted, node)| is_read(emitted, &node.role));
+    let place = |node: &WalkNode| {
+        device.place(&node.value, &node.access, &walk.space, || walk.accesses_of(&node.value))
+    };
+    let mut reads: Vec<(&Value, Placed)> =
+        reads.map(|(_, node)| (&node.value, place(node))).collect();
+    device.share_views(&mut reads);
+    let mut reads = reads.into_iter().map(|(_, placed)| placed);
+    let placed: Vec<Option<Placed>> = nodes()
+        .map(|(emitted, node)| match &node.role {
+            role if is_read(emitted, role) => reads.next(),
+            Role::Index(coordinate) => {
+                Some(Placed { part: BlockPart::Tile(0), access: coordinate.clone() })
             }
+            _ => None,
         })
         .collect();
     let reduce = matches!(target.form, Form::Reduce { .. });

@@ -33,6 +33,8 @@ pub(crate) struct PlanCache {
 /// The kernels of a walk, without its values and scalars, in the order of their launches.
 pub(crate) struct WalkPlan {
     pub pieces: Vec<Arc<KernelPlan>>,
+    /// The bytes for which the device was known to have no room when the walk was cut.
+    pub room: Option<u64>,
 }
 
 /// A kernel of a walk, without its values and scalars.

@@ -117,7 +117,7 @@ impl Schedule {
         self.wanted.clear();
         self.steps.clear();
         self.nodes = 0;
-        devices.iter_mut().flatten().for_each(OpenDevice::promise_no_more);
+        devices.iter_mut().flatten().for_each(OpenDevice::forget_steps);
         self.want_root();
         self.want(needs, asking);
     }

@@ -221,27 +221,40 @@ impl<'v> Combined<'v> {
 }
 
 /// The needs of the pieces of a reduction's tile, and of those that start beside it: the needs of the first piece that
-/// has any, and whether they keep the map from being part of the kernel.
+/// has any, and whether they keep the map from being part of the kernel. Pieces that needed nothing are not looked at
+/// again.
 ///
 /// # Errors
 /// As of a walk.
 pub(crate) fn needs(
-    device: &OpenDevice,
+    device: &mut OpenDevice,
     again: &mut Rematerialisation,
     (value, n): (&Value, usize),
     starts: &[Start<'_>],
     tile: &Tile,
 ) -> Result<Option<(Needs, bool)>> {
-    for ReductionPart { at, space, .. } in ReductionPieces::of(device, value, n, tile) {
-        let needs = match FusionWalk::new(device, starts, at, space)?.complete() {
+    let combined = starts.iter().filter_map(|start| match start {
+        Start::Itself(value) | Start::Value(value) => Some(value.id()),
+        Start::Scalar(_) => None,
+    });
+    // What combines several is another walk than that of each.
+    let of = (value.id(), tile.range.start, combined.collect());
+    let mut pieces = ReductionPieces::of(device, value, n, tile);
+    pieces.next = device.complete_pieces.known(&of);
+    let mut needs = None;
+    let mut complete = pieces.next;
+    while let Some(ReductionPart { at, space, .. }) = pieces.next() {
+        needs = match FusionWalk::new(device, starts, at, space)?.complete() {
             Ok(walk) => again.stored_first(&walk, value, device).map(|needs| (needs, false)),
             Err(needs) => Some((needs, true)),
         };
         if needs.is_some() {
-            return Ok(needs);
+            break;
         }
+        complete = pieces.next;
     }
-    Ok(None)
+    device.complete_pieces.note(of, complete);
+    Ok(needs)
 }
 
 /// The needs of storing the operand of a reduction's tile piece by piece; or all of the operand, where it cannot be
