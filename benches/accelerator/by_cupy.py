@@ -4,8 +4,9 @@ Operands lie on the GPU and results stay there; a run ends when the GPU has fini
 """
 
 import cupy
-import loading
 import numpy
+
+import loading
 
 
 def version(name, given):

@@ -1,11 +1,11 @@
 """The programs as a JAX user writes them, compiled by `jax.jit` for the platform in `JAX_PLATFORMS`.
 
-Of the ways that JAX has, the fastest on a CPU is taken, on GPUs too: for convolutions `jnp.pad` and slices, which XLA
-fuses (`lax.conv_general_dilated` took 40 times as long), for sums of windows `lax.reduce_window` in a
-`fori_loop` (an unrolled loop took twice as long, slices more), for candidates `jax.vmap` (`lax.map` took
+Of the ways that JAX has, the fastest on a CPU is taken, on GPUs too: for convolutions `jnp.pad` and slices,
+which XLA fuses (`lax.conv_general_dilated` took 40 times as long), for sums of windows `lax.reduce_window`
+in a `fori_loop` (an unrolled loop took twice as long, slices more), for candidates `jax.vmap` (`lax.map` took
 half as long again), for pixels at computed places `promise_in_bounds` (`map_coordinates` took twice as long).
-A run ends with `block_until_ready`. Operands lie in JAX's arrays, results are JAX's new arrays. Products are of
-float32, which a GPU would round to fewer bits by itself.
+A run ends with `block_until_ready`. Operands lie in JAX's arrays, results are JAX's new arrays. Products are
+of float32, which a GPU would round to fewer bits by itself.
 """
 
 import math

@@ -90,7 +90,7 @@ def measured(name, peers, task, by_shader):
     sides = {
         BY_NUMPY: Side(lambda: getattr(by_numpy, name)(*given)),
         BY_HAND: Side(by_hand.version(name, given, task["hand"])),
-        # It waits for the device, as CuPy's `synchronize`, JAX's `block_until_ready` and the shaders' read do.
+        # It waits for the device, as `synchronize`, `block_until_ready` and the shaders' read do.
         BY_GPUPY: Side(lambda: text(*ours), gpupy.evaluate),
     }
     first = {side: run.seconds(1)[0] for side, run in sides.items()}
@@ -98,7 +98,7 @@ def measured(name, peers, task, by_shader):
         try:
             side = Side(version(name, given))
             first[title] = side.seconds(1)[0]
-        except Exception as error:  # noqa: BLE001 A peer may lack what the program needs.
+        except Exception as error:  # A peer may lack what the program needs.
             print(f"   {title} has no {name}: {error}", file=sys.stderr)
         else:
             sides[title] = side
