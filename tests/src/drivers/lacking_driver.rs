@@ -46,7 +46,11 @@ impl Driver for LackingDriver {
     }
 
     fn get_method(&self, op: Op, dtype: DType) -> Method {
-        if self.lacks(op) { Method::Absent } else { self.inner.get_method(op, dtype) }
+        match self.inner.get_method(op, dtype) {
+            _ if self.lacks(op) => Method::Absent,
+            Method::Lowered(program) if self.missing(&program).is_some() => Method::Absent,
+            method => method,
+        }
     }
 
     fn block_alloc(&mut self, spec: BlockSpec) -> Result<BlockId> {

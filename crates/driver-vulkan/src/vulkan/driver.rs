@@ -94,11 +94,7 @@ impl Vulkan {
         };
         let identity = format!("{}\nblocks bound: {binds}\n{compiler}", traits.identity);
         let (findings, costs) = probe::find_out(self, &capabilities, NAME, &identity)?;
-        let open = self.open()?;
-        open.blocks.limit(sizes.memory, sizes.longest);
-        if findings.flushes_subnormals {
-            open.flush_subnormals();
-        }
+        self.open()?.blocks.limit(sizes.memory, sizes.longest);
         capabilities.max_block_len = sizes.longest;
         capabilities.flushes_subnormals = findings.flushes_subnormals;
         capabilities.findings = findings.named();

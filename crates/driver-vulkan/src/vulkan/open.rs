@@ -59,14 +59,6 @@ impl OpenDriver {
         })
     }
 
-    /// Flushes subnormal float32 in all kernels, on a device that flushes them in some operations although it says
-    /// that it keeps them (NVIDIA's 580 compares them as zeros, and adds them as they are): a number that is zero in
-    /// one operation has to be zero in all.
-    pub fn flush_subnormals(&mut self) {
-        self.compiler.flush_subnormals();
-        self.kernels = KernelCache::default();
-    }
-
     /// Allocates a block.
     ///
     /// # Errors

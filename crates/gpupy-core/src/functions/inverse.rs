@@ -115,9 +115,9 @@ fn octant<'c>(
     greater: FormulaValue<'c>,
 ) -> (FormulaValue<'c>, FormulaValue<'c>) {
     let c = lesser.code();
-    // The quotient of two infinities counts as 1, and that of two zeros as 0.
-    let one = c.float(1.0);
-    let alike = lesser.equals(0.0).choose(lesser, one);
+    // The quotient of two infinities counts as 1, and that of two zeros as 0: also of subnormal numbers that a device
+    // takes for zeros here and keeps elsewhere.
+    let alike = lesser.equals(0.0).choose(c.float(0.0), c.float(1.0));
     let t = lesser.equals(greater).choose(alike, lesser / greater);
     if !c.is_double() {
         let z = t * t;

@@ -223,7 +223,7 @@ pub(super) fn cbrt<'c>(c: &'c FormulaBuilder, args: &[FormulaValue<'c>]) -> Form
     let quotient = x / (short * short);
     let root = short + short * ((quotient - short) / (short + short + quotient));
     let root = scaled(root, -20);
-    let is_ordinary = magnitude.below(f64::INFINITY) & magnitude.differs(0.0);
-    // A sum, so that a device that flushes subnormal numbers gives zero.
-    is_ordinary.choose(root, magnitude + magnitude).copysign(args[0])
+    // A device may take a subnormal number for zero here and keep it elsewhere, so zero is not the number itself.
+    let finite = magnitude.differs(0.0).choose(root, c.float(0.0));
+    magnitude.below(f64::INFINITY).choose(finite, magnitude + magnitude).copysign(args[0])
 }

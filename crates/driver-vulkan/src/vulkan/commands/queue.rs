@@ -21,10 +21,10 @@ use std::sync::Arc;
 /// Commands after which a submission is worth its price.
 const MOST_COMMANDS: u32 = 64;
 
-/// Operations, or bytes, after which the device should start: about a millisecond of a rasteriser on two cores, and of
-/// small hardware. On an NVIDIA H200, a submission for each launch made a step of many short launches take 65 µs a
-/// launch.
+/// Operations, or bytes, after which the device should start: about a millisecond of a rasteriser on two cores.
 const MOST_WORK: u64 = 1 << 22;
+
+/// The same of hardware: a few microseconds of an NVIDIA H200, half a millisecond of a GPU within a processor.
 const MOST_WORK_OF_HARDWARE: u64 = 1 << 27;
 
 /// The last uses of a block, to detect hazards.

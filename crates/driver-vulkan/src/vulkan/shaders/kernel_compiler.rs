@@ -9,7 +9,7 @@
 
 use super::to_spirv::{self, refused};
 use crate::vulkan::gpu::errors::failed;
-use crate::vulkan::gpu::gpu_device::{FloatModes, Gpu};
+use crate::vulkan::gpu::gpu_device::Gpu;
 use ash::vk;
 use gpupy_codegen::disk_cache::DiskCache;
 use gpupy_core::{ErrorKind, Result};
@@ -33,8 +33,6 @@ pub struct Compiler {
     layouts: FxHashMap<usize, KernelLayout>,
     pipelines: Vec<vk::Pipeline>,
     disk_cache: Option<DiskCache>,
-    /// The float controls that kernels ask for: those that the device offers, until [`Compiler::flush_subnormals`].
-    floats: FloatModes,
     gpu: Arc<Gpu>,
 }
 
@@ -61,14 +59,8 @@ impl Compiler {
             layouts: FxHashMap::default(),
             pipelines: Vec::new(),
             disk_cache: DiskCache::of(crate::NAME),
-            floats: gpu.traits.floats,
             gpu,
         }
-    }
-
-    /// Asks no more, from now on, that subnormal float32 are kept.
-    pub fn flush_subnormals(&mut self) {
-        self.floats.keeps_subnormals[1] = false;
     }
 
     /// The layout of kernels with `blocks` bound blocks; 0 where blocks are reached by address.
@@ -126,7 +118,7 @@ impl Compiler {
     /// - `OutOfMemory`, `DeviceLost`: the device's own.
     pub fn compile(&mut self, source: &str, blocks: usize) -> Result<Kernel> {
         let layout = self.layout(blocks)?;
-        let key = format!("{}\n{:?}\n{source}", self.gpu.traits.identity, self.floats);
+        let key = format!("{}\n{:?}\n{source}", self.gpu.traits.identity, self.gpu.traits.floats);
         let found = self
             .disk_cache
             .as_ref()
@@ -134,7 +126,7 @@ impl Compiler {
         let stored = match found {
             Some(stored) => stored,
             None => {
-                let spirv = to_spirv::compile(source, &self.gpu.traits, &self.floats)?;
+                let spirv = to_spirv::compile(source, &self.gpu.traits)?;
                 StoredKernel { spirv, compiled: Vec::new() }
             }
         };

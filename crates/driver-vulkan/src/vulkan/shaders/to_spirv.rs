@@ -7,7 +7,7 @@
 
 use super::float_controls;
 use crate::NAME;
-use crate::vulkan::gpu::gpu_device::{FloatModes, Traits};
+use crate::vulkan::gpu::gpu_device::Traits;
 use gpupy_codegen::compute::Language;
 use gpupy_codegen::compute::spirv as wgsl;
 use gpupy_codegen::disk_cache::short_hash;
@@ -16,17 +16,17 @@ use gpupy_core::{Error, ErrorKind, Result};
 /// The name of shaders in shaderc's messages.
 const FILE: &str = "kernel";
 
-/// Compiles a compute shader, and adds float controls.
+/// Compiles a compute shader, and adds the device's float controls.
 ///
 /// # Errors
 /// - `Refused`: the compiler rejects it.
-pub fn compile(source: &str, traits: &Traits, floats: &FloatModes) -> Result<Vec<u32>> {
+pub fn compile(source: &str, traits: &Traits) -> Result<Vec<u32>> {
     let words = match traits.kernels.language {
         Language::Glsl => glsl(source),
         Language::Wgsl => wgsl::compile(source, &traits.kernels),
     };
     let words = words.map_err(|reason| refused(&reason, source, traits))?;
-    Ok(float_controls::with_modes(&words, floats))
+    Ok(float_controls::with_modes(&words, &traits.floats))
 }
 
 #[cfg(feature = "shaderc")]
@@ -116,7 +116,7 @@ mod tests {
                 Language::Glsl => "#version 450\nvoid main() { undeclared = 1; }\n",
                 Language::Wgsl => "@compute @workgroup_size(1) fn main() { undeclared = 1; }\n",
             };
-            let error = compile(source, &traits, &traits.floats).unwrap_err();
+            let error = compile(source, &traits).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Refused);
             assert!(error.fact("compiler").unwrap().contains("undeclared"), "{error}");
             let path = error.fact("source").unwrap().to_owned();
