@@ -6,8 +6,8 @@
 //!
 //! Not here: what to evaluate (`evaluate.rs`), how a block leaves the device and comes back (`eviction.rs`), which one
 //! is evicted first (`eviction_queue.rs`), in which block an operand is found (`operand_lookup.rs`), views that are one
-//! block (`shared_views.rs`), blocks whose value was written in host memory (`stale.rs`), lack of room and the length of
-//! tiles (`shortage.rs`), free blocks (`block_pool.rs`), the driver's own memory.
+//! block (`shared_views.rs`), blocks whose value was written in host memory (`stale.rs`), lack of room and the length
+//! of tiles (`shortage.rs`), free blocks (`block_pool.rs`), the driver's own memory.
 
 mod eviction;
 mod eviction_queue;

@@ -4,9 +4,9 @@
 //! is room for is cut so that it reads less (`schedule/kernels/room.rs`); where that is no help, values are cut into
 //! smaller tiles. Neither is for ever, as the next program may need less. To find out costs what a failure cost: the
 //! blocks that left the device. So an evaluation begins with what the device had at first once launches have gone over
-//! many times as many bytes since (ski rental, as in `walk/rematerialisation.rs`): a program that fails again and
-//! again loses a small part of its time. Invariants: a tile on the device is one of its value's as that is cut now; what
-//! is known changes in the middle of an evaluation for less room alone.
+//! many times as many bytes since (ski rental, as in `walk/rematerialisation.rs`): a program that fails again and again
+//! loses a small part of its time. Invariants: a tile on the device is one of its value's as that is cut now; what is
+//! known changes in the middle of an evaluation for less room alone.
 //!
 //! Not here: which block leaves the device (`eviction.rs`), what a failed step does next (`execute/evaluate.rs`).
 
