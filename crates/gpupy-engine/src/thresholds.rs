@@ -69,6 +69,9 @@ gpupy_core::thresholds! {
     // memory
     /// Buffers below this size are cheap to get from the allocator.
     pooled_from: usize = 1 << 10,
+    /// Pieces of pooled host memory that are asked for until a size that was not among them makes room for others. Not
+    /// tuned: a step that a program does every few hundred operations keeps its memory.
+    pool_asked: u64 = 1024,
     /// Buffers from this size on are made of pages.
     paged_from: usize = 64 << 10,
     /// Buffers from this size on are mapped by themselves, in huge pages where the system has them.

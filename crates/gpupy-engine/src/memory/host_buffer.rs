@@ -2,8 +2,9 @@
 //!
 //! Owns [`HostBuffer`] and the pool behind it. The first touch of a page costs more than the arithmetic on it, so a
 //! freed buffer returns to a bounded pool instead of to the system. A small buffer stays in its thread's free list for
-//! a while. Invariants: the bytes of a buffer are always initialised; the pool never keeps more than its limit, and
-//! releases everything before an allocation is refused.
+//! a while. Invariants: the bytes of a buffer are always initialised; the pool never keeps more than its limit, in
+//! which sizes that nobody asks for any more make room for others, and releases everything before an allocation is
+//! refused.
 //!
 //! Not here: writes (`cow_buffer.rs`), what a refusal is (`gpupy_core::memory`), small buffers that a thread just
 //! dropped (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
@@ -16,6 +17,7 @@ use gpupy_core::Result;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,15 +46,63 @@ unsafe impl Send for HostBuffer {}
 // SAFETY: shared access goes through `bytes` and `write_unread`, which exclude data races.
 unsafe impl Sync for HostBuffer {}
 
+/// Free memory of one capacity.
+#[derive(Default)]
+struct FreeSize {
+    pieces: Vec<Owned>,
+    /// When the size was asked for last.
+    asked: u64,
+}
+
 /// Free memory by capacity.
 struct HostPool {
-    free: Option<FxHashMap<usize, Vec<Owned>>>,
+    free: Option<FxHashMap<usize, FreeSize>>,
     bytes: usize,
     /// The most bytes that it keeps.
     most: usize,
+    /// Pieces that were asked for so far.
+    clock: u64,
 }
 
-static POOL: Mutex<HostPool> = Mutex::new(HostPool { free: None, bytes: 0, most: POOL_BYTES });
+static POOL: Mutex<HostPool> =
+    Mutex::new(HostPool { free: None, bytes: 0, most: POOL_BYTES, clock: 0 });
+
+impl HostPool {
+    /// A piece of just this capacity, if there is one.
+    fn take(&mut self, capacity: usize) -> Option<Owned> {
+        self.clock += 1;
+        let size = self.free.as_mut()?.get_mut(&capacity)?;
+        size.asked = self.clock;
+        let owned = size.pieces.pop()?;
+        self.bytes -= capacity;
+        Some(owned)
+    }
+
+    /// Keeps a piece, if there is room or sizes that nobody asks for any more make room; gives what has to go.
+    fn put(&mut self, owned: Owned) -> SmallVec<[Owned; 4]> {
+        let (capacity, clock, mut gone) = (owned.capacity(), self.clock, SmallVec::new());
+        let free = self.free.get_or_insert_with(|| {
+            memory::before_refusals(trim);
+            FxHashMap::default()
+        });
+        while self.bytes + capacity > self.most {
+            let is_stale = |(_, size): &(&usize, &mut FreeSize)| {
+                !size.pieces.is_empty() && clock - size.asked > T.pool_asked
+            };
+            let oldest = free.iter_mut().filter(is_stale).min_by_key(|(_, size)| size.asked);
+            let Some((freed, size)) = oldest.filter(|_| capacity <= self.most) else {
+                gone.push(owned);
+                return gone;
+            };
+            self.bytes -= freed;
+            gone.extend(size.pieces.pop());
+        }
+        self.bytes += capacity;
+        let size = free.entry(capacity).or_insert(FreeSize { pieces: Vec::new(), asked: clock });
+        size.pieces.push(owned);
+        gone
+    }
+}
 
 impl HostBuffer {
     /// A buffer of `len` bytes whose contents are unspecified but initialised.
@@ -71,10 +121,8 @@ impl HostBuffer {
             return Ok(HostBuffer::of(owned, len));
         }
         if capacity >= T.pooled_from {
-            let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-            let free = pool.free.as_mut().and_then(|free| free.get_mut(&capacity));
-            if let Some(owned) = free.and_then(Vec::pop) {
-                pool.bytes -= capacity;
+            let found = POOL.lock().unwrap_or_else(PoisonError::into_inner).take(capacity);
+            if let Some(owned) = found {
                 memory::ask(len)?;
                 return Ok(HostBuffer::of(owned, len));
             }
@@ -242,15 +290,9 @@ impl Drop for HostBuffer {
         let Some(owned) = thread_free_lists::put(owned) else { return };
         let capacity = owned.capacity();
         if capacity >= T.pooled_from {
-            let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-            if pool.bytes + capacity <= pool.most {
-                pool.bytes += capacity;
-                let free = pool.free.get_or_insert_with(|| {
-                    memory::before_refusals(trim);
-                    FxHashMap::default()
-                });
-                free.entry(capacity).or_default().push(owned);
-            }
+            // What goes back to the system goes after the lock, as that takes time.
+            let gone = POOL.lock().unwrap_or_else(PoisonError::into_inner).put(owned);
+            drop(gone);
         }
     }
 }
@@ -301,6 +343,25 @@ mod tests {
         for bytes in [1 << 46, usize::MAX] {
             assert!(HostBuffer::new(bytes).is_err_and(|error| memory::is_refusal(&error)));
         }
+    }
+
+    #[test]
+    fn sizes_that_nobody_asks_for_make_room() {
+        let mut pool = HostPool { free: None, bytes: 0, most: 10_000, clock: 0 };
+        let piece = |bytes: usize| Owned::new(bytes).expect("memory");
+        assert!((0..2).all(|_| pool.put(piece(4096)).is_empty()));
+        // What was asked for a moment ago stays.
+        assert_eq!(pool.put(piece(2048)).len(), 1);
+        assert!((0..=T.pool_asked).all(|_| pool.take(2048).is_none()));
+        // What nobody asked for since goes, and no more than has to.
+        let gone = pool.put(piece(2048));
+        assert_eq!(gone.iter().map(Owned::capacity).collect::<Vec<_>>(), [4096]);
+        assert!(pool.take(2048).is_some() && pool.take(4096).is_some());
+        assert!(pool.take(4096).is_none() && pool.bytes == 0);
+        // A piece that is larger than all of the room takes nothing with it.
+        assert!(pool.put(piece(2048)).is_empty());
+        assert_eq!(pool.put(piece(16_384)).len(), 1);
+        assert_eq!(pool.bytes, 2048);
     }
 
     #[test]
