@@ -56,6 +56,15 @@ impl Engine {
         {
             return self.outside_view(position, value, part, (walk, space));
         }
+        if gathered.is_none() && self.device(position)?.caps.host_memory {
+            // A value that was cut otherwise when it was computed has part of a tile, as it is cut now.
+            let computed = value.state().computed.within(range.clone());
+            if !computed.is_empty() && !computed.covers(range.clone()) {
+                computed.iter().try_for_each(|range| self.bring_to_host(value, range))?;
+                let (device, stats) = self.device_and_stats(position)?;
+                return device.lay_out(value, part.clone(), range, stats);
+            }
+        }
         let bytes = self.brought(value, range.clone())?;
         let (device, stats) = self.device_and_stats(position)?;
         match gathered {

@@ -321,6 +321,20 @@ impl BlockCache {
         }
     }
 
+    /// A new block of a tile where it lies in host memory, for a driver that works on that.
+    pub fn lay_out(
+        &mut self,
+        value: &Value,
+        part: BlockPart,
+        range: Range<usize>,
+        stats: &mut Stats,
+    ) -> Result<BlockId> {
+        let spec = self.spec(value, &range)?;
+        let block = self.alloc(spec, stats)?;
+        self.insert(value, part, (block, spec), range);
+        Ok(block)
+    }
+
     /// Copies host memory into a new block of this part; a driver that works on host memory, or imports it,
     /// takes a tile where it lies.
     pub fn upload(
@@ -333,10 +347,7 @@ impl BlockCache {
     ) -> Result<BlockId> {
         let len = data.len() / value.dtype().size();
         if self.caps.host_memory && matches!(part, BlockPart::Tile(_)) {
-            let spec = self.spec(value, &range)?;
-            let block = self.alloc(spec, stats)?;
-            self.insert(value, part, (block, spec), range);
-            return Ok(block);
+            return self.lay_out(value, part, range, stats);
         }
         if matches!(part, BlockPart::Tile(_))
             && let Some((block, spec, memory)) = self.imported(value, &range, stats)?

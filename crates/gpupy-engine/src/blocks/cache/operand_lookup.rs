@@ -107,13 +107,14 @@ impl BlockCache {
             let tile = tiling.tile(numbers.start);
             let key = (value.id(), BlockPart::Tile(tile.number));
             let is_few = |points: usize| points.saturating_mul(8) < tile.range.len();
-            let sparse = !self.caps.host_memory
-                && is_few(size_of(space))
+            let is_gathered = !self.caps.host_memory
                 && !self.blocks.contains_key(&key)
-                && !self.coming.contains(&key)
-                && value.state().on_host.covers(tile.range.clone())
-                && is_few(size_of(space).saturating_mul(accesses()));
-            if !sparse {
+                && (is_in_part(value, &tile)
+                    || is_few(size_of(space))
+                        && !self.coming.contains(&key)
+                        && value.state().on_host.covers(tile.range.clone())
+                        && is_few(size_of(space).saturating_mul(accesses())));
+            if !is_gathered {
                 let mut within = walk.clone();
                 within.offset -= tile.range.start as i64;
                 return Placed { part: BlockPart::Tile(tile.number), access: within };
@@ -139,4 +140,11 @@ impl BlockCache {
     pub fn expect_no_more(&mut self) {
         self.coming.clear();
     }
+}
+
+/// Whether a tile is computed in part: it was another tile when that was computed, as its value was cut otherwise.
+fn is_in_part(value: &Value, tile: &Tile) -> bool {
+    let state = value.state();
+    !state.computed.covers(tile.range.clone())
+        && !state.computed.within(tile.range.clone()).is_empty()
 }
