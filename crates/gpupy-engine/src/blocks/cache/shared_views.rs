@@ -18,7 +18,7 @@ use smallvec::smallvec;
 use std::ops::Range;
 
 /// Views of one value, by their places in the list of operands.
-struct Row {
+struct ViewRow {
     reach: Range<usize>,
     /// The elements of the views, one by one.
     elements: usize,
@@ -51,14 +51,14 @@ impl BlockCache {
     }
 
     /// The rows of more than one view.
-    fn rows(&self, operands: &[(&Value, Placed)], mut places: Vec<usize>) -> Vec<Row> {
+    fn rows(&self, operands: &[(&Value, Placed)], mut places: Vec<usize>) -> Vec<ViewRow> {
         let reach = |place: usize| match &operands[place].1.part {
             BlockPart::View(view) => access::reach(&view.0, &view.1),
             BlockPart::Tile(_) => 0..0,
         };
         places.sort_by_cached_key(|place| (reach(*place).start, reach(*place).end, *place));
         let mut known: FxHashSet<&(Access, Shape)> = FxHashSet::default();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<ViewRow> = Vec::new();
         for place in places {
             let BlockPart::View(view) = &operands[place].1.part else { continue };
             let is_new = known.insert(view);
@@ -74,7 +74,7 @@ impl BlockCache {
                     continue;
                 }
             }
-            rows.push(Row { reach, elements, places: vec![place], views: 1 });
+            rows.push(ViewRow { reach, elements, places: vec![place], views: 1 });
         }
         rows.retain(|row| row.views > 1);
         rows

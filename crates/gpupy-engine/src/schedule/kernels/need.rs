@@ -9,10 +9,11 @@ use crate::memory::access;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::once::Once;
 use crate::schedule::kernels::partition::{KernelPiece, Partition};
+use crate::schedule::kernels::room::RoomOfPieces;
 use crate::schedule::lowering::operation_lowering::{OperationLowering, method_dtype};
 use crate::schedule::program::emit;
 use crate::schedule::program::kernel::{Emitted, Kernel, KernelTarget};
-use crate::schedule::walk::{Applied, Child, Role, WalkNode};
+use crate::schedule::walk::{Applied, Child, Role, WalkNode, nodes_of};
 use gpupy_core::Result;
 use gpupy_core::driver::{Part, Resources};
 use gpupy_core::ir::{Form, LOOP_STEPS};
@@ -181,5 +182,45 @@ impl Partition {
         let strides = contiguous_strides(&form.out_shape(&self.walk.space));
         let target = KernelTarget { form, further: &[], dests: &[access::access(0, &strides)] };
         emit::build(device, &self.walk, roots, order, &target)
+    }
+}
+
+impl Partition {
+    /// Finds what each leaf reads, where it matters.
+    pub(super) fn note_room(&mut self, device: &OpenDevice) {
+        if self.room.is_none() {
+            self.room = RoomOfPieces::of(device, &self.walk);
+        }
+    }
+
+    /// Whether there may be room for the piece below a node, with so many results of its dtype.
+    pub(super) fn has_room(&mut self, node: u32, results: usize) -> bool {
+        let Some(room) = &mut self.room else { return true };
+        let size = self.walk.nodes[node as usize].value.dtype().size();
+        room.takes(&self.walk, &self.collapsed, node, (results * size) as u64)
+    }
+
+    /// Whether there may be room for a reduction to so many results and its map.
+    pub(super) fn has_room_reduced(&mut self, results: usize) -> bool {
+        match self.walk.roots[..] {
+            [Child::Node(map)] => self.has_room(map, results),
+            _ => true,
+        }
+    }
+
+    /// The largest operand of a node that is computed in its piece, where there is no room for that.
+    pub(super) fn first_to_store(&mut self, node: u32) -> Option<u32> {
+        if self.has_room(node, size_of(&self.walk.space)) {
+            return None;
+        }
+        let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else { return None };
+        let computed = nodes_of(children).filter(|child| !self.is_leaf(*child));
+        computed.max_by_key(|child| self.size[*child as usize])
+    }
+
+    /// The bytes of a node that is stored.
+    pub(super) fn stored_bytes(&self, node: u32) -> u64 {
+        let size = self.walk.nodes[node as usize].value.dtype().size();
+        (size_of(&self.walk.space) * size) as u64
     }
 }

@@ -10,7 +10,6 @@
 use crate::blocks::cache::BlockPart;
 use crate::graph::value::{Value, ValueId};
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::kernels::partition::Partition;
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::walk::{Child, FusionWalk, Role, WalkNode, nodes_of};
 use gpupy_core::shape::size_of;
@@ -108,54 +107,15 @@ impl RoomOfPieces {
         self.is_stale = false;
     }
 
-    /// Whether there may be room for all that the piece below a node reads, and for so many bytes of results.
-    fn takes(&self, node: u32, results: u64) -> bool {
+    /// Whether there may be room for all that the piece below a node of a walk, of which these nodes are stored, reads,
+    /// and for so many bytes of results.
+    pub fn takes(&mut self, walk: &FusionWalk, stored: &[bool], node: u32, results: u64) -> bool {
+        if self.is_stale {
+            self.refresh(walk, stored);
+        }
         let reads = self.reads[node as usize].iter();
         let bytes = reads.map(|block| self.bytes[*block as usize]);
         bytes.fold(results, u64::saturating_add) < self.room
-    }
-}
-
-impl Partition {
-    /// Finds what each leaf reads, where it matters.
-    pub(super) fn note_room(&mut self, device: &OpenDevice) {
-        if self.room.is_none() {
-            self.room = RoomOfPieces::of(device, &self.walk);
-        }
-    }
-
-    /// Whether there may be room for the piece below a node, with so many results of its dtype.
-    pub(super) fn has_room(&mut self, node: u32, results: usize) -> bool {
-        let Some(room) = &mut self.room else { return true };
-        if room.is_stale {
-            room.refresh(&self.walk, &self.collapsed);
-        }
-        let size = self.walk.nodes[node as usize].value.dtype().size();
-        room.takes(node, (results * size) as u64)
-    }
-
-    /// Whether there may be room for a reduction to so many results and its map.
-    pub(super) fn has_room_reduced(&mut self, results: usize) -> bool {
-        match self.walk.roots[..] {
-            [Child::Node(map)] => self.has_room(map, results),
-            _ => true,
-        }
-    }
-
-    /// The largest operand of a node that is computed in its piece, where there is no room for that.
-    pub(super) fn first_to_store(&mut self, node: u32) -> Option<u32> {
-        if self.has_room(node, size_of(&self.walk.space)) {
-            return None;
-        }
-        let Role::Apply(_, children) = &self.walk.nodes[node as usize].role else { return None };
-        let computed = nodes_of(children).filter(|child| !self.is_leaf(*child));
-        computed.max_by_key(|child| self.size[*child as usize])
-    }
-
-    /// The bytes of a node that is stored.
-    pub(super) fn stored_bytes(&self, node: u32) -> u64 {
-        let size = self.walk.nodes[node as usize].value.dtype().size();
-        (size_of(&self.walk.space) * size) as u64
     }
 }
 
