@@ -71,7 +71,8 @@ def peers_on(driver, device):
         return
     # Before JAX is imported: it must look for no other device, and leave memory to the others.
     os.environ |= {"JAX_PLATFORMS": "cuda" if on_cuda else "cpu", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    for title, module in (("CuPy", "by_cupy"), ("JAX", "by_jax")) if on_cuda else (("JAX", "by_jax"),):
+    modules = {"CuPy": "by_cupy"} if on_cuda else {}
+    for title, module in (modules | {"JAX": "by_jax"}).items():
         try:
             yield title, importlib.import_module(module).version
         except ImportError as error:
