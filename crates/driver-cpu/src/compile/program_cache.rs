@@ -9,6 +9,7 @@
 use crate::compile::inputs::ProgramInputs;
 use crate::compile::plan_compiler::{self, RowVariant};
 use crate::compile::row_plan::{ComputedValue, ReducePlan, RowPlan, RowReduction, Stride};
+use crate::compile::short_operation::ShortOperation;
 use crate::errors::NAME;
 use crate::index_split::affine_facts::AffineIndices;
 use crate::resources;
@@ -51,6 +52,8 @@ pub struct Specialisation {
     /// The key of `variant`.
     ways: StrideKey,
     pub plan: RowPlan,
+    /// How the plan runs on short rows, where it is one operation.
+    pub short: Option<ShortOperation>,
     /// Machine code: `None` before it was asked for, `Some(None)` where it cannot be written.
     kernel: Option<Option<Kernel>>,
     /// Machine code that adds to the lanes of the reduction tree, for sums along long rows; optional like
@@ -99,10 +102,12 @@ impl CachedProgram {
             variant.inputs.iter().chain(&variant.dests).for_each(|stride| ways.add(*stride));
             ways.end(variant.in_place);
             let (kernel, lanes) = (None, None);
+            let short = ShortOperation::of(&plan, self.inputs.all.len());
             self.prepared.push(Specialisation {
                 variant,
                 ways,
                 plan,
+                short,
                 kernel,
                 lanes,
                 points: 0,

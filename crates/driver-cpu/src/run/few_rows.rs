@@ -8,8 +8,8 @@
 use crate::blocks::Blocks;
 use crate::compile::inputs::{ProgramInputs, RowInput};
 use crate::compile::program_cache::{CachedProgram, StrideKey};
-use crate::compile::row_plan::{RowPlan, RowStep, SlotPlace, Stride};
-use crate::rows::RowFn;
+use crate::compile::row_plan::Stride;
+use crate::compile::short_operation::SHORT_ROW;
 use crate::run::launch_items;
 use crate::run::row_frame::RowFrame;
 use crate::thresholds::T;
@@ -88,6 +88,14 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     let count = inputs.all.len();
     // A single row needs no strides between rows.
     let lines = if outer.is_empty() { [NOWHERE; FEW_OPERANDS] } else { lines(inputs, launch) };
+    if let (Some(short), true) = (&prepared.short, *n <= SHORT_ROW) {
+        each_row(outer, &lines, &mut walks, |walks| {
+            // SAFETY: the contract guarantees that accesses name elements that exist; the plan was made for these
+            // strides, and the row is short.
+            unsafe { short.run(plan, walks, launch.params, *n) };
+        });
+        return Ok(true);
+    }
     if let Some(kernel) = kernel {
         each_row(outer, &lines, &mut walks, |walks| {
             let (accesses, dests) = walks.split_at(count);
@@ -97,14 +105,6 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
             // SAFETY: the contract guarantees that accesses name elements that exist, and that no point
             // reads what another writes; the code was written for these strides.
             unsafe { kernel.run(&row) };
-        });
-        return Ok(true);
-    }
-    if let Some((f, lines, mut walks)) = operation(plan, &lines, &walks, count, launch.params) {
-        each_row(outer, &lines, &mut walks, |[dst, a, b, c]| {
-            // SAFETY: accesses name elements that exist, as the contract guarantees, and a row is at most the
-            // plan's tile.
-            unsafe { f(dst.ptr, [a, b, c].map(|walk| walk.ptr.cast_const()), *n) };
         });
         return Ok(true);
     }
@@ -178,42 +178,4 @@ fn each_row(
             point[axis] = 0;
         }
     }
-}
-
-/// The operation of a plan that consists of one operation on rows in place, with the strides and walks of its
-/// result and operands: most small work is of this kind.
-#[inline(always)]
-fn operation<'a>(
-    plan: &RowPlan,
-    lines: &[RowStrides<'a>; FEW_OPERANDS],
-    walks: &[StridedPointer; FEW_OPERANDS],
-    inputs: usize,
-    params: &[u64],
-) -> Option<(RowFn, [RowStrides<'a>; FEW_OPERANDS], [StridedPointer; FEW_OPERANDS])> {
-    let ([RowStep::Row { f, dst, args: [a, b, c], wide: true }], 0) =
-        (&plan.steps[..], plan.scratch)
-    else {
-        return None;
-    };
-    let (mut of_slots, mut places) = (
-        [NOWHERE; FEW_OPERANDS],
-        [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; FEW_OPERANDS],
-    );
-    for (at, slot) in [dst, a, b, c].into_iter().enumerate() {
-        let number = match plan.slots[*slot as usize] {
-            SlotPlace::Input(input) => input,
-            SlotPlace::Dest(dest) => inputs + dest,
-            SlotPlace::Param(slot) => {
-                places[at].ptr = (&raw const params[slot]).cast_mut().cast();
-                continue;
-            }
-            SlotPlace::Literal(slot) => {
-                places[at].ptr = (&raw const plan.literals[slot]).cast_mut().cast();
-                continue;
-            }
-            SlotPlace::Scratch(_) | SlotPlace::Reduced(_) => return None,
-        };
-        (of_slots[at], places[at]) = (lines[number], walks[number]);
-    }
-    Some((*f, of_slots, places))
 }

@@ -170,6 +170,9 @@ impl EagerLaunch {
         alike: bool,
     ) -> Option<()> {
         self.operands.clear();
+        if let ([n], true) = (shape, alike) {
+            return self.walk_along(operands, *n);
+        }
         let mut accesses = SmallVec::new();
         for operand in operands {
             let BorrowedOperand::Memory(array, first) = operand else { continue };
@@ -182,6 +185,29 @@ impl EagerLaunch {
         }
         let dest = access::access(0, &contiguous_strides(shape));
         self.walk(shape.into(), accesses, dest);
+        Some(())
+    }
+
+    /// As `walk_over`, of operands of one axis of `n` elements, whose walks are a stride each.
+    fn walk_along(&mut self, operands: &[BorrowedOperand<'_>], n: usize) -> Option<()> {
+        let (last, mut accesses) = (n.checked_sub(1)? as isize, SmallVec::new());
+        for (operand, leaf) in operands.iter().zip(&mut self.key.leaves) {
+            let BorrowedOperand::Memory(array, first) = operand else { continue };
+            let (dtype, step) = (array.dtype(), *array.strides().first()?);
+            let (step, reach) = if n == 1 { (0, 0) } else { (step, last * step) };
+            let kind = match step {
+                0 => AccessKind::Uniform,
+                1 => AccessKind::Contiguous,
+                _ => AccessKind::Affine,
+            };
+            *leaf = Some(ProgramLeaf::Memory(dtype, kind));
+            let lowest = array.offset() + reach.min(0);
+            self.operands.push(lying(*first, dtype, lowest as usize, reach.unsigned_abs() + 1));
+            let offset = -reach.min(0) as i64;
+            accesses.push(Access { offset, strides: smallvec![step as i64] });
+        }
+        let dest = Access { offset: 0, strides: smallvec![1] };
+        self.walks = Some(Box::new(LaunchWalks { space: smallvec![n], accesses, dest }));
         Some(())
     }
 

@@ -100,7 +100,8 @@ type AxisIndices<'a> = SmallVec<[Option<&'a Array>; 4]>;
 /// The index arrays of a key that has one of one axis, ours, for each axis of an array.
 #[inline(never)]
 fn axis_indices(array: &Array, key: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
-    if key.len() < 2 || key.len() != array.ndim() {
+    let first = key.get_borrowed_item(0).ok()?;
+    if key.len() < 2 || key.len() != array.ndim() || !first.is_exact_instance_of::<NdArray>() {
         return None;
     }
     let index = |key: Borrowed<'_, '_, PyAny>| {
