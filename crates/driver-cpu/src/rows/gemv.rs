@@ -159,7 +159,10 @@ impl<T: Real> Strip<T> {
         unsafe {
             let mut sums = [[W::all(T::default()); V]; R];
             for k in (0..whole).step_by(W::COUNT) {
-                let x: [W; V] = from_fn(|v| W::load(vectors[v].add(k)));
+                let mut x = [W::load(vectors[0].add(k)); V];
+                for v in 1..V {
+                    x[v] = W::load(vectors[v].add(k));
+                }
                 for r in 0..R {
                     soon::<W>(rows[r].wrapping_offset(ahead + k as isize));
                     let y = W::load(rows[r].add(k));
@@ -170,7 +173,10 @@ impl<T: Real> Strip<T> {
             }
             let rest = self.terms - whole;
             if rest > 0 {
-                let x: [W; V] = from_fn(|v| W::load_first(vectors[v].add(whole), rest));
+                let mut x = [W::load_first(vectors[0].add(whole), rest); V];
+                for v in 1..V {
+                    x[v] = W::load_first(vectors[v].add(whole), rest);
+                }
                 for r in 0..R {
                     let y = W::load_first(rows[r].add(whole), rest);
                     for v in 0..V {

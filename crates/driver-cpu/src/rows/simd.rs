@@ -3,11 +3,11 @@
 //! Owns [`Real`] and [`Vector`]. Compilers vectorise loops over arrays of floats with one accumulator. With
 //! several, they generate shuffles that take longer than the sums, so vectors are explicit here. A float is a
 //! vector of one, and an array of vectors is a vector, so every processor has a vector of 16 floats. Invariant:
-//! bits do not depend on the processor; products and sums are rounded separately.
+//! bits do not depend on the processor; products and sums are rounded separately. No closure calls an instruction:
+//! closures are compiled for any processor, where it would be a call of a function that works on memory.
 //!
 //! Not here: the computations with them (`gemv.rs`, `min_max.rs`).
 
-use std::array::from_fn;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// A float type of the processor.
@@ -176,40 +176,57 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
     #[inline(always)]
     unsafe fn load(from: *const W::Real) -> [W; N] {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        from_fn(|k| unsafe { W::load(from.add(k * W::COUNT)) })
+        unsafe {
+            let mut loaded = [W::load(from); N];
+            for k in 1..N {
+                loaded[k] = W::load(from.add(k * W::COUNT));
+            }
+            loaded
+        }
     }
     #[inline(always)]
     unsafe fn load_first(from: *const W::Real, count: usize) -> [W; N] {
-        from_fn(|k| {
-            let before = k * W::COUNT;
-            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-            unsafe { W::load_first(from.wrapping_add(before), count.saturating_sub(before)) }
-        })
+        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+        unsafe {
+            let mut loaded = [W::load_first(from, count); N];
+            for k in 1..N {
+                let before = k * W::COUNT;
+                let (from, count) = (from.wrapping_add(before), count.saturating_sub(before));
+                loaded[k] = W::load_first(from, count);
+            }
+            loaded
+        }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut W::Real) {
-        for (k, vector) in self.into_iter().enumerate() {
+        for k in 0..N {
             // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-            unsafe { vector.store(to.add(k * W::COUNT)) }
+            unsafe { self[k].store(to.add(k * W::COUNT)) }
         }
     }
     #[inline(always)]
     unsafe fn store_first(self, to: *mut W::Real, count: usize) {
-        for (k, vector) in self.into_iter().enumerate() {
+        for k in 0..N {
             let before = k * W::COUNT;
             // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-            unsafe { vector.store_first(to.wrapping_add(before), count.saturating_sub(before)) }
+            unsafe { self[k].store_first(to.wrapping_add(before), count.saturating_sub(before)) }
         }
     }
     #[inline(always)]
-    unsafe fn and_product(self, a: [W; N], b: [W; N]) -> [W; N] {
-        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        from_fn(|k| unsafe { self[k].and_product(a[k], b[k]) })
+    unsafe fn and_product(mut self, a: [W; N], b: [W; N]) -> [W; N] {
+        for k in 0..N {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            self[k] = unsafe { self[k].and_product(a[k], b[k]) };
+        }
+        self
     }
     #[inline(always)]
-    unsafe fn plus(self, other: [W; N]) -> [W; N] {
-        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        from_fn(|k| unsafe { self[k].plus(other[k]) })
+    unsafe fn plus(mut self, other: [W; N]) -> [W; N] {
+        for k in 0..N {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            self[k] = unsafe { self[k].plus(other[k]) };
+        }
+        self
     }
     #[inline(always)]
     unsafe fn folded(mut self) -> W::Real {
@@ -227,14 +244,21 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         }
     }
     #[inline(always)]
-    unsafe fn or_beyond<const GREATEST: bool>(self, other: [W; N]) -> [W; N] {
-        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        from_fn(|k| unsafe { self[k].or_beyond::<GREATEST>(other[k]) })
+    unsafe fn or_beyond<const GREATEST: bool>(mut self, other: [W; N]) -> [W; N] {
+        for k in 0..N {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            self[k] = unsafe { self[k].or_beyond::<GREATEST>(other[k]) };
+        }
+        self
     }
     #[inline(always)]
     unsafe fn nans(self) -> u32 {
-        // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-        self.into_iter().fold(0, |nans, vector| nans | unsafe { vector.nans() })
+        let mut nans = 0;
+        for vector in self {
+            // SAFETY: memory and instructions are those that the trait's method requires of its caller.
+            nans |= unsafe { vector.nans() };
+        }
+        nans
     }
 }
 
