@@ -1,7 +1,8 @@
 //! Every call of every run is made to fail, in every way that the contract permits.
 //!
 //! Owns [`run`]. A program runs once without faults, to count the calls; then once for each call, kind and
-//! duration of a fault, with and without another driver that can take over. Invariants after each run: no block
+//! duration of a fault, with and without another driver that can take over. Where calls are many, the durations
+//! take turns from call to call. Invariants after each run: no block
 //! is left, no dead handle was used, and the counters are consistent.
 //!
 //! Not here: whether read values are right (`user.rs`).
@@ -21,6 +22,9 @@ use std::time::Duration;
 
 /// How long faults last.
 const LASTS: [Lasts; 3] = [Lasts::Once, Lasts::Times(3), Lasts::ForEver];
+
+/// The most calls of a function in one run for which each fault is tried in all durations.
+const FEW_CALLS: usize = 24;
 
 /// Runs with a fault, and those of them in which it did no harm.
 #[derive(Clone, Copy, Default)]
@@ -83,9 +87,12 @@ impl Ground {
         for alone in [true, false] {
             let log = Log::new(None);
             self.perform(program, &log, None, alone)?;
-            for after in 0..log.calls(call) {
-                for lasts in LASTS {
-                    let plan = Plan { call, kind, after, lasts };
+            let calls = log.calls(call);
+            for after in 0..calls {
+                let turn = (after + usize::from(alone)) % LASTS.len();
+                let lasts = if calls <= FEW_CALLS { &LASTS } else { &LASTS[turn..=turn] };
+                for lasts in lasts {
+                    let plan = Plan { call, kind, after, lasts: *lasts };
                     let mut count = tally.get();
                     count.injected += 1;
                     tally.set(count);
