@@ -265,6 +265,8 @@ gpupy_core::thresholds! {
     most_fellows: usize = 32,
     /// The most needs of a step that are looked at for each of them: a value that is read in many places is as many.
     fellows_looked_at: usize = 1 << 9,
+    /// The most values below a need of a step among which one is looked for that another of these needs reads too.
+    fellow_looked_at: usize = 64,
     /// The most operations of a kernel that computes several needs of a step: more take longer to compile than the
     /// launches that they spare.
     fellow_operations: usize = 320,

@@ -128,8 +128,8 @@ impl EagerEvaluator {
         Some(())
     }
 
-    /// The reduction of all elements to one, where they lie side by side; `None` where it has to be looked at more
-    /// closely.
+    /// The reduction of all elements to one, where they lie side by side or along one axis; `None` where it has to be
+    /// looked at more closely.
     pub fn whole(&self, op: Op, array: &Array) -> Option<Array> {
         match array.size() {
             // One element without axes.

@@ -188,7 +188,7 @@ impl EagerLaunch {
         Some(())
     }
 
-    /// As `walk_over`, of operands of one axis of `n` elements, whose walks are a stride each.
+    /// Takes operands of one axis of `n` elements, whose walks are a stride each; as `walk_over`.
     fn walk_along(&mut self, operands: &[BorrowedOperand<'_>], n: usize) -> Option<()> {
         let (last, mut accesses) = (n.checked_sub(1)? as isize, SmallVec::new());
         for (operand, leaf) in operands.iter().zip(&mut self.key.leaves) {
@@ -211,16 +211,24 @@ impl EagerLaunch {
         Some(())
     }
 
-    /// The task of one step of the reduction of all elements of an array, where they lie side by side;
-    /// `None` for others.
+    /// The task of one step of the reduction of all elements of an array, where they lie side by side or along one
+    /// axis; `None` for others.
     pub fn whole(op: Op, array: &Array, operand: &BorrowedOperand<'_>) -> Option<EagerLaunch> {
         let (n, dtype) = (array.size(), array.dtype());
-        let kind = if n == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
         let BorrowedOperand::Memory(array, first) = operand else { return None };
         let mut task = EagerLaunch::new(LaunchBody::Reduce(op), dtype, n, n.div_ceil(REDUCE_CHUNK));
-        task.key.leaves[0] = Some(ProgramLeaf::Memory(dtype, kind));
-        task.operands.push(lying(*first, dtype, array.offset() as usize, n));
-        array.is_contiguous().then_some(task)
+        if array.is_contiguous() {
+            let kind = if n == 1 { AccessKind::Uniform } else { AccessKind::Contiguous };
+            task.key.leaves[0] = Some(ProgramLeaf::Memory(dtype, kind));
+            task.operands.push(lying(*first, dtype, array.offset() as usize, n));
+            return Some(task);
+        }
+        if array.ndim() != 1 {
+            return None;
+        }
+        task.key.leaves[0] = Some(ProgramLeaf::Memory(dtype, AccessKind::Affine));
+        task.walk_along(std::slice::from_ref(operand), n)?;
+        Some(task)
     }
 
     /// The task of a product of matrices or vectors of one dtype; `None` where an operand is not in host memory.

@@ -97,12 +97,14 @@ fn launch(caps: &Capabilities) -> u64 {
 }
 
 /// The operations that computing a value at so many accesses takes beyond those of computing it once; `points` are
-/// all that are computed, `reach` is where they lie, and `weight` counts the operations of an element up to so many.
+/// all that are computed, `reach` is where they lie, `is_only_here` tells whether no other kernel of the same step
+/// computes it, and `weight` counts the operations of an element up to so many.
 pub(crate) fn again(
     value: &Value,
     accesses: usize,
     points: usize,
     reach: impl FnOnce() -> Range<usize>,
+    is_only_here: impl FnOnce() -> bool,
     weight: impl FnOnce(u32) -> u32,
 ) -> u32 {
     let others = accesses as u32 - 1;
@@ -112,8 +114,8 @@ pub(crate) fn again(
         return most;
     }
     // Accesses that lie apart, as those of the rows of blocks do, compute nothing twice.
-    let may_be_apart = accesses <= T.few_apart || value.len() >= T.apart_from;
-    let is_apart = may_be_apart && points <= reach().len();
+    let is_apart = points <= reach().len()
+        && (accesses <= T.few_apart || value.len() >= T.apart_from && is_only_here());
     let limit = if is_apart { T.most_apart } else { T.recompute + 1 };
     let again = weight(limit.div_ceil(others)).saturating_mul(others);
     if is_apart && again < T.most_apart { 0 } else { again }

@@ -452,7 +452,8 @@ impl<'d> Walker<'d> {
         // Boxes that lie apart would each compute their own elements by themselves, too.
         let is_of_boxes = self.boxes > 1 && points <= reach().len();
         let accesses = if is_of_boxes { self.accesses_of_a_box(nodes) } else { nodes.len() };
-        if cost::again(value, accesses, points, reach, weight) > T.recompute {
+        let is_only_here = || !self.is_needed_by_fellows(value);
+        if cost::again(value, accesses, points, reach, is_only_here, weight) > T.recompute {
             return true;
         }
         if !Growth::may_pay(value, points, &self.device.caps) {
@@ -463,6 +464,26 @@ impl<'d> Walker<'d> {
         let (first, last) = (tiling.tile(numbers.start), tiling.tile(numbers.end - 1));
         let stored = last.range.end - first.range.start;
         points > stored && Growth { points, stored }.pays(weight(Growth::most()), &self.device.caps)
+    }
+
+    /// Whether needs of the same step, those of several other kernels, need a value too, as far as few values show.
+    fn is_needed_by_fellows(&self, value: &Value) -> bool {
+        let mut others = self.device.fellows.iter().filter(|other| !self.own.contains(&other.id()));
+        // The last one stands for all that are computed after this walk's.
+        let Some(fellow) = others.nth(2 * self.device.caps.max_dests - 1) else { return false };
+        let mut open = vec![fellow.clone()];
+        let mut seen: SmallVec<[ValueId; 32]> = SmallVec::new();
+        while let Some(next) = open.pop() {
+            if next.id() == value.id() {
+                return true;
+            }
+            if seen.len() == T.fellow_looked_at || next.is_computed() || seen.contains(&next.id()) {
+                continue;
+            }
+            seen.push(next.id());
+            open.extend(next.state().operands.iter().flatten().cloned());
+        }
+        false
     }
 
     /// The most of these nodes that are read in one box.
