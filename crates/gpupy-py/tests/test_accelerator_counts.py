@@ -39,6 +39,11 @@ LAUNCHES_OF = {
     "wgpu": {"demosaic": 3},
 }
 
+# The same of motion estimation at the article's size, whose images a cache does not hold: values that all of a step's
+# needs read are stored for them.
+ARTICLES_SIZE = 512
+LAUNCHES_OF_MOTION = {"cpu": 64, "gl": 112, "vulkan": 86}
+
 
 def _loading():
     spec = importlib.util.spec_from_file_location("loading", FOLDER / "loading.py")
@@ -69,6 +74,18 @@ def test_a_program_takes_so_many_launches(driver, program):
     if driver != "soft":
         wanted = LAUNCHES_OF.get(driver, {}).get(program, LAUNCHES[program])
         assert gp.stats()["launches"] == wanted
+
+
+def test_motion_of_the_articles_size_takes_hardly_more_launches(driver):
+    if driver not in LAUNCHES_OF_MOTION:
+        pytest.skip("takes long, and kernels of this driver have room as those of the others")
+    gp._gpupy.reconfigure(driver, pauses=False)
+    module = loading.load("motion", gp)
+    operands = module.start(ARTICLES_SIZE)
+    for _ in range(2):
+        gp.reset_stats()
+        gp.evaluate(module.motion(*operands))
+    assert gp.stats()["launches"] == LAUNCHES_OF_MOTION[driver]
 
 
 def test_a_programs_error_is_the_articles(driver, program):
