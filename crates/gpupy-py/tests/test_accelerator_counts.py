@@ -39,8 +39,8 @@ LAUNCHES_OF = {
     "wgpu": {"demosaic": 3},
 }
 
-# The same of motion estimation at the article's size, whose images a cache does not hold: values that all of a step's
-# needs read are stored for them.
+# The same of motion estimation at the article's size, whose images a cache does not hold: values that all
+# of a step's needs read are stored for them.
 ARTICLES_SIZE = 512
 LAUNCHES_OF_MOTION = {"cpu": 64, "gl": 112, "vulkan": 86}
 

@@ -29,11 +29,6 @@ pub fn of_shaders() -> &'static [&'static str] {
     words(&["--features", "gpupy-shaders/shaderc"])
 }
 
-/// The words for a command about the conformance suite.
-pub fn of_suite() -> &'static [&'static str] {
-    words(&["--features", "gpupy-conformance/shaderc"])
-}
-
 /// None of them where shaderc is not installed.
 fn words(features: &'static [&'static str]) -> &'static [&'static str] {
     if folders().iter().any(|folder| has_shaderc(folder)) { features } else { &[] }

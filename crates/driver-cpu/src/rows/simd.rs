@@ -178,8 +178,8 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe {
             let mut loaded = [W::load(from); N];
-            for k in 1..N {
-                loaded[k] = W::load(from.add(k * W::COUNT));
+            for (k, vector) in loaded.iter_mut().enumerate().skip(1) {
+                *vector = W::load(from.add(k * W::COUNT));
             }
             loaded
         }
@@ -189,27 +189,27 @@ impl<W: Vector, const N: usize> Vector for [W; N] {
         // SAFETY: memory and instructions are those that the trait's method requires of its caller.
         unsafe {
             let mut loaded = [W::load_first(from, count); N];
-            for k in 1..N {
+            for (k, vector) in loaded.iter_mut().enumerate().skip(1) {
                 let before = k * W::COUNT;
                 let (from, count) = (from.wrapping_add(before), count.saturating_sub(before));
-                loaded[k] = W::load_first(from, count);
+                *vector = W::load_first(from, count);
             }
             loaded
         }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut W::Real) {
-        for k in 0..N {
+        for (k, vector) in self.into_iter().enumerate() {
             // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-            unsafe { self[k].store(to.add(k * W::COUNT)) }
+            unsafe { vector.store(to.add(k * W::COUNT)) }
         }
     }
     #[inline(always)]
     unsafe fn store_first(self, to: *mut W::Real, count: usize) {
-        for k in 0..N {
+        for (k, vector) in self.into_iter().enumerate() {
             let before = k * W::COUNT;
             // SAFETY: memory and instructions are those that the trait's method requires of its caller.
-            unsafe { self[k].store_first(to.wrapping_add(before), count.saturating_sub(before)) }
+            unsafe { vector.store_first(to.wrapping_add(before), count.saturating_sub(before)) }
         }
     }
     #[inline(always)]
