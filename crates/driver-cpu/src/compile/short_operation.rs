@@ -11,7 +11,7 @@ use crate::rows::{self, RowFn};
 use gpupy_jit::StridedPointer;
 use std::mem::MaybeUninit;
 
-/// The most elements of a short row.
+/// The most elements of a short row. Machine code takes less time for more, even if it has to be copied for.
 pub const SHORT_ROW: usize = 64;
 /// Bytes of a row on the stack, of elements of any size.
 const ROW_BYTES: usize = 16 * SHORT_ROW;
@@ -35,8 +35,11 @@ enum RowPlace {
 #[derive(Debug)]
 pub struct ShortOperation {
     f: RowFn,
-    dst: RowPlace,
     args: [RowPlace; 3],
+    /// The number of the destination's walk.
+    dest: usize,
+    /// Bytes of a result where results are computed on the stack, and copied to the destination then.
+    copied: Option<usize>,
 }
 
 impl ShortOperation {
@@ -48,12 +51,15 @@ impl ShortOperation {
             let [RowStep::Load { dst, input, size }, rest @ ..] = steps else { break };
             (*place, steps) = (Some((*dst, *input, *size)), rest);
         }
-        let (f, dst, args, stored) = match steps {
-            [RowStep::Row { f, dst, args, wide: true }] => (*f, dst, args, None),
+        let (f, args, dest, copied) = match steps {
+            [RowStep::Row { f, dst, args, wide: true }] => match plan.slots[*dst as usize] {
+                SlotPlace::Dest(dest) => (*f, args, dest, None),
+                _ => return None,
+            },
             [
                 RowStep::Row { f, dst, args, wide: true },
                 RowStep::Store { dest, src, scalar: false, size },
-            ] if src == dst => (*f, dst, args, Some((*dest, *size))),
+            ] if src == dst => (*f, args, *dest, Some(*size)),
             _ => return None,
         };
         let place = |slot: SlotIndex| {
@@ -63,28 +69,33 @@ impl ShortOperation {
             }
             match plan.slots[slot as usize] {
                 SlotPlace::Input(input) => Some(RowPlace::Walk(input)),
-                SlotPlace::Dest(dest) => Some(RowPlace::Walk(inputs + dest)),
                 SlotPlace::Param(number) => Some(RowPlace::Param(number)),
                 SlotPlace::Literal(number) => Some(RowPlace::Literal(number)),
-                SlotPlace::Scratch(_) | SlotPlace::Reduced(_) => None,
+                SlotPlace::Scratch(_) | SlotPlace::Dest(_) | SlotPlace::Reduced(_) => None,
             }
-        };
-        let dst = match stored {
-            Some((dest, size)) => RowPlace::Copied { walk: inputs + dest, size },
-            None => place(*dst)?,
         };
         let operand = |number: usize| {
             let before = args[..number].iter().position(|slot| *slot == args[number]);
             before.map_or_else(|| place(args[number]), |before| Some(RowPlace::Again(before)))
         };
-        Some(ShortOperation { f, dst, args: [operand(0)?, operand(1)?, operand(2)?] })
+        let args = [operand(0)?, operand(1)?, operand(2)?];
+        Some(ShortOperation { f, args, dest: inputs + dest, copied })
+    }
+
+    /// The most elements of a row that it computes: rows on the stack are short.
+    pub fn longest(&self, plan: &RowPlan) -> usize {
+        let is_copied = |place: &RowPlace| matches!(place, RowPlace::Copied { .. });
+        match self.copied.is_some() || self.args.iter().any(is_copied) {
+            true => SHORT_ROW,
+            false => plan.tile,
+        }
     }
 
     /// Computes a row of `n` elements.
     ///
     /// # Safety
     /// The walks, of the inputs and then of the destination, name `n` elements that exist and have the strides of the
-    /// plan's variant; `params` are those of its program. `n` is at least 1, and at most [`SHORT_ROW`].
+    /// plan's variant; `params` are those of its program. `n` is at least 1, and at most [`ShortOperation::longest`].
     #[inline]
     pub unsafe fn run(&self, plan: &RowPlan, walks: &[StridedPointer], params: &[u64], n: usize) {
         let mut stack = MaybeUninit::<[[u128; SHORT_ROW]; 4]>::uninit();
@@ -106,19 +117,16 @@ impl ShortOperation {
         let a = operand(self.args[0], first, [nothing; 2]);
         let b = operand(self.args[1], second, [a, nothing]);
         let args = [a, b, operand(self.args[2], third, [a, b])];
-        match self.dst {
-            RowPlace::Copied { walk, size } => {
-                let StridedPointer { ptr, step } = walks[walk];
-                // SAFETY: all rows have `n` elements, or are scalars as the plan says.
-                unsafe {
+        let StridedPointer { ptr, step } = walks[self.dest];
+        // SAFETY: all rows have `n` elements, or are scalars as the plan says; a destination is in place where it is
+        // not copied.
+        unsafe {
+            match self.copied {
+                None => (self.f)(ptr, args, n),
+                Some(size) => {
                     (self.f)(result, args, n);
                     rows::copy(size, (ptr, step), (result, size as isize), n);
                 }
-            }
-            dst => {
-                let RowPlace::Walk(walk) = dst else { return };
-                // SAFETY: as above; the destination's row is in place.
-                unsafe { (self.f)(walks[walk].ptr, args, n) };
             }
         }
     }

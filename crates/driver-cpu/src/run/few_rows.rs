@@ -88,10 +88,11 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     let count = inputs.all.len();
     // A single row needs no strides between rows.
     let lines = if outer.is_empty() { [NOWHERE; FEW_OPERANDS] } else { lines(inputs, launch) };
-    if let (Some(short), true) = (&prepared.short, *n <= SHORT_ROW) {
+    let shortest = if kernel.is_some() { SHORT_ROW } else { plan.tile };
+    if let Some(short) = prepared.short.as_ref().filter(|it| *n <= shortest.min(it.longest(plan))) {
         each_row(outer, &lines, &mut walks, |walks| {
             // SAFETY: the contract guarantees that accesses name elements that exist; the plan was made for these
-            // strides, and the row is short.
+            // strides, and the row is not too long.
             unsafe { short.run(plan, walks, launch.params, *n) };
         });
         return Ok(true);
