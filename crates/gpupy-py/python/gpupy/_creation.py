@@ -461,7 +461,7 @@ def eye(N, M=None, k=0, dtype=float, order="C", *, device=None, like=None):
         return call("eye", np.eye, (N, M, k, dtype, order), {})
     shape, k = ((rows, columns), k) if order != "F" else ((columns, rows), -k)
     row, column = (_gpupy.index(shape, axis, np.int32) for axis in (0, 1))
-    made = (row + k == column).astype(dtype)
+    made = ((row + k if k else row) == column).astype(dtype)
     return made.T._alone() if order == "F" else made
 
 

@@ -79,36 +79,59 @@ fn row<'py>(
     view_of(slf, array.index_axis(0, at as usize), true).map(Some)
 }
 
-/// The elements that index arrays of one axis name, one for each axis of an array.
+/// The elements that index arrays of one axis name, one for each axis of an array that has no integer.
 #[inline(never)]
 fn along_axes<'py>(
     slf: &Bound<'py, NdArray>,
     array: &Array,
     key: &Bound<'py, PyTuple>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let (Some(indices), Some((context, _))) = (axis_indices(array, key), context::open()) else {
+    let (Some(named), Some((context, _))) = (AxisIndices::of(array, key), context::open()) else {
         return Ok(None);
     };
-    let indices: AxisIndices<'_> = indices.iter().map(Some).collect();
-    let picked = context.fancy_index_eagerly(array, &indices, 0, Outside::Refuse);
+    let part = named.part.as_ref().unwrap_or(array);
+    let picked = context.fancy_index_eagerly(part, &named.indices(), 0, Outside::Refuse);
     picked.map(|picked| like_view(slf, NdArray::lazy(picked))).transpose()
 }
 
-/// Index arrays, one for each axis.
-type AxisIndices<'a> = SmallVec<[Option<&'a Array>; 4]>;
+/// A key that has an index array of one axis, ours, or an integer for each axis of an array.
+struct AxisIndices {
+    /// The part at the integers, where there are some.
+    part: Option<Array>,
+    /// The index arrays, one for each axis of the part.
+    arrays: SmallVec<[Array; 4]>,
+}
 
-/// The index arrays of a key that has one of one axis, ours, for each axis of an array.
-#[inline(never)]
-fn axis_indices(array: &Array, key: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
-    let first = key.get_borrowed_item(0).ok()?;
-    if key.len() < 2 || key.len() != array.ndim() || !first.is_exact_instance_of::<NdArray>() {
-        return None;
+impl AxisIndices {
+    /// `None` for other keys, and where an integer lies outside.
+    #[inline(never)]
+    fn of(array: &Array, key: &Bound<'_, PyTuple>) -> Option<AxisIndices> {
+        let mut keys = key.iter_borrowed();
+        let has_arrays = keys.any(|key| key.is_exact_instance_of::<NdArray>());
+        if !has_arrays || key.len() < 2 || key.len() != array.ndim() {
+            return None;
+        }
+        let mut named = AxisIndices { part: None, arrays: SmallVec::new() };
+        // From the last one, so that axes before it keep their numbers.
+        for (axis, key) in key.iter_borrowed().enumerate().rev() {
+            if let Ok(key) = key.cast_exact::<PyInt>() {
+                let at = place(&key, array.shape()[axis])?;
+                let part = named.part.as_ref().unwrap_or(array);
+                named.part = Some(part.index_axis(axis, at as usize));
+                continue;
+            }
+            let index = key.cast_exact::<NdArray>().ok()?.get().read(key.py());
+            let is_index = |index: &&Array| index.ndim() == 1 && index.dtype().is_int();
+            named.arrays.push(index.as_lazy().filter(is_index)?.clone());
+        }
+        named.arrays.reverse();
+        Some(named)
     }
-    let index = |key: Borrowed<'_, '_, PyAny>| {
-        let key = key.cast_exact::<NdArray>().ok()?.get().read(key.py());
-        key.as_lazy().filter(|index| index.ndim() == 1 && index.dtype().is_int()).cloned()
-    };
-    key.iter_borrowed().map(index).collect()
+
+    /// The index arrays, for each axis of the part.
+    fn indices(&self) -> SmallVec<[Option<&Array>; 4]> {
+        self.arrays.iter().map(Some).collect()
+    }
 }
 
 /// The view that a slice selects along the first axis.
@@ -203,11 +226,11 @@ pub fn set(
             return Ok(element.is_some_and(|it| context.write_element(array, at, it)));
         }
         if let Ok(keys) = key.cast_exact::<PyTuple>()
-            && let Some(indices) = axis_indices(array, keys)
+            && let Some(named) = AxisIndices::of(array, keys)
         {
-            let indices: AxisIndices<'_> = indices.iter().map(Some).collect();
+            let (part, indices) = (named.part.as_ref().unwrap_or(array), named.indices());
             let put = |source: ArrayOrScalar<'_>| {
-                context.put_eagerly(array, &indices, 0, Outside::Refuse, source)
+                context.put_eagerly(part, &indices, 0, Outside::Refuse, source)
             };
             return set_to(array, value, put);
         }
