@@ -16,7 +16,7 @@ pub const SHORT_ROW: usize = 64;
 /// Bytes of a row on the stack, of elements of any size.
 const ROW_BYTES: usize = 16 * SHORT_ROW;
 
-/// Where an operand's row is, or the result's.
+/// Where an operand's row is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RowPlace {
     /// Where an operand before it is, of this number; also of an operand that the operation does not have.

@@ -226,7 +226,6 @@ impl EagerLaunch {
         if array.ndim() != 1 {
             return None;
         }
-        task.key.leaves[0] = Some(ProgramLeaf::Memory(dtype, AccessKind::Affine));
         task.walk_along(std::slice::from_ref(operand), n)?;
         Some(task)
     }

@@ -470,7 +470,9 @@ impl<'d> Walker<'d> {
     fn is_needed_by_fellows(&self, value: &Value) -> bool {
         let mut others = self.device.fellows.iter().filter(|other| !self.own.contains(&other.id()));
         // The last one stands for all that are computed after this walk's.
-        let Some(fellow) = others.nth(2 * self.device.caps.max_dests - 1) else { return false };
+        let Some(fellow) = others.nth(T.fellow_kernels * self.device.caps.max_dests - 1) else {
+            return false;
+        };
         let mut open = vec![fellow.clone()];
         let mut seen: SmallVec<[ValueId; 32]> = SmallVec::new();
         while let Some(next) = open.pop() {
