@@ -2,8 +2,8 @@
 //!
 //! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other
 //! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs`,
-//! `imports.rs`, `folders.rs`, `unique_names.rs` and `comment_width.rs` check documents, imports, folders, names and
-//! comments; `strict_list.rs` reads their lists of exceptions.
+//! `imports.rs`, `folders.rs`, `unique_names.rs`, `comment_width.rs` and `shared_build.rs` check documents, imports,
+//! folders, names, comments and features; `strict_list.rs` reads their lists of exceptions.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
@@ -18,6 +18,8 @@ pub mod lint;
 #[cfg(test)]
 mod pages;
 pub mod sanitize;
+#[cfg(test)]
+mod shared_build;
 #[cfg(test)]
 mod strict_list;
 pub mod targets;
