@@ -45,3 +45,8 @@ pub fn program(name: &str) -> PathBuf {
 pub fn library(name: &str) -> PathBuf {
     target().join("release").join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
 }
+
+/// The dynamic library with this name that the tests of its crate were built with.
+pub fn library_of_tests(name: &str) -> PathBuf {
+    target().join("release").join("deps").join(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+}

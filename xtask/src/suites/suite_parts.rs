@@ -23,18 +23,22 @@ pub fn module() -> SuiteStep<'static> {
 
 /// Runs the suite's command on a driver, or on the plug-in at a path.
 pub fn conformance_on(driver: &str) -> Result<()> {
-    // A command of its own would have fewer features of what it depends on, and build nearly everything again. This
-    // test is built with the command, which is therefore that of all tests.
-    let mut suite = cargo();
-    suite.args(["test", "--release", "--quiet", "--workspace", "--no-run", "--test", "c_driver"]);
-    start(suite.args(features::of_workspace()))?;
+    as_in_all_tests("c_driver")?;
     start(command(workspace::program("gpupy-conformance")).arg(driver))
 }
 
 /// Builds the software driver as a plug-in and returns its path.
 pub fn plugin() -> Result<String> {
-    start(cargo().args(["build", "--release", "--quiet", "-p", "driver-soft-plugin"]))?;
-    Ok(workspace::library("gpupy_soft").display().to_string())
+    as_in_all_tests("loaded")?;
+    Ok(workspace::library_of_tests("gpupy_soft").display().to_string())
+}
+
+/// Builds a test, and the command and library beside it, as a part of all tests. A build of its own would have fewer
+/// features of what it depends on, and build nearly everything again.
+fn as_in_all_tests(test: &str) -> Result<()> {
+    let mut build = cargo();
+    build.args(["test", "--release", "--quiet", "--workspace", "--no-run", "--test", test]);
+    start(build.args(features::of_workspace()))
 }
 
 /// Runs the tests in NumPy's wheel with gpupy in NumPy's place; only these files, if any are named.
