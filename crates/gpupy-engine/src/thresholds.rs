@@ -135,6 +135,9 @@ gpupy_core::thresholds! {
     /// a program that writes more goes through a value piece by piece, and each of its writes would be another layer to
     /// walk through: 500 rows and columns took memory without end (NPBench's `correlation`).
     joined_writes: u32 = 8,
+    /// The most results of a product of two matrices that is recorded as a reduction for a device, besides those of
+    /// vectors. A tile of a library's has a thousand, so few invocations would have all the work.
+    few_results: usize = 256,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,
     /// The longest rows all of whose elements are compared with the extreme. Of longer ones only those of the

@@ -53,6 +53,44 @@ def test_dtypes_are_promoted_and_errors_are_numpys(device):
     check(lambda xp: np.ones((2, 3), np.float32) @ xp.asarray(small((3, 4), "float32")))
 
 
+FEW_RESULTS = [
+    ((1, 700), (700, 1)),
+    ((5, 700), (700,)),
+    ((700,), (700, 33)),
+    ((3, 2, 300), (300, 2)),
+    ((2, 300), (4, 300, 3)),
+    ((16, 300), (300, 16)),
+    ((17, 300), (300, 16)),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_with_few_results_are_numpys(device, dtype):
+    for left, right in FEW_RESULTS:
+        a, b = small(left, dtype), small(right, dtype, 4)
+        check(lambda xp: xp.asarray(a) @ xp.asarray(b) + xp.asarray(0, dtype), f"{left} {right}")
+        # Of views, and of what is not computed yet.
+        check(
+            lambda xp: (
+                xp.asarray(a)[..., ::-3] @ (xp.asarray(b).T[..., ::3] * xp.asarray(1, dtype)).T
+                + xp.asarray(0, dtype)
+            )
+        )
+
+
+def test_a_product_with_a_vector_computes_its_operands_itself(driver):
+    if driver in ("cpu", "soft"):
+        pytest.skip("the elements are in host memory, where a library reads them at memory's speed")
+    a, v = gpupy.arange(200.0 * 150, dtype="float32").reshape(200, 150), gpupy.arange(150.0, dtype="float32")
+    gpupy.evaluate(a, v)
+    launches = []
+    for expression in (lambda: (a * 2 + 1) @ v, lambda: ((a * 2 + 1) * v).sum(1), lambda: v @ (a.T * 2 + 1)):
+        before = gpupy.stats().launches
+        gpupy.evaluate(expression())
+        launches.append(gpupy.stats().launches - before)
+    assert launches[0] == launches[1] == launches[2]
+
+
 def test_views_are_read_where_they_lie(device):
     a, b = small((6, 8), "float64"), small((5, 8), "float64", 4)
     check(lambda xp: xp.asarray(a)[::-1, ::2] @ xp.asarray(b).T[1::2] + 0)

@@ -238,6 +238,13 @@ impl Context {
             || self.current(&mut state).is_ok_and(|position| has(&mut state, position))
     }
 
+    /// Whether the driver in use computes with the elements where the host has them. Opens it; true where none starts.
+    pub(crate) fn computes_in_host_memory(&self) -> bool {
+        let Ok(mut state) = self.state() else { return true };
+        let Ok(position) = self.current(&mut state) else { return true };
+        state.engine.device(position).map_or(true, |device| device.caps.host_memory)
+    }
+
     /// Allows or forbids that another driver evaluates what failed on the one in use. The host
     /// driver's share of the work (`Settings::placement`) is not meant.
     pub fn set_driver_fallback(&self, allowed: bool) {

@@ -176,6 +176,11 @@ impl ProductExtents {
         WorkSize::Products(all.fold(1, |all, extent| all.saturating_mul(*extent)))
     }
 
+    /// Whether a tile of a library's would compute few elements of a matrix, and nothing besides.
+    pub fn have_few_results(&self) -> bool {
+        self.rows.min(self.columns) == 1 || self.rows.saturating_mul(self.columns) <= T.few_results
+    }
+
     /// Whether the elements are sums of few products ([`Products::are_few`]).
     pub fn are_few(&self) -> bool {
         if self.stack.is_empty() {

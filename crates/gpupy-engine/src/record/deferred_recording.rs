@@ -2,6 +2,7 @@
 //!
 //! Not here: the expression (`graph/deferred.rs`), its steps, once extents are known (`known_extents.rs`).
 
+use super::library_recording::ProductsBy;
 use super::recorder::Recorder;
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
@@ -61,7 +62,7 @@ impl Recorder {
             }
             (WholeAxisOp::Sort { axis }, [array]) => self.sort(array, *axis),
             (WholeAxisOp::ArgSort { axis }, [array]) => self.argsort(array, *axis),
-            (WholeAxisOp::MatMul, [left, right]) => self.matmul(left, right),
+            (WholeAxisOp::MatMul, [left, right]) => self.matmul(left, right, ProductsBy::Library),
             _ => Err(super::known_extents::wrong("an operation has other operands than it takes")),
         }
     }

@@ -1,6 +1,6 @@
 //! Recording library operations: scans, sorts and matrix products (the whole-program forms of the IR).
 //!
-//! Owns the axes that they walk along, and how a scan is made of steps. Invariants: operands are views; results lie in
+//! Owns the axes that they walk along, how a scan is made of steps, and [`ProductsBy`]. Invariants: operands are views; results lie in
 //! C order.
 //!
 //! Not here: how the values are evaluated (`host_library_op.rs`).
@@ -17,6 +17,15 @@ use gpupy_core::op_eval;
 use gpupy_core::shape::{MAX_RANK, Shape, broadcast_shapes};
 use gpupy_core::{DType, Error, ErrorKind, Result, Scalar};
 use smallvec::SmallVec;
+
+/// How products of matrices are recorded that are not few.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProductsBy {
+    /// A library operation of its own, by tiles of the result.
+    Library,
+    /// A reduction, which fuses with what computes its operands: many points, few results.
+    Reduction,
+}
 
 impl Recorder {
     /// Running results along an axis: element `i` combines the elements up to `i`.
@@ -67,7 +76,7 @@ impl Recorder {
     /// # Errors
     /// - `Shape`: the extents do not fit, or an array has fewer than two axes.
     /// - `DType`: the dtypes differ.
-    pub fn matmul(&self, left: &Array, right: &Array) -> Result<Array> {
+    pub fn matmul(&self, left: &Array, right: &Array, by: ProductsBy) -> Result<Array> {
         let wrong = |kind, words: &str| Error::new(kind, "matmul").says(words);
         let dtype = left.dtype();
         if right.dtype() != dtype {
@@ -110,7 +119,10 @@ impl Recorder {
         let operands = [ArrayOrScalar::Array(&rows), ArrayOrScalar::Array(&columns)];
         let product = NodeOp::Whole(LibraryOp::MatMul(*k));
         if !Products::are_few(&shape, *k) {
-            return self.array(dtype, &shape, product, &operands);
+            return match by {
+                ProductsBy::Library => self.array(dtype, &shape, product, &operands),
+                ProductsBy::Reduction => self.reduced_products(&rows, &columns),
+            };
         }
         match self.computed(dtype, &shape, &product, &operands) {
             Some(product) => Ok(product),
@@ -121,24 +133,43 @@ impl Recorder {
     /// The sum of few products, whose pairs of factors lie along the last axis.
     fn few_products(&self, left: &Array, right: &Array, count: usize) -> Result<Array> {
         let (dtype, last) = (left.dtype(), left.ndim() - 1);
-        let Products { multiply, add, wide } = Products::of(dtype);
         let term = |k: usize| {
-            let factor = |side: &Array| match side.index_axis(last, k) {
-                factor if wide == dtype => Ok(factor),
-                factor => self.convert(Op::Cast, &[ArrayOrScalar::Array(&factor)], wide),
-            };
-            let [left, right] = [factor(left)?, factor(right)?];
-            self.apply(multiply, &[ArrayOrScalar::Array(&left), ArrayOrScalar::Array(&right)])
+            let [left, right] = [left, right].map(|side| side.index_axis(last, k));
+            self.multiplied(&left, &right)
         };
         let terms = (0..count).map(term).collect::<Result<Vec<Array>>>()?;
+        let add = Products::of(dtype).add;
         let both = |term, with| {
             self.apply(add, &[ArrayOrScalar::Array(&term), ArrayOrScalar::Array(&with)])
         };
         let sum = folded(terms, both)?.unwrap_or_else(|| left.clone());
-        if wide == dtype {
-            Ok(sum)
-        } else {
-            self.convert(Op::Cast, &[ArrayOrScalar::Array(&sum)], dtype)
+        self.narrowed(sum, dtype)
+    }
+
+    /// The sums of any number of products, likewise.
+    fn reduced_products(&self, left: &Array, right: &Array) -> Result<Array> {
+        let (dtype, last) = (left.dtype(), left.ndim() - 1);
+        let products = self.multiplied(left, right)?;
+        let sums = self.reduce(Products::of(dtype).add, &products, &[last], false)?;
+        self.narrowed(sums, dtype)
+    }
+
+    /// The products of factors, in the dtype in which they are summed.
+    fn multiplied(&self, left: &Array, right: &Array) -> Result<Array> {
+        let Products { multiply, wide, .. } = Products::of(left.dtype());
+        let factor = |side: &Array| match side.dtype() == wide {
+            true => Ok(side.clone()),
+            false => self.convert(Op::Cast, &[ArrayOrScalar::Array(side)], wide),
+        };
+        let [left, right] = [factor(left)?, factor(right)?];
+        self.apply(multiply, &[ArrayOrScalar::Array(&left), ArrayOrScalar::Array(&right)])
+    }
+
+    /// Sums of products, in the dtype of their factors.
+    fn narrowed(&self, sums: Array, dtype: DType) -> Result<Array> {
+        match sums.dtype() == dtype {
+            true => Ok(sums),
+            false => self.convert(Op::Cast, &[ArrayOrScalar::Array(&sums)], dtype),
         }
     }
 

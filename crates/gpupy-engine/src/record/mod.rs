@@ -16,7 +16,7 @@ mod deferred_recording;
 mod function_recording;
 mod join_recording;
 mod known_extents;
-mod library_recording;
+pub(crate) mod library_recording;
 mod parted;
 pub(crate) mod recorded;
 pub(crate) mod recorder;
