@@ -1,7 +1,7 @@
 //! Recording library operations: scans, sorts and matrix products (the whole-program forms of the IR).
 //!
-//! Owns the axes that they walk along, how a scan is made of steps, and [`ProductsBy`]. Invariants: operands are views; results lie in
-//! C order.
+//! Owns the axes that they walk along, how a scan is made of steps, and [`ProductsBy`]. Invariants: operands are views;
+//! results lie in C order.
 //!
 //! Not here: how the values are evaluated (`host_library_op.rs`).
 
