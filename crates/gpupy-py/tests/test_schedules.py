@@ -240,7 +240,13 @@ def running_sum():
 @program()
 def product():
     """A layer of a network: a product, a row added, no negative numbers."""
-    return np.maximum(given(4, 5) @ given(5, 3) + given(3), 0)
+    return np.maximum(given(20, 5) @ given(5, 30) + given(30), 0)
+
+
+@program()
+def product_of_few_results():
+    """A layer of a network for one input: sums of products, which devices share."""
+    return np.maximum(given(1, 5) @ given(5, 3) + given(3), 0)
 
 
 @program(block_bytes=1000)
