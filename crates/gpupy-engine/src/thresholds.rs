@@ -136,7 +136,8 @@ gpupy_core::thresholds! {
     /// walk through: 500 rows and columns took memory without end (NPBench's `correlation`).
     joined_writes: u32 = 8,
     /// The most results of a product of two matrices that is recorded as a reduction for a device, besides those of
-    /// vectors. A tile of a library's has a thousand, so few invocations would have all the work.
+    /// vectors. A tile of a library's has a thousand, so few invocations would have all the work: 8 by 8 sums of 1000
+    /// products take 1.5 ms so, and 20 ms by tiles (Vulkan, Mesa's lavapipe on two cores).
     few_results: usize = 256,
     /// The shortest rows that are combined element by element: of shorter ones there are many, each a view.
     shortest_row: usize = 4,

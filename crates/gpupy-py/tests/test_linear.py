@@ -80,7 +80,7 @@ def test_products_with_few_results_are_numpys(device, dtype):
 
 def test_a_product_with_a_vector_computes_its_operands_itself(driver):
     if driver in ("cpu", "soft"):
-        pytest.skip("the elements are in host memory, where a library reads them at memory's speed")
+        pytest.skip("the first has a library in host memory, the other evaluates every operation by itself")
     a, v = gpupy.arange(200.0 * 150, dtype="float32").reshape(200, 150), gpupy.arange(150.0, dtype="float32")
     gpupy.evaluate(a, v)
     launches = []
