@@ -118,15 +118,15 @@ impl Recorder {
         let (rows, columns) = (left.seen_as(rows), right.seen_as(columns));
         let operands = [ArrayOrScalar::Array(&rows), ArrayOrScalar::Array(&columns)];
         let product = NodeOp::Whole(LibraryOp::MatMul(*k));
-        if !Products::are_few(&shape, *k) {
-            return match by {
-                ProductsBy::Library => self.array(dtype, &shape, product, &operands),
-                ProductsBy::Reduction => self.reduced_products(&rows, &columns),
-            };
+        let few = Products::are_few(&shape, *k);
+        if !few && by == ProductsBy::Library {
+            return self.array(dtype, &shape, product, &operands);
         }
+        // Little work takes the library's one launch, whatever the device.
         match self.computed(dtype, &shape, &product, &operands) {
             Some(product) => Ok(product),
-            None => self.few_products(&rows, &columns, *k),
+            None if few => self.few_products(&rows, &columns, *k),
+            None => self.reduced_products(&rows, &columns),
         }
     }
 
