@@ -91,6 +91,40 @@ def test_a_product_with_a_vector_computes_its_operands_itself(driver):
     assert launches[0] == launches[1] == launches[2]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_with_their_own_transpose_are_numpys(driver, dtype):
+    for rows, terms in ((5, 7), (47, 20), (48, 50), (49, 9), (96, 3), (97, 30), (150, 40)):
+        a = small((rows, terms), dtype)
+        zero = np.zeros((), dtype)
+        check(lambda xp: (x := xp.asarray(a)) @ x.T + zero, f"{rows} {terms}")
+        check(lambda xp: (x := xp.asarray(a)).T @ x + zero, f"{terms} {rows}")
+    a = small((3, 70, 55), dtype)
+    check(lambda xp: (x := xp.asarray(a)) @ x.transpose(0, 2, 1) + zero)
+    check(lambda xp: (x := xp.asarray(a)[:, ::-1, ::2]) @ x.swapaxes(1, 2) + zero)
+    # The same elements, and not the same order of them or of the matrices.
+    check(lambda xp: (x := xp.asarray(a))[0] @ x[0, ::-1].T + zero)
+    check(lambda xp: (x := xp.asarray(a)[:, :55]) @ x + zero)
+    check(lambda xp: (x := xp.asarray(a)) @ x[::-1].transpose(0, 2, 1) + zero)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_products_with_their_own_transpose_are_symmetric(auto, dtype):
+    rng = np.random.default_rng(1)
+    for rows, terms in ((50, 50), (131, 700), (300, 64)):
+        a = rng.random((rows, terms)).astype(dtype)
+        if dtype.startswith("c"):
+            a = a + 1j * rng.random((rows, terms)).astype(dtype)
+        a = a.astype(dtype)
+        product = np.asarray(gpupy.asarray(a) @ gpupy.asarray(a).T)
+        wide = a.astype("complex256" if dtype.startswith("c") else "longdouble")
+        error = np.abs(product - wide @ wide.T).max() / np.abs(product).max()
+        assert error < 4 * np.finfo(dtype).eps * np.sqrt(terms), (rows, terms, error)
+        if not dtype.startswith("c"):
+            b = gpupy.asarray(a)
+            product = np.asarray(b @ b.T)
+            np.testing.assert_array_equal(product, product.T)
+
+
 def test_views_are_read_where_they_lie(device):
     a, b = small((6, 8), "float64"), small((5, 8), "float64", 4)
     check(lambda xp: xp.asarray(a)[::-1, ::2] @ xp.asarray(b).T[1::2] + 0)

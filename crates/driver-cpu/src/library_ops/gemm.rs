@@ -2,7 +2,8 @@
 //!
 //! Owns [`run`]. Threads share a stack of products by its matrices, and a large product by tiles of its
 //! results. Floats and complex numbers are multiplied by the crate `gemm`, which packs operands of any strides,
-//! except for skinny products (`skinny_product.rs`). Integers and bool are rows that are multiplied and
+//! except for skinny products (`skinny_product.rs`) and those of a matrix with its own transpose
+//! (`symmetric_product.rs`). Integers and bool are rows that are multiplied and
 //! accumulated (`rows::multiply`), with wrapping.
 //!
 //! Not here: the loops over integers (`rows`).
@@ -10,6 +11,7 @@
 use super::library_launch::{LibraryLaunch, unravelled};
 use super::product_tile::ProductTile;
 use super::skinny_product;
+use super::symmetric_product;
 use crate::rows::{self, RowFn};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
@@ -64,6 +66,11 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
     if skinny_product::suits(dtype, &first) {
         return skinny_product::run(dtype, matrices, &first, &product, executor, time as u64);
     }
+    let same_stack =
+        whole.reads[0].access.strides[..axes - 3] == whole.reads[1].access.strides[..axes - 3];
+    if same_stack && symmetric_product::is_symmetric(&first) {
+        return symmetric_product::run(dtype, matrices, &product, executor, time as u64);
+    }
     // Tiles as square as the number of threads allows.
     let mut cuts = [1, 1];
     let enough = if executor.threads == 1 { 1 } else { T.gemm_tiles * executor.threads };
@@ -97,7 +104,7 @@ pub fn run(whole: &LibraryLaunch<'_>, executor: &mut Executor<'_>) -> Result<()>
 ///
 /// # Safety
 /// The elements of the tile and its operands exist, and nothing else accesses the tile meanwhile.
-unsafe fn multiply(dtype: DType, piece: &ProductTile) -> Result<()> {
+pub(super) unsafe fn multiply(dtype: DType, piece: &ProductTile) -> Result<()> {
     // SAFETY: the elements of the tile and its operands exist, and have this dtype.
     unsafe {
         match dtype {

@@ -2,7 +2,8 @@
 //!
 //! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in
 //! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs` and `vector_sort.rs`; products in `gemm.rs`,
-//! and gemv-like ones in `skinny_product.rs`, cut into the tiles of `product_tile.rs`. Invariants: threads
+//! gemv-like ones in `skinny_product.rs` and syrk-like ones in `symmetric_product.rs`, cut into the tiles of
+//! `product_tile.rs`. Invariants: threads
 //! write different elements; bits do not depend on the number of threads, except for products of floats.
 //!
 //! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
@@ -14,6 +15,7 @@ mod product_tile;
 mod radix_sort;
 mod skinny_product;
 mod sort;
+mod symmetric_product;
 mod vector_sort;
 
 use crate::blocks::Blocks;
