@@ -15,6 +15,7 @@ use crate::thresholds::T;
 use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::{DType, Result, memory};
 use std::ops::Range;
+use std::slice;
 
 /// A product as a matrix times vectors.
 struct SkinnyProduct {
@@ -158,7 +159,7 @@ fn run_on<T: Real, const PARTS: usize>(
     let strips = row_strips * term_strips;
     let each = cuts.sums::<PARTS>(cuts.rows_each.min(cuts.rows));
     let shared = if term_strips > 1 { matrices * strips * each } else { 0 };
-    let mut all = memory::filled(T::default(), shared)?;
+    let mut all: Vec<T> = memory::with_room(shared)?;
     let to = Sums(all.as_mut_ptr());
     executor.share(matrices * strips, time.saturating_mul(matrices as u64), &|items| {
         let to = &to;
@@ -192,15 +193,20 @@ fn run_on<T: Real, const PARTS: usize>(
     if term_strips == 1 {
         return Ok(());
     }
-    for (number, sums) in all.chunks_exact_mut(term_strips * each).enumerate() {
-        let (first, others) = sums.split_at_mut(each);
-        for other in others.chunks_exact(each) {
-            first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
-        }
+    for number in 0..matrices * row_strips {
+        let rows = cuts.rows_of(number % row_strips);
+        let written = cuts.sums::<PARTS>(rows.len());
+        let of = |strip: usize| to.0.wrapping_add((number * term_strips + strip) * each);
         let skinny = SkinnyProduct::of(&piece(number / row_strips));
-        // SAFETY: accesses name elements that exist, and all threads have finished.
+        // SAFETY: every strip has written so many sums of its own, and all threads have finished; accesses name
+        // elements that exist.
         unsafe {
-            skinny.put::<T, PARTS>(&cuts, cuts.rows_of(number % row_strips), first.as_ptr());
+            let first = slice::from_raw_parts_mut(of(0), written);
+            for strip in 1..term_strips {
+                let other = slice::from_raw_parts(of(strip), written);
+                first.iter_mut().zip(other).for_each(|(sum, more)| *sum = *sum + *more);
+            }
+            skinny.put::<T, PARTS>(&cuts, rows, first.as_ptr());
         }
     }
     Ok(())
@@ -225,9 +231,7 @@ impl SkinnyProduct {
             if sums_are_results && first.is_aligned() {
                 return self.strip::<T, PARTS>(cuts, rows, 0..self.terms, packed, first);
             }
-            let count = cuts.sums::<PARTS>(rows.len());
-            memory::reserve(own, count.saturating_sub(own.len()))?;
-            own.resize(count, T::default());
+            memory::reserve(own, cuts.sums::<PARTS>(rows.len()))?;
             let sums = own.as_mut_ptr();
             self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums)?;
             self.put::<T, PARTS>(cuts, rows, sums);

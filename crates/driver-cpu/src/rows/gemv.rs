@@ -18,7 +18,7 @@ use std::array::from_fn;
 pub struct Strip<T> {
     /// How many rows.
     pub rows: usize,
-    /// How many terms a sum has.
+    /// How many terms a sum has: at least one.
     pub terms: usize,
     /// The first element of the matrix.
     pub matrix: *const T,
@@ -30,7 +30,7 @@ pub struct Strip<T> {
     pub pitch: isize,
     /// How many vectors.
     pub count: usize,
-    /// The sums: `rows` of them for each vector.
+    /// The sums: `rows` of them for each vector. They are written, whatever was there.
     pub sums: *mut T,
 }
 
@@ -214,20 +214,29 @@ impl<T: Real> Strip<T> {
     unsafe fn columns_here<W: Vector<Real = T>>(&self) {
         // SAFETY: groups of columns stay inside the strip, whose elements exist.
         unsafe {
-            std::slice::from_raw_parts_mut(self.sums, self.count * self.rows).fill(T::default());
             let together = self.terms - self.terms % COLUMNS;
             for column in (0..together).step_by(COLUMNS) {
-                self.add_columns::<W, COLUMNS>(column);
+                match column {
+                    0 => self.add_columns::<W, COLUMNS, true>(column),
+                    _ => self.add_columns::<W, COLUMNS, false>(column),
+                }
             }
             for column in together..self.terms {
-                self.add_columns::<W, 1>(column);
+                match column {
+                    0 => self.add_columns::<W, 1, true>(column),
+                    _ => self.add_columns::<W, 1, false>(column),
+                }
             }
         }
     }
 
-    /// Adds `C` columns to the sums, each times its element of the vector.
+    /// Adds `C` columns to the sums, each times its element of the vector; `FIRST` columns to zeros, as no sum has
+    /// been written yet.
     #[inline(always)]
-    unsafe fn add_columns<W: Vector<Real = T>, const C: usize>(&self, column: usize) {
+    unsafe fn add_columns<W: Vector<Real = T>, const C: usize, const FIRST: bool>(
+        &self,
+        column: usize,
+    ) {
         let at = |c: usize| self.matrix.wrapping_offset((column + c) as isize * self.stride);
         let columns: [_; C] = from_fn(at);
         let whole = self.rows - self.rows % W::COUNT;
@@ -238,7 +247,7 @@ impl<T: Real> Strip<T> {
             unsafe {
                 let x: [T; C] = from_fn(|c| of.add(column + c).read_unaligned());
                 for row in (0..whole).step_by(W::COUNT) {
-                    let mut sum = W::load(sums.add(row));
+                    let mut sum = if FIRST { W::all(T::default()) } else { W::load(sums.add(row)) };
                     for c in 0..C {
                         sum = sum.and_product(W::load(columns[c].add(row)), W::all(x[c]));
                     }
@@ -246,7 +255,10 @@ impl<T: Real> Strip<T> {
                 }
                 let rest = self.rows - whole;
                 if rest > 0 {
-                    let mut sum = W::load_first(sums.add(whole), rest);
+                    let mut sum = match FIRST {
+                        true => W::all(T::default()),
+                        false => W::load_first(sums.add(whole), rest),
+                    };
                     for c in 0..C {
                         let y = W::load_first(columns[c].add(whole), rest);
                         sum = sum.and_product(y, W::all(x[c]));
