@@ -8,7 +8,7 @@
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::eager::host_moves::few;
-use crate::execute::host_ops::host_nonzero::count;
+use crate::execute::host_ops::mask_bytes::{count, each_true};
 use crate::graph::value::Origin;
 use crate::memory::access;
 use crate::memory::strided::rows;
@@ -41,10 +41,12 @@ pub(crate) fn selected(array: &Array, mask: &Array) -> Option<Array> {
             16 => take::<16>(&elements, &chosen, room),
             _ => {
                 let mut places = room.chunks_exact_mut(row);
-                each_true(&chosen, |at| {
-                    let of = elements.get(at * row..(at + 1) * row);
-                    if let (Some(place), Some(row)) = (places.next(), of) {
-                        place.copy_from_slice(row);
+                each_true(&chosen, |at, n| {
+                    for at in at..at + n {
+                        let of = elements.get(at * row..(at + 1) * row);
+                        if let (Some(place), Some(row)) = (places.next(), of) {
+                            place.copy_from_slice(row);
+                        }
                     }
                 });
             }
@@ -64,36 +66,16 @@ pub(crate) fn counted(mask: &Array) -> Option<usize> {
 fn take<const N: usize>(elements: &[u8], chosen: &[u8], room: &mut [u8]) {
     let (elements, _) = elements.as_chunks::<N>();
     let (room, _) = room.as_chunks_mut::<N>();
-    let mut places = room.iter_mut();
-    each_true(&chosen[..chosen.len().min(elements.len())], |at| {
-        if let Some(place) = places.next() {
-            *place = elements[at];
+    let mut next = 0;
+    each_true(chosen, |at, n| {
+        let (from, to) = (elements.get(at..at + n), room.get_mut(next..next + n));
+        match (from, to) {
+            (Some([from]), Some([to])) => *to = *from,
+            (Some(from), Some(to)) => to.copy_from_slice(from),
+            _ => {}
         }
+        next += n;
     });
-}
-
-/// Calls with the position of each byte that is not 0. Mostly those of one truth lie side by side, so they are
-/// looked at eight at a time.
-#[inline(always)]
-fn each_true(mask: &[u8], mut each: impl FnMut(usize)) {
-    /// The highest bit of each byte.
-    const HIGHEST: u64 = 0x8080_8080_8080_8080;
-    let (words, rest) = mask.as_chunks::<8>();
-    for (number, word) in words.iter().enumerate() {
-        let (at, word) = (8 * number, u64::from_le_bytes(*word));
-        // Bytes that are not 0 have their highest bit then.
-        let mut set = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
-        if set == HIGHEST {
-            (at..at + 8).for_each(&mut each);
-            continue;
-        }
-        while set != 0 {
-            each(at + set.trailing_zeros() as usize / 8);
-            set &= set - 1;
-        }
-    }
-    let before = mask.len() - rest.len();
-    (before..).zip(rest).filter(|(_, byte)| **byte != 0).for_each(|(at, _)| each(at));
 }
 
 /// Writes a scalar, or elements one after another, where a mask of the same shape is true, into few
@@ -144,20 +126,34 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> O
     Some(())
 }
 
-/// Writes to a row where `chosen` is true, each time `step` bytes further in the data; gives the rest.
+/// Writes to a row where `chosen` is true, each time the next element of the data, or the same with `step` 0; gives the
+/// rest of the data.
 fn write_row<'a, const N: usize>(
     bytes: &mut [u8],
     (start, stride): (i64, i64),
     chosen: &[u8],
-    mut data: &'a [u8],
+    data: &'a [u8],
     step: usize,
 ) -> &'a [u8] {
-    each_true(chosen, |n| {
-        let at = (start + stride * n as i64) as usize * N;
-        if let (Some(place), Some(element)) = (bytes.get_mut(at..at + N), data.get(..N)) {
-            place.copy_from_slice(element);
-            data = &data[step..];
+    let (places, _) = bytes.as_chunks_mut::<N>();
+    let (elements, _) = data.as_chunks::<N>();
+    let (mut next, each) = (0, usize::from(step > 0));
+    each_true(chosen, |first, n| {
+        let at = |k: usize| (start + stride * k as i64) as usize;
+        if n > 1 && stride == 1 && each == 1 {
+            let place = places.get_mut(at(first)..at(first) + n);
+            if let (Some(place), Some(element)) = (place, elements.get(next..next + n)) {
+                place.copy_from_slice(element);
+            }
+            next += n;
+            return;
+        }
+        for k in first..first + n {
+            if let (Some(place), Some(element)) = (places.get_mut(at(k)), elements.get(next)) {
+                *place = *element;
+            }
+            next += each;
         }
     });
-    data
+    data.get(next * step..).unwrap_or_default()
 }

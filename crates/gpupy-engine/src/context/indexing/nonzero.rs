@@ -8,7 +8,8 @@
 
 use crate::array::base::Array;
 use crate::context::Context;
-use crate::execute::host_ops::host_nonzero::{NUMBER, count, find};
+use crate::execute::host_ops::host_nonzero::{NUMBER, find};
+use crate::execute::host_ops::mask_bytes::count;
 use crate::graph::interval::Bounds;
 use crate::graph::value::{NodeOp, Value};
 use crate::thresholds::T;

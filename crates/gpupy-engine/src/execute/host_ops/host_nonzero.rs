@@ -6,6 +6,7 @@
 //! Not here: how they are recorded (`context/indexing/nonzero.rs`), small masks (`small_boolean_mask.rs`).
 
 use crate::execute::evaluate::Engine;
+use crate::execute::host_ops::mask_bytes::each_true;
 use crate::explain::tracer::Doing;
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::schedule::walk::lost;
@@ -40,37 +41,24 @@ impl Engine {
     }
 }
 
-/// How many bytes are not 0: in pieces of so few that a byte counts them, which is vector code.
-pub(crate) fn count(mask: &[u8]) -> usize {
-    let pieces = mask.chunks(usize::from(u8::MAX));
-    let of_piece = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte != 0)).sum::<u8>();
-    pieces.map(|piece| usize::from(of_piece(piece))).sum()
-}
-
-/// The bytes of a block that is skipped if all are 0.
-const BLOCK: usize = 64;
-
 /// Writes the positions of the bytes that are not 0, as many as there is room for.
 pub(crate) fn find(mask: &[u8], to: &mut [u8]) {
     let (places, _) = to.as_chunks_mut::<NUMBER>();
     let mut found = 0;
-    for (block, start) in mask.chunks(BLOCK).zip((0i32..).step_by(BLOCK)) {
-        // Without a branch for each byte, this is vector code.
-        if block.iter().fold(0, |any, byte| any | byte) == 0 {
-            continue;
+    each_true(mask, |first, n| {
+        if let Some(places) = places.get_mut(found..found + n) {
+            for (place, position) in places.iter_mut().zip(first as i32..) {
+                *place = position.to_ne_bytes();
+            }
         }
-        for (position, byte) in (start..).zip(block) {
-            // Every position is written, and the place advances only behind true elements.
-            let Some(place) = places.get_mut(found) else { return };
-            *place = position.to_ne_bytes();
-            found += usize::from(*byte != 0);
-        }
-    }
+        found += n;
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execute::host_ops::mask_bytes::count;
 
     #[test]
     fn positions_are_those_of_the_bytes_that_are_not_zero() {

@@ -34,12 +34,20 @@ pub(crate) enum SourceElements {
 }
 
 impl SourceElements {
-    fn get(&self, number: usize, size: usize) -> &[u8] {
-        match self {
-            SourceElements::One(bytes) => bytes,
-            SourceElements::Lying(bytes) => &bytes[number * size..(number + 1) * size],
-            SourceElements::Gathered(bytes) => &bytes[number * size..(number + 1) * size],
-        }
+    /// Each in turn, of `N` bytes: the one forever, others as many as there are.
+    fn iter<const N: usize>(&self) -> impl Iterator<Item = [u8; N]> + '_ {
+        let (bytes, one) = match self {
+            SourceElements::One(bytes) => (&bytes[..], true),
+            SourceElements::Lying(bytes) => (&bytes[..], false),
+            SourceElements::Gathered(bytes) => (&bytes[..], false),
+        };
+        let (elements, _) = bytes.as_chunks::<N>();
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let element = elements.get(next).copied();
+            next += usize::from(!one);
+            element
+        })
     }
 }
 
@@ -157,24 +165,20 @@ fn write_sized<const N: usize>(
     source: &SourceElements,
     count: usize,
 ) {
-    for number in 0..count {
-        let mut place = [0; 4];
-        place.copy_from_slice(places.get(number, 4));
+    let (to, _) = to.as_chunks_mut::<N>();
+    for (place, element) in places.iter::<4>().zip(source.iter::<N>()).take(count) {
         let place = usize::try_from(i32::from_ne_bytes(place)).ok();
-        if let Some(element) = place.and_then(|place| to.get_mut(place * N..place * N + N)) {
-            element.copy_from_slice(source.get(number, N));
+        if let Some(to) = place.and_then(|place| to.get_mut(place)) {
+            *to = element;
         }
     }
 }
 
 /// The positions of so many elements that are among the first `len`.
 fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
-    let place = |number| {
-        let mut place = [0; 4];
-        place.copy_from_slice(places.get(number, 4));
-        usize::try_from(i32::from_ne_bytes(place)).ok().filter(|place| *place < len)
-    };
-    let mut all: Vec<usize> = (0..count).filter_map(place).collect();
+    let place =
+        |place| usize::try_from(i32::from_ne_bytes(place)).ok().filter(|place| *place < len);
+    let mut all: Vec<usize> = places.iter::<4>().take(count).filter_map(place).collect();
     all.sort_unstable();
     let mut ranges = Ranges::default();
     all.chunk_by(|a, b| b - a <= 1).for_each(|run| ranges.insert(run[0]..run[run.len() - 1] + 1));

@@ -11,3 +11,4 @@ pub(crate) mod host_gather;
 pub(crate) mod host_library_op;
 pub(crate) mod host_nonzero;
 pub(crate) mod host_scatter;
+pub(crate) mod mask_bytes;
