@@ -51,6 +51,59 @@ def test_writing_changes_the_array_and_its_views_and_nothing_else(device, way, d
         assert_same(got, want, way)
 
 
+WHOLE_WRITES = {
+    "all": lambda a, b: a.__setitem__(slice(None), b),
+    "reshaped": lambda a, b: a.reshape(2, -1).__setitem__(..., b.reshape(2, -1)),
+    "a result": lambda a, b: a.__setitem__(..., b * 1),
+    "a view of a result": lambda a, b: a.__setitem__(..., (b * 1).reshape(2, -1).ravel()),
+    "copyto": lambda a, b: np.copyto(a, b),
+}
+
+
+@pytest.mark.parametrize("way", WHOLE_WRITES)
+@pytest.mark.parametrize("size", [100, 8190, 8192, 8194, 32768, 40000])
+def test_an_array_that_got_all_elements_of_another_is_written_by_itself(driver, way, size):
+    def after(xp):
+        a, b = xp.zeros(size), xp.arange(float(size))
+        view, backwards, before = a[3:], a[::-1], a + 0
+        WHOLE_WRITES[way](a, b)
+        seen = a[:5] * 1, view[:5] * 1
+        a[4] = -1
+        b[5] = -2
+        view += 10
+        WHOLE_WRITES[way](b, a)
+        b *= 2
+        a[::2] = 0
+        return a, b, view, backwards, before, *seen
+
+    for got, want in zip(after(gpupy), after(np), strict=True):
+        assert_same(got, want, way)
+
+
+@pytest.mark.parametrize("size", [100, 9000, 40000])
+def test_exports_show_what_replaces_all_elements(driver, size):
+    a, b = gpupy.zeros(size), gpupy.arange(float(size))
+    gpupy.evaluate(a, b)
+    of_a = np.asarray(a)
+    a[:] = b
+    np.testing.assert_array_equal(of_a, np.arange(float(size)))
+    of_a[3] = -1
+    assert a[3] == -1 and b[3] == 3
+    of_b = np.asarray(b)
+    a[:] = b
+    of_b[4] = -2
+    assert b[4] == -2 and a[4] == 4 and of_a[4] == 4
+    memory = np.arange(float(size))
+    shared = gpupy.from_dlpack(memory)
+    a = gpupy.zeros(size)
+    a[:] = shared
+    memory[5] = -3
+    assert a[5] == 5
+    shared[:] = a
+    a[6] = -4
+    assert shared[6] == 6
+
+
 def test_what_is_copied_shares_nothing_that_at_writes_to(driver):
     values = gpupy.arange(6.0)
     copy = values.copy()

@@ -85,6 +85,11 @@ impl OwnedElements {
         Some(())
     }
 
+    /// As of [`CowBuffer::share`].
+    pub fn share(&mut self) -> Option<Arc<HostBuffer>> {
+        self.memory.share()
+    }
+
     /// As of [`CowBuffer::pin`].
     pub fn pin(&mut self, for_life: bool) -> Result<Arc<HostBuffer>> {
         self.memory.pin(self.byte_len(), for_life)

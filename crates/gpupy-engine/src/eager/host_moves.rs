@@ -8,10 +8,12 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::{Contents, Current};
+use crate::array::owned_elements::OwnedElements;
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand, HostView};
 use crate::graph::join::Join;
 use crate::graph::value::{Copies, Input, Operand, Origin, Value};
 use crate::memory::access;
+use crate::memory::cow_buffer::CowBuffer;
 use crate::memory::element_bytes::{ElementBytes, copy_seen, fill, fill_all, place, put};
 use crate::memory::strided::gather;
 use crate::memory::view::View;
@@ -68,6 +70,7 @@ pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> 
             WriteSource::Of(HostView::Copied(ElementBytes::from_slice(scalar.bytes().get(..size)?)))
         }
         ArrayOrScalar::Array(array) if !fits(array, dest) => return None,
+        ArrayOrScalar::Array(array) if is_better_shared(array, dest) => return share(array, dest),
         ArrayOrScalar::Array(array) if array.shares_base(dest) => {
             WriteSource::Within(array.layout())
         }
@@ -83,6 +86,31 @@ pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> 
         WriteSource::Within(view) => move_within(bytes, size, view, dest.layout())?,
     }
     current.version += 1;
+    Some(())
+}
+
+/// Whether a write replaces all elements of a base by all those of another one, and these are so many that a copy takes
+/// longer than to share their memory.
+fn is_better_shared(array: &Array, dest: &Array) -> bool {
+    array.size() * array.dtype().size() >= T.shared_bytes
+        && dest.is_whole()
+        && array.is_whole()
+        && !array.shares_base(dest)
+}
+
+/// Has a base read the memory of another one, until either of them is written; `None`, with nothing done, where exports
+/// or other owners write one of them.
+fn share(array: &Array, dest: &Array) -> Option<()> {
+    let memory = array.current_now()?.own_mut()?.share()?;
+    let mut current = dest.current_to_write()?;
+    let Contents::Own(own) = current.held() else { return None };
+    if own.is_pinned() || own.is_foreign() {
+        return None;
+    }
+    let shape = own.shape.clone();
+    let shared = CowBuffer::shared(memory);
+    let own = OwnedElements::new(dest.dtype(), shape, Origin::Eager, shared);
+    current.replace(Contents::Own(own));
     Some(())
 }
 

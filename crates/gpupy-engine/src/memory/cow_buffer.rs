@@ -155,6 +155,18 @@ impl CowBuffer {
         Ok(())
     }
 
+    /// The memory, which others may read from now on, as this buffer does. `None` for inline bytes, and for those that
+    /// exports or a foreign owner may write.
+    pub fn share(&mut self) -> Option<Arc<HostBuffer>> {
+        if let Some(Held::Own(buffer)) = self.held.take_if(|held| matches!(held, Held::Own(_))) {
+            self.held = Some(Held::Shared(Arc::new(buffer)));
+        }
+        match &self.held {
+            Some(Held::Shared(buffer)) if !buffer.is_lent() => Some(buffer.clone()),
+            _ => None,
+        }
+    }
+
     /// Moves the bytes, which are not pinned, into memory that values share.
     ///
     /// # Errors
