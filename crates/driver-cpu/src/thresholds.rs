@@ -65,6 +65,12 @@ gpupy_core::thresholds! {
     /// The least extent of a tile for which a thread's own packing of the operands pays.
     gemm_least_tile: usize = 64,
 
+    /// The extents of tiles of symmetric products are multiples of this: of the rows and columns that every kernel of
+    /// the crate `gemm` computes at once.
+    mirrored_tile: usize = 48,
+    /// Bands of tiles of a symmetric product, at most: of 8, 36 tiles of 64 are computed.
+    mirrored_bands: usize = 8,
+
     // rows
     /// Bytes of a vector that stay in the nearest cache until a matrix's next rows use them again.
     gemv_part: usize = 16 << 10,
@@ -104,10 +110,14 @@ gpupy_core::thresholds! {
     // traversal
     /// Nanoseconds for a row, in addition to its steps.
     row_cost: f64 = 20.0,
+    /// Nanoseconds for a row of machine code beside another one, in addition to its operands.
+    compiled_row_cost: f64 = 6.0,
     /// Nanoseconds for an operation on a row, in addition to its elements, where no machine code does it.
     step_cost: f64 = 4.0,
-    /// Nanoseconds for an operand or destination of a row of machine code: it finds its first element.
-    access_cost: f64 = 3.5,
+    /// Nanoseconds for an operand or destination of a row of machine code, which moves on to it.
+    access_cost: f64 = 1.0,
+    /// The same where the row is shorter than a vector, so that operands and destinations go by way of copies.
+    copied_cost: f64 = 3.5,
     /// Nanoseconds for an operation of machine code on an element.
     lane_cost: f64 = 0.02,
     /// Nanoseconds for an element that is not contiguous with the one before.

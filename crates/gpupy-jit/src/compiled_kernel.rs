@@ -9,7 +9,7 @@
 use crate::RowStride;
 use crate::aligned_bytes::AlignedBytes;
 use crate::complex_parts::ComplexParts;
-use crate::row_arguments::{RowArguments, StridedPointer};
+use crate::row_arguments::{RowArguments, RowGroup, StridedPointer, move_on};
 use crate::strided_copies::{copy_elements, join_parts, take_apart};
 use memmap2::{Mmap, MmapMut};
 use std::cell::RefCell;
@@ -159,6 +159,54 @@ impl Kernel {
         unsafe { self.run_by_scratch(row) }
     }
 
+    /// Computes the program at each point of rows that lie beside each other, in their order. What is the same for all
+    /// rows is asked once. The walks of the group are those behind its last row then.
+    ///
+    /// - **Units, empty, ordering:** as of [`Kernel::run`].
+    ///
+    /// # Safety
+    /// The conditions of [`Kernel::run`] for each row; no row reads what another one writes.
+    pub unsafe fn run_rows(&self, group: RowGroup<'_>) {
+        let RowGroup { n, count, walks, accesses, steps, params, tables } = group;
+        let rest = n % self.granule;
+        let row_of = |n: usize, walks: &[StridedPointer]| {
+            let (accesses, dests) = walks.split_at(accesses);
+            let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+            RowArguments { n, accesses, dests, params, tables }
+        };
+        let is_whole = self.plain && self.parts.is_none() && n >= self.granule;
+        if !is_whole || rest > 0 && !self.may_repeat(&row_of(n, walks), count, steps) {
+            for _ in 0..count {
+                // SAFETY: the caller keeps the conditions of `run`.
+                unsafe { self.run(&row_of(n, walks)) };
+                move_on(walks, steps);
+            }
+            return;
+        }
+        SCRATCH.with_borrow_mut(|scratch| {
+            scratch.frame.reserve(self.frame);
+            let frame = scratch.frame.bytes().as_mut_ptr();
+            let last = &mut scratch.walks;
+            last.clear();
+            if rest > 0 {
+                last.extend(walks.iter().map(|walk| walk.moved((n - self.granule) as isize)));
+            }
+            for _ in 0..count {
+                // SAFETY: the caller keeps the conditions of `run`. The strides are plain, both calls have whole passes
+                // inside the row, and the frame has been reserved. The results of points that are computed twice are
+                // the same.
+                unsafe {
+                    self.call(row_of(n - rest, walks), frame);
+                    if rest > 0 {
+                        self.call(row_of(self.granule, last), frame);
+                        move_on(last, steps);
+                    }
+                }
+                move_on(walks, steps);
+            }
+        });
+    }
+
     /// Does the work of `run` with the thread's scratch memory.
     ///
     /// # Safety
@@ -182,7 +230,7 @@ impl Kernel {
                 // and the frame has been reserved.
                 unsafe { self.call(row, scratch.frame.bytes().as_mut_ptr()) };
             }
-            if whole < row.n && whole > 0 && self.may_repeat(row) {
+            if whole < row.n && whole > 0 && self.may_repeat(row, 1, &[]) {
                 // SAFETY: the caller keeps the conditions of `run`. The last points of the row are a whole pass, whose
                 // results are the same however often they are computed.
                 unsafe { self.last_pass(row, scratch) };
@@ -202,17 +250,19 @@ impl Kernel {
         });
     }
 
-    /// Whether points of a row may be computed twice: no destination adds to what lies there, and none lies where
-    /// elements are read; those of gathers may lie anywhere.
-    fn may_repeat(&self, row: &RowArguments) -> bool {
+    /// Whether points of a row, and of those beside it (see [`RowGroup`]), may be computed twice: no destination adds
+    /// to what lies there, and none lies where elements are read; those of gathers may lie anywhere.
+    fn may_repeat(&self, row: &RowArguments, count: usize, steps: &[isize]) -> bool {
+        let step_of = |number: usize| steps.get(number).copied().unwrap_or_default();
         !self.gathers
             && self.dests.iter().enumerate().all(|(number, slot)| {
                 // SAFETY: the row has a walk for each destination.
                 let dest = unsafe { *row.dests.add(number) };
+                let dest = (dest, step_of(self.accesses.len() + number));
                 let is_apart = |(number, read): (usize, &RowBinding)| {
                     // SAFETY: the row has a walk for each access.
                     let walk = unsafe { *row.accesses.add(number) };
-                    read.bytes == 0 || walk.is_apart(dest, row.n)
+                    read.bytes == 0 || walk.is_apart_in_rows(step_of(number), dest, row.n, count)
                 };
                 slot.step != RowStride::Lanes && self.accesses.iter().enumerate().all(is_apart)
             })

@@ -1,6 +1,6 @@
 //! The arguments of a kernel: a row of points, and its elements.
 //!
-//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`]. Invariant: generated code reads them by offset, so
+//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`], and [`RowGroup`]: rows beside each other. Invariant: generated code reads them by offset, so
 //! the order of their fields is fixed.
 //!
 //! Not here: calls (`compiled_kernel.rs`), the strides that code supports (`RowStride`).
@@ -27,12 +27,35 @@ impl StridedPointer {
 
     /// Whether no element at `n` points, at least one, is one of the other's; it may also be false for neighbours.
     pub(crate) fn is_apart(self, other: StridedPointer, n: usize) -> bool {
-        let ends = |walk: StridedPointer| {
-            let (first, last) = (walk.ptr.addr(), walk.moved(n as isize - 1).ptr.addr());
-            (first.min(last), first.max(last) + LARGEST)
-        };
-        let (own, other) = (ends(self), ends(other));
+        let (own, other) = (self.ends(n), other.ends(n));
         own.1 <= other.0 || other.1 <= own.0
+    }
+
+    /// As `is_apart`, where both go over as many rows, each so many bytes behind the one before: whether no element
+    /// is one of the other's in the same row, where they move alike, or in any row.
+    pub(crate) fn is_apart_in_rows(
+        self,
+        step: isize,
+        (other, of_other): (StridedPointer, isize),
+        n: usize,
+        count: usize,
+    ) -> bool {
+        let ends = |walk: StridedPointer, step: isize| {
+            let last = walk.ptr.wrapping_offset(step.wrapping_mul(count as isize - 1));
+            let (a, b) = (walk.ends(n), StridedPointer { ptr: last, ..walk }.ends(n));
+            (a.0.min(b.0), a.1.max(b.1))
+        };
+        if step == of_other {
+            return self.is_apart(other, n);
+        }
+        let (own, other) = (ends(self, step), ends(other, of_other));
+        own.1 <= other.0 || other.1 <= own.0
+    }
+
+    /// The first address, and one behind the last, of the elements at `n` points.
+    fn ends(self, n: usize) -> (usize, usize) {
+        let (first, last) = (self.ptr.addr(), self.moved(n as isize - 1).ptr.addr());
+        (first.min(last), first.max(last) + LARGEST)
     }
 }
 
@@ -50,6 +73,33 @@ pub struct RowArguments {
     pub params: *const u64,
     /// The operands of the program, for gathers; may be null for a program without these.
     pub tables: *const GatherTable,
+}
+
+/// Rows beside each other: each has as many points, and its elements lie as far from those of the row before.
+#[derive(Debug)]
+pub struct RowGroup<'a> {
+    /// The number of points of each.
+    pub n: usize,
+    /// The number of rows.
+    pub count: usize,
+    /// The walks of the first row: of each access, then of each destination.
+    pub walks: &'a mut [StridedPointer],
+    /// How many of the walks are those of accesses.
+    pub accesses: usize,
+    /// Bytes from a row to the next, for each walk. For an `index`: the difference of its values.
+    pub steps: &'a [isize],
+    /// As of [`RowArguments`].
+    pub params: *const u64,
+    /// As of [`RowArguments`].
+    pub tables: *const GatherTable,
+}
+
+/// Moves walks to the next row.
+#[inline]
+pub(crate) fn move_on(walks: &mut [StridedPointer], steps: &[isize]) {
+    for (walk, step) in walks.iter_mut().zip(steps) {
+        walk.ptr = walk.ptr.wrapping_offset(*step);
+    }
 }
 
 /// An operand that is read at computed indices.

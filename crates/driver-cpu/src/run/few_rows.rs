@@ -16,7 +16,7 @@ use crate::thresholds::T;
 use crate::traversal::axis_choice::going;
 use gpupy_core::Result;
 use gpupy_core::driver::{Access, Launch};
-use gpupy_jit::{RowArguments, StridedPointer};
+use gpupy_jit::{RowArguments, RowGroup, StridedPointer};
 use smallvec::SmallVec;
 
 /// The most inputs and destinations together of a launch that takes the short way: those of one operation.
@@ -54,7 +54,7 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     if lined > FEW_OPERANDS || !(1..=if is_long { most } else { T.few_rows }).contains(&rows) {
         return Ok(false);
     }
-    let mut walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; FEW_OPERANDS];
+    let mut walks: Walks = [StridedPointer { ptr: std::ptr::null_mut(), step: 0 }; FEW_OPERANDS];
     let (mut ways, mut is_apart) = (StrideKey::default(), false);
     let mut add = |walk: &mut StridedPointer, access: &Access, base: *mut u8, size: usize| {
         let (step, size) = (access.strides[outer.len()], size as isize);
@@ -90,35 +90,59 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
     let lines = if outer.is_empty() { [NOWHERE; FEW_OPERANDS] } else { lines(inputs, launch) };
     let shortest = if kernel.is_some() { SHORT_ROW } else { plan.tile };
     if let Some(short) = prepared.short.as_ref().filter(|it| *n <= shortest.min(it.longest(plan))) {
-        each_row(outer, &lines, &mut walks, |walks| {
-            // SAFETY: the contract guarantees that accesses name elements that exist; the plan was made for these
-            // strides, and the row is not too long.
-            unsafe { short.run(plan, walks, launch.params, *n) };
-        });
+        each_row(
+            outer,
+            &lines,
+            &mut walks,
+            one_by_one(|walks| {
+                // SAFETY: the contract guarantees that accesses name elements that exist; the plan was made for these
+                // strides, and the row is not too long.
+                unsafe { short.run(plan, walks, launch.params, *n) };
+            }),
+        );
         return Ok(true);
     }
     if let Some(kernel) = kernel {
-        each_row(outer, &lines, &mut walks, |walks| {
-            let (accesses, dests) = walks.split_at(count);
-            let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+        each_row(outer, &lines, &mut walks, |walks, rows, steps| {
             let (params, tables) = (launch.params.as_ptr(), std::ptr::null());
-            let row = RowArguments { n: *n, accesses, dests, params, tables };
+            let walks = &mut walks[..lined];
             // SAFETY: the contract guarantees that accesses name elements that exist, and that no point
             // reads what another writes; the code was written for these strides.
-            unsafe { kernel.run(&row) };
+            unsafe {
+                if rows == 1 {
+                    let (accesses, dests) = walks.split_at(count);
+                    let (accesses, dests) = (accesses.as_ptr(), dests.as_ptr());
+                    kernel.run(&RowArguments { n: *n, accesses, dests, params, tables });
+                } else {
+                    kernel.run_rows(RowGroup {
+                        n: *n,
+                        count: rows,
+                        walks,
+                        accesses: count,
+                        steps,
+                        params,
+                        tables,
+                    });
+                }
+            }
         });
         return Ok(true);
     }
     launch_items::with_scratch(|scratch| {
         let dests = inputs.dests.len();
         let mut frame = RowFrame::new(plan, scratch, (count, dests), &[], launch.params, 0)?;
-        each_row(outer, &lines, &mut walks, |walks| {
-            frame.inputs.copy_from_slice(&walks[..count]);
-            frame.dests.copy_from_slice(&walks[count..count + dests]);
-            frame.moved(&[]);
-            // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most the plan's tile.
-            unsafe { frame.run(&plan.steps, *n) };
-        });
+        each_row(
+            outer,
+            &lines,
+            &mut walks,
+            one_by_one(|walks| {
+                frame.inputs.copy_from_slice(&walks[..count]);
+                frame.dests.copy_from_slice(&walks[count..count + dests]);
+                frame.moved(&[]);
+                // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most the plan's tile.
+                unsafe { frame.run(&plan.steps, *n) };
+            }),
+        );
         Ok(true)
     })
 }
@@ -134,15 +158,34 @@ fn lines<'a>(inputs: &ProgramInputs, launch: &'a Launch<'_>) -> [RowStrides<'a>;
     lines
 }
 
-/// Calls `run` with the walks at each row; the last of the outer axes varies fastest. No extent is 0.
+/// The walks of a row of few inputs and destinations.
+type Walks = [StridedPointer; FEW_OPERANDS];
+
+/// Has each of some rows beside each other run by itself.
+fn one_by_one(
+    mut run: impl FnMut(&Walks),
+) -> impl FnMut(&mut Walks, usize, &[isize; FEW_OPERANDS]) {
+    move |walks, rows, steps| {
+        for _ in 0..rows {
+            run(walks);
+            walks
+                .iter_mut()
+                .zip(steps)
+                .for_each(|(walk, step)| walk.ptr = walk.ptr.wrapping_offset(*step));
+        }
+    }
+}
+
+/// Calls `run` for all rows along the last of the outer axes, at each point of the others: with the walks at the first
+/// row, which it may move, the number of rows, and the bytes between them. No extent is 0.
 #[inline(always)]
 fn each_row(
     outer: &[usize],
     lines: &[RowStrides<'_>; FEW_OPERANDS],
-    walks: &mut [StridedPointer; FEW_OPERANDS],
-    mut run: impl FnMut(&[StridedPointer; FEW_OPERANDS]),
+    walks: &mut Walks,
+    mut run: impl FnMut(&mut Walks, usize, &[isize; FEW_OPERANDS]),
 ) {
-    let Some((near, far)) = outer.split_last() else { return run(walks) };
+    let Some((near, far)) = outer.split_last() else { return run(walks, 1, &[0; FEW_OPERANDS]) };
     let step_of = |line: &RowStrides<'_>, axis: usize| {
         line.strides.get(axis).map_or(0, |stride| *stride as isize) * line.size
     };
@@ -150,13 +193,7 @@ fn each_row(
     let mut point: SmallVec<[usize; 4]> = SmallVec::from_elem(0, far.len());
     loop {
         let first = *walks;
-        for _ in 0..*near {
-            run(walks);
-            walks
-                .iter_mut()
-                .zip(steps)
-                .for_each(|(walk, step)| walk.ptr = walk.ptr.wrapping_offset(step));
-        }
+        run(walks, *near, &steps);
         *walks = first;
         let mut go = |axis: usize, rows: isize| {
             for (walk, line) in walks.iter_mut().zip(lines) {

@@ -16,7 +16,7 @@ use crate::traversal::coalesce::{ExpandedRow, ShortRowCopy};
 use crate::traversal::iteration_space::{IterationSpace, Point, StridedAccess};
 use gpupy_core::ir::{REDUCE_CHUNK, REDUCE_LANES};
 use gpupy_core::{DType, Result};
-use gpupy_jit::{GatherTable, Kernel, RowArguments, StridedPointer};
+use gpupy_jit::{GatherTable, Kernel, RowArguments, RowGroup, StridedPointer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -137,10 +137,10 @@ impl LaunchItems<'_> {
     /// Runs items of a map by machine code.
     fn run_compiled(&self, kernel: &Kernel, items: Range<usize>, beyond: *mut u8) {
         let nowhere = StridedPointer { ptr: std::ptr::null_mut(), step: 0 };
-        let mut inputs: SmallVec<[StridedPointer; 8]> =
-            SmallVec::from_elem(nowhere, self.inputs.len());
-        let mut dests: SmallVec<[StridedPointer; 4]> =
-            SmallVec::from_elem(nowhere, self.dests.len());
+        let count = self.inputs.len();
+        let mut walks: SmallVec<[StridedPointer; 16]> =
+            SmallVec::from_elem(nowhere, count + self.dests.len());
+        let is_direct = self.expanded.is_empty() && self.scattered.is_empty();
         let mut filled: SmallVec<[ExpandedRow; 4]> = SmallVec::from_elem(None, self.expanded.len());
         let outer = self.rows.outer();
         let step = |line: &StridedAccess<'_>| {
@@ -148,26 +148,39 @@ impl LaunchItems<'_> {
         };
         let steps: SmallVec<[isize; 16]> = self.inputs.iter().chain(self.dests).map(step).collect();
         let mut cursor = self.rows.cursor(items);
+        let (params, tables) = (self.params.as_ptr(), self.tables.as_ptr());
         while let Some(n) = cursor.advance() {
-            let point = &cursor.point;
-            if cursor.is_beside {
-                let walks = inputs.iter_mut().chain(&mut dests);
-                walks
-                    .zip(&steps)
-                    .for_each(|(walk, step)| walk.ptr = walk.ptr.wrapping_offset(*step));
-            } else {
-                walk(&mut inputs, self.inputs, point, self.rows.axis);
-                walk(&mut dests, self.dests, point, self.rows.axis);
+            let (inputs, dests) = walks.split_at_mut(count);
+            walk(inputs, self.inputs, &cursor.point, self.rows.axis);
+            walk(dests, self.dests, &cursor.point, self.rows.axis);
+            if is_direct {
+                let rows = 1 + cursor.pass_beside();
+                let walks = &mut walks[..];
+                let group = RowGroup {
+                    n,
+                    count: rows,
+                    walks,
+                    accesses: count,
+                    steps: &steps,
+                    params,
+                    tables,
+                };
+                // SAFETY: the contract guarantees that accesses name elements that exist, and that no point reads what
+                // another writes; the items' points are in the space, and their strides are those that the code was
+                // written for.
+                unsafe { kernel.run_rows(group) };
+                continue;
             }
+            let point = &cursor.point;
             // SAFETY: the item's points are in the space; `beyond` has room for the copied rows.
-            unsafe { self.expand_inputs(&mut inputs, point, n, beyond, &mut filled) };
-            self.compute_aside(&mut dests, beyond);
+            unsafe { self.expand_inputs(inputs, point, n, beyond, &mut filled) };
+            self.compute_aside(dests, beyond);
             let row = RowArguments {
                 n,
                 accesses: inputs.as_ptr(),
                 dests: dests.as_ptr(),
-                params: self.params.as_ptr(),
-                tables: self.tables.as_ptr(),
+                params,
+                tables,
             };
             // SAFETY: the contract guarantees that accesses name elements that exist, and the item's
             // points are in the space; their strides are those that the code was written for.

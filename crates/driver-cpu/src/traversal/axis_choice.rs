@@ -51,8 +51,11 @@ impl RowSteps {
         }
         // The last vector of a row takes as long as a whole one.
         let unused = extent.next_multiple_of(LANES) - extent;
-        let operations = self.count * unused;
-        T.row_cost + T.access_cost * accesses as f64 + T.lane_cost * operations as f64
+        let lanes = T.lane_cost * (self.count * unused) as f64;
+        match extent {
+            ..LANES => T.row_cost + T.copied_cost * accesses as f64 + lanes,
+            _ => T.compiled_row_cost + T.access_cost * accesses as f64 + lanes,
+        }
     }
 }
 

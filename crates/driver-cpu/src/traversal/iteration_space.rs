@@ -80,7 +80,7 @@ impl IterationSpace {
             row /= self.shape[axis];
         }
         point[self.axis] = piece * self.tile;
-        ItemCursor { space: self, point, left: items.len(), has_begun: false, is_beside: false }
+        ItemCursor { space: self, point, left: items.len(), has_begun: false }
     }
 
     /// The axis along which neighbouring rows lie, the last one beside that of the rows.
@@ -97,8 +97,6 @@ pub struct ItemCursor<'a> {
     /// The number of items that follow.
     left: usize,
     has_begun: bool,
-    /// Whether the current item is one point along the outer axis from the item before, and nowhere else.
-    pub is_beside: bool,
 }
 
 impl ItemCursor<'_> {
@@ -106,21 +104,28 @@ impl ItemCursor<'_> {
     #[inline]
     pub fn advance(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
-        self.is_beside = false;
         if std::mem::replace(&mut self.has_begun, true) {
-            match self.space.by_piece {
-                true => {
-                    let _ = self.is_next_row() || self.is_next_piece();
-                }
-                false => {
-                    let _ = self.is_next_piece() || self.is_next_row();
-                    // Behind the last of several pieces comes the first of the next row.
-                    self.is_beside &= self.space.pieces == 1;
-                }
-            }
+            let _ = match self.space.by_piece {
+                true => self.is_next_row() || self.is_next_piece(),
+                false => self.is_next_piece() || self.is_next_row(),
+            };
         }
         let IterationSpace { shape, axis, tile, .. } = self.space;
         Some((*tile).min(shape[*axis] - self.point[*axis]))
+    }
+
+    /// Moves over the items that follow the current one along the outer axis, each one point from the item before and
+    /// nowhere else; gives their number.
+    pub fn pass_beside(&mut self) -> usize {
+        let Some(outer) =
+            self.space.outer().filter(|_| self.space.by_piece || self.space.pieces == 1)
+        else {
+            return 0;
+        };
+        let passed = self.left.min(self.space.shape[outer] - 1 - self.point[outer]);
+        self.left -= passed;
+        self.point[outer] += passed;
+        passed
     }
 
     /// Moves to the next piece of the row; false, and back at the first piece, if there is none.
@@ -137,11 +142,9 @@ impl ItemCursor<'_> {
     /// Moves to the next row; false, and back at the first row, if there is none.
     fn is_next_row(&mut self) -> bool {
         let IterationSpace { shape, axis, .. } = self.space;
-        let others = (0..shape.len()).rev().filter(|other| other != axis);
-        for (k, other) in others.enumerate() {
+        for other in (0..shape.len()).rev().filter(|other| other != axis) {
             self.point[other] += 1;
             if self.point[other] < shape[other] {
-                self.is_beside = k == 0;
                 return true;
             }
             self.point[other] = 0;
@@ -177,15 +180,19 @@ mod tests {
                     }
                     assert_eq!(all.advance(), None);
                     let mut all = rows.cursor(0..rows.items());
-                    let mut before: Option<Point> = None;
-                    while all.advance().is_some() {
-                        let next = before.zip(rows.outer()).map(|(mut point, outer)| {
-                            point[outer] += 1;
-                            point
-                        });
-                        assert_eq!(all.is_beside, next == Some(all.point.clone()));
-                        before = Some(all.point.clone());
+                    let mut one_by_one = rows.cursor(0..rows.items());
+                    while let Some(n) = all.advance() {
+                        assert_eq!(one_by_one.advance(), Some(n));
+                        let mut point = all.point.clone();
+                        assert_eq!(one_by_one.point, point);
+                        for _ in 0..all.pass_beside() {
+                            point[rows.outer().unwrap()] += 1;
+                            assert_eq!(one_by_one.advance(), Some(n));
+                            assert_eq!(one_by_one.point, point);
+                        }
+                        assert_eq!(all.point, point);
                     }
+                    assert_eq!(one_by_one.advance(), None);
                     points.sort();
                     points.dedup();
                     assert_eq!(points.len(), shape.iter().product::<usize>());

@@ -8,7 +8,8 @@ use gpupy_core::op::Op;
 use gpupy_core::op_eval::eval;
 use gpupy_core::{DType, Scalar};
 use gpupy_jit::{
-    GatherTable, Isa, Kernel, KernelStrides, RowArguments, RowStride, StridedPointer, compile_for,
+    GatherTable, Isa, Kernel, KernelStrides, RowArguments, RowGroup, RowStride, StridedPointer,
+    compile_for,
 };
 
 /// Bytes around and between destinations that no code may touch.
@@ -144,6 +145,24 @@ impl Strip {
     }
 }
 
+/// Computes `n` points as the rows of a group, which lie behind each other, and a row of the rest.
+///
+/// # Safety
+/// As of `Kernel::run` for one row of `n` points.
+pub unsafe fn run_in_rows(kernel: &Kernel, group: RowGroup<'_>, n: usize) {
+    let RowGroup { n: each, count, walks, accesses, params, tables, .. } = group;
+    let steps: Vec<isize> = walks.iter().map(|walk| walk.step * each as isize).collect();
+    let group = RowGroup { n: each, count, walks, accesses, steps: &steps, params, tables };
+    // SAFETY: the rows are parts of one whose elements exist.
+    unsafe { kernel.run_rows(group) };
+    // The walks have moved behind the group.
+    let (of_accesses, of_dests) = walks.split_at(accesses);
+    let (accesses, dests) = (of_accesses.as_ptr(), of_dests.as_ptr());
+    let rest = RowArguments { n: n - each * count, accesses, dests, params, tables };
+    // SAFETY: as above.
+    unsafe { kernel.run(&rest) };
+}
+
 /// Runs the code and compares. `Err` describes the first difference.
 pub fn check(
     kernel: &Kernel,
@@ -191,15 +210,19 @@ pub fn check(
     let tables = memory.iter().zip(&case.tables);
     let tables: Vec<_> =
         tables.map(|(bytes, table)| GatherTable::new(bytes.as_ptr(), table.len())).collect();
-    let row = RowArguments {
-        n,
-        accesses: walks.as_ptr(),
-        dests: dest_walks.as_ptr(),
-        params: params.as_ptr(),
-        tables: tables.as_ptr(),
+    let accesses = walks.len();
+    walks.extend(dest_walks);
+    let (params, tables) = (params.as_ptr(), tables.as_ptr());
+    let in_rows = !variant.dests.contains(&RowStride::Lanes) && rng.below(2) == 0;
+    let (each, count) = if in_rows {
+        let each = 1 + rng.below(n);
+        (each, n / each)
+    } else {
+        (n, 0)
     };
+    let row = RowGroup { n: each, count, walks: &mut walks, accesses, steps: &[], params, tables };
     // SAFETY: all walks stay inside their strips.
-    unsafe { kernel.run(&row) };
+    unsafe { run_in_rows(kernel, row, n) };
     for point in 0..n {
         let wanted = case.wanted(program, point);
         for (dest, (strip, wanted)) in dests.iter_mut().zip(wanted).enumerate() {

@@ -1,11 +1,11 @@
 //! Complex arithmetic, compared with plain arithmetic on real and imaginary parts.
 
-use crate::check::isas;
+use crate::check::{isas, run_in_rows};
 use crate::rng::Rng;
 use gpupy_core::DType::{self, C64, C128, F32, F64};
 use gpupy_core::Op;
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
-use gpupy_jit::{KernelStrides, RowArguments, RowStride, StridedPointer, compile_for};
+use gpupy_jit::{KernelStrides, RowArguments, RowGroup, RowStride, StridedPointer, compile_for};
 
 /// `z * w + z - w`, its real part where `z` and `w` differ, and whether they are equal.
 fn program(dtype: DType) -> Program {
@@ -62,17 +62,19 @@ where
             step: (step * bytes) as isize,
         };
         let (one, two) = (size_of::<T>(), size_of::<[T; 2]>());
-        let accesses = [walk(z.as_ptr().cast(), by_z, two), walk(w.as_ptr().cast(), by_w, two)];
-        let dests = [
+        let mut walks = [
+            walk(z.as_ptr().cast(), by_z, two),
+            walk(w.as_ptr().cast(), by_w, two),
             walk(all.as_mut_ptr().cast(), apart, two),
             walk(real.as_mut_ptr().cast(), apart, one),
             walk(equal.as_mut_ptr(), apart, 1),
         ];
         let (params, tables) = (std::ptr::null(), std::ptr::null());
-        let row =
-            RowArguments { n, accesses: accesses.as_ptr(), dests: dests.as_ptr(), params, tables };
+        let (each, walks, accesses) = (1 + n / 3, &mut walks[..], 2);
+        let group =
+            RowGroup { n: each, count: n / each, walks, accesses, steps: &[], params, tables };
         // SAFETY: each list has `n` elements at this stride, and destinations are separate lists.
-        unsafe { kernel.run(&row) };
+        unsafe { run_in_rows(&kernel, group, n) };
         for k in 0..n {
             let ([a, b], [c, d]) = (z[k * by_z], w[k * by_w]);
             let same = a == c && b == d;
