@@ -15,9 +15,9 @@ gpupy_core::thresholds! {
 
     // eager
     /// The fewest bytes of an array that a write which replaces all of another one shares with it: they leave the
-    /// nearest cache. `y[:] = 2 * x` of 64 KiB takes 3.0 us by sharing and 3.8 by a copy, 5.4 and 8.4 of 128 KiB, 10 and
-    /// 16 of 256 KiB; `y[:] = x` and then a write to `y`, which makes the copy then, 2.5 and 1.8, 4.0 and 4.0, 7.7 and 8.0
-    /// (driver cpu, float64, from Python).
+    /// nearest cache. `y[:] = 2 * x` of 64 KiB takes 3.0 us by sharing and 3.8 by a copy, 5.4 and 8.4 of 128 KiB,
+    /// 10 and 16 of 256 KiB; `y[:] = x` and then a write to `y`, which makes the copy then, 2.5 and 1.8, 4.0 and 4.0,
+    /// 7.7 and 8.0 (driver cpu, float64, from Python).
     shared_bytes: usize = 64 << 10,
     /// The most products of an eager matrix product. Nothing fuses with one, so this is only
     /// about Python's lock, which is held for some 100 µs.

@@ -1,7 +1,7 @@
 //! The arguments of a kernel: a row of points, and its elements.
 //!
-//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`], and [`RowGroup`]: rows beside each other. Invariant: generated code reads them by offset, so
-//! the order of their fields is fixed.
+//! Owns [`RowArguments`], [`StridedPointer`] and [`GatherTable`], and [`RowGroup`]: rows beside each other. Invariant:
+//! generated code reads the former three by offset, so the order of their fields is fixed.
 //!
 //! Not here: calls (`compiled_kernel.rs`), the strides that code supports (`RowStride`).
 

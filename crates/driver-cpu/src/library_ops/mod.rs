@@ -3,14 +3,15 @@
 //! Owns [`launch`]. A [`LibraryLaunch`] is a launch of one (`library_launch.rs`). Scans are in
 //! `chunked_scan.rs`; sorts in `sort.rs` with `radix_sort.rs` and `vector_sort.rs`; products in `gemm.rs`,
 //! gemv-like ones in `skinny_product.rs` and syrk-like ones in `symmetric_product.rs`, cut into the tiles of
-//! `product_tile.rs`. Invariants: threads
-//! write different elements; bits do not depend on the number of threads, except for products of floats.
+//! `product_tile.rs`, which `multiply.rs` computes. Invariants: threads write different elements; bits do not depend on
+//! the number of threads, except for products of floats.
 //!
 //! Imports `blocks.rs`, `rows`, `traversal` and `threads`. Not here: maps and reductions (`compile`, `run`).
 
 mod chunked_scan;
 mod gemm;
 mod library_launch;
+mod multiply;
 mod product_tile;
 mod radix_sort;
 mod skinny_product;

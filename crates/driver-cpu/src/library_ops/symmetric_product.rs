@@ -4,9 +4,9 @@
 //! order, so only the tiles on and below the diagonal are computed, and those below are copied to their mirror
 //! images: about half of the work of any other product.
 //!
-//! Not here: how a tile is computed, other products (`gemm.rs`).
+//! Not here: how a tile is computed (`multiply.rs`), other products (`gemm.rs`).
 
-use super::gemm::multiply;
+use super::multiply::multiply;
 use super::product_tile::ProductTile;
 use crate::threads::executor::Executor;
 use crate::thresholds::T;

@@ -139,7 +139,7 @@ pub fn run(known: &CachedProgram, blocks: &mut Blocks, launch: &Launch<'_>) -> R
                 frame.inputs.copy_from_slice(&walks[..count]);
                 frame.dests.copy_from_slice(&walks[count..count + dests]);
                 frame.moved(&[]);
-                // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most the plan's tile.
+                // SAFETY: walks name elements that exist, as the contract guarantees, and `n` is at most a tile.
                 unsafe { frame.run(&plan.steps, *n) };
             }),
         );
@@ -176,8 +176,8 @@ fn one_by_one(
     }
 }
 
-/// Calls `run` for all rows along the last of the outer axes, at each point of the others: with the walks at the first
-/// row, which it may move, the number of rows, and the bytes between them. No extent is 0.
+/// Calls `run` for all rows along the last of the outer axes, at each point of the others: with the walks at the
+/// first row, which it may move, the number of rows, and the bytes between them. No extent is 0.
 #[inline(always)]
 fn each_row(
     outer: &[usize],
