@@ -213,6 +213,11 @@ impl EagerDispatch {
         }
     }
 
+    /// Whether elements are written into an array by a mask now, if all of them are there.
+    pub fn writes_by_mask(&self, array: &Array) -> bool {
+        self.computes() && WorkSize::Masked(array.size()).is_little()
+    }
+
     /// The elements that index arrays name, as an array of this shape (`Context::fancy_index`); `None` where they are
     /// not found now, or an index is refused.
     pub fn picked_along(
@@ -246,8 +251,7 @@ impl EagerDispatch {
         mask: &Array,
         source: &ArrayOrScalar<'_>,
     ) -> Option<()> {
-        self.elements(dest.size())?;
-        small_boolean_mask::write(dest, mask, source)
+        self.writes_by_mask(dest).then(|| small_boolean_mask::write(dest, mask, source))?
     }
 
     /// Writes a scalar, or rows one after another, to the rows that an index array names along the first axis; `None`,

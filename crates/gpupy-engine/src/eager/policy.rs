@@ -31,6 +31,8 @@ pub(crate) enum WorkSize {
     Elements(usize),
     /// So many elements among which extremes are looked for.
     Searched(usize),
+    /// So many elements into which a mask writes.
+    Masked(usize),
     /// So many elements of rows that are sorted.
     Sorted(usize),
     /// So many products of a matrix product.
@@ -46,6 +48,7 @@ impl WorkSize {
         let (points, most) = match self {
             WorkSize::Elements(points) => (points, T.most_points),
             WorkSize::Searched(points) => (points, T.most_searched),
+            WorkSize::Masked(points) => (points, T.most_masked),
             WorkSize::Sorted(points) => (points, T.most_sorted),
             WorkSize::Products(points) => (points, T.most_products),
             // A join of more parts than a tile has boxes would be computed before it is read.

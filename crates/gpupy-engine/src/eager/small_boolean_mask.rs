@@ -7,12 +7,12 @@
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
-use crate::eager::host_moves::few;
 use crate::execute::host_ops::mask_bytes::{count, each_true};
-use crate::graph::value::Origin;
+use crate::graph::value::{Copies, Origin};
 use crate::memory::access;
 use crate::memory::strided::rows;
 use crate::memory::view::View;
+use crate::thresholds::T;
 use gpupy_core::DType;
 use gpupy_core::shape::{Shape, size_of};
 
@@ -101,7 +101,7 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> O
         _ => return None,
     };
     let mut current = dest.current_to_write()?;
-    let bytes = current.make_mut(few())?;
+    let bytes = current.make_mut(Copies::UpTo(T.most_masked))?;
     let (mut chosen, mut data) = (&chosen[..], &data[..]);
     let lying;
     let view = if dest.is_contiguous() {

@@ -83,6 +83,30 @@ impl Ranges {
         Ranges(meets.map(|r| r.start.max(range.start)..r.end.min(range.end)).collect())
     }
 
+    /// Ranges that have all of some positions below `len`, at most `count`. Of many, they have the neighbours in one of
+    /// 4,096 cells, too: to sort them would take longer than what is done at the positions.
+    pub fn around(positions: impl Iterator<Item = usize>, count: usize, len: usize) -> Ranges {
+        const CELLS: usize = 1 << 12;
+        let ranges = if count <= CELLS {
+            let mut all: Vec<usize> = positions.collect();
+            all.sort_unstable();
+            let runs = all.chunk_by(|a, b| b - a <= 1);
+            runs.map(|run| run[0]..run[run.len() - 1] + 1).collect()
+        } else {
+            let shift = len.div_ceil(CELLS).next_power_of_two().trailing_zeros();
+            let mut touched = vec![false; (len >> shift) + 1];
+            positions.for_each(|position| touched[position >> shift] = true);
+            let mut first = 0;
+            let runs = touched.chunk_by(|a, b| a == b).filter_map(|run| {
+                let cells = first..first + run.len();
+                first = cells.end;
+                run[0].then(|| cells.start << shift..len.min(cells.end << shift))
+            });
+            runs.collect()
+        };
+        Ranges(ranges)
+    }
+
     /// At most `most` ranges that have all positions of the set: the narrowest gaps between its ranges are filled.
     pub fn coarse(self, most: usize) -> Ranges {
         let count = self.0.len();
@@ -124,6 +148,21 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn ranges_around_positions_have_all_of_them_and_only_neighbours(
+            len in 1usize..100_000, count in 0usize..9000, step in 1usize..50, first in 0usize..90_000
+        ) {
+            let all: Vec<usize> = (0..count).map(|k| (first + k * step) % len).collect();
+            let ranges = Ranges::around(all.iter().copied(), count, len);
+            prop_assert!(all.iter().all(|at| ranges.covers(*at..at + 1)));
+            prop_assert!(ranges.0.windows(2).all(|w| w[0].end < w[1].start));
+            prop_assert!(ranges.0.iter().all(|range| range.start < range.end && range.end <= len));
+            let near = if count <= 4096 { 1 } else { len.div_ceil(4096).next_power_of_two() };
+            let has = |cell: usize| all.iter().any(|at| at / near == cell);
+            let cells = ranges.iter().flat_map(|range| range.start / near..range.end.div_ceil(near));
+            prop_assert!(cells.step_by(97).all(has));
+        }
+
         #[test]
         fn a_set_of_ranges_is_a_set(
             steps in prop::collection::vec((any::<bool>(), 0usize..40, 0usize..12), 0..30)

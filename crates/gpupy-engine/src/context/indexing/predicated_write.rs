@@ -10,7 +10,7 @@
 //!
 //! Not here: other writes by index arrays (`host_scatter.rs`), small masks (`small_boolean_mask.rs`).
 
-use crate::array::base::Array;
+use crate::array::base::{Array, ArrayOrScalar};
 use crate::context::Context;
 use crate::graph::value::{Input, InputLayout, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::record::recorder::Recorder;
@@ -24,7 +24,7 @@ use smallvec::{SmallVec, smallvec};
 impl Context {
     /// Writes `source` to the elements where a mask is true, one after another, if it is computed from
     /// elements picked by these `positions` alone, which are the mask's, and if it is cheaper to compute
-    /// it everywhere. False, with nothing done, for all other writes.
+    /// it everywhere; or if it is there, and little work. False, with nothing written, for all other writes.
     ///
     /// # Errors
     /// - `Disposed`: an array has no elements any more.
@@ -45,10 +45,10 @@ impl Context {
             && source.dtype() == array.dtype()
             && !source.has_own();
         if !fits {
-            return Ok(false);
+            return self.put_masked(array, mask, source);
         }
         let written = self.written_where(array, mask, positions, source)?;
-        let Some(written) = written else { return Ok(false) };
+        let Some(written) = written else { return self.put_masked(array, mask, source) };
         if !source.shares_base(array) {
             let picked = self.inner.dispatch.recorder().gather(array, positions)?.value()?;
             if let Some(value) = source.current().value_mut()? {
@@ -57,6 +57,17 @@ impl Context {
         }
         self.while_others_run(|| self.compute(&written, 0..written.len()))?;
         Ok(true)
+    }
+
+    /// Writes elements that are there where a mask is true, if these are few: as soon as what they are written into is
+    /// computed, too. A scatter would be recorded, and planned anew for each number of them.
+    fn put_masked(&self, array: &Array, mask: &Array, source: &Array) -> Result<bool> {
+        let dispatch = &self.inner.dispatch;
+        if !dispatch.writes_by_mask(array) || source.in_memory().is_none() {
+            return Ok(false);
+        }
+        self.read(array)?;
+        Ok(dispatch.write_masked(array, mask, &ArrayOrScalar::Array(source)).is_some())
     }
 
     /// Records the write as a choice, where it can be one and that pays.

@@ -178,11 +178,8 @@ fn write_sized<const N: usize>(
 fn written(places: &SourceElements, count: usize, len: usize) -> Ranges {
     let place =
         |place| usize::try_from(i32::from_ne_bytes(place)).ok().filter(|place| *place < len);
-    let mut all: Vec<usize> = places.iter::<4>().take(count).filter_map(place).collect();
-    all.sort_unstable();
-    let mut ranges = Ranges::default();
-    all.chunk_by(|a, b| b - a <= 1).for_each(|run| ranges.insert(run[0]..run[run.len() - 1] + 1));
-    ranges.coarse(T.sent_ranges)
+    let all = places.iter::<4>().take(count).filter_map(place);
+    Ranges::around(all, count, len).coarse(T.sent_ranges)
 }
 
 /// The old value's memory, when the value has no other handle and the memory was not given out; the old value is gone
