@@ -28,7 +28,8 @@ impl Context {
     ///
     /// # Errors
     /// - `Disposed`: an array has no elements any more.
-    /// - any error of an evaluation; the write stands then, and its value is computed when it is read.
+    /// - any error of an evaluation. What is computed everywhere is written then, and computed when it is read; nothing
+    ///   else is.
     pub fn put_where(
         &self,
         array: &Array,
