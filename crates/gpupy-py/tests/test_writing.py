@@ -309,6 +309,35 @@ def test_floats_that_do_not_fit_into_integers_are_refused_as_numpy_refuses_them(
         assert outcome(gpupy) == outcome(np)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int32"])
+@pytest.mark.parametrize("size", [32_769, 131_072, 131_073])
+def test_many_elements_are_written_by_masks_as_numpy_writes_them(driver, size, dtype):
+    numbers = np.random.default_rng(7).integers(0, 100, size)
+
+    def after(xp):
+        x = xp.asarray(numbers.astype(dtype))
+        mask = x.real > 30
+        values = xp.asarray(np.arange(np.count_nonzero(numbers > 30)).astype(dtype))
+        pending = x + 1
+        pending[mask] = values
+        computed, apart = x * 2, xp.zeros(2 * size, dtype)[::2]
+        kept = computed + 0
+        if xp is gpupy:
+            gpupy.evaluate(computed, kept, apart, mask)
+        copy, view = computed.copy(), computed[5:]
+        computed[mask] = values
+        apart[mask] = values
+        apart[::-1][mask] = values
+        kept[mask] += values
+        kept[mask] = kept[mask] * 2
+        before = kept - 1
+        kept[~mask] = 7
+        return pending, computed, copy, view, apart, kept, before, mask, values
+
+    for got, want in zip(after(gpupy), after(np), strict=True):
+        assert_same(got, want)
+
+
 def test_copyto_writes_and_refuses_as_numpys_does():
     def outcome(xp):
         a, told = xp.arange(12.0).reshape(3, 4), []
