@@ -99,9 +99,11 @@ def test_exports_show_what_replaces_all_elements(driver, size):
     a[:] = shared
     memory[5] = -3
     assert a[5] == 5
-    shared[:] = a
-    a[6] = -4
-    assert shared[6] == 6
+    # What old versions of NumPy give out by DLPack is not to be written.
+    if shared.flags.writeable:
+        shared[:] = a
+        a[6] = -4
+        assert shared[6] == 6
 
 
 def test_what_is_copied_shares_nothing_that_at_writes_to(driver):
