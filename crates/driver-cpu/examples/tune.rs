@@ -7,7 +7,7 @@
 //! Not here: the list of timed thresholds, and both sides of each (`xtask/src/timing/tune.rs`).
 
 use gpupy_core::{DType, Op, Result, Scalar};
-use gpupy_engine::{Array, ArrayOrScalar, Context, Registry, Settings};
+use gpupy_engine::{Array, ArrayOrScalar, Context, Outside, Registry, Settings};
 use std::time::{Duration, Instant};
 
 /// The time for which a piece of work is repeated, at least ten times.
@@ -20,26 +20,41 @@ fn ramp(shape: &[usize]) -> Result<Array> {
     Array::from_bytes(DType::F64, shape, &bytes)
 }
 
+/// A mask that is true for every third element.
+fn every_third(size: usize) -> Result<Array> {
+    let bytes: Vec<u8> = (0..size).map(|k| u8::from(k % 3 == 0)).collect();
+    Array::from_bytes(DType::Bool, &[size], &bytes)
+}
+
 /// Work of a size, done once; the result is read.
 type Work = Box<dyn Fn(&Context) -> Result<Array>>;
 
+/// The sum of two arrays.
+fn sum(one: &Array, other: &Array, context: &Context) -> Result<Array> {
+    context.apply(Op::Add, &[one.into(), other.into()])
+}
+
+/// A sum of rows, which lie apart, and a number for each row.
+fn rows(rows: usize, extent: usize) -> Result<Work> {
+    let apart = ramp(&[rows, extent + 8])?.slice_axis(1, 0, extent, 1);
+    let beside = ramp(&[rows, 1])?.broadcast_to(&[rows, extent])?;
+    Ok(Box::new(move |context| sum(&apart, &beside, context)))
+}
+
 /// The work that a threshold decides about; `None` where it is not timed.
 fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
-    let two = |op: Op, a: &Array, b: &Array, context: &Context| {
-        context.apply(op, &[ArrayOrScalar::Array(a), ArrayOrScalar::Array(b)])
-    };
     let chain = move |one: &Array, other: &Array, context: &Context| {
         let mut chain = one.clone();
         for _ in 0..6 {
-            let half = [ArrayOrScalar::Array(&chain), ArrayOrScalar::Scalar(Scalar::f64(0.5))];
-            chain = two(Op::Add, &context.apply(Op::Mul, &half)?, other, context)?;
+            let half = [ArrayOrScalar::Array(&chain), Scalar::f64(0.5).into()];
+            chain = sum(&context.apply(Op::Mul, &half)?, other, context)?;
         }
         Ok(chain)
     };
     let one = ramp(&[size])?;
     let other = ramp(&[size])?;
     Ok(Some(match threshold {
-        "gpupy-engine.most_points" => Box::new(move |context| two(Op::Add, &one, &other, context)),
+        "gpupy-engine.most_points" => Box::new(move |context| sum(&one, &other, context)),
         "gpupy-engine.chain_points" => Box::new(move |context| {
             let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 12, 1));
             chain(&one, &other, context)
@@ -60,12 +75,53 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
         }
         "gpupy-engine.filled" => Box::new(move |context| {
             let filled = context.full(&[size], Scalar::f64(2.0))?;
-            two(Op::Add, &filled, &one, context)
+            sum(&filled, &one, context)
         }),
         "gpupy-engine.joined_part" => {
             // More parts than a tile has boxes.
             let parts = (0..300).map(|_| ramp(&[size])).collect::<Result<Vec<Array>>>()?;
             Box::new(move |context| context.join(0, &parts))
+        }
+        "gpupy-engine.most_searched" => Box::new(move |context| context.place(Op::Min, &one, 0)),
+        "gpupy-engine.most_masked" => {
+            let mask = every_third(size)?;
+            Box::new(move |context| {
+                if !context.write_masked(&one, &mask, (&other).into()) {
+                    let places = context.where_true(&mask)?;
+                    let source = other.slice_axis(0, 0, places.size(), 1);
+                    context.put(&one, &[Some(&places)], 0, Outside::Refuse, (&source).into())?;
+                }
+                Ok(one.clone())
+            })
+        }
+        "gpupy-engine.positions_later" => {
+            let mask = every_third(size)?;
+            Box::new(move |context| context.gather(&one, &context.where_true(&mask)?))
+        }
+        "gpupy-engine.shared_bytes" => {
+            let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 8, 1));
+            Box::new(move |context| {
+                let sum = sum(&one, &one, context)?;
+                context.assign(&other, (&sum).into())?;
+                Ok(other.clone())
+            })
+        }
+        "gpupy-engine.pooled_from" | "gpupy-engine.mapped_from" => {
+            let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 8, 1));
+            Box::new(move |context| sum(&one, &other, context))
+        }
+        "driver-cpu.vector_keys" => {
+            let keys = (0..size).map(|k| (k.wrapping_mul(0x9e37_79b9) % 1_000_003) as f64);
+            let keys: Vec<u8> = keys.flat_map(f64::to_ne_bytes).collect();
+            let keys = Array::from_bytes(DType::F64, &[size], &keys)?;
+            Box::new(move |context| context.sort(&keys, 0))
+        }
+        "driver-cpu.few_rows" => rows(size, 8)?,
+        "driver-cpu.coalesced_points" => rows(size / 8, 8)?,
+        "driver-cpu.coalesced_row" => rows(200_000 / size, size)?,
+        "driver-cpu.skinny_vectors" => {
+            let (a, b) = (ramp(&[1000, 1000])?, ramp(&[1000, size])?);
+            Box::new(move |context| context.matmul(&a, &b))
         }
         _ => return Ok(None),
     }))

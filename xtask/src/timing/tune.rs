@@ -4,8 +4,8 @@
 //! either side forced by the variable `GPUPY_TUNE`, in alternating processes. Invariant: each entry is a
 //! threshold of a crate, and the timing program has work for it.
 //!
-//! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs`), the work
-//! (`crates/driver-cpu/examples/tune.rs`).
+//! Not here: the thresholds (`src/thresholds.rs` of each crate), among which are costs and caps that have no sizes at
+//! which to time two ways; the work (`crates/driver-cpu/examples/tune.rs`).
 
 use crate::machine::failure::{self, Failure, Result};
 use crate::machine::process::{announce, cargo, run as start};
@@ -93,6 +93,83 @@ const SIDES: &[ThresholdSides] = &[
         work: "300 parts of so many elements one behind the other",
         above: ("recorded", "0"),
         below: ("at once", "1000000"),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "gpupy-engine.most_searched",
+        work: "the place of the least of so many float64",
+        above: ("recorded", "0"),
+        below: ("at once", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "gpupy-engine.most_masked",
+        work: "a write by a mask of every third of so many float64",
+        above: ("recorded", "0"),
+        below: ("at once", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "gpupy-engine.positions_later",
+        work: "so many elements by a mask of every third",
+        above: ("positions recorded", "0"),
+        below: ("positions at once", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "gpupy-engine.shared_bytes",
+        work: "a write of so many computed bytes over all of an array",
+        above: ("shared", "0"),
+        below: ("copied", NEVER),
+        beside: "gpupy-engine.most_points=1000000000",
+    },
+    ThresholdSides {
+        threshold: "gpupy-engine.pooled_from",
+        work: "sums of two arrays of so many bytes",
+        above: ("from the pool", "0"),
+        below: ("from the allocator", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "gpupy-engine.mapped_from",
+        work: "a sum of two arrays of so many bytes, without a pool",
+        above: ("mapped", "0"),
+        below: ("from the allocator", NEVER),
+        beside: "gpupy-engine.pooled_from=1000000000",
+    },
+    ThresholdSides {
+        threshold: "driver-cpu.vector_keys",
+        work: "a sort of float64",
+        above: ("by digits or by vectors", "0"),
+        below: ("by comparison", NEVER),
+        beside: "gpupy-engine.most_sorted=1000000000",
+    },
+    ThresholdSides {
+        threshold: "driver-cpu.few_rows",
+        work: "a sum of so many rows of 8 elements",
+        above: ("any rows", "0"),
+        below: ("few rows", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "driver-cpu.coalesced_row",
+        work: "a sum of 200000 elements, in rows of so many beside a number each",
+        above: ("row by row", "0"),
+        below: ("coalesced", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "driver-cpu.coalesced_points",
+        work: "a sum of so many elements, in rows of 8 beside a number each",
+        above: ("coalesced", "0"),
+        below: ("row by row", NEVER),
+        beside: "",
+    },
+    ThresholdSides {
+        threshold: "driver-cpu.skinny_vectors",
+        work: "a matrix of 1000 by 1000 times so many vectors",
+        above: ("by tiles", "0"),
+        below: ("by rows", NEVER),
         beside: "",
     },
 ];

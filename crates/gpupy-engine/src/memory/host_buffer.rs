@@ -26,7 +26,7 @@ use std::sync::{Mutex, PoisonError};
 /// The most bytes that the pool keeps for reuse, unless it is told another number.
 const POOL_BYTES: usize = 512 << 20;
 
-/// A buffer of bytes, aligned for every dtype (and to pages when it is large).
+/// A buffer of bytes, aligned for every dtype (and to pages where a device may import it).
 ///
 /// Several owners may hold one through `Arc`. Reads are ordered by the evaluated map of the value that owns the buffer,
 /// hence the `unsafe` on reading by range.
@@ -330,8 +330,7 @@ fn class(len: usize) -> Option<usize> {
     if len < T.pooled_from {
         return Some(len.max(16).next_multiple_of(16));
     }
-    let least = if len < T.paged_from { 64 } else { 4096 };
-    len.checked_next_multiple_of((len.checked_next_power_of_two()? / 16).max(least))
+    len.checked_next_multiple_of((len.checked_next_power_of_two()? / 16).max(64))
 }
 
 #[cfg(test)]

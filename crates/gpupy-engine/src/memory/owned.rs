@@ -1,6 +1,10 @@
 //! Memory allocated by the system, which is returned to it when it is dropped.
 //!
-//! Owns [`Owned`]. Not here: reuse (`host_buffer.rs`, `thread_free_lists.rs`).
+//! Owns [`Owned`], and where in its pages memory begins. Processors compare addresses of loads and stores by their places
+//! in a page first, so a loop that stores a little further in a page than it loads waits for each store. Where buffers
+//! begin at pages, that is what every `b[1:] = a[:-1]` does; so they begin at places that differ from one to the next.
+//!
+//! Not here: reuse (`host_buffer.rs`, `thread_free_lists.rs`).
 
 use crate::thresholds::T;
 #[cfg(unix)]
@@ -9,11 +13,22 @@ use memmap2::{MmapMut, MmapOptions};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const PAGE: usize = 4096;
+
+/// Steps from a buffer's place in its page to the next one's: all multiples of cache lines come before one comes again.
+const PLACE_STEP: usize = 23 * 64;
+
+/// Buffers that were given a place so far.
+static PLACED: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory that goes back where it is from when it is dropped.
 pub(crate) enum Owned {
     Allocated {
-        memory: NonNull<u8>,
+        start: NonNull<u8>,
+        /// How far behind the start the memory begins.
+        skipped: usize,
         capacity: usize,
     },
     Mapped(MmapMut),
@@ -46,8 +61,15 @@ impl Owned {
         }
         let layout = layout(capacity)?;
         // SAFETY: `class` never gives zero, so the layout's size is not zero.
-        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Owned::Allocated { memory, capacity })
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let skipped = match layout.size() - capacity {
+            0 => 0,
+            _ => {
+                let place = PLACED.fetch_add(1, Ordering::Relaxed).wrapping_mul(PLACE_STEP);
+                place.wrapping_sub(start.as_ptr() as usize) % PAGE
+            }
+        };
+        Some(Owned::Allocated { start, skipped, capacity })
     }
 
     /// Addresses for so many bytes, which take memory as they are written; `None` where the system has none.
@@ -65,7 +87,6 @@ impl Owned {
     pub unsafe fn release(&self, range: Range<usize>) {
         #[cfg(unix)]
         if let Owned::Reserved(map) | Owned::Mapped(map) = self {
-            const PAGE: usize = 4096;
             let (start, end) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
             if start < end.min(map.len()) {
                 let len = end.min(map.len()) - start;
@@ -92,7 +113,9 @@ impl Owned {
 
     pub fn memory(&mut self) -> NonNull<u8> {
         match self {
-            Owned::Allocated { memory, .. } | Owned::Lent { memory, .. } => *memory,
+            // SAFETY: the capacity follows what is skipped, in the same allocation.
+            Owned::Allocated { start, skipped, .. } => unsafe { start.add(*skipped) },
+            Owned::Lent { memory, .. } => *memory,
             // A map is not empty, and nowhere but at an address.
             Owned::Mapped(map) | Owned::Reserved(map) => NonNull::from(&mut **map).cast(),
             #[cfg(feature = "guard")]
@@ -103,21 +126,48 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if let Owned::Allocated { memory, capacity } = self
+        if let Owned::Allocated { start, capacity, .. } = self
             && let Some(layout) = layout(*capacity)
         {
             // SAFETY: allocated in `new` with this layout, and freed only here.
-            unsafe { dealloc(memory.as_ptr(), layout) };
+            unsafe { dealloc(start.as_ptr(), layout) };
         }
     }
 }
 
-/// How memory of a capacity is allocated; `None` for sizes that no allocator serves.
+/// How memory of a capacity is allocated, with a page more where it is given a place in its pages; `None` for sizes that
+/// no allocator serves.
 fn layout(capacity: usize) -> Option<Layout> {
-    let align = match capacity {
-        _ if capacity >= T.paged_from => 4096,
-        _ if capacity >= T.pooled_from => 64,
-        _ => 16,
+    let (more, align) = match capacity {
+        _ if capacity >= T.imported_from => (0, PAGE),
+        // The system gives zeros where no large alignment is asked for; otherwise they are written.
+        _ if capacity >= T.placed_from => (PAGE, 16),
+        _ if capacity >= T.pooled_from => (0, 64),
+        _ => (0, 16),
     };
-    Layout::from_size_align(capacity, align).ok()
+    Layout::from_size_align(capacity.checked_add(more)?, align).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_begin_at_different_places_of_pages() {
+        let mut kept: Vec<Owned> = (0..8).filter_map(|_| Owned::new(T.placed_from)).collect();
+        let mut places: Vec<usize> =
+            kept.iter_mut().map(|owned| owned.memory().as_ptr() as usize % PAGE).collect();
+        assert!(places.iter().all(|place| place.is_multiple_of(64)));
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 8);
+    }
+
+    #[test]
+    fn buffers_that_a_device_may_import_begin_at_pages() {
+        for capacity in [T.imported_from, T.mapped_from] {
+            let mut owned = Owned::new(capacity).unwrap();
+            assert!((owned.memory().as_ptr() as usize).is_multiple_of(PAGE));
+        }
+    }
 }
