@@ -95,6 +95,28 @@ pub fn run(
     }
 }
 
+/// Appends `count` elements of `PARTS` numbers, `step` numbers one from the next.
+///
+/// # Safety
+/// The elements exist.
+unsafe fn append<T: Real, const PARTS: usize>(
+    to: &mut Vec<T>,
+    from: *const T,
+    step: isize,
+    count: usize,
+) {
+    // SAFETY: the caller promises that these elements exist.
+    let number = |at: isize| unsafe { from.wrapping_offset(at).read_unaligned() };
+    match PARTS {
+        1 => to.extend((0..count as isize).map(|k| number(k * step))),
+        _ => {
+            let parts = PARTS as isize;
+            let numbers = count as isize * parts;
+            to.extend((0..numbers).map(|k| number(k / parts * step + k % parts)));
+        }
+    }
+}
+
 /// How products are cut into strips.
 struct Cuts {
     along_terms: bool,
@@ -258,12 +280,8 @@ impl SkinnyProduct {
         let mut beside_each_other = Vec::new();
         if cuts.along_terms && self.matrix_strides[1] != 1 {
             memory::reserve(&mut beside_each_other, terms.len() * PARTS)?;
-            for at in 0..terms.len() * PARTS {
-                let from =
-                    matrix.wrapping_offset((at / PARTS) as isize * term + (at % PARTS) as isize);
-                // SAFETY: the rows and terms are in the matrix, whose elements exist.
-                beside_each_other.push(unsafe { from.read_unaligned() });
-            }
+            // SAFETY: the rows and terms are in the matrix, whose elements exist.
+            unsafe { append::<T, PARTS>(&mut beside_each_other, matrix, term, terms.len()) };
             matrix = beside_each_other.as_ptr();
         }
         let beside = PARTS == 1 && (self.vector_strides[1] == 1 || terms.len() == 1);
@@ -304,18 +322,25 @@ impl SkinnyProduct {
         terms: Range<usize>,
         packed: &mut Vec<T>,
     ) {
+        let [from, step] = self.vector_strides;
         for vector in 0..self.vectors {
+            if PARTS == 1 {
+                let at = vector as isize * from + terms.start as isize * step;
+                let at = self.vector.cast::<T>().wrapping_offset(at);
+                // SAFETY: the vectors have these terms.
+                unsafe { append::<T, 1>(packed, at, step, terms.len()) };
+                continue;
+            }
             for part in 0..PARTS {
                 for term in terms.clone() {
-                    let [from, step] = self.vector_strides;
                     let at = vector as isize * from + term as isize * step;
                     let at = self.vector.cast::<T>().wrapping_offset(at * PARTS as isize);
                     // SAFETY: the vectors have these terms.
                     let of = |k: usize| unsafe { at.wrapping_add(k).read_unaligned() };
-                    match (PARTS, along_terms, part) {
-                        (1, ..) | (_, false, _) => packed.push(of(part)),
-                        (_, true, 0) => packed.extend([of(0), -of(1)]),
-                        (_, true, _) => packed.extend([of(1), of(0)]),
+                    match (along_terms, part) {
+                        (false, _) => packed.push(of(part)),
+                        (true, 0) => packed.extend([of(0), -of(1)]),
+                        (true, _) => packed.extend([of(1), of(0)]),
                     }
                 }
             }
