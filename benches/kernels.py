@@ -6,9 +6,9 @@ table. Each program is imported twice, once with gpupy in NumPy's place, and get
 data in each run; a run ends when every array that it was given and every result is computed. Each side
 runs some times in a row after a rest: OpenBLAS's threads look for work for a while, and a processor that
 they have is not free. Arrays differ where NPBench's own tolerances say so; roundings that grow are judged by
-a run of NumPy's in a wider dtype, from which ours may be no farther than NumPy's; where NumPy's are so far from
-it that none of their digits says anything, values are not judged, and the table says so. Invariant: a program
-that fails, or whose arrays differ otherwise, gives the status 1.
+a run of NumPy's in a wider dtype, from which ours may be no farther than NumPy's; where NumPy's are so far
+from it that none of their digits says anything, values are not judged, and the table says so. Invariant: a
+program that fails, or whose arrays differ otherwise, gives the status 1.
 """
 
 import argparse

@@ -96,7 +96,10 @@ fn work(threshold: &str, size: usize) -> Result<Option<Work>> {
         }
         "gpupy-engine.positions_later" => {
             let mask = every_third(size)?;
-            Box::new(move |context| context.gather(&one, &context.where_true(&mask)?))
+            Box::new(move |context| {
+                let places = context.where_true(&mask)?;
+                context.fancy_index(&one, &[Some(&places)], 0, Outside::Refuse)
+            })
         }
         "gpupy-engine.shared_bytes" => {
             let [one, other] = [&one, &other].map(|all| all.slice_axis(0, 0, size / 8, 1));

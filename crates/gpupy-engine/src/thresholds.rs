@@ -95,8 +95,8 @@ gpupy_core::thresholds! {
     pool_blocks: usize = 256,
     /// The most flushes for which a block is kept unused.
     pool_flushes: u64 = 16,
-    /// Bytes from which memory is imported, and begins at a page. On a device that is the host's processor it pays from some pages
-    /// on; others have to pin each page first.
+    /// Bytes from which memory is imported, and begins at a page. On a device that is the host's processor it pays from
+    /// some pages on; others have to pin each page first.
     imported_from: usize = 1 << 20,
     /// Uses for each block after which the order is no longer worth keeping: making it anew costs less than
     /// they did.

@@ -1,8 +1,9 @@
 //! Memory allocated by the system, which is returned to it when it is dropped.
 //!
-//! Owns [`Owned`], and where in its pages memory begins. Processors compare addresses of loads and stores by their places
-//! in a page first, so a loop that stores a little further in a page than it loads waits for each store. Where buffers
-//! begin at pages, that is what every `b[1:] = a[:-1]` does; so they begin at places that differ from one to the next.
+//! Owns [`Owned`], and where in its pages memory begins. Processors compare addresses of loads and stores by their
+//! places in a page first, so a loop that stores a little further in a page than it loads waits for each store. Where
+//! buffers begin at pages, that is what every `b[1:] = a[:-1]` does; so they begin at places that differ from one to
+//! the next.
 //!
 //! Not here: reuse (`host_buffer.rs`, `thread_free_lists.rs`).
 
@@ -135,8 +136,8 @@ impl Drop for Owned {
     }
 }
 
-/// How memory of a capacity is allocated, with a page more where it is given a place in its pages; `None` for sizes that
-/// no allocator serves.
+/// How memory of a capacity is allocated, with a page more where it is given a place in its pages; `None` for sizes
+/// that no allocator serves.
 fn layout(capacity: usize) -> Option<Layout> {
     let (more, align) = match capacity {
         _ if capacity >= T.imported_from => (0, PAGE),
