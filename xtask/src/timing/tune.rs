@@ -4,8 +4,8 @@
 //! either side forced by the variable `GPUPY_TUNE`, in alternating processes. Invariant: each entry is a
 //! threshold of a crate, and the timing program has work for it.
 //!
-//! Not here: the thresholds (`thresholds.rs` of each crate), among which are costs and caps that have no sizes at
-//! which to time two ways; the work (`crates/driver-cpu/examples/tune.rs`).
+//! Not here: the thresholds (`crates/gpupy-engine/src/thresholds.rs` and other crates'), among which are costs and caps
+//! that have no sizes at which to time two ways; the work (`crates/driver-cpu/examples/tune.rs`).
 
 use crate::machine::failure::{self, Failure, Result};
 use crate::machine::process::{announce, cargo, run as start};
