@@ -125,6 +125,35 @@ def test_products_with_their_own_transpose_are_symmetric(auto, dtype):
             np.testing.assert_array_equal(product, product.T)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_products_with_few_columns_are_exact_to_a_few_roundings(auto, dtype):
+    rng = np.random.default_rng(7)
+    is_complex = dtype.startswith("c")
+    wide = "complex256" if is_complex else "longdouble"
+    for columns in range(1, 10):
+        for rows in (1, 2, 3, 7, 8, 9, 31, 100, 4095, 4097, 9000):
+            # More columns than are read: rows lie apart, or one behind the other.
+            a = rng.uniform(-1, 1, (rows, columns + columns % 3))
+            a = (a + 1j * rng.uniform(-1, 1, a.shape) if is_complex else a).astype(dtype)
+            v = a[::-1, 0].copy()
+            ours, vector = gpupy.asarray(a), gpupy.asarray(v)
+            for view in (np.s_[:, :columns], np.s_[::-1, :columns], np.s_[:, columns - 1 :: -1]):
+                given, other = a[view], ours[view]
+                square = given[:columns].T[:, : min(rows, columns)].copy()
+                for found, left, right in (
+                    (vector @ other, v, given),
+                    (other.T @ vector, given.T, v),
+                    (other.T @ other, given.T, given),
+                    (other @ gpupy.asarray(square), given[:, : square.shape[0]], square),
+                ):
+                    exact = left.astype(wide) @ right.astype(wide)
+                    size = np.abs(left).astype("longdouble") @ np.abs(right)
+                    error = np.abs(np.asarray(found) - exact)
+                    terms = left.shape[-1]
+                    bound = (2 + np.sqrt(terms) / 2) * np.finfo(dtype).eps * size
+                    assert (error <= bound).all(), (columns, rows, view, (error / bound).max())
+
+
 def test_views_are_read_where_they_lie(device):
     a, b = small((6, 8), "float64"), small((5, 8), "float64", 4)
     check(lambda xp: xp.asarray(a)[::-1, ::2] @ xp.asarray(b).T[1::2] + 0)

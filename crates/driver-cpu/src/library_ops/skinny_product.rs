@@ -9,7 +9,7 @@
 //! Not here: loops (`rows/gemv.rs`), other products (`gemm.rs`).
 
 use super::product_tile::ProductTile;
-use crate::rows::{Real, Strip};
+use crate::rows::{Real, SHORT_COLUMN, Strip};
 use crate::threads::executor::Executor;
 use crate::thresholds::T;
 use gpupy_core::ir::PRODUCT_CHUNK;
@@ -68,10 +68,9 @@ impl SkinnyProduct {
 pub fn suits(dtype: DType, piece: &ProductTile) -> bool {
     let float = matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128);
     let skinny = SkinnyProduct::of(piece);
-    float
-        && skinny.vectors <= T.skinny_vectors
-        && skinny.terms > 0
-        && skinny.along_terms().is_some()
+    let few_vectors = skinny.vectors <= T.skinny_vectors;
+    let points = matches!(dtype, DType::F32 | DType::F64) && skinny.are_points();
+    float && (few_vectors || points) && skinny.terms > 0 && skinny.along_terms().is_some()
 }
 
 /// Evaluates skinny products, which differ from the first only in their addresses, and take `time` nanoseconds each.
@@ -250,14 +249,64 @@ impl SkinnyProduct {
         let sums_are_results = PARTS == 1 && self.vectors == 1 && self.result_strides[0] == 1;
         // SAFETY: the elements exist, and `own` has room for the sums.
         unsafe {
+            if PARTS == 1 && self.are_points() {
+                return self.points(rows, packed);
+            }
             if sums_are_results && first.is_aligned() {
                 return self.strip::<T, PARTS>(cuts, rows, 0..self.terms, packed, first);
             }
-            memory::reserve(own, cuts.sums::<PARTS>(rows.len()))?;
+            // So few that their sums stay in the nearest cache until they are stored, and whole groups of rows. Columns
+            // are read once for all rows.
+            let few = match cuts.along_terms {
+                true => T.skinny_part / (size_of::<T>() * cuts.sums::<PARTS>(1)),
+                false => rows.len(),
+            };
+            let few = few.max(1).next_multiple_of(4);
+            memory::reserve(own, cuts.sums::<PARTS>(few.min(rows.len())))?;
             let sums = own.as_mut_ptr();
-            self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums)?;
-            self.put::<T, PARTS>(cuts, rows, sums);
+            for start in rows.clone().step_by(few) {
+                let rows = start..rows.end.min(start + few);
+                self.strip::<T, PARTS>(cuts, rows.clone(), 0..self.terms, packed, sums)?;
+                self.put::<T, PARTS>(cuts, rows, sums);
+            }
         }
+        Ok(())
+    }
+
+    /// Whether rows are points in few dimensions, which get as few new coordinates, one beside the other.
+    fn are_points(&self) -> bool {
+        let few = 2..=SHORT_COLUMN;
+        let beside =
+            self.matrix_strides[1] == 1 && self.result_strides == [self.vectors as isize, 1];
+        beside && few.contains(&self.terms) && few.contains(&self.vectors)
+    }
+
+    /// Computes the results of some rows that are points: each times all vectors, whose first terms come first.
+    ///
+    /// # Safety
+    /// The elements exist, and nothing else accesses the results meanwhile.
+    unsafe fn points<T: Real>(&self, rows: Range<usize>, packed: &mut Vec<T>) -> Result<()> {
+        let [from, step] = self.vector_strides;
+        packed.clear();
+        memory::reserve(packed, self.terms * self.vectors)?;
+        for term in 0..self.terms {
+            let at = self.vector.cast::<T>().wrapping_offset(term as isize * step);
+            // SAFETY: the vectors have this term.
+            unsafe { append::<T, 1>(packed, at, from, self.vectors) };
+        }
+        let first = rows.start as isize * self.matrix_strides[0];
+        let strip = Strip {
+            rows: self.vectors,
+            terms: self.terms,
+            matrix: packed.as_ptr(),
+            stride: self.vectors as isize,
+            vectors: self.matrix.cast::<T>().wrapping_offset(first),
+            pitch: self.matrix_strides[0],
+            count: rows.len(),
+            sums: self.results.cast::<T>().wrapping_add(rows.start * self.vectors),
+        };
+        // SAFETY: the rows are in the matrix, whose elements exist, and so do their results.
+        unsafe { strip.short_columns() };
         Ok(())
     }
 
@@ -304,7 +353,13 @@ impl SkinnyProduct {
                 Strip { rows, terms, matrix, stride: row, vectors, pitch, count, sums }.dots();
             } else {
                 let (rows, terms) = (rows.len() * PARTS, terms.len());
-                Strip { rows, terms, matrix, stride: term, vectors, pitch, count, sums }.columns();
+                let strip =
+                    Strip { rows, terms, matrix, stride: term, vectors, pitch, count, sums };
+                // By all rows of the product: how many are in a strip depends on the number of threads.
+                match self.rows * PARTS <= SHORT_COLUMN {
+                    true => strip.short_columns(),
+                    false => strip.columns(),
+                }
             }
         }
         Ok(())
@@ -363,14 +418,22 @@ impl SkinnyProduct {
             let sum = |part: usize, at: usize| unsafe {
                 sums.add((vector * PARTS + part) * each + at).read()
             };
+            let [along, across] = self.result_strides;
+            if PARTS == 1 {
+                let at = rows.start as isize * along + vector as isize * across;
+                let first = self.results.cast::<T>().wrapping_offset(at);
+                for r in 0..rows.len() {
+                    // SAFETY: the sums of these rows and the results exist.
+                    unsafe { first.wrapping_offset(r as isize * along).write_unaligned(sum(0, r)) }
+                }
+                continue;
+            }
             for (r, row) in rows.clone().enumerate() {
-                let [along, across] = self.result_strides;
                 let at = row as isize * along + vector as isize * across;
                 let to = self.results.cast::<T>().wrapping_offset(at * PARTS as isize);
-                let parts = match (PARTS, cuts.along_terms) {
-                    (1, _) => [sum(0, r), T::default()],
-                    (_, true) => [sum(0, r), sum(1, r)],
-                    (_, false) => {
+                let parts = match cuts.along_terms {
+                    true => [sum(0, r), sum(1, r)],
+                    false => {
                         let (real, imaginary) = (2 * r, 2 * r + 1);
                         [sum(0, real) - sum(1, imaginary), sum(0, imaginary) + sum(1, real)]
                     }

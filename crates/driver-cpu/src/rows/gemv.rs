@@ -34,6 +34,9 @@ pub struct Strip<T> {
     pub sums: *mut T,
 }
 
+/// The most rows of [`Strip::short_columns`].
+pub const SHORT_COLUMN: usize = 8;
+
 /// Columns that are added at once, so that sums are read and written less often.
 const COLUMNS: usize = 16;
 
@@ -81,6 +84,10 @@ impl<T: Real> Strip<T> {
     on_this_processor! {
         /// Computes the sums column by column: elements of a column lie side by side.
         columns, columns_here
+    }
+    on_this_processor! {
+        /// Like `columns` for 2 to [`SHORT_COLUMN`] rows, whose sums stay in registers, in another order.
+        short_columns, short_columns_here
     }
 
     /// By vectors of 16 numbers.
@@ -228,6 +235,87 @@ impl<T: Real> Strip<T> {
                 }
             }
         }
+    }
+
+    /// By the number of rows.
+    #[inline(always)]
+    unsafe fn short_columns_here<W: Vector<Real = T>>(&self) {
+        // SAFETY: the columns have as many elements, which exist, and so do the sums.
+        unsafe {
+            match (self.rows, self.terms) {
+                (2, ..8) => self.columns_of::<2, 1>(),
+                (2, _) => self.columns_of::<2, 8>(),
+                (3, ..8) => self.columns_of::<3, 1>(),
+                (3, _) => self.columns_of::<3, 8>(),
+                (4, ..8) => self.columns_of::<4, 1>(),
+                (4, _) => self.columns_of::<4, 8>(),
+                (5, ..4) => self.columns_of::<5, 1>(),
+                (5, _) => self.columns_of::<5, 4>(),
+                (6, ..4) => self.columns_of::<6, 1>(),
+                (6, _) => self.columns_of::<6, 4>(),
+                (7, ..4) => self.columns_of::<7, 1>(),
+                (7, _) => self.columns_of::<7, 4>(),
+                (8, ..4) => self.columns_of::<8, 1>(),
+                (8, _) => self.columns_of::<8, 4>(),
+                _ => self.columns_here::<W>(),
+            }
+        }
+    }
+
+    /// Columns of `R` elements. Each of `C` columns one after another has sums of its own, which are added at the end.
+    #[inline(always)]
+    unsafe fn columns_of<const R: usize, const C: usize>(&self) {
+        for vector in 0..self.count {
+            let of = self.vectors.wrapping_offset(vector as isize * self.pitch);
+            // SAFETY: the columns are in the strip, whose elements exist, and so are the sums.
+            unsafe {
+                // A stride that the compiler knows, where columns lie one behind the other.
+                let sums = match self.stride == R as isize {
+                    true => self.short_sums::<R, C>(of, R as isize),
+                    false => self.short_sums::<R, C>(of, self.stride),
+                };
+                self.sums.add(vector * R).cast::<[T; R]>().write_unaligned(sums);
+            }
+        }
+    }
+
+    /// The sums of all columns of `R` elements, each times its element of one vector.
+    #[inline(always)]
+    unsafe fn short_sums<const R: usize, const C: usize>(
+        &self,
+        vector: *const T,
+        stride: isize,
+    ) -> [T; R] {
+        let mut sums = [[T::default(); R]; C];
+        let whole = self.terms - self.terms % C;
+        let add = |sums: &mut [T; R], column: usize| {
+            // SAFETY: the column is in the strip, whose elements exist.
+            let (elements, x) = unsafe {
+                let at = self.matrix.wrapping_offset(column as isize * stride);
+                (at.cast::<[T; R]>().read_unaligned(), vector.add(column).read_unaligned())
+            };
+            for (sum, element) in sums.iter_mut().zip(elements) {
+                *sum = *sum + element * x;
+            }
+        };
+        for first in (0..whole).step_by(C) {
+            for (c, sums) in sums.iter_mut().enumerate() {
+                add(sums, first + c);
+            }
+        }
+        for column in whole..self.terms {
+            add(&mut sums[column - whole], column);
+        }
+        let mut left = C;
+        while left > 1 {
+            left /= 2;
+            for c in 0..left {
+                for r in 0..R {
+                    sums[c][r] = sums[c][r] + sums[c + left][r];
+                }
+            }
+        }
+        sums[0]
     }
 
     /// Adds `C` columns to the sums, each times its element of the vector; `FIRST` columns to zeros, as no sum has

@@ -24,7 +24,7 @@ mod scan_rows;
 mod simd;
 mod tree_reduce;
 
-pub use gemv::Strip;
+pub use gemv::{SHORT_COLUMN, Strip};
 pub use moves::{copy, gather, index};
 pub use row_fn::RowFn;
 pub use scan_rows::{SIDE, ScanFn, TOGETHER, multiply, scan};
