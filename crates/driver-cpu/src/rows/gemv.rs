@@ -309,9 +309,10 @@ impl<T: Real> Strip<T> {
         let mut left = C;
         while left > 1 {
             left /= 2;
-            for c in 0..left {
-                for r in 0..R {
-                    sums[c][r] = sums[c][r] + sums[c + left][r];
+            let (first, second) = sums.split_at_mut(left);
+            for (sums, others) in first.iter_mut().zip(second) {
+                for (sum, other) in sums.iter_mut().zip(others) {
+                    *sum = *sum + *other;
                 }
             }
         }
