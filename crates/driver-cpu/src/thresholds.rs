@@ -46,7 +46,7 @@ gpupy_core::thresholds! {
     sort_cost: u64 = 8000,
     /// Picoseconds for an element of a scan, roughly.
     scan_cost: u64 = 700,
-    /// The most vectors of a skinny product.
+    /// The most vectors of a skinny product, unless its rows are points in few dimensions.
     skinny_vectors: usize = 4,
     /// Elements of a strip of columns: some microseconds of work.
     column_strip: usize = 1 << 16,

@@ -1,9 +1,9 @@
 //! Matrix times vector (gemv): the dot products of skinny matrix products, rows of a matrix times a few
 //! vectors.
 //!
-//! Owns [`Strip`] and its two loops: [`Strip::dots`] for row-major matrices, [`Strip::columns`] for
-//! column-major ones. Products and sums are rounded separately, in an order that depends on extents alone, so
-//! that every processor gives the same bits.
+//! Owns [`Strip`] and its loops: [`Strip::dots`] for row-major matrices, [`Strip::columns`] for column-major ones,
+//! [`Strip::short_columns`] for those of few rows. Products and sums are rounded separately, in an order that depends on
+//! extents alone, so that every processor gives the same bits.
 //!
 //! Not here: how a product is cut into strips (`library_ops/skinny_product.rs`).
 
@@ -13,8 +13,8 @@ use std::array::from_fn;
 
 /// Some rows and terms of a matrix, and as many terms of `count` vectors.
 ///
-/// The matrix is contiguous along terms for [`Strip::dots`] and along rows for [`Strip::columns`]; vectors are
-/// always contiguous. Nothing need be aligned.
+/// The matrix is contiguous along terms for [`Strip::dots`] and along rows for the others; vectors are always
+/// contiguous. Nothing need be aligned.
 pub struct Strip<T> {
     /// How many rows.
     pub rows: usize,
