@@ -2,8 +2,8 @@
 //! vectors.
 //!
 //! Owns [`Strip`] and its loops: [`Strip::dots`] for row-major matrices, [`Strip::columns`] for column-major ones,
-//! [`Strip::short_columns`] for those of few rows. Products and sums are rounded separately, in an order that depends on
-//! extents alone, so that every processor gives the same bits.
+//! [`Strip::short_columns`] for those of few rows. Products and sums are rounded separately, in an order that depends
+//! on extents alone, so that every processor gives the same bits.
 //!
 //! Not here: how a product is cut into strips (`library_ops/skinny_product.rs`).
 
