@@ -10,7 +10,7 @@ use crate::RowStride;
 use crate::aligned_bytes::AlignedBytes;
 use crate::complex_parts::ComplexParts;
 use crate::row_arguments::{RowArguments, RowGroup, StridedPointer, move_on};
-use crate::strided_copies::{copy_elements, join_parts, take_apart};
+use crate::strided_copies::{PackedRows, beside, join, take_apart};
 use memmap2::{Mmap, MmapMut};
 use std::cell::RefCell;
 
@@ -28,8 +28,6 @@ pub(crate) struct RowBinding {
     pub step: RowStride,
     /// Bytes of an element; 0 for an `index`, which has none.
     pub bytes: usize,
-    /// Whether this and the next one are the parts of one complex number.
-    pub paired: bool,
 }
 
 impl RowBinding {
@@ -38,6 +36,44 @@ impl RowBinding {
         let elements = if self.step.is_of_parts() { 2 } else { 1 };
         (elements * self.bytes) as isize
     }
+
+    /// Whether points are computed through a copy, where rows `are_padded` to whole passes or not.
+    fn is_copied(&self, are_padded: bool) -> bool {
+        match self.step {
+            _ if self.bytes == 0 => false,
+            RowStride::Zero => false,
+            RowStride::Any => true,
+            RowStride::Unit | RowStride::Lanes | RowStride::Real | RowStride::Imaginary => {
+                are_padded
+            }
+        }
+    }
+}
+
+/// The walks that are copied: those whose elements lie beside each other together. Each time the number of the first
+/// walk, the bytes of an element, and how many walks there are.
+fn copied_together(
+    slots: &[RowBinding],
+    walks: &[StridedPointer],
+    are_padded: bool,
+) -> impl Iterator<Item = (usize, usize, usize)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        next += slots[next..].iter().position(|slot| slot.is_copied(are_padded))?;
+        let (number, slot) = (next, &slots[next]);
+        if slot.step.is_of_parts() {
+            // The real part's walk is one over whole complex numbers.
+            next += 2;
+            return Some((number, 2 * slot.bytes, 1));
+        }
+        let alike = slots[number..]
+            .iter()
+            .zip(&walks[number..])
+            .take_while(|(other, _)| other.step == RowStride::Any && other.bytes == slot.bytes);
+        let count = beside(alike.map(|(_, walk)| *walk), slot.bytes);
+        next += count;
+        Some((number, slot.bytes, count))
+    })
 }
 
 /// The properties of all rows of a program.
@@ -68,8 +104,8 @@ pub struct Kernel {
 
 /// The most points of one copy. Their rows stay in the L1 cache.
 const CHUNK: usize = 512;
-/// Bytes of a copied row, of elements of any size.
-const COPY: usize = CHUNK * 8;
+/// The most bytes from a copied row to the next, of elements of any size.
+const COPY: usize = CHUNK * 8 + 64;
 
 /// Scratch memory that each thread keeps between calls.
 struct RowScratch {
@@ -117,9 +153,7 @@ impl Kernel {
     }
 
     /// A kernel of a program over complex numbers, from the kernel over their parts.
-    pub(crate) fn of_parts(mut self, parts: ComplexParts) -> Kernel {
-        parts.pairs_of_accesses().for_each(|first| self.accesses[first].paired = true);
-        parts.pairs_of_dests().for_each(|first| self.dests[first].paired = true);
+    pub(crate) fn of_parts(self, parts: ComplexParts) -> Kernel {
         Kernel { parts: Some(parts), ..self }
     }
 
@@ -303,83 +337,51 @@ impl Kernel {
         scratch: &mut RowScratch,
     ) {
         let padded = len.next_multiple_of(self.granule);
+        // Copies of short rows are near each other, and none is a power of two from the next: caches have few places
+        // for these.
+        let apart = (padded * 8).next_multiple_of(64) + 64;
         let copies = scratch.copies.bytes().as_mut_ptr();
-        // SAFETY: `copies` has `COPY` bytes for each access and destination.
-        let copy = |number: usize| unsafe { copies.add(number * COPY) };
-        let is_copied = |slot: &RowBinding| match slot.step {
-            _ if slot.bytes == 0 => false,
-            RowStride::Zero => false,
-            RowStride::Unit | RowStride::Lanes | RowStride::Real | RowStride::Imaginary => {
-                padded != len
-            }
-            RowStride::Any => true,
+        // SAFETY: the row has a walk for each access and destination.
+        let (accesses, dests) = unsafe {
+            (
+                std::slice::from_raw_parts(row.accesses, self.accesses.len()),
+                std::slice::from_raw_parts(row.dests, self.dests.len()),
+            )
         };
-        let moved = |walk: &StridedPointer| walk.moved(first as isize);
+        let slots = self.accesses.iter().chain(&self.dests);
         scratch.walks.clear();
-        let mut apart = false;
-        for (number, slot) in self.accesses.iter().enumerate() {
-            // SAFETY: the row has a walk for each access.
-            let walk = moved(unsafe { &*row.accesses.add(number) });
-            if is_copied(slot) {
-                let to = StridedPointer { ptr: copy(number), step: slot.step_of_copy() };
-                // SAFETY: the row's elements may be read, and a copy has room for `CHUNK` of them. The copies of a
-                // complex number's parts are consecutive.
-                unsafe {
-                    match (slot.step, slot.paired, apart) {
-                        (RowStride::Imaginary, ..) | (_, false, true) => {}
-                        (RowStride::Real, ..) => copy_elements(2 * slot.bytes, len, walk, to),
-                        (_, true, _) => {
-                            take_apart(slot.bytes, len, walk, [to.ptr, copy(number + 1)]);
-                        }
-                        (_, false, false) => copy_elements(slot.bytes, len, walk, to),
-                    }
-                }
-                apart = slot.paired && slot.step == RowStride::Any;
-                scratch.walks.push(to);
-            } else {
-                scratch.walks.push(walk);
-            }
-        }
-        let dests = self.accesses.len();
-        for (number, slot) in self.dests.iter().enumerate() {
-            // SAFETY: the row has a walk for each destination.
-            let walk = moved(unsafe { &*row.dests.add(number) });
-            let copied = slot.step == RowStride::Any || padded != len;
-            scratch.walks.push(match copied {
-                true => StridedPointer { ptr: copy(dests + number), step: slot.step_of_copy() },
-                false => walk,
-            });
-        }
-        let walks = &scratch.walks;
-        let row_of_copies = RowArguments {
-            n: padded,
-            accesses: walks.as_ptr(),
-            dests: walks[dests..].as_ptr(),
-            ..*row
+        scratch.walks.extend(accesses.iter().chain(dests).zip(slots).enumerate().map(
+            |(number, (walk, slot))| match slot.is_copied(padded != len) {
+                true => StridedPointer {
+                    ptr: copies.wrapping_add(number * apart),
+                    step: slot.step_of_copy(),
+                },
+                false => walk.moved(first as isize),
+            },
+        ));
+        let (from, to) = scratch.walks.split_at(accesses.len());
+        let rows_of = |walk: &StridedPointer, bytes: usize, count: usize| PackedRows {
+            first: walk.ptr,
+            apart,
+            count,
+            bytes,
         };
+        let is_padded = padded != len;
+        for (number, bytes, count) in copied_together(&self.accesses, accesses, is_padded) {
+            let walk = accesses[number].moved(first as isize);
+            // SAFETY: the row's elements may be read, and a copy has room for `CHUNK` of them, or for both parts of
+            // complex numbers beside each other.
+            unsafe { take_apart(len, walk, rows_of(&from[number], bytes, count)) };
+        }
+        let row_of_copies =
+            RowArguments { n: padded, accesses: from.as_ptr(), dests: to.as_ptr(), ..*row };
         // SAFETY: the caller keeps the conditions of `run` for walks that are not copied. Copies have room for `padded`
         // elements.
         unsafe { self.call(row_of_copies, scratch.frame.bytes().as_mut_ptr()) };
-        let mut joined = false;
-        for (number, slot) in self.dests.iter().enumerate() {
-            let from = walks[dests + number];
-            if from.ptr != copy(dests + number) {
-                continue;
-            }
-            // SAFETY: the row has a walk for each destination, and its elements may be written.
-            unsafe {
-                let to = moved(&*row.dests.add(number));
-                match (slot.step, slot.paired, joined) {
-                    (RowStride::Imaginary, ..) | (_, false, true) => {}
-                    (RowStride::Real, ..) => copy_elements(2 * slot.bytes, len, from, to),
-                    (_, true, _) => {
-                        let parts = [from.ptr, copy(dests + number + 1)];
-                        join_parts(slot.bytes, len, parts, to);
-                    }
-                    (_, false, false) => copy_elements(slot.bytes, len, from, to),
-                }
-            }
-            joined = slot.paired && slot.step == RowStride::Any;
+        for (number, bytes, count) in copied_together(&self.dests, dests, is_padded) {
+            let walk = dests[number].moved(first as isize);
+            // SAFETY: the row's elements may be written, and the code has written the copies.
+            unsafe { join(len, rows_of(&to[number], bytes, count), walk) };
         }
     }
 

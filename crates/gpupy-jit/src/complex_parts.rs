@@ -264,26 +264,11 @@ impl ComplexSplitter<'_> {
     }
 }
 
-fn pairs(sources: &[PartSource]) -> impl Iterator<Item = usize> + '_ {
-    let both = sources.windows(2).enumerate();
-    both.filter(|(_, both)| both[0].number == both[1].number).map(|(first, _)| first)
-}
-
 fn cast(builder: &mut Builder, value: u32, to: DType) -> u32 {
     if builder.dtype(value) == to { value } else { builder.convert(Op::Cast, value, to) }
 }
 
 impl ComplexParts {
-    /// The accesses of real parts that are followed by the access of the imaginary parts.
-    pub fn pairs_of_accesses(&self) -> impl Iterator<Item = usize> + '_ {
-        pairs(&self.accesses)
-    }
-
-    /// Like [`pairs_of_accesses`](Self::pairs_of_accesses), for destinations.
-    pub fn pairs_of_dests(&self) -> impl Iterator<Item = usize> + '_ {
-        pairs(&self.dests)
-    }
-
     /// The row arguments of the program over parts. Its walks are stored in `walks`.
     ///
     /// # Safety

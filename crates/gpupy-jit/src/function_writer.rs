@@ -97,7 +97,7 @@ pub fn write(program: &Program, variant: &KernelStrides, isa: Isa) -> Option<Ker
     let in_parts = variant.accesses.iter().chain(&variant.dests).any(|step| step.is_of_parts());
     // Masks count single parts.
     let granule = if isa == Isa::Avx512 && !in_parts { 1 } else { pass };
-    let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes, paired: false };
+    let slot = |step: &RowStride, bytes| RowBinding { step: *step, bytes };
     let elements = KernelStrides::walks(program).map(|at| {
         let inst = &program.insts[at];
         if inst.op == Op::Index { 0 } else { inst.dtype.size() }
@@ -300,9 +300,12 @@ impl FunctionWriter<'_> {
         self.task.group
     }
 
-    /// The mask register of the task's existing points; 0 means all.
+    /// The mask register of the task's existing points; 0 means all, which AVX2's passes always have.
     pub fn existing(&self) -> u8 {
-        self.task.group as u8 + 1
+        match self.isa {
+            Isa::Avx512 => self.task.group as u8 + 1,
+            Isa::Avx2 => 0,
+        }
     }
 
     /// Whether the task's value is uniform: equal at all points.

@@ -47,6 +47,7 @@ mod strided_copies;
 pub use compiled_kernel::Kernel;
 pub use isa::Isa;
 pub use row_arguments::{GatherTable, RowArguments, RowGroup, StridedPointer};
+pub use strided_copies::{PackedRows, beside, join, take_apart};
 
 use gpupy_core::ir::{Inst, Program, bfloat16_lowering};
 use gpupy_core::op::Op;

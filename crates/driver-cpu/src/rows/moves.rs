@@ -5,7 +5,7 @@
 //! Not here: selects (`row_loops.rs`).
 
 use super::row_fn::RowFn;
-use gpupy_jit::GatherTable;
+use gpupy_jit::{GatherTable, PackedRows, StridedPointer};
 
 /// Calls a function that is generic over words, for words of a size.
 macro_rules! sized {
@@ -33,10 +33,15 @@ pub unsafe fn copy(
     n: usize,
 ) {
     let step = size as isize;
+    // Steps of few elements, and enough elements for vectors.
+    let is_near = n >= 8 && (1..=4 * size).contains(&from_step.unsigned_abs());
     // SAFETY: the steps name elements that exist, as this function requires.
     unsafe {
         if to_step == step && from_step == step {
             beside(to, from, n * size);
+        } else if to_step == step && is_near {
+            let row = PackedRows { first: to, apart: 0, count: 1, bytes: size };
+            gpupy_jit::take_apart(n, StridedPointer { ptr: from.cast_mut(), step: from_step }, row);
         } else {
             sized!(size, copy_words((to, to_step), (from, from_step), n));
         }

@@ -249,7 +249,8 @@ impl LaunchItems<'_> {
 
     /// Bytes of a scratch row for one input or destination.
     fn expanded_bytes(&self) -> usize {
-        self.rows.tile * DType::C128.size()
+        // Rows that are a power of two from each other would share few places of the near cache.
+        self.rows.tile * DType::C128.size() + 64
     }
 
     /// Expands inputs into scratch rows, and redirects their walks.
@@ -264,10 +265,12 @@ impl LaunchItems<'_> {
         rows: *mut u8,
         filled: &mut [ExpandedRow],
     ) {
+        let apart = self.expanded_bytes();
         for ((k, expanded), filled) in self.expanded.iter().enumerate().zip(filled) {
-            let row = rows.wrapping_add(k * self.expanded_bytes());
-            // SAFETY: the points are in the space, and the scratch row has room for them.
-            inputs[expanded.which] = unsafe { expanded.expand(row, point, n, filled) };
+            let row = rows.wrapping_add(k * apart);
+            inputs[expanded.which] = StridedPointer { ptr: row, step: expanded.line.size as isize };
+            // SAFETY: the points are in the space, and the scratch rows have room for them.
+            unsafe { expanded.expand((row, apart), point, n, filled) }
         }
     }
 

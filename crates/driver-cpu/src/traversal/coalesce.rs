@@ -13,7 +13,7 @@ use crate::rows;
 use crate::thresholds::T;
 use crate::traversal::iteration_space::{Point, StridedAccess};
 use gpupy_core::driver::Access;
-use gpupy_jit::StridedPointer;
+use gpupy_jit::{PackedRows, StridedPointer};
 use smallvec::SmallVec;
 
 /// A launch with two axes coalesced.
@@ -151,37 +151,70 @@ pub struct ShortRowCopy<'a> {
     pub line: StridedAccess<'a>,
     /// The extent of the last axis before coalescing.
     pub extent: usize,
+    /// How many are expanded with it: itself, and those behind it whose elements lie beside its own. 0 for these.
+    pub together: usize,
+}
+
+/// Finds which of these inputs can be expanded together.
+pub fn expand_together(copies: &mut [ShortRowCopy<'_>]) {
+    let mut next = 0;
+    while let [first, ..] = &copies[next..] {
+        let first = first.line;
+        let lines = copies[next..].iter().map(|copy| copy.line);
+        let alike = lines.take_while(|line| {
+            line.size == first.size && line.access.strides == first.access.strides
+        });
+        let element = |line: StridedAccess<'_>| {
+            let bytes = line.access.offset as isize * line.size as isize;
+            StridedPointer { ptr: line.base.wrapping_offset(bytes), step: 0 }
+        };
+        let count = gpupy_jit::beside(alike.map(element), first.size);
+        copies[next..next + count].iter_mut().for_each(|copy| copy.together = 0);
+        copies[next].together = count;
+        next += count;
+    }
 }
 
 impl ShortRowCopy<'_> {
-    /// Copies the `n` elements from a point of the coalesced shape on into a row, and returns the walk over the
-    /// row. A row that repeats is not copied again if `before` says that it is there.
+    /// Copies the `n` elements from a point of the coalesced shape on into a row, and those of the inputs that are
+    /// expanded with it into rows behind that, `apart` bytes from each other. A row that repeats is not copied again if
+    /// `before` says that it is there.
     ///
     /// # Safety
-    /// The points are in the space, and the row has room for `n` elements.
+    /// The points are in the space, and each row has room for `n` elements.
     pub unsafe fn expand(
         &self,
-        row: *mut u8,
+        (row, apart): (*mut u8, usize),
         point: &[usize],
         n: usize,
         before: &mut ExpandedRow,
-    ) -> StridedPointer {
+    ) {
+        if self.together == 0 {
+            return;
+        }
         let (last, size, extent) = (point.len(), self.line.size, self.extent);
         let (start, next_row) = self.start(point);
-        let walk = StridedPointer { ptr: row, step: size as isize };
         // A row that repeats may be there already.
         let whole = point[last - 1].is_multiple_of(extent);
         let repeats = next_row == 0 && whole;
         if repeats && before.is_some_and(|(from, len)| from == start.ptr && len >= n) {
-            return walk;
+            return;
         }
         self.pieces(point, n, |done, m, at| {
-            let to = row.wrapping_add(done * size);
-            // SAFETY: the elements belong to points of the space, and the row has room for them.
-            unsafe { rows::copy(size, (to, size as isize), (at.cast_const(), start.step), m) };
+            let first = row.wrapping_add(done * size);
+            let from = StridedPointer { ptr: at, step: start.step };
+            // SAFETY: the elements belong to points of the space, and the rows have room for them.
+            unsafe {
+                match self.together {
+                    1 => rows::copy(size, (first, size as isize), (at, start.step), m),
+                    count => {
+                        let rows = PackedRows { first, apart, count, bytes: size };
+                        gpupy_jit::take_apart(m, from, rows);
+                    }
+                }
+            }
         });
         *before = repeats.then_some((start.ptr, n));
-        walk
     }
 
     /// Copies `n` elements of a row to the destination's elements from a point of the coalesced shape on.
