@@ -97,8 +97,19 @@ impl Evaluator {
             dests.push(StridedAccess { access: &dest.access, base, size: *size });
         }
         let mut tables: SmallVec<[GatherTable; 8]> = SmallVec::new();
+        let mut few: SmallVec<[[u8; GatherTable::LEAST_BYTES]; 8]> = SmallVec::new();
         if known.inputs.gathers {
-            tables.extend(operands.iter().map(|(first, len)| GatherTable::new(*first, *len)));
+            few.resize(operands.len(), Default::default());
+            let sizes = launch.program.operands.iter().map(|dtype| dtype.size());
+            for (((first, len), size), few) in operands.iter().zip(sizes).zip(&mut few) {
+                let mut first = first.cast_const();
+                if len * size < few.len() {
+                    // SAFETY: the block has the operand's elements, which are not written before the launch.
+                    unsafe { few.as_mut_ptr().copy_from_nonoverlapping(first, len * size) };
+                    first = few.as_ptr();
+                }
+                tables.push(GatherTable::new(first, *len));
+            }
         }
         let order = LoopOrder::of(launch.shape, &known.inputs, &inputs, &dests);
         let LoopOrder { reduce_order, space, axis, mut variant, .. } = order;

@@ -113,6 +113,9 @@ pub struct GatherTable {
 }
 
 impl GatherTable {
+    /// The fewest bytes that may be read from a table's first element on: narrow elements are read with others.
+    pub const LEAST_BYTES: usize = 4;
+
     /// A table of this many elements, at least one. Elements that an int32 does not reach are left out.
     pub fn new(first: *const u8, len: usize) -> GatherTable {
         GatherTable { first, last: i32::try_from(len.saturating_sub(1)).unwrap_or(i32::MAX) }

@@ -289,3 +289,20 @@ def test_where_nothing_is_written_values_are_converted_as_numpy_does(driver, par
                         words = str(error)
                 seen.append((words, [str(warning.message) for warning in caught]))
             assert seen[0] == seen[1], name
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i1", "u2", "i2", "f2", "bfloat16", "f4"])
+def test_tables_of_few_and_of_many_narrow_elements_are_read_at_every_index(driver, dtype):
+    if dtype == "bfloat16":
+        dtype = pytest.importorskip("ml_dtypes").bfloat16
+    rng = np.random.default_rng(5)
+    for length in (1, 2, 3, 4, 5, 7, 255, 3000):
+        table = rng.integers(-128, 128, length).astype(dtype)
+        one_after_another = np.arange(4000) % length
+        for index in (one_after_another, rng.integers(-length, length, 4000), one_after_another[::-1]):
+
+            def picked(xp, index=index, table=table):
+                # Not the table alone, which would be a copy.
+                return xp.asarray(table)[xp.asarray(index)] * xp.asarray(np.arange(4000, dtype="f4"))
+
+            check(picked, f"{length} of {dtype}")

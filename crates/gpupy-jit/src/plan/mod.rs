@@ -129,7 +129,7 @@ impl<'a> CodePlan<'a> {
                     walks += 1;
                 }
                 Op::Const | Op::Param | Op::Store | Op::If | Op::Else | Op::End | Op::Result => {}
-                Op::Gather if inst.dtype.size() >= 4 => {}
+                Op::Gather if inst.dtype != DType::F16 => {}
                 op if op.info().rule == Rule::Special => return None,
                 // A bool has not all bit patterns, and a float16's lane has a float32's bits.
                 Op::Bitcast if !has_all_bits(program, inst) && !is_renaming(program, inst) => {

@@ -204,7 +204,9 @@ pub fn check(
     let params: Vec<u64> = case.params.iter().map(|param| param.bits).collect();
     let bytes = |table: &Vec<Scalar>| {
         let of = |element: &Scalar| element.bytes()[..element.dtype.size()].to_vec();
-        table.iter().flat_map(of).collect::<Vec<u8>>().into_boxed_slice()
+        let mut bytes: Vec<u8> = table.iter().flat_map(of).collect();
+        bytes.resize(bytes.len().max(GatherTable::LEAST_BYTES), 0xff);
+        bytes.into_boxed_slice()
     };
     let memory: Vec<Box<[u8]>> = case.tables.iter().map(bytes).collect();
     let tables = memory.iter().zip(&case.tables);

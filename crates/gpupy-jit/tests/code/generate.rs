@@ -74,7 +74,8 @@ fn extend(
 
 /// Adds a gather at one of the newest int32 values, if there is one and a dtype that is gathered.
 fn gather(rng: &mut Rng, dtypes: &[DType], b: &mut Builder, values: &mut Vec<u32>) -> bool {
-    let gathered: Vec<DType> = dtypes.iter().copied().filter(|dtype| dtype.size() >= 4).collect();
+    let is_gathered = |dtype: &DType| *dtype != DType::F16;
+    let gathered: Vec<DType> = dtypes.iter().copied().filter(is_gathered).collect();
     let indices: Vec<u32> =
         values.iter().copied().filter(|value| b.dtype(*value) == DType::I32).collect();
     if gathered.is_empty() || indices.is_empty() {
