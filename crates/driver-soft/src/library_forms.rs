@@ -88,11 +88,16 @@ fn sorted(dtype: DType, row: &[u64], positions: bool) -> Result<Vec<u64>> {
 
 fn product(dtype: DType, a: &[u64], b: &[u64]) -> Result<u64> {
     let (add, mul) = (combining(Op::Add, dtype)?, combining(Op::Mul, dtype)?);
-    // A single running sum would lose terms that are small beside it.
-    let chunks = a.chunks(PRODUCT_CHUNK).zip(b.chunks(PRODUCT_CHUNK));
-    let sums = chunks.filter_map(|(a, b)| {
-        let products = a.iter().zip(b).map(|(a, b)| mul(*a, *b, 0));
-        products.reduce(|sum, x| add(sum, x, 0))
-    });
+    // A single running sum would lose terms that are small beside it, and errors grow with its length.
+    let sum = |a: &[u64], b: &[u64]| {
+        let chunks = a.chunks(REDUCE_CHUNK).zip(b.chunks(REDUCE_CHUNK));
+        let sums = chunks.filter_map(|(a, b)| {
+            let products = a.iter().zip(b).map(|(a, b)| mul(*a, *b, 0));
+            products.reduce(|sum, x| add(sum, x, 0))
+        });
+        sums.reduce(|sum, x| add(sum, x, 0))
+    };
+    let parts = a.chunks(PRODUCT_CHUNK).zip(b.chunks(PRODUCT_CHUNK));
+    let sums = parts.filter_map(|(a, b)| sum(a, b));
     Ok(sums.reduce(|sum, x| add(sum, x, 0)).unwrap_or(0))
 }

@@ -8,7 +8,7 @@ use gpupy_codegen::MOST_STEPS;
 use gpupy_codegen::compute::{self, DispatchRequest, KernelFeatures, Language};
 use gpupy_core::DType;
 use gpupy_core::driver::{Access, BlockId, Dest, Launch};
-use gpupy_core::ir::{AccessKind, Builder, Form, LOOP_STEPS, PRODUCT_CHUNK, Program};
+use gpupy_core::ir::{AccessKind, Builder, Form, LOOP_STEPS, Program, REDUCE_CHUNK};
 use gpupy_core::op::Op;
 use std::path::{Path, PathBuf};
 
@@ -66,9 +66,9 @@ fn most(head: &str, text: &str, terms: u64) -> (u64, bool) {
         "min(4, count - n)" => 4,
         "terms" => terms,
         "until" => {
-            defined("until", &format!("min(terms, first + {PRODUCT_CHUNK})"));
+            defined("until", &format!("min(terms, first + {REDUCE_CHUNK})"));
             // From the first of the chunk.
-            PRODUCT_CHUNK as u64
+            REDUCE_CHUNK as u64
         }
         number => number.parse().unwrap(),
     };

@@ -42,12 +42,12 @@ void main() {
     vec4 total2 = vec4(uintBitsToFloat(0x00000000u));
     vec4 total3 = vec4(uintBitsToFloat(0x00000000u));
     int terms = h2;
-    for (int first = 0; first < terms; first += 4096) {
+    for (int first = 0; first < terms; first += 256) {
         vec4 sum0 = vec4(uintBitsToFloat(0x00000000u));
         vec4 sum1 = vec4(uintBitsToFloat(0x00000000u));
         vec4 sum2 = vec4(uintBitsToFloat(0x00000000u));
         vec4 sum3 = vec4(uintBitsToFloat(0x00000000u));
-        int until = min(terms, first + 4096);
+        int until = min(terms, first + 256);
         for (int base = first; base < until; base += 16) {
             for (int e = local; e < 1024; e += 256) {
                 int r = e / 16;

@@ -44,12 +44,12 @@ void main() {
     uvec4 total2 = uvec4(0u);
     uvec4 total3 = uvec4(0u);
     int terms = h2;
-    for (int first = 0; first < terms; first += 4096) {
+    for (int first = 0; first < terms; first += 256) {
         uvec4 sum0 = uvec4(0u);
         uvec4 sum1 = uvec4(0u);
         uvec4 sum2 = uvec4(0u);
         uvec4 sum3 = uvec4(0u);
-        int until = min(terms, first + 4096);
+        int until = min(terms, first + 256);
         for (int base = first; base < until; base += 16) {
             for (int e = local; e < 1024; e += 256) {
                 int r = e / 16;

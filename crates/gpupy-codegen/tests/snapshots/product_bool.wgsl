@@ -29,12 +29,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var total2: vec4<u32> = vec4<u32>(0u);
     var total3: vec4<u32> = vec4<u32>(0u);
     let terms: i32 = h0.z;
-    for (var first: i32 = 0; first < terms; first += 4096) {
+    for (var first: i32 = 0; first < terms; first += 256) {
         var sum0: vec4<u32> = vec4<u32>(0u);
         var sum1: vec4<u32> = vec4<u32>(0u);
         var sum2: vec4<u32> = vec4<u32>(0u);
         var sum3: vec4<u32> = vec4<u32>(0u);
-        let until: i32 = min(terms, first + 4096);
+        let until: i32 = min(terms, first + 256);
         for (var base: i32 = first; base < until; base += 16) {
             for (var e: i32 = local; e < 1024; e += 256) {
                 let r: i32 = e / 16;

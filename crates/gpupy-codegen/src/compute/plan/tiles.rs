@@ -11,17 +11,21 @@ use crate::analysis::kernel_arguments::ArgumentWords;
 use crate::compute::kernel_features::KernelFeatures;
 use crate::emit::loop_bounds::{LoopHead, MOST_STEPS};
 use gpupy_core::driver::{Access, Launch};
-use gpupy_core::ir::{Form, PRODUCT_CHUNK};
+use gpupy_core::ir::{Form, REDUCE_CHUNK};
 
 /// Invocations in a row of a workgroup; each has four columns.
 pub(crate) const COLUMNS: u32 = 16;
 /// The extent of an operand's tile along the summed axis.
 pub(crate) const DEPTH: u32 = 16;
 
+/// Terms that are summed one after another, then the sums of such chunks: as in a reduction, and far fewer than
+/// [`PRODUCT_CHUNK`](gpupy_core::ir::PRODUCT_CHUNK), as errors grow with the length of a sum.
+pub(crate) const CHUNK: usize = REDUCE_CHUNK;
+
 /// The loop over the chunks of a dispatch's terms.
 pub(crate) fn chunks(terms: u64) -> LoopHead<'static> {
-    let most = terms.div_ceil(PRODUCT_CHUNK as u64);
-    LoopHead { step: PRODUCT_CHUNK as u32, ..LoopHead::below("first", "terms", most) }
+    let most = terms.div_ceil(CHUNK as u64);
+    LoopHead { step: CHUNK as u32, ..LoopHead::below("first", "terms", most) }
 }
 
 /// The loop over the tiles of a chunk.
@@ -30,7 +34,7 @@ pub(crate) const TILES: LoopHead<'static> = LoopHead {
     from: "first",
     below: "until",
     step: DEPTH,
-    most: PRODUCT_CHUNK as u64 / DEPTH as u64,
+    most: CHUNK as u64 / DEPTH as u64,
 };
 /// The loop over the terms of a tile.
 pub(crate) const TERMS: LoopHead<'static> = LoopHead::below("z", "16", DEPTH as u64);
@@ -47,7 +51,7 @@ pub(crate) fn most_terms(device: &KernelFeatures) -> usize {
         + brought(4 * COLUMNS * DEPTH, device.group) + 1)
         // The chunk itself, and the end of its loop.
         + 2;
-    PRODUCT_CHUNK * ((MOST_STEPS - 1) / chunk) as usize
+    CHUNK * ((MOST_STEPS - 1) / chunk) as usize
 }
 
 /// The slices of a product with more terms than one dispatch takes: the shape and accesses of each. All but the first

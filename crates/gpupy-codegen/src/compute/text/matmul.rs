@@ -7,14 +7,13 @@
 
 use crate::compute::plan::form_plan::FormDetails;
 use crate::compute::plan::tiles::{
-    COLUMNS, DEPTH, Matrix, TERMS, TILES, brought, chunks, most_terms, rows,
+    CHUNK, COLUMNS, DEPTH, Matrix, TERMS, TILES, brought, chunks, most_terms, rows,
 };
 use crate::compute::text::kernel_text::KernelText;
 use crate::dialect::{COMPONENTS, Width};
 use crate::emit::accumulator_lanes::{accumulating_op, accumulator};
 use crate::emit::loop_bounds::{LoopHead, MOST_STEPS, StepCount};
 use crate::emit::operations::emit;
-use gpupy_core::ir::PRODUCT_CHUNK;
 use gpupy_core::op::Op;
 use gpupy_core::{DType, Scalar};
 
@@ -84,7 +83,7 @@ pub(crate) fn main(text: &KernelText<'_>) -> String {
     steps.enter_loop(&chunks);
     main += &format!("    {}\n", chunks.head(d));
     sums(&mut main, "        ", "sum");
-    main += &format!("    {}", int("until", &format!("min(terms, first + {PRODUCT_CHUNK})")));
+    main += &format!("    {}", int("until", &format!("min(terms, first + {CHUNK})")));
     steps.enter_loop(&TILES);
     main += &format!("        {}\n", TILES.head(d));
     let size = text.device.group;
