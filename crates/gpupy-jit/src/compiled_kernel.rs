@@ -338,6 +338,7 @@ impl Kernel {
         scratch: &mut RowScratch,
     ) {
         let padded = len.next_multiple_of(self.granule);
+        let are_padded = padded != len;
         // Copies of short rows are near each other, and none is a power of two from the next: caches have few places
         // for these.
         let apart = (padded * 8).next_multiple_of(64) + 64;
@@ -352,7 +353,7 @@ impl Kernel {
         let slots = self.accesses.iter().chain(&self.dests);
         scratch.walks.clear();
         scratch.walks.extend(accesses.iter().chain(dests).zip(slots).enumerate().map(
-            |(number, (walk, slot))| match slot.is_copied(padded != len) {
+            |(number, (walk, slot))| match slot.is_copied(are_padded) {
                 true => StridedPointer {
                     ptr: copies.wrapping_add(number * apart),
                     step: slot.step_of_copy(),
@@ -367,8 +368,7 @@ impl Kernel {
             count,
             bytes,
         };
-        let is_padded = padded != len;
-        for (number, bytes, count) in copied_together(&self.accesses, accesses, is_padded) {
+        for (number, bytes, count) in copied_together(&self.accesses, accesses, are_padded) {
             let walk = accesses[number].moved(first as isize);
             // SAFETY: the row's elements may be read, and a copy has room for `CHUNK` of them, or for both parts of
             // complex numbers beside each other.
@@ -379,7 +379,7 @@ impl Kernel {
         // SAFETY: the caller keeps the conditions of `run` for walks that are not copied. Copies have room for `padded`
         // elements.
         unsafe { self.call(row_of_copies, scratch.frame.bytes().as_mut_ptr()) };
-        for (number, bytes, count) in copied_together(&self.dests, dests, is_padded) {
+        for (number, bytes, count) in copied_together(&self.dests, dests, are_padded) {
             let walk = dests[number].moved(first as isize);
             // SAFETY: the row's elements may be written, and the code has written the copies.
             unsafe { join(len, rows_of(&to[number], bytes, count), walk) };

@@ -227,3 +227,56 @@ fn choices_in_choices_and_loops_are_left_to_others() {
         );
     }
 }
+
+/// The colours of pixels, which lie beside each other: each turns into the sum of it and the next one of the pixel.
+#[test]
+fn rows_that_lie_beside_each_other_are_copied_together_and_apart() {
+    for (colours, order) in (1..=9).flat_map(|colours| [(colours, false), (colours, true)]) {
+        let mut builder = Builder::new(Form::Map, 1);
+        let operand = builder.operand(F32);
+        let access = |builder: &mut Builder| builder.access(AccessKind::Affine);
+        let number = |k: usize| if order { colours - 1 - k } else { k };
+        let loaded: Vec<u32> = (0..colours)
+            .map(|_| {
+                let access = access(&mut builder);
+                builder.load(operand, access)
+            })
+            .collect();
+        for k in 0..colours {
+            let sum = builder.op(Op::Add, &[loaded[k], loaded[(k + 1) % colours]]);
+            builder.store(sum);
+        }
+        let program = builder.finish();
+        let any = vec![RowStride::Any; colours];
+        let variant = KernelStrides { accesses: any.clone(), dests: any };
+        for isa in isas() {
+            let kernel = compiled(&program, &variant, isa);
+            for n in [1, 2, 7, 8, 9, 31, 64, 65, 511, 512, 513, 1030] {
+                let pixels: Vec<f32> = (0..n * colours).map(|k| k as f32).collect();
+                let mut sums = vec![-1f32; n * colours + 1];
+                let step = 4 * colours as isize;
+                let at = |first: *const f32, k: usize| StridedPointer {
+                    ptr: first.wrapping_add(number(k)).cast_mut().cast(),
+                    step,
+                };
+                let accesses: Vec<_> = (0..colours).map(|k| at(pixels.as_ptr(), k)).collect();
+                let dests: Vec<_> = (0..colours).map(|k| at(sums.as_mut_ptr(), k)).collect();
+                let row = RowArguments {
+                    n,
+                    accesses: accesses.as_ptr(),
+                    dests: dests.as_ptr(),
+                    params: std::ptr::null(),
+                    tables: std::ptr::null(),
+                };
+                // SAFETY: both lists have `n` pixels.
+                unsafe { kernel.run(&row) };
+                for (pixel, k) in (0..n).flat_map(|pixel| (0..colours).map(move |k| (pixel, k))) {
+                    let of = |k: usize| pixel * colours + number(k % colours);
+                    let wanted = pixels[of(k)] + pixels[of(k + 1)];
+                    assert_eq!(sums[of(k)], wanted, "{isa:?}, {colours} colours, {pixel} of {n}");
+                }
+                assert_eq!(sums[n * colours], -1.0);
+            }
+        }
+    }
+}
