@@ -172,7 +172,7 @@ impl Kernel {
     /// - The row has a walk for each `load` and `index` of the program and for each destination, and the bits of each
     ///   parameter.
     /// - If the program gathers, the row has a table for each operand, with at least one element, and with memory of at
-    ///   least [`GatherTable::LEAST_BYTES`].
+    ///   least [`LEAST_BYTES`](crate::GatherTable::LEAST_BYTES).
     /// - The elements of tables, and those of walks at `n` points, are valid for reads, those of destinations for
     ///   writes, during the call. No other thread writes elements that are read.
     /// - Elements of destinations overlap neither each other nor elements that are read.
