@@ -66,11 +66,13 @@ fn copied_together(
             next += 2;
             return Some((number, 2 * slot.bytes, 1));
         }
-        let alike = slots[number..]
-            .iter()
-            .zip(&walks[number..])
+        let others = slots[number..].iter().zip(&walks[number..]);
+        let alike = others
             .take_while(|(other, _)| other.step == RowStride::Any && other.bytes == slot.bytes);
-        let count = beside(alike.map(|(_, walk)| *walk), slot.bytes);
+        let count = match slot.step {
+            RowStride::Any => beside(alike.map(|(_, walk)| *walk), slot.bytes),
+            _ => 1,
+        };
         next += count;
         Some((number, slot.bytes, count))
     })
@@ -350,17 +352,16 @@ impl Kernel {
                 std::slice::from_raw_parts(row.dests, self.dests.len()),
             )
         };
-        let slots = self.accesses.iter().chain(&self.dests);
         scratch.walks.clear();
-        scratch.walks.extend(accesses.iter().chain(dests).zip(slots).enumerate().map(
-            |(number, (walk, slot))| match slot.is_copied(are_padded) {
-                true => StridedPointer {
-                    ptr: copies.wrapping_add(number * apart),
-                    step: slot.step_of_copy(),
-                },
-                false => walk.moved(first as isize),
-            },
-        ));
+        for (walks, slots) in [(accesses, &self.accesses), (dests, &self.dests)] {
+            for (walk, slot) in walks.iter().zip(slots) {
+                let ptr = copies.wrapping_add(scratch.walks.len() * apart);
+                scratch.walks.push(match slot.is_copied(are_padded) {
+                    true => StridedPointer { ptr, step: slot.step_of_copy() },
+                    false => walk.moved(first as isize),
+                });
+            }
+        }
         let (from, to) = scratch.walks.split_at(accesses.len());
         let rows_of = |walk: &StridedPointer, bytes: usize, count: usize| PackedRows {
             first: walk.ptr,

@@ -10,6 +10,8 @@
 
 use crate::row_arguments::StridedPointer;
 
+/// Rows with fewer elements are copied without choosing a loop for their step.
+const SHORT: usize = 8;
 /// The most rows that are copied together.
 const MOST_TOGETHER: usize = 4;
 
@@ -154,11 +156,15 @@ unsafe fn joined_by<T: Copy, const K: usize>(
 
 /// The loops for as many rows as there are, compiled for any processor and for AVX2.
 mod vectors {
-    use super::{PackedRows, StridedPointer, apart, joined};
+    use super::{PackedRows, SHORT, StridedPointer, apart, apart_by, joined, joined_by};
 
     /// # Safety
     /// The conditions of `take_apart`.
     pub unsafe fn take_apart<T: Copy>(n: usize, from: StridedPointer, to: PackedRows) {
+        if n < SHORT && to.count == 1 {
+            // SAFETY: the caller keeps the conditions of `take_apart`.
+            return unsafe { apart_by::<T, 1>(n, from.ptr, from.step, to.each()) };
+        }
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx2")]
@@ -193,6 +199,10 @@ mod vectors {
     /// # Safety
     /// The conditions of `join`.
     pub unsafe fn join<T: Copy>(n: usize, from: PackedRows, to: StridedPointer) {
+        if n < SHORT && from.count == 1 {
+            // SAFETY: the caller keeps the conditions of `join`.
+            return unsafe { joined_by::<T, 1>(n, from.each(), to.ptr, to.step) };
+        }
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx2")]
