@@ -15,6 +15,7 @@
 //! | `rax`, `r15` | temporaries |
 //! | `k1`–`k4` | AVX-512: masks of existing points, one for each vector of a pass |
 //! | `k5` | AVX-512: temporary |
+//! | `k6`, `k7` | AVX-512: masks of existing points, one for each pair of vectors |
 //!
 //! After its end come the detours: the first branches of `if`s, outlined as cold code, which run only if a point takes
 //! them. Otherwise a detour costs its test, and a jump that is not taken.
@@ -28,7 +29,7 @@ use crate::code::opcodes::{self, LaneWidth, only};
 use crate::compiled_kernel::{Kernel, KernelRows, RowBinding};
 use crate::constant_pool::ConstantPool;
 use crate::isa::Isa;
-use crate::plan::{CodePlan, CodeTask, Duty, OperandList};
+use crate::plan::{CodePlan, CodeTask, Duty};
 use crate::register_allocation::RegisterAllocator;
 use crate::{KernelStrides, RowStride};
 use gpupy_core::DType;
@@ -44,6 +45,8 @@ const POINTERS: [Gpr; 7] = [R8, R9, RBX, RBP, R12, R13, R14];
 pub const TABLES: Gpr = R14;
 /// The mask register of a comparison.
 pub const TEST: u8 = 5;
+/// The mask register of the first pair of vectors.
+const PAIRS: u8 = 6;
 
 /// A function under construction, and the current task.
 pub struct FunctionWriter<'a> {
@@ -165,9 +168,10 @@ impl FunctionWriter<'_> {
                 DType::F16 => u64::from(f32::from(Half(bits as u16)).to_bits()),
                 _ => bits,
             };
-            let bytes = self.bits(width).bytes();
-            let home = self.pool.constant(width, bits, bytes);
-            self.registers.set_home(self.plan.value(at, 0), home);
+            let value = self.plan.value(at, 0);
+            let bytes = self.plan.lanes_of_value(value) * width.bytes();
+            let home = self.pool.constant(width, bits, Bits::of_bytes(bytes).bytes());
+            self.registers.set_home(value, home);
         }
     }
 
@@ -225,6 +229,10 @@ impl FunctionWriter<'_> {
                 self.asm.shift_right(RAX, self.plan.lanes as u8);
             }
             self.asm.vex(only::GENERAL_TO_MASK, Bits::B128, group + 1, 0, Rm::Reg(RAX.0));
+            if self.plan.span == 2 && group.is_multiple_of(2) {
+                let of_pair = PAIRS + group / 2;
+                self.asm.vex(only::GENERAL_TO_MASK, Bits::B128, of_pair, 0, Rm::Reg(RAX.0));
+            }
         }
     }
 
@@ -274,18 +282,24 @@ impl FunctionWriter<'_> {
     }
 
     fn perform(&mut self, task: CodeTask) -> Option<()> {
-        let args: OperandList = self.plan.args(task);
         self.task = task;
         self.args.clear();
-        self.args.extend(args.iter().map(|arg| self.plan.value(*arg, task.group)));
+        self.args.extend(self.plan.operands(task).iter());
+        self.registers.begin_task(self.plan.lanes_of(task));
         let inst = self.plan.inst(task.inst);
-        let has_result = task.duty == Duty::Value && inst.op != Op::Store;
+        let has_result = match task.duty {
+            Duty::Value => inst.op != Op::Store,
+            Duty::Join | Duty::Split => true,
+            Duty::Leave(_) | Duty::Merge => false,
+        };
         match task.duty {
             Duty::Value => self.lower(inst)?,
             Duty::Leave(_) => self.leave(inst)?,
             Duty::Merge => self.merge(inst)?,
+            Duty::Join => self.join(),
+            Duty::Split => self.split(),
         }
-        let result = has_result.then(|| self.plan.value(task.inst, task.group));
+        let result = has_result.then(|| self.plan.result(task));
         self.registers.end_task(&mut self.asm, &self.args, result);
         Some(())
     }
@@ -295,14 +309,20 @@ impl FunctionWriter<'_> {
         self.plan.walk(self.task.inst)
     }
 
-    /// The index of the vector of the pass that the task computes.
-    pub fn group(&self) -> u32 {
-        self.task.group
+    /// The task's first point in the pass.
+    pub fn first(&self) -> usize {
+        self.task.group as usize * self.plan.lanes
+    }
+
+    /// The points that the task computes.
+    pub fn lanes(&self) -> usize {
+        self.plan.lanes_of(self.task)
     }
 
     /// The mask register of the task's existing points; 0 means all, which AVX2's passes always have.
     pub fn existing(&self) -> u8 {
         match self.isa {
+            Isa::Avx512 if self.lanes() > self.plan.lanes => PAIRS + self.task.group as u8 / 2,
             Isa::Avx512 => self.task.group as u8 + 1,
             Isa::Avx2 => 0,
         }
@@ -316,9 +336,9 @@ impl FunctionWriter<'_> {
     /// The elements of the task's points. `number` is that of an access, or after the accesses of a destination.
     pub fn elements(&mut self, number: usize, size: usize) -> Mem {
         let base = self.start(number);
-        let first = (self.task.group as usize * self.plan.lanes * size) as i32;
+        let first = (self.first() * size) as i32;
         let index = Some((RCX, size.trailing_zeros() as u8));
-        Mem { index, ..Mem::at(base, first, self.plan.lanes * size) }
+        Mem { index, ..Mem::at(base, first, self.lanes() * size) }
     }
 
     /// The lanes, of `size` bytes each, in which a destination of `Lanes` sums the task's points.
@@ -336,9 +356,9 @@ impl FunctionWriter<'_> {
         }
         // This may take rax.
         let base = self.start(number);
-        let first = self.task.group as usize * self.plan.lanes % REDUCE_LANES * size;
+        let first = self.first() % REDUCE_LANES * size;
         let index = Some((R15, size.trailing_zeros() as u8));
-        Mem { index, ..Mem::at(base, first as i32, self.plan.lanes * size) }
+        Mem { index, ..Mem::at(base, first as i32, self.lanes() * size) }
     }
 
     /// The complex numbers of the task's points, in two vectors. `number` is that of their real parts, and `size` is
@@ -347,8 +367,8 @@ impl FunctionWriter<'_> {
         let base = self.start(number);
         // A complex number may be longer than the largest scale of an index.
         self.asm.twice(R15, RCX);
-        let vector = self.plan.lanes * size;
-        let first = 2 * self.task.group as usize * vector;
+        let vector = self.lanes() * size;
+        let first = 2 * self.first() * size;
         let index = Some((R15, size.trailing_zeros() as u8));
         [first, first + vector].map(|at| Mem { index, ..Mem::at(base, at as i32, vector) })
     }
@@ -410,19 +430,19 @@ impl FunctionWriter<'_> {
 
     /// The register of the task's result, for its last instruction.
     pub fn result(&mut self) -> u8 {
-        let value = self.plan.value(self.task.inst, self.task.group);
+        let value = self.plan.result(self.task);
         self.registers.result(&mut self.asm, value, &self.args)
     }
 
     /// The register of the task's finished result.
     pub fn result_register(&mut self) -> u8 {
-        let value = self.plan.value(self.task.inst, self.task.group);
+        let value = self.plan.result(self.task);
         self.registers.register(&mut self.asm, value)
     }
 
     /// Makes a temporary register the task's result.
     pub fn done_in(&mut self, reg: u8) {
-        let value = self.plan.value(self.task.inst, self.task.group);
+        let value = self.plan.result(self.task);
         self.registers.result_is(reg, value);
     }
 

@@ -54,6 +54,11 @@ impl IfRegions {
         Some(IfRegions(all))
     }
 
+    /// Whether the program has none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The `if` region that an instruction opens, ends, or is inside of.
     pub fn around(&self, at: u32) -> Option<&IfRegion> {
         let behind = self.0.partition_point(|choice| choice.at <= at);

@@ -30,6 +30,7 @@ struct ValueLocation {
     next: u32,
     end: u32,
     width: LaneWidth,
+    bits: Bits,
     /// Its uses outside detours.
     usual: u32,
     /// True if it stays live after its last use, for the next pass.
@@ -40,6 +41,7 @@ struct ValueLocation {
 #[derive(Clone)]
 pub struct RegisterAllocator {
     isa: Isa,
+    /// The points of the current task.
     lanes: usize,
     holds: [u32; 32],
     /// Registers of the current task, as bits.
@@ -64,16 +66,18 @@ impl RegisterAllocator {
             .map(|value| {
                 let inst = plan.inst_of(value);
                 let width = LaneWidth::of(plan.inst(inst).dtype).unwrap_or(LaneWidth::W32);
+                let bits = Bits::of_bytes(plan.lanes_of_value(value) * width.bytes());
                 let uniform = plan.is_uniform(inst);
-                ValueLocation { reg: None, home: None, next: 0, end: 0, width, usual: 0, uniform }
+                let (reg, home) = (None, None);
+                ValueLocation { reg, home, next: 0, end: 0, width, bits, usual: 0, uniform }
             })
             .collect();
         let tasks = || plan.before.iter().chain(&plan.body).zip(0u32..);
         let mut all = 0;
         let mut detour = 0;
         for (task, _) in tasks() {
-            for arg in plan.args(*task).iter() {
-                let value = &mut values[plan.value(*arg, task.group) as usize];
+            for value in plan.operands(*task).iter() {
+                let value = &mut values[*value as usize];
                 value.end += 1;
                 value.usual += u32::from(detour == 0);
                 all += 1;
@@ -90,8 +94,8 @@ impl RegisterAllocator {
         }
         let mut uses = vec![0; all];
         for (task, at) in tasks() {
-            for arg in plan.args(*task).iter() {
-                let value = &mut values[plan.value(*arg, task.group) as usize];
+            for value in plan.operands(*task).iter() {
+                let value = &mut values[*value as usize];
                 uses[value.end as usize] = at;
                 value.end += 1;
             }
@@ -126,19 +130,24 @@ impl RegisterAllocator {
         self.frame
     }
 
-    /// The part of registers that holds a value of this width.
+    /// Begins a task that computes this many points.
+    pub fn begin_task(&mut self, lanes: usize) {
+        self.lanes = lanes;
+    }
+
+    /// The part of registers that the current task's lanes of this width take.
     pub fn bits(&self, width: LaneWidth) -> Bits {
         Bits::of_bytes(self.lanes * width.bytes())
     }
 
     /// The register of a value, which is loaded if necessary.
     pub fn register(&mut self, asm: &mut Asm, value: u32) -> u8 {
-        let ValueLocation { reg, home, width, .. } = self.values[value as usize];
-        let reg = match (reg, home) {
+        let location = self.values[value as usize];
+        let reg = match (location.reg, location.home) {
             (Some(reg), _) => reg,
             (None, Some(home)) => {
                 let reg = self.take(asm);
-                self.fetch(asm, reg, home, width);
+                self.fetch(asm, reg, home, location);
                 self.hold(reg, value);
                 reg
             }
@@ -148,10 +157,14 @@ impl RegisterAllocator {
         reg
     }
 
-    /// A value as the last operand of an instruction: its register, or its memory.
+    /// A value as the last operand of an instruction: its register, or its memory, of which the current task may need
+    /// the lower half only.
     pub fn operand(&mut self, asm: &mut Asm, value: u32) -> Rm {
         match self.values[value as usize] {
-            ValueLocation { reg: None, home: Some(home), .. } => Rm::Mem(home),
+            ValueLocation { reg: None, home: Some(home), .. } if home.broadcast => Rm::Mem(home),
+            ValueLocation { reg: None, home: Some(home), width, .. } => {
+                Rm::Mem(Mem { bytes: self.bits(width).bytes() as u8, ..home })
+            }
             _ => Rm::Reg(self.register(asm, value)),
         }
     }
@@ -189,9 +202,8 @@ impl RegisterAllocator {
             return from;
         }
         let to = self.temporary(asm);
-        let width = self.values[value as usize].width;
-        let row = opcodes::move_register(width);
-        asm.vector(row, self.bits(width), to, 0, Rm::Reg(from));
+        let ValueLocation { width, bits, .. } = self.values[value as usize];
+        asm.vector(opcodes::move_register(width), bits, to, 0, Rm::Reg(from));
         to
     }
 
@@ -216,8 +228,8 @@ impl RegisterAllocator {
     pub fn pass_over(&mut self, plan: &CodePlan<'_>, tasks: &[CodeTask]) {
         self.now += tasks.len() as u32 - 1;
         for task in tasks {
-            for arg in plan.args(*task).iter() {
-                self.used(plan.value(*arg, task.group));
+            for value in plan.operands(*task).iter() {
+                self.used(*value);
             }
         }
         self.now += 1;
@@ -225,9 +237,9 @@ impl RegisterAllocator {
 
     /// In a detour: stores a new value to the memory of an old one.
     pub fn rewrite(&mut self, asm: &mut Asm, value: u32, from: u8) {
-        let ValueLocation { reg, width, home, .. } = self.values[value as usize];
-        let home = home.unwrap_or_else(|| self.slot(width));
-        asm.vector(opcodes::move_store(width), self.bits(width), from, 0, Rm::Mem(home));
+        let ValueLocation { reg, width, bits, home, .. } = self.values[value as usize];
+        let home = home.unwrap_or_else(|| self.slot(bits));
+        asm.vector(opcodes::move_store(width), bits, from, 0, Rm::Mem(home));
         self.values[value as usize].home = Some(home);
         if let Some(reg) = reg {
             self.vacate(reg);
@@ -241,9 +253,9 @@ impl RegisterAllocator {
                 continue;
             }
             // A value without memory has no more uses.
-            let ValueLocation { home, width, .. } = self.values[value as usize];
-            if let Some(home) = home {
-                self.fetch(asm, reg, home, width);
+            let location = self.values[value as usize];
+            if let Some(home) = location.home {
+                self.fetch(asm, reg, home, location);
             }
         }
         main.frame = main.frame.max(self.frame);
@@ -343,28 +355,28 @@ impl RegisterAllocator {
 
     /// Spills a value in a register, unless it is in memory already.
     fn spill(&mut self, asm: &mut Asm, value: u32) {
-        let ValueLocation { reg, home: None, width, next, end, .. } = self.values[value as usize]
-        else {
+        let location = self.values[value as usize];
+        let ValueLocation { reg, home: None, width, bits, next, end, .. } = location else {
             return;
         };
         let Some(reg) = reg.filter(|_| next < end) else { return };
-        let (bits, home) = (self.bits(width), self.slot(width));
+        let home = self.slot(bits);
         asm.vector(opcodes::move_store(width), bits, reg, 0, Rm::Mem(home));
         self.values[value as usize].home = Some(home);
     }
 
     /// A free slot of the frame.
-    fn slot(&mut self, width: LaneWidth) -> Mem {
+    fn slot(&mut self, bits: Bits) -> Mem {
         let size = self.isa.bytes();
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.frame += size;
             (self.frame - size) as i32
         });
-        Mem::at(gpr::RDI, slot, self.bits(width).bytes())
+        Mem::at(gpr::RDI, slot, bits.bytes())
     }
 
-    fn fetch(&self, asm: &mut Asm, reg: u8, home: Mem, width: LaneWidth) {
-        let bits = self.bits(width);
+    fn fetch(&self, asm: &mut Asm, reg: u8, home: Mem, of: ValueLocation) {
+        let ValueLocation { width, bits, .. } = of;
         if home.broadcast {
             let element = Mem { broadcast: false, ..home };
             asm.vector(opcodes::broadcast(width, true), bits, reg, 0, Rm::Mem(element));

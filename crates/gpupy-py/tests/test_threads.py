@@ -221,6 +221,33 @@ def test_one_value_that_all_threads_want_is_computed_once(driver):
     assert gpupy.stats().blocks_evaluated == blocks
 
 
+def test_threads_may_call_functions_for_the_first_time_at_once():
+    code = """
+        import sys, threading
+
+        sys.setswitchinterval(1e-6)
+        start, failed = threading.Barrier(6), []
+
+        def first_calls():
+            x = gpupy.arange(12.0) * gpupy.pi
+            start.wait()
+            try:
+                for name in ("gradient", "cov", "unwrap", "nanmedian", "nanstd", "trapezoid", "union1d"):
+                    getattr(gpupy, name)(x, *((x,) if name == "union1d" else ()))
+            except BaseException as error:
+                failed.append(repr(error))
+
+        threads = [threading.Thread(target=first_calls) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(len(failed), *failed)
+        """
+    for _ in range(3):
+        assert run(code, "cpu") == ["0"]
+
+
 @on_each_driver
 def test_other_threads_run_while_one_waits(name):
     code = """

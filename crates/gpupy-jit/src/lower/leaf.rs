@@ -71,7 +71,7 @@ impl FunctionWriter<'_> {
             return Some(());
         }
         let (bits, to, other) = (self.bits(LaneWidth::W32), self.temporary(), self.temporary());
-        let before = self.group() as i32 * self.plan.lanes as i32;
+        let before = self.first() as i32;
         self.asm.add(RAX, RCX, before);
         if self.isa == Isa::Avx512 {
             self.asm.vector(only::GENERAL_TO_LANES, bits, to, 0, Rm::Reg(RAX.0));
@@ -146,9 +146,7 @@ impl FunctionWriter<'_> {
 
     /// Adds the value to the lanes of a sum.
     fn add_to_lanes(&mut self, number: usize, dtype: DType, width: LaneWidth) -> Option<()> {
-        if !matches!(dtype, DType::F32 | DType::F64)
-            || !REDUCE_LANES.is_multiple_of(self.plan.lanes)
-        {
+        if !matches!(dtype, DType::F32 | DType::F64) || !REDUCE_LANES.is_multiple_of(self.lanes()) {
             return None;
         }
         let (bits, from) = (self.bits(width), self.reg(0));

@@ -63,6 +63,7 @@ impl CodePlan<'_> {
             if uses[test as usize] == 1
                 && is_test(self.program, test)
                 && self.is_uniform(test) == uniform
+                && self.span_of(test) == self.span_of(at)
             {
                 self.notes[test as usize].folded = true;
             }

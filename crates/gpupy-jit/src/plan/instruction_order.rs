@@ -2,7 +2,7 @@
 //!
 //! Not here: which instructions are live (`dead_code.rs`).
 
-use super::{CodePlan, CodeTask, Duty, GROUPS, SPARE};
+use super::{CodePlan, CodeTask, Duty, GROUPS, MOST_GROUPS, SPARE};
 use crate::RowStride;
 use crate::if_conversion::IfRegion;
 use gpupy_core::ir::Inst;
@@ -43,14 +43,15 @@ impl CodePlan<'_> {
             let needed = *groups as usize * self.pressure + SPARE;
             needed <= isa.registers() && length <= *longest
         };
-        self.groups = GROUPS.iter().find(|choice| fits(choice)).map_or(1, |(groups, _)| *groups);
-        self.pressure *= self.groups as usize;
-        let groups = self.groups;
-        let of_group = |step: &[CodeTask], group| {
-            step.iter().map(move |task| CodeTask { group, ..*task }).collect::<Vec<_>>()
-        };
-        let steps = body.iter().flat_map(|step| (0..groups).map(move |group| (step, group)));
-        self.body = steps.flat_map(|(step, group)| of_group(step, group)).collect();
+        let turns = GROUPS.iter().find(|choice| fits(choice)).map_or(1, |(groups, _)| *groups);
+        self.groups = (turns * self.span).min(MOST_GROUPS);
+        self.pressure *= (self.groups / self.span) as usize;
+        for step in &body {
+            for group in (0..self.groups).step_by(self.span_of(step[0].inst) as usize) {
+                self.body.extend(step.iter().map(|task| CodeTask { group, ..*task }));
+            }
+        }
+        self.convert();
     }
 
     /// The steps at the `end` of an `if`: its results, and the exit to its detour.
@@ -76,17 +77,23 @@ impl CodePlan<'_> {
         body.push(step);
     }
 
-    /// Register pressure: the most values that are live at once, in the steps' first tasks.
+    /// Register pressure: the most values that are live at once, in the steps' first tasks; with pairs, in those of
+    /// the first two vectors.
     fn most_alive(&self, body: &[Vec<CodeTask>]) -> usize {
         let mut alive = vec![false; self.notes.len()];
         let (mut now, mut most) = (0, 0);
         for step in body.iter().rev() {
             for task in step.iter().rev() {
-                if task.duty == Duty::Value {
-                    now -= usize::from(std::mem::replace(&mut alive[task.inst as usize], false));
+                let registers = |inst: u32| (self.span / self.span_of(inst)) as usize;
+                if task.duty == Duty::Value
+                    && std::mem::replace(&mut alive[task.inst as usize], false)
+                {
+                    now -= registers(task.inst);
                 }
                 for arg in self.args(*task).iter().filter(|arg| !self.is_uniform(**arg)) {
-                    now += usize::from(!std::mem::replace(&mut alive[*arg as usize], true));
+                    if !std::mem::replace(&mut alive[*arg as usize], true) {
+                        now += registers(*arg);
+                    }
                 }
             }
             most = most.max(now);

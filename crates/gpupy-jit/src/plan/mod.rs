@@ -5,12 +5,13 @@
 //! an `if`; and the number of points in one pass of the loop.
 //!
 //! Instructions and their operands are here, dead code and folding in `dead_code.rs`, the order of tasks in
-//! `instruction_order.rs`.
+//! `instruction_order.rs`, tasks for two vectors in `pairs.rs`.
 //!
 //! Not here: registers (`register_allocation.rs`), instructions (`lower/`).
 
 mod dead_code;
 mod instruction_order;
+mod pairs;
 
 use crate::code::opcodes::{LaneWidth, Shift};
 use crate::if_conversion::IfRegions;
@@ -47,7 +48,7 @@ impl std::ops::Deref for OperandList {
 pub struct CodeTask {
     /// The instruction.
     pub inst: u32,
-    /// The index of the vector in the pass.
+    /// The index of the vector in the pass; for a pair of vectors, of the first.
     pub group: u32,
     /// The part of the instruction's work.
     pub duty: Duty,
@@ -63,6 +64,10 @@ pub enum Duty {
     /// For the result of an `if`, at the end of the detour: selects the first branch's value for points that take
     /// it.
     Merge,
+    /// Joins the 32-bit lanes of a pair of vectors.
+    Join,
+    /// Splits the second vector's lanes off those of a pair.
+    Split,
 }
 
 impl CodeTask {
@@ -81,6 +86,8 @@ struct InstructionNote {
     needed: bool,
     /// True if the value is uniform: equal at all points of the row.
     uniform: bool,
+    /// True if a task computes the value for a pair of vectors.
+    paired: bool,
     /// True if the instruction is emitted only as part of the `select` or `if` that uses it.
     folded: bool,
 }
@@ -95,6 +102,8 @@ pub struct CodePlan<'a> {
     pub lanes: usize,
     /// Vectors of one pass.
     pub groups: u32,
+    /// Vectors for which a paired task computes: 2, or 1 if the program has no pairs.
+    pub span: u32,
     /// Tasks before the loop, once for a row: the loop invariants. `const`s need no task.
     pub before: Vec<CodeTask>,
     /// Tasks of each pass. A detour follows the task that enters it.
@@ -108,6 +117,8 @@ pub struct CodePlan<'a> {
 
 /// The numbers of vectors that a pass may interleave to hide latency, each with the longest program for which it pays.
 const GROUPS: [(u32, usize); 2] = [(4, 60), (2, 1000)];
+/// The most vectors of a pass: AVX-512 has a mask register for each, and for each pair.
+const MOST_GROUPS: u32 = 4;
 /// Registers that a pass of several vectors leaves free for temporaries.
 const SPARE: usize = 4;
 
@@ -163,6 +174,7 @@ impl<'a> CodePlan<'a> {
             variant,
             lanes,
             groups: 1,
+            span: 1,
             before: Vec::new(),
             body: Vec::new(),
             pressure: 0,
@@ -171,6 +183,7 @@ impl<'a> CodePlan<'a> {
             isa,
         };
         plan.find_needed();
+        plan.find_pairs(widest);
         if isa == Isa::Avx512 {
             plan.fold_comparisons();
         }
@@ -208,28 +221,23 @@ impl<'a> CodePlan<'a> {
         self.notes[inst as usize].walk as usize
     }
 
-    /// The number of values: one for each instruction and vector of a pass.
+    /// The number of values: for each instruction and vector of a pass, one, and with pairs a converted one.
     pub fn values(&self) -> usize {
-        self.notes.len() * self.groups as usize
-    }
-
-    /// The value of an instruction for one vector of a pass.
-    pub fn value(&self, inst: u32, group: u32) -> u32 {
-        let name = self.name(inst);
-        name * self.groups + if self.is_uniform(name) { 0 } else { group }
+        self.notes.len() * (self.groups * self.span) as usize
     }
 
     /// The instruction of a value.
     pub fn inst_of(&self, value: u32) -> u32 {
-        value / self.groups
+        value / (self.groups * self.span)
     }
 
-    /// The instructions that compute a task's operands in registers or memory.
+    /// The instructions that compute the operands of a task in registers or memory; conversions have none.
     pub fn args(&self, task: CodeTask) -> OperandList {
         let mut args = OperandList::default();
         let inst = self.inst(task.inst);
         let mut take = |value: u32| args.push(self.name(value));
         match (inst.op, task.duty) {
+            (_, Duty::Join | Duty::Split) => {}
             (Op::Store, _) => {
                 // Both parts of a complex number are stored together.
                 if self.variant.dests[inst.args[0] as usize] == RowStride::Imaginary {
@@ -238,12 +246,12 @@ impl<'a> CodePlan<'a> {
                 take(inst.args[1]);
             }
             (Op::Select, _) if self.is_folded(inst.args[0]) => {
-                self.operands(inst.args[0]).iter().for_each(|value| take(*value));
+                self.listed(inst.args[0]).iter().for_each(|value| take(*value));
                 take(inst.args[1]);
                 take(inst.args[2]);
             }
             (Op::If, _) if self.is_folded(inst.args[0]) => {
-                self.operands(inst.args[0]).iter().for_each(|value| take(*value));
+                self.listed(inst.args[0]).iter().for_each(|value| take(*value));
             }
             (Op::If, _) => take(inst.args[0]),
             (Op::Gather, _) => take(inst.args[1]),
@@ -257,7 +265,7 @@ impl<'a> CodePlan<'a> {
             }
             _ if self.shift(inst).is_some() => take(inst.args[0]),
             (op, _) if op.is_scalar_op() => {
-                self.operands(task.inst).iter().for_each(|value| take(*value));
+                self.listed(task.inst).iter().for_each(|value| take(*value));
             }
             _ => {}
         }
@@ -296,8 +304,8 @@ impl<'a> CodePlan<'a> {
         }
     }
 
-    /// The operands of an operation.
-    fn operands(&self, inst: u32) -> &'a [u32] {
+    /// The operands of an operation, as it lists them.
+    fn listed(&self, inst: u32) -> &'a [u32] {
         let inst = self.inst(inst);
         &inst.args[..inst.op.info().arity as usize]
     }

@@ -8,6 +8,21 @@ use gpupy_jit::Isa;
 
 /// A random program with about this many operations on these dtypes.
 pub fn program(rng: &mut Rng, isa: Isa, dtypes: &[DType], operations: usize) -> Program {
+    written(rng, isa, dtypes, operations, true)
+}
+
+/// The same without `if`s.
+pub fn straight(rng: &mut Rng, isa: Isa, dtypes: &[DType], operations: usize) -> Program {
+    written(rng, isa, dtypes, operations, false)
+}
+
+fn written(
+    rng: &mut Rng,
+    isa: Isa,
+    dtypes: &[DType],
+    operations: usize,
+    has_choices: bool,
+) -> Program {
     let mut b = Builder::new(Form::Map, 1);
     let mut values = Vec::new();
     for dtype in dtypes.iter().chain(dtypes) {
@@ -25,7 +40,7 @@ pub fn program(rng: &mut Rng, isa: Isa, dtypes: &[DType], operations: usize) -> 
         let straight = left.min(1 + rng.below(12));
         extend(rng, isa, dtypes, &mut b, &mut values, straight);
         left -= straight;
-        if left > 0 && rng.below(2) == 0 {
+        if has_choices && left > 0 && rng.below(2) == 0 {
             let inside = 1 + rng.below(8);
             choice(rng, isa, dtypes, &mut b, &mut values, inside);
         }

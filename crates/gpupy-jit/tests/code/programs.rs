@@ -39,8 +39,13 @@ fn random(seed: u64, isa: Isa, operations: usize, n: usize) {
     let mut rng = Rng::new(seed);
     let dtypes = SETS[rng.below(SETS.len())];
     let program = generate::program(&mut rng, isa, dtypes, operations);
+    right(seed, isa, &program, n, rng);
+}
+
+/// The code of a program, with random strides, has the bits of the reference.
+fn right(seed: u64, isa: Isa, program: &Program, n: usize, mut rng: Rng) {
     let plain = rng.below(2) == 0;
-    let accesses = KernelStrides::walks(&program);
+    let accesses = KernelStrides::walks(program);
     let accesses = accesses
         .map(|_| match rng.below(3) {
             0 => steps(&mut rng, plain),
@@ -50,9 +55,9 @@ fn random(seed: u64, isa: Isa, operations: usize, n: usize) {
     let dest =
         if plain { RowStride::Unit } else { [RowStride::Unit, RowStride::Any][rng.below(2)] };
     let variant = KernelStrides { accesses, dests: vec![dest; program.dests.len()] };
-    let kernel = compiled(&program, &variant, isa);
-    let case = Case::random(&program, &variant, n, &mut rng);
-    if let Err(said) = check(&kernel, &program, &variant, &case, &mut rng) {
+    let kernel = compiled(program, &variant, isa);
+    let case = Case::random(program, &variant, n, &mut rng);
+    if let Err(said) = check(&kernel, program, &variant, &case, &mut rng) {
         panic!("{isa:?} seed {seed}: {said}\n{variant:?}\n{program}");
     }
 }
@@ -62,6 +67,27 @@ fn random_programs_have_the_bits_of_the_reference() {
     for isa in isas() {
         for seed in 0..600 {
             random(seed, isa, 1 + seed as usize * 7 % 60, 1 + seed as usize % 70);
+        }
+    }
+}
+
+/// Between lanes of 32 and of 64 bits, values are joined and split, also those that are in memory or uniform.
+#[test]
+fn lanes_of_both_widths_have_the_bits_of_the_reference() {
+    const SETS: [&[DType]; 5] = [
+        &[F32, I64, I32, Bool],
+        &[F32, F64, Bool],
+        &[U8, F32, U64, I32],
+        &[F16, F64, I16, Bool],
+        &[F32, I32, U32, Bool, F64, I64, U64],
+    ];
+    for isa in isas() {
+        for seed in 0..600 {
+            let mut rng = Rng::new(seed);
+            let dtypes = SETS[rng.below(SETS.len())];
+            let operations = if seed % 20 == 0 { 300 } else { 1 + seed as usize * 7 % 60 };
+            let program = generate::straight(&mut rng, isa, dtypes, operations);
+            right(seed, isa, &program, 1 + seed as usize % 70, rng);
         }
     }
 }

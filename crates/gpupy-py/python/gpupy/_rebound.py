@@ -8,7 +8,6 @@ that we write ourselves.
 
 import builtins
 import dis
-import functools
 import sys
 import types
 import warnings
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _fallback, _subclass
+from . import _fallback, _locks, _subclass
 from ._creation import asanyarray
 from ._fallback import through_numpy
 from ._gpupy import ndarray, ufunc
@@ -138,22 +137,33 @@ def _looked_up(code: types.CodeType) -> Iterator[str]:
 
 # By the id of a module's names: those that are bound to ours so far.
 _tables: dict[int, dict[str, Any]] = {}
+# By NumPy's function: ours, from when its names begin to be bound, as one function may call another that calls it.
+_functions: dict[types.FunctionType, types.FunctionType] = {}
+# Held until all names that a function needs are bound, so that other threads see no part of it.
+_BINDING = _locks.over_forks()
 
 
-@functools.cache
 def _bound(function: types.FunctionType) -> types.FunctionType:
     """The function, with the names that it looks up in its module bound to ours."""
+    with _BINDING:
+        try:
+            return _functions.get(function) or _bind(function)
+        except BaseException:
+            # Such as an interrupt: the next call begins anew, and what is complete keeps its tables.
+            _functions.clear()
+            _tables.clear()
+            raise
+
+
+def _bind(function: types.FunctionType) -> types.FunctionType:
     theirs = function.__globals__
     names = _tables.setdefault(id(theirs), {"__name__": theirs["__name__"], "__builtins__": builtins})
     made = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     made.__kwdefaults__ = function.__kwdefaults__
-    _binding[function] = made
-    try:
-        for name in _looked_up(function.__code__):
-            if name in theirs and name not in names:
-                names[name] = _ours(theirs[name])
-    finally:
-        del _binding[function]
+    _functions[function] = made
+    for name in _looked_up(function.__code__):
+        if name in theirs and name not in names:
+            names[name] = _ours(theirs[name])
     return made
 
 
@@ -162,10 +172,6 @@ def bound(theirs: Any) -> Any:
     source = getattr(theirs, "_implementation", theirs)
     plain = isinstance(source, types.FunctionType) and _is_bound(source)
     return _bound(source) if plain else through_numpy(theirs.__name__, theirs)
-
-
-# Functions whose names are being bound: one may call another that calls it.
-_binding: dict[types.FunctionType, types.FunctionType] = {}
 
 
 class _Module:
@@ -228,7 +234,7 @@ def _function(value: Any) -> Any:
         return value
     source = getattr(value, "_implementation", value)
     if isinstance(source, types.FunctionType):
-        return _binding.get(source) or (_bound(source) if _is_bound(source) else value)
+        return _bound(source) if _is_bound(source) else value
     return through_numpy(name, value) if isinstance(source, types.BuiltinFunctionType) else value
 
 

@@ -15,7 +15,6 @@ import ctypes
 import functools
 import inspect
 import sys
-import threading
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -24,10 +23,11 @@ import numpy as np
 
 import gpupy
 
+from . import _locks
 from ._gpupy import jit as _own
 from ._shared_memory import Swap
 
-_LOCK = threading.RLock()
+_LOCK = _locks.over_forks()
 # The frames that are inside, by their number, and how often each.
 _inside: dict[int, int] = {}
 

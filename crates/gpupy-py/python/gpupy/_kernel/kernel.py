@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, overload
@@ -19,7 +18,7 @@ import numpy as np
 
 import gpupy
 
-from .. import _subclass
+from .. import _locks, _subclass
 from .._gpupy import Function, is_lazy
 from .expressions import Expressions
 from .flow import Flow
@@ -28,7 +27,7 @@ from .segments import Compiled, compiled
 from .source import Guard, KernelError, Source, read
 from .written import NUMPYS, WRITTEN
 
-_COMPILING = threading.RLock()
+_COMPILING = _locks.over_forks()
 # Variants in which an int that was given is a constant.
 _KNOWN_INTS = 16
 # The turns of the first launch of a loop whose end is not known, and of the longest.

@@ -1,0 +1,18 @@
+"""Locks of this package's own state in Python.
+
+Owns ``over_forks``. Not here: the locks of arrays and evaluations, which are Rust's.
+"""
+
+import os
+import threading
+
+
+def over_forks() -> threading._RLock:
+    """A lock that one thread may take twice. A fork waits for it, so that a child never finds it taken.
+
+    The state behind a lock that another thread held would stay half written in the child.
+    """
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
