@@ -11,6 +11,7 @@ use crate::column_reduce;
 use crate::context::gpu::{Draw, KernelId, TextureId};
 use crate::context::thread::GlThread;
 use crate::errors::NAME;
+use crate::interleaved::{Component, InterleavedDests};
 use gpupy_codegen::fragment::{
     self, DrawDeclined, DrawPlan, DrawRequest, DrawTarget, PlannedDraw, TextureLayout,
 };
@@ -49,8 +50,15 @@ impl Evaluator<'_> {
         for block in launch.operands.iter().chain(launch.dests.iter().map(|dest| &dest.block)) {
             self.blocks.get(*block)?;
         }
-        match column_reduce::ColumnDetour::of(launch) {
-            Some(detour) => self.eval_across(launch, &detour),
+        if let Some(detour) = column_reduce::ColumnDetour::of(launch) {
+            return self.eval_across(launch, &detour);
+        }
+        let len = match launch.dests {
+            [dest, ..] => self.blocks.get(dest.block)?.spec.len,
+            [] => 0,
+        };
+        match InterleavedDests::of(launch, len) {
+            Some(dests) => self.eval_interleaved(launch, &dests),
             None => self.eval_as_it_is(launch),
         }
     }
@@ -148,6 +156,75 @@ impl Evaluator<'_> {
         evaluated.compiled += copied.compiled;
         evaluated.launches += copied.launches;
         Ok(evaluated)
+    }
+
+    /// Draws components into temporary blocks, and puts them together; only the latter where they are in blocks already.
+    fn eval_interleaved(
+        &mut self,
+        launch: &Launch<'_>,
+        dests: &InterleavedDests,
+    ) -> Result<Evaluated> {
+        if let Some(components) = InterleavedDests::copied(launch) {
+            let dtypes = &launch.program.operands;
+            return self.put_together(dests, dtypes, launch.operands, &components);
+        }
+        let components = dests.apart();
+        let spec = BlockSpec::new(dests.dtype, launch.shape.iter().product());
+        let mut blocks = Vec::with_capacity(components.len());
+        for _ in &components {
+            blocks.extend(self.blocks.alloc(self.thread, spec));
+        }
+        let outcome = match blocks.len() == components.len() {
+            true => self.eval_apart(launch, dests, &blocks, &components),
+            false => self.eval_as_it_is(launch),
+        };
+        blocks.into_iter().for_each(|block| self.blocks.free(self.thread, block));
+        outcome
+    }
+
+    /// Draws components into blocks of their own, and puts them together.
+    fn eval_apart(
+        &mut self,
+        launch: &Launch<'_>,
+        dests: &InterleavedDests,
+        blocks: &[BlockId],
+        components: &[Component],
+    ) -> Result<Evaluated> {
+        let own = blocks.iter().zip(components);
+        let own = own.map(|(block, (_, access))| Dest {
+            block: *block,
+            access: access.clone(),
+            whole: true,
+        });
+        let own: Vec<Dest> = own.collect();
+        let mut evaluated = self.eval_as_it_is(&Launch { dests: &own, ..launch.clone() })?;
+        let dtypes = vec![dests.dtype; blocks.len()];
+        let together = self.put_together(dests, &dtypes, blocks, components)?;
+        evaluated.compiled += together.compiled;
+        evaluated.launches += together.launches;
+        Ok(evaluated)
+    }
+
+    /// Puts components of some blocks together.
+    fn put_together(
+        &mut self,
+        dests: &InterleavedDests,
+        dtypes: &[DType],
+        operands: &[BlockId],
+        components: &[Component],
+    ) -> Result<Evaluated> {
+        let (program, accesses) = dests.program(dtypes, components);
+        self.eval_as_it_is(&Launch {
+            program: &program,
+            fingerprint: program.fingerprint(),
+            shape: &dests.shape,
+            operands,
+            params: &[],
+            accesses: &accesses,
+            dests: std::slice::from_ref(&dests.dest),
+            memory: &[],
+            lend: None,
+        })
     }
 
     /// Changes the layout of blocks whose rows do not suit the launch's accesses.

@@ -4,7 +4,7 @@
 //! is converted to a select; its first branch is skipped if no point of a vector takes it. Results are those of
 //! `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for other
 //! programs, which the driver interprets. It also returns `None` for programs that have only bools and integers of 8
-//! and 16 bits, for which an interpreter with narrower lanes is faster, and for gathers of these.
+//! and 16 bits, for which an interpreter with narrower lanes is faster, and for gathers of float16.
 //!
 //! Begin with [`compile`] and [`Kernel::run`]. The files, in the order of compilation:
 //!
@@ -14,7 +14,7 @@
 //! | `gpupy_core::ir::bfloat16_lowering` | bfloat16 as uint16 and float32 |
 //! | `complex_parts.rs` | complex numbers split into real and imaginary parts |
 //! | `if_conversion.rs` | `if` regions as selects |
-//! | `plan/` | dead code, loop invariants, instruction order |
+//! | `plan/` | dead code, loop invariants, pairs of vectors, instruction order |
 //! | `function_writer.rs` | the function around the code: entry, loop, end |
 //! | `lower/` | instruction selection for each operation |
 //! | `register_allocation.rs` | register allocation and spilling |
