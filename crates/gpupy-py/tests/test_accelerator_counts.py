@@ -30,13 +30,14 @@ LAUNCHES = {
     "motion": 95,
     "stereo": 7,
 }
-# A fragment shader reads 16 textures at most. A launch of several destinations in a block is as many draws on
-# OpenGL, and dispatches on wgpu. OpenGL has no matrix products: these are the host driver's.
+# A fragment shader reads 16 textures at most. A launch of three destinations side by side in a block is two draws on
+# OpenGL, of which the second puts them together, and three dispatches on wgpu. OpenGL has no matrix products: these are
+# the host driver's.
 LAUNCHES_OF = {
     "cpu": {"motion": 63},
-    "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 16, "demosaic": 3, "motion": 99},
+    "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 16, "demosaic": 2, "rotate": 2, "motion": 99},
     "vulkan": {"motion": 90},
-    "wgpu": {"demosaic": 3},
+    "wgpu": {"demosaic": 3, "rotate": 3},
 }
 
 # The same of motion estimation at the article's size, whose images a cache does not hold: values that all

@@ -72,6 +72,19 @@ pub(crate) fn is_copied_whole(points: usize, boxes: usize, caps: &Capabilities) 
     copy < boxes.saturating_sub(1) as f64 * T.launch
 }
 
+/// Whether computing operations once for all components of so many points costs less than for each of them. Out of host
+/// memory a device may need a launch for each component.
+pub(crate) fn is_by_components(
+    shared: u32,
+    points: usize,
+    components: usize,
+    caps: &Capabilities,
+) -> bool {
+    let saved = (components - 1) as f64 * points as f64 * f64::from(shared) * operation_cost(caps);
+    let launches = if caps.host_memory { 0.0 } else { components as f64 * T.launch };
+    shared >= T.shared_by_components && saved > launches
+}
+
 /// Whether computing coordinates at so many points costs less than launches for each part of a join: devices have units
 /// to spare for it, and in host memory they are known for all of a row.
 pub(crate) fn is_chained(points: usize, caps: &Capabilities) -> bool {

@@ -9,6 +9,7 @@
 
 use super::{PreparedStep, TileStep};
 use crate::graph::value::{NodeOp, Value, ValueKind};
+use crate::schedule::cost::is_by_components;
 use crate::schedule::destination::RootDestinations;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::walk_kernels::WalkKernels;
@@ -35,8 +36,11 @@ pub(super) fn of_tile(
 ) -> Result<Option<PreparedStep>> {
     let [others @ .., components] = &walk.space[..] else { return Ok(None) };
     let is_short = (2..=T.most_components).contains(components) && !others.is_empty();
-    let is_taken = device.caps.host_memory && *components <= device.caps.max_dests;
-    if !is_short || !is_taken || shared_operations(walk) < T.shared_by_components {
+    let points = others.iter().product();
+    if !is_short
+        || *components > device.caps.max_dests
+        || !is_by_components(shared_operations(walk), points, *components, &device.caps)
+    {
         return Ok(None);
     }
     let dest = contiguous_strides(&walk.space);
