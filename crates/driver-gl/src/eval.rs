@@ -158,7 +158,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Draws components into temporary blocks, and puts them together; only the latter where they are in blocks already.
+    /// Draws components into temporary blocks, and puts them together; only the latter if they are in blocks already.
     fn eval_interleaved(
         &mut self,
         launch: &Launch<'_>,

@@ -5,7 +5,8 @@
 //! imports only earlier ones: `errors.rs`; `context`, the side of the thread that the OpenGL context lives on; and the
 //! caller's side, which knows blocks, layouts and compiled kernels without asking that thread. There, `resources.rs`
 //! has the account of what fits in one evaluation, `blocks.rs` has blocks, `column_reduce.rs`, `interleaved.rs` and
-//! `eval.rs` turn launches into draws, `open.rs` has the state of an open driver, and `driver.rs` the contract's functions.
+//! `eval.rs` turn launches into draws, `open.rs` has the state of an open driver, and `driver.rs` the contract's
+//! functions.
 //!
 //! Not here: the text of shaders (`gpupy-codegen`).
 

@@ -1,12 +1,14 @@
-//! Instructions on lanes that arithmetic, tests and casts share: comparisons of floats, blends, halves of lanes.
+//! Instructions on lanes that arithmetic, tests and casts share: comparisons of floats, blends, halves of lanes,
+//! pairs of vectors.
 //!
 //! Owns [`Relation`] and [`LaneHalf`].
 //!
 //! Not here: the operations that use them (`float.rs`, `comparisons.rs`, `convert.rs`).
 
-use crate::code::encode::{Bits, Rm};
+use crate::code::encode::{Bits, Mem, Rm};
 use crate::code::opcodes::{self, LaneWidth, only};
 use crate::function_writer::{FunctionWriter, TEST};
+use crate::isa::Isa;
 
 /// Predicates of float comparisons. Only the last two are true for NaN.
 #[derive(Clone, Copy)]
@@ -59,5 +61,51 @@ impl FunctionWriter<'_> {
         self.asm.imm(1);
         self.asm.vector(only::SHUFFLE, Bits::B128, to, from, Rm::Reg(to));
         self.asm.imm(half as u8);
+    }
+}
+
+/// Conversions between registers of one vector and of two (`plan/pairs.rs`).
+impl FunctionWriter<'_> {
+    /// Joins the operands: the lanes of two vectors in one register.
+    pub(crate) fn join(&mut self) {
+        let row = match self.isa {
+            Isa::Avx2 => only::JOIN_128,
+            Isa::Avx512 => only::JOIN_256,
+        };
+        let (first, second) = (self.reg(0), self.rm(1));
+        let to = self.result();
+        self.asm.vector(row, self.whole(), to, first, second);
+        self.asm.imm(1);
+    }
+
+    /// Splits off the upper half of the operand: the lanes of the second of two vectors.
+    pub(crate) fn split(&mut self) {
+        let row = match self.isa {
+            Isa::Avx2 => only::UPPER_128,
+            Isa::Avx512 => only::UPPER_256,
+        };
+        match self.rm(0) {
+            Rm::Reg(from) => {
+                let to = self.result();
+                self.asm.vector(row, self.whole(), from, 0, Rm::Reg(to));
+                self.asm.imm(1);
+            }
+            Rm::Mem(from) => {
+                let upper = Mem { disp: from.disp + i32::from(from.bytes), ..from };
+                let to = self.result();
+                self.emit(
+                    opcodes::move_load(LaneWidth::W32),
+                    LaneWidth::W32,
+                    to,
+                    0,
+                    Rm::Mem(upper),
+                );
+            }
+        }
+    }
+
+    /// A whole register.
+    fn whole(&self) -> Bits {
+        Bits::of_bytes(self.isa.bytes())
     }
 }

@@ -14,10 +14,9 @@
 //! | `narrow_ints.rs` | integers of 8 and 16 bits |
 //! | `comparisons.rs` | comparisons and selects |
 //! | `convert.rs` | casts |
-//! | `lane_ops.rs` | shared by these: comparisons of floats, blends, halves of lanes |
+//! | `lane_ops.rs` | shared by these: comparisons of floats, blends, halves of lanes, pairs of vectors |
 //! | `avx2_halves.rs` | 64-bit operations that AVX2 lacks |
 //! | `complex_lanes.rs` | parts of consecutive complex numbers |
-//! | `pairs.rs` | conversions between registers of one vector and of two |
 
 mod avx2_halves;
 mod comparisons;
@@ -32,7 +31,6 @@ mod lane_ops;
 mod leaf;
 mod logic;
 mod narrow_ints;
-mod pairs;
 
 use crate::code::opcodes::LaneWidth;
 use crate::function_writer::FunctionWriter;

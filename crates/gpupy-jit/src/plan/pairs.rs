@@ -7,7 +7,7 @@
 //! them and the tasks of one vector, values are *converted*: joined, or split into the upper half. A register's lower
 //! half needs no conversion.
 //!
-//! Not here: instructions of conversions (`lower/pairs.rs`), the order of other tasks (`instruction_order.rs`).
+//! Not here: instructions of conversions (`lower/lane_ops.rs`), the order of other tasks (`instruction_order.rs`).
 
 use super::{CodePlan, CodeTask, Duty, OperandList};
 use crate::code::opcodes::LaneWidth;
