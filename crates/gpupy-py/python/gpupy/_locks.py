@@ -5,9 +5,10 @@ Owns ``over_forks``. Not here: the locks of arrays and evaluations, which are Ru
 
 import os
 import threading
+from contextlib import AbstractContextManager
 
 
-def over_forks() -> threading._RLock:
+def over_forks() -> AbstractContextManager[bool]:
     """A lock that one thread may take twice. A fork waits for it, so that a child never finds it taken.
 
     The state behind a lock that another thread held would stay half written in the child.
