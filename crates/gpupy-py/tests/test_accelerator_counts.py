@@ -30,9 +30,9 @@ LAUNCHES = {
     "motion": 95,
     "stereo": 7,
 }
-# A fragment shader reads 16 textures at most. A launch of three destinations side by side in a block is two draws on
-# OpenGL, of which the second puts them together, and three dispatches on wgpu. OpenGL has no matrix products: these are
-# the host driver's.
+# A fragment shader reads 16 textures at most. A launch of three destinations side by side in a block is two
+# draws on OpenGL, of which the second puts them together, and three dispatches on wgpu. OpenGL has no matrix
+# products: these are the host driver's.
 LAUNCHES_OF = {
     "cpu": {"motion": 63},
     "gl": {"matrix_vector": 0, "matrix_matrix": 0, "stereo": 16, "demosaic": 2, "rotate": 2, "motion": 99},

@@ -137,7 +137,7 @@ def _looked_up(code: types.CodeType) -> Iterator[str]:
 
 # By the id of a module's names: those that are bound to ours so far.
 _tables: dict[int, dict[str, Any]] = {}
-# By NumPy's function: ours, from when its names begin to be bound, as one function may call another that calls it.
+# By NumPy's function: ours, from when its names begin to be bound, as one may call another that calls it.
 _functions: dict[types.FunctionType, types.FunctionType] = {}
 # Held until all names that a function needs are bound, so that other threads see no part of it.
 _BINDING = _locks.over_forks()
