@@ -1,6 +1,7 @@
 """Locks of this package's own state in Python.
 
-Owns ``over_forks``. Not here: the locks of arrays and evaluations, which are Rust's.
+Owns ``over_forks``, and ``LOADING``, the lock of what is made of NumPy's code. Not here: the locks of arrays
+and evaluations, which are Rust's.
 """
 
 import os
@@ -17,3 +18,8 @@ def over_forks() -> AbstractContextManager[bool]:
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
     return lock
+
+
+# Held until all that a function or module of NumPy's needs is bound to ours, so that other threads see no part
+# of it. One for both, as each needs the other.
+LOADING = over_forks()

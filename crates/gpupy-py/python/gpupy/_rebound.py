@@ -139,13 +139,11 @@ def _looked_up(code: types.CodeType) -> Iterator[str]:
 _tables: dict[int, dict[str, Any]] = {}
 # By NumPy's function: ours, from when its names begin to be bound, as one may call another that calls it.
 _functions: dict[types.FunctionType, types.FunctionType] = {}
-# Held until all names that a function needs are bound, so that other threads see no part of it.
-_BINDING = _locks.over_forks()
 
 
 def _bound(function: types.FunctionType) -> types.FunctionType:
     """The function, with the names that it looks up in its module bound to ours."""
-    with _BINDING:
+    with _locks.LOADING:
         try:
             return _functions.get(function) or _bind(function)
         except BaseException:

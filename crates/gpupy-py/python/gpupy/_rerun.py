@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _fallback, _masked, _rebound
+from . import _fallback, _locks, _masked, _rebound
 from ._gpupy import adopt, ndarray, scalar, wrap
 
 # The modules that are run anew, by our names: those of NumPy's with the code of each.
@@ -37,16 +37,20 @@ def lookup(module: types.ModuleType, name: str) -> Any:
     ours = module.__name__
     if name == "__path__":
         raise AttributeError(name)
-    if len(NAMES[ours]) == 1:
-        if vars(module).get(_LOADED):
-            raise AttributeError(f"module '{ours}' has no attribute '{name}'", name=name)
-        return getattr(load(NAMES[ours][0]), name)
-    if not vars(module).get(_LOADED):
-        parts = [load(each) for each in NAMES[ours]]
-        vars(module)[_LOADED] = True
-        names = {each: vars(part)[each] for part in parts for each in part.__all__}
-        # Beside modules that are there already.
-        vars(module).update({"__all__": list(names), **names, **vars(module)})
+    with _locks.LOADING:
+        # Another thread may have loaded it meanwhile.
+        if name in vars(module):
+            return vars(module)[name]
+        if len(NAMES[ours]) == 1:
+            if vars(module).get(_LOADED):
+                raise AttributeError(f"module '{ours}' has no attribute '{name}'", name=name)
+            return getattr(load(NAMES[ours][0]), name)
+        if not vars(module).get(_LOADED):
+            parts = [load(each) for each in NAMES[ours]]
+            vars(module)[_LOADED] = True
+            names = {each: vars(part)[each] for part in parts for each in part.__all__}
+            # Beside modules that are there already.
+            vars(module).update({"__all__": list(names), **names, **vars(module)})
     if name in vars(module):
         return vars(module)[name]
     from . import _submodules
@@ -57,6 +61,11 @@ def lookup(module: types.ModuleType, name: str) -> Any:
 
 def load(name: str) -> types.ModuleType:
     """The module of ours for one of NumPy's that is run anew."""
+    with _locks.LOADING:
+        return _loaded(name)
+
+
+def _loaded(name: str) -> types.ModuleType:
     ours = "gpupy" + name.removeprefix("numpy")
     module = sys.modules.setdefault(ours, types.ModuleType(ours))
     if vars(module).get(_LOADED):
