@@ -20,6 +20,6 @@ def over_forks() -> AbstractContextManager[bool]:
     return lock
 
 
-# Held until all that a function or module of NumPy's needs is bound to ours, so that other threads see no part
-# of it. One for both, as each needs the other.
+# Held until all that a function or module of NumPy's needs is bound to ours, so that other threads see no
+# part of it. One for both, as each needs the other.
 LOADING = over_forks()
