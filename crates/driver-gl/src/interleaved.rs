@@ -10,6 +10,7 @@
 use gpupy_core::driver::{Access, Dest, Launch};
 use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
+use gpupy_core::shape::contiguous_strides;
 use gpupy_core::{DType, Scalar};
 use smallvec::SmallVec;
 
@@ -90,7 +91,8 @@ impl InterleavedDests {
         let mut values = Vec::with_capacity(components.len());
         for (operand, access) in components {
             let mut access = access.clone();
-            access.strides.push(0);
+            // The same for all components. Accesses that are uniform may have no strides.
+            access.strides.resize(rank, 0);
             accesses.push(access);
             let access = builder.access(AccessKind::Affine);
             values.push(builder.load(*operand, access));
@@ -109,9 +111,5 @@ impl InterleavedDests {
 
 /// The strides of a shape in C order.
 fn in_order(shape: &[usize]) -> SmallVec<[i64; 4]> {
-    let mut strides = SmallVec::from_elem(1, shape.len());
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis] as i64;
-    }
-    strides
+    contiguous_strides(shape).iter().map(|stride| *stride as i64).collect()
 }
