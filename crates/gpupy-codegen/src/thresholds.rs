@@ -25,4 +25,7 @@ gpupy_core::thresholds! {
     // compute
     /// The shortest last axis that vectors of four follow although the last of them is incomplete.
     long_axis: i64 = 16,
+    /// The most elements of a row that an invocation loads at once for several accesses. Their distances are literals in
+    /// the kernel, as those of a stencil are: further ones are no literals, for slices that move to share a kernel.
+    window: i64 = 24,
 }

@@ -31,6 +31,12 @@ impl AffineWalk {
         })
     }
 
+    /// True when the walk starts each row along the last axis as far from an aligned vector of four as the first.
+    pub fn has_even_rows(&self, shape: &[i64]) -> bool {
+        let rows = self.strides.iter().zip(shape).rev().skip(1);
+        rows.into_iter().all(|(stride, n)| *n == 1 || stride % 4 == 0)
+    }
+
     /// True when the walk stays at one element.
     pub fn is_uniform(&self, shape: &[i64]) -> bool {
         shape.iter().zip(&self.strides).all(|(n, stride)| *n == 1 || *stride == 0)

@@ -7,9 +7,11 @@ use crate::analysis::kernel_arguments::{AffineIndex, Divisor};
 use crate::compute::kernel_features::{KernelFeatures, Language};
 use crate::compute::plan::fetch::{ElementFetch, LaneLayout};
 use crate::compute::plan::point_mapping::{Points, Take};
+use crate::compute::plan::windows::ElementWindow;
 use gpupy_core::DType;
 use gpupy_core::driver::Access;
 use gpupy_core::ir::{AccessKind, Builder, Form};
+use gpupy_core::op::Op;
 use std::collections::HashMap;
 
 const DEVICE: KernelFeatures = KernelFeatures {
@@ -149,6 +151,94 @@ fn contiguous(shape: &[usize]) -> Vec<i64> {
         strides[k - 1] = strides[k] * shape[k] as i64;
     }
     strides
+}
+
+/// The elements that an invocation loads for a window, and of them those at its accesses' places.
+fn check_window(window: &ElementWindow, invocation: &Invocation<'_>, accesses: &[Access]) {
+    let first = invocation.sum(&window.first, 0);
+    let wanted = |access: u32, lane: usize| {
+        let Access { offset, strides } = &accesses[access as usize];
+        let at = &invocation.coordinates[0];
+        let steps: i64 = strides.iter().zip(at).map(|(step, at)| step * i64::from(*at)).sum();
+        (offset + steps) as i32 + lane as i32
+    };
+    let mut all = Vec::new();
+    for (access, place) in &window.accesses {
+        for lane in 0..invocation.exist {
+            assert_eq!(first + i32::from(*place) + lane as i32, wanted(*access, lane));
+            all.push(wanted(*access, lane));
+        }
+    }
+    let (low, high) = (*all.iter().min().unwrap(), *all.iter().max().unwrap());
+    let vectors: Vec<u8> = window.vectors().collect();
+    for start in &vectors {
+        let start = first + i32::from(*start);
+        assert!(start % 4 == 0 && start + 3 >= low && start <= high, "{window:?}");
+    }
+    let is_single = |place: &u8| !vectors.iter().any(|start| (*start..start + 4).contains(place));
+    for place in (0..window.length).filter(is_single) {
+        let most = invocation.exist as i32 - 1 + i32::from(window.span());
+        let own = if window.short { i32::from(place).min(most) } else { i32::from(place) };
+        assert!((low..=high).contains(&(first + own)), "{window:?}");
+    }
+}
+
+#[test]
+fn accesses_that_overlap_share_their_elements() {
+    let mut random = Random(11);
+    let mut shared = 0;
+    for _ in 0..3000 {
+        let rank = 1 + random.below(3) as usize;
+        let most = [600, 40, 21][rank - 1];
+        let shape: Vec<usize> = (0..rank).map(|_| 1 + random.below(most) as usize).collect();
+        // Rows of a larger array, some of them aligned.
+        let larger: Vec<usize> = shape
+            .iter()
+            .map(|n| (n + 20 + random.below(5) as usize) & !3 | random.below(2) as usize)
+            .collect();
+        let mut accesses = Vec::new();
+        let mut b = Builder::new(Form::Map, rank as u32);
+        let operands = [b.operand(DType::F32), b.operand(DType::F32)];
+        let mut sum = None;
+        for _ in 0..2 + random.below(6) {
+            let mut strides = contiguous(&larger);
+            if random.below(6) == 0 {
+                strides[0] *= 2;
+            }
+            accesses.push(Access { offset: 40 + random.below(24), strides: strides.into() });
+            let (access, operand) =
+                (b.access(AccessKind::Affine), operands[random.below(2) as usize]);
+            let x = b.load(operand, access);
+            sum = Some(sum.map_or(x, |sum| b.op(Op::Add, &[sum, x])));
+        }
+        b.store(sum.unwrap());
+        let program = b.finish();
+        let target = Access { offset: 0, strides: contiguous(&shape).into() };
+        let request = DispatchRequest {
+            program: &program,
+            shape: &shape,
+            accesses: &accesses,
+            params: &[],
+            lengths: &[1 << 20, 1 << 20],
+            stores: &[0],
+            targets: &[(&target, true)],
+            adds: false,
+            specialise: random.below(2) == 0,
+        };
+        let planned = plan(&DEVICE, &request).unwrap();
+        // The plan's axes must be the shape's.
+        if usize::from(planned.plan.rank) != rank {
+            continue;
+        }
+        for number in 0..planned.words[usize::from(planned.plan.frame.count)] as i32 {
+            let invocation = Invocation::new(&planned, number);
+            for window in &planned.plan.windows {
+                check_window(window, &invocation, &accesses);
+                shared += 1;
+            }
+        }
+    }
+    assert!(shared > 10_000, "{shared}");
 }
 
 /// Plans a copy through a view and checks every invocation.

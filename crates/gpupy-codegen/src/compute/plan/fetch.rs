@@ -2,7 +2,7 @@
 //!
 //! Owns `ElementFetch` and `LaneLayout`. Invariant: every existing point gets the element of the access.
 //!
-//! Not here: the points (`point_mapping.rs`), the text (`element_reader.rs`).
+//! Not here: the points (`point_mapping.rs`), accesses that share elements (`windows.rs`), the text (`element_reader.rs`).
 
 use crate::analysis::axis_coalescing::AffineWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords};
@@ -70,8 +70,8 @@ pub(crate) fn plan(
         return ElementFetch::Linear { first, aligned };
     }
     let sum = AffineIndex::new(words, walk.offset, &walk.strides, shape);
-    let (last, others) = walk.strides.split_last().unwrap_or((&0, &[]));
-    let even = others.iter().zip(shape).all(|(stride, n)| *n == 1 || stride % 4 == 0);
+    let last = walk.strides.last().unwrap_or(&0);
+    let even = walk.has_even_rows(shape);
     let lanes = match (points, last) {
         (Points::One, _) => LaneLayout::Splat,
         (Points::Apart, _) => LaneLayout::Apart,

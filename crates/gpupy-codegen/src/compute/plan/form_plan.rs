@@ -11,6 +11,7 @@ use crate::compute::plan::point_mapping::{self, InvocationMapping, MappingNeeds,
 use crate::compute::plan::request::DispatchRequest;
 use crate::compute::plan::tiles::TiledMatmul;
 use crate::compute::plan::walks::DispatchWalks;
+use crate::compute::plan::windows::{self, ElementWindow};
 use crate::dialect::Width;
 use gpupy_core::ir::Form;
 
@@ -42,6 +43,7 @@ pub(crate) struct FormPlan {
     pub frame: InvocationMapping,
     pub groups: [u32; 3],
     pub fetches: Vec<(u32, ElementFetch)>,
+    pub windows: Vec<ElementWindow>,
     pub indices: Vec<(u32, AffineIndex)>,
     pub late_fetches: Vec<(u32, ElementFetch)>,
     pub late_indices: Vec<(u32, AffineIndex)>,
@@ -81,12 +83,25 @@ impl FormPlan {
             Width::Four => Points::Run,
             Width::One => Points::One,
         };
+        let windows = match early_points {
+            Points::Run => windows::find(words, &uses.loads, &walks.loads, shape),
+            _ => Vec::new(),
+        };
+        let in_window = |load: &(u32, u32)| {
+            let accesses =
+                |window: &ElementWindow| window.accesses.iter().any(|(a, _)| *a == load.1);
+            windows.iter().any(|window| window.operand == load.0 && accesses(window))
+        };
+        let apart: Vec<u32> =
+            uses.loads.iter().filter(|load| !in_window(load)).map(|load| load.1).collect();
         let mut early =
             |walk: &AffineWalk| fetch::plan(words, walk, shape, early_points, flat && map);
+        let alone = walks.loads.iter().filter(|(access, _)| apart.contains(access));
+        let alone: Vec<(u32, AffineWalk)> = alone.cloned().collect();
         let of = |list: &[(u32, AffineWalk)], plan: &mut dyn FnMut(&AffineWalk) -> ElementFetch| {
             list.iter().map(|(access, walk)| (*access, plan(walk))).collect::<Vec<_>>()
         };
-        let fetches = of(&walks.loads, &mut early);
+        let fetches = of(&alone, &mut early);
         let early_targets = !matches!(form, Form::Reduce { .. });
         let written: Vec<ElementFetch> = match early_targets {
             true => walks.targets.iter().map(&mut early).collect(),
@@ -121,8 +136,12 @@ impl FormPlan {
         let loads = || fetches.iter().chain(&late_fetches).map(|(_, fetch)| fetch);
         let mut all = loads().chain(targets.iter().map(|(fetch, _)| fetch));
         let asked = MappingNeeds {
-            coordinates: !map || !indices.is_empty() || all.any(ElementFetch::needs_coordinates),
-            tail: loads().any(|f| !(f.takes_fours() || f.takes_one()))
+            coordinates: !map
+                || !indices.is_empty()
+                || all.any(ElementFetch::needs_coordinates)
+                || !windows.is_empty(),
+            tail: !windows.is_empty()
+                || loads().any(|f| !(f.takes_fours() || f.takes_one()))
                 || targets.iter().any(|(f, whole)| !(*whole && f.takes_fours())),
             last_is_slowest: across,
             invocations: if shared { 4 } else { 1 },
@@ -135,6 +154,7 @@ impl FormPlan {
             frame,
             groups,
             fetches,
+            windows,
             indices,
             late_fetches,
             late_indices,

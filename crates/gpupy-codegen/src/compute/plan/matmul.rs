@@ -49,6 +49,7 @@ pub(crate) fn plan(
         frame,
         groups,
         fetches: Vec::new(),
+        windows: Vec::new(),
         indices: Vec::new(),
         late_fetches: Vec::new(),
         late_indices: Vec::new(),

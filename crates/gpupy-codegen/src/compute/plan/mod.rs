@@ -1,7 +1,8 @@
 //! Plans one dispatch: the code of its kernel, and the kernel's arguments.
 //!
 //! Owns [`DispatchPlan`] and [`PlannedDispatch`], the answer to a [`DispatchRequest`]. `walks.rs` has the accesses of
-//! loads, indices and stores. `point_mapping.rs` maps invocations to points, `fetch.rs` points to elements.
+//! loads, indices and stores. `point_mapping.rs` maps invocations to points, `fetch.rs` points to elements, `windows.rs`
+//! what several accesses share.
 //! `form_plan.rs` has the parts that depend on the form, `matmul.rs` and `tiles.rs` those of matrix products.
 //! Invariant: facts that differ between launches of one kernel are argument words; all others are in the plan.
 //!
@@ -14,6 +15,7 @@ pub(crate) mod point_mapping;
 mod request;
 pub(crate) mod tiles;
 mod walks;
+pub(crate) mod windows;
 
 pub use request::{DispatchDeclined, DispatchRequest};
 pub use tiles::slices;
@@ -29,6 +31,7 @@ use form_plan::{FormDetails, FormPlan};
 use gpupy_core::Scalar;
 use gpupy_core::ir::Form;
 use point_mapping::InvocationMapping;
+use windows::ElementWindow;
 
 /// A plan and the arguments of its launch.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub struct DispatchPlan {
     pub(crate) frame: InvocationMapping,
     /// How each loaded access is fetched (in a reduction, before `reduce`).
     pub(crate) fetches: Vec<(u32, ElementFetch)>,
+    /// The loads that share elements; they have no fetch.
+    pub(crate) windows: Vec<ElementWindow>,
     pub(crate) indices: Vec<(u32, AffineIndex)>,
     /// The fetches after `reduce`.
     pub(crate) late_fetches: Vec<(u32, ElementFetch)>,
@@ -140,10 +145,12 @@ pub fn plan(
         fours: fours(
             &uses,
             [&parts.fetches, &parts.late_fetches],
+            &parts.windows,
             &parts.targets,
             [program.operands.len(), request.stores.len()],
         ),
         fetches: parts.fetches,
+        windows: parts.windows,
         indices: parts.indices,
         late_fetches: parts.late_fetches,
         late_indices: parts.late_indices,
@@ -166,6 +173,7 @@ pub fn plan(
 fn fours(
     uses: &Uses,
     [early, late]: [&[(u32, ElementFetch)]; 2],
+    windows: &[ElementWindow],
     targets: &[(ElementFetch, bool)],
     [operands, stores]: [usize; 2],
 ) -> Vec<bool> {
@@ -178,6 +186,7 @@ fn fours(
         };
         let all = [loads((&uses.loads, early)), loads((&uses.late_loads, late))].concat();
         !uses.gathered.contains(&operand)
+            && windows.iter().all(|window| window.operand != operand)
             && all.iter().any(ElementFetch::takes_fours)
             && all.iter().all(|fetch| fetch.takes_fours() || fetch.takes_one())
     };

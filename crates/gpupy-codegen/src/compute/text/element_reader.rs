@@ -7,6 +7,7 @@
 
 use crate::analysis::kernel_arguments::{AffineIndex, ParameterSource};
 use crate::compute::plan::fetch::{ElementFetch, LaneLayout};
+use crate::compute::plan::windows::ElementWindow;
 use crate::compute::text::kernel_text::KernelText;
 use crate::dialect::{COMPONENTS, Width};
 use crate::emit::body::Leaves;
@@ -27,6 +28,7 @@ pub(crate) struct KernelCoordinate {
 pub(crate) struct ElementReader<'a> {
     pub text: &'a KernelText<'a>,
     pub fetches: &'a [(u32, ElementFetch)],
+    pub windows: &'a [ElementWindow],
     pub indices: &'a [(u32, AffineIndex)],
     pub targets: &'a [(ElementFetch, bool)],
     pub coordinates: Vec<KernelCoordinate>,
@@ -40,7 +42,7 @@ pub(crate) struct ElementReader<'a> {
 }
 
 impl ElementReader<'_> {
-    /// The statements that compute element indices, before all loads and stores.
+    /// The statements that compute element indices and load windows, before all loads and stores.
     pub fn places(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (access, fetch) in self.fetches {
@@ -49,7 +51,66 @@ impl ElementReader<'_> {
         for (store, (fetch, _)) in self.targets.iter().enumerate() {
             self.place(&format!("s{store}"), fetch, &mut lines);
         }
+        for (number, window) in self.windows.iter().enumerate() {
+            self.window(number, window, &mut lines);
+        }
         lines
+    }
+
+    /// Loads the elements of a window: `w<number>_<place>`, and from an aligned vector `w<number>v<place>`.
+    fn window(&self, number: usize, window: &ElementWindow, lines: &mut Vec<String>) {
+        let (text, block, name) = (self.text, window.operand as usize, format!("w{number}"));
+        lines.push(text.declare_int(Width::One, &name, &self.sum(&window.first, false).0));
+        let dtype = text.block_dtype(block);
+        let kind = |width| text.stored_type(dtype, width);
+        let mut place = 0;
+        while place < window.length {
+            let is_vector = window.vectors().any(|start| start == place);
+            let (width, own, stored) = match is_vector {
+                true => {
+                    let index = format!("({name} + {place}) >> 2");
+                    (Width::Four, format!("{name}v{place}"), text.four(block, &index))
+                }
+                false => {
+                    // Points that are missing at an end have no elements.
+                    let beyond = window.short && place > window.span();
+                    let place_text = match beyond {
+                        true => format!("min({place}, left + {})", window.span()),
+                        false => place.to_string(),
+                    };
+                    let index = format!("{name} + {place_text}");
+                    (Width::One, format!("{name}_{place}"), text.element(block, &index))
+                }
+            };
+            lines.push(text.declare_stored(kind(width), &own, &stored));
+            place += if is_vector { 4 } else { 1 };
+        }
+    }
+
+    /// The four stored elements of an access that is in a window.
+    fn in_window(&self, operand: u32, access: u32) -> Option<String> {
+        let of = |window: &ElementWindow| {
+            let found = window.accesses.iter().find(|(own, _)| *own == access);
+            (window.operand == operand).then_some(found?.1)
+        };
+        let found = self.windows.iter().enumerate();
+        let (number, window, first) =
+            found.filter_map(|(number, window)| Some((number, window, of(window)?))).next()?;
+        if window.vectors().any(|start| start == first) {
+            return Some(format!("w{number}v{first}"));
+        }
+        let element = |place: u8| {
+            let of = |start: &u8| (*start..start + 4).contains(&place);
+            match window.vectors().find(of) {
+                Some(start) => {
+                    format!("w{number}v{start}.{}", COMPONENTS[usize::from(place - start)])
+                }
+                None => format!("w{number}_{place}"),
+            }
+        };
+        let all: Vec<String> = (first..first + 4).map(element).collect();
+        let kind = self.text.stored_type(self.text.block_dtype(operand as usize), Width::Four);
+        Some(format!("{kind}({})", all.join(", ")))
     }
 
     /// Declares `name`: the index of an element, of a vector of four, or of four elements.
@@ -166,6 +227,10 @@ impl Leaves for ElementReader<'_> {
     }
 
     fn load(&self, operand: u32, access: u32) -> String {
+        if let Some(four) = self.in_window(operand, access) {
+            let dtype = self.text.block_dtype(operand as usize);
+            return self.text.value_of(dtype, Width::Four, &four);
+        }
         let Some((_, fetch)) = self.fetches.iter().find(|(a, _)| *a == access) else {
             return String::new();
         };

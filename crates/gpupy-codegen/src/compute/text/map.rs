@@ -25,6 +25,7 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
     let reader = ElementReader {
         text,
         fetches: &plan.fetches,
+        windows: &plan.windows,
         indices: &plan.indices,
         targets: &plan.targets,
         coordinates: coordinates(&plan.frame, usize::from(plan.rank)),

@@ -31,6 +31,7 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool], op: Op) -> String {
     let mut reader = ElementReader {
         text,
         fetches: &plan.late_fetches,
+        windows: &[],
         indices: &[],
         targets: &[],
         coordinates: coordinates(&plan.frame, rank),

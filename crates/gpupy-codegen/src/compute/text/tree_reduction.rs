@@ -42,6 +42,7 @@ pub(crate) fn main(text: &KernelText<'_>, live: &[bool]) -> String {
     let late = ElementReader {
         text,
         fetches: &text.plan.late_fetches,
+        windows: &[],
         indices: &text.plan.late_indices,
         targets: &text.plan.targets,
         coordinates: coordinates(&text.plan.frame, rank),
@@ -219,6 +220,7 @@ impl Tree<'_> {
         let early = ElementReader {
             text,
             fetches: &text.plan.fetches,
+            windows: &text.plan.windows,
             indices: &text.plan.indices,
             targets: &[],
             coordinates,
