@@ -29,6 +29,8 @@ pub(crate) struct Uses {
     pub late_loads: Vec<(u32, u32)>,
     pub late_indices: Vec<u32>,
     pub gathered: Vec<u32>,
+    /// The number of gathers.
+    pub gathers: usize,
     /// Constants that must not be literals, because compilers would fold them.
     pub hazards: Vec<Scalar>,
     pub loops: bool,
@@ -50,7 +52,10 @@ impl Uses {
                 Op::Index => {
                     add(if late { &mut uses.late_indices } else { &mut uses.indices }, a);
                 }
-                Op::Gather => add(&mut uses.gathered, a),
+                Op::Gather => {
+                    add(&mut uses.gathered, a);
+                    uses.gathers += 1;
+                }
                 Op::Const => {
                     let constant = Scalar::new(inst.dtype, u64::from(a) | u64::from(b) << 32);
                     if is_hazardous(constant) && is_reckoned_with(program, at, constant) {

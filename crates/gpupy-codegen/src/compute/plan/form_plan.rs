@@ -13,6 +13,7 @@ use crate::compute::plan::tiles::TiledMatmul;
 use crate::compute::plan::walks::DispatchWalks;
 use crate::compute::plan::windows::{self, ElementWindow};
 use crate::dialect::Width;
+use crate::thresholds::T;
 use gpupy_core::ir::Form;
 
 /// The needs of a form besides its accesses.
@@ -73,7 +74,9 @@ impl FormPlan {
         }
         // An invocation of a map has points of its space; an invocation of another form has a chunk.
         let map = form == Form::Map;
-        let fours = !uses.loops && !matches!(form, Form::Scan { .. });
+        // Compilers take four times as long for four elements at computed places.
+        let fours =
+            !uses.loops && uses.gathers < T.gathers_by_points && !matches!(form, Form::Scan { .. });
         let width = if fours { Width::Four } else { Width::One };
         let points = if map { Points::of(shape, width) } else { Points::One };
         let across = !map && walks.go_across();
