@@ -51,6 +51,8 @@ pub(super) struct Chain<'w> {
     pub device: &'w OpenDevice,
     /// The walk's points.
     pub space: &'w [usize],
+    /// How many points there are with those that other walks go over.
+    pub points: usize,
     pub chained: &'w mut Chained,
     /// The values that the walk computes, even if other walks read them.
     pub own: &'w [ValueId],
@@ -64,11 +66,11 @@ pub(super) struct Chain<'w> {
 impl<'w> Chain<'w> {
     pub fn new(
         device: &'w OpenDevice,
-        space: &'w [usize],
+        (space, points): (&'w [usize], usize),
         own: &'w [ValueId],
         chained: &'w mut Chained,
     ) -> Chain<'w> {
-        Chain { device, space, own, chained, name: 0, depth: 0, known: Vec::new() }
+        Chain { device, space, points, own, chained, name: 0, depth: 0, known: Vec::new() }
     }
 
     /// The operand that gives the elements of a join at coordinates over the space; `None` where there is no chain for
@@ -232,9 +234,13 @@ impl<'w> Chain<'w> {
 
     /// Whether a value that may be pending is stored before the walk reads it.
     fn is_apart(&self, value: &Value) -> bool {
+        self.is_apart_for_all(value) || self.chained.stored.contains(&value.id())
+    }
+
+    /// Whether that is so for every walk.
+    fn is_apart_for_all(&self, value: &Value) -> bool {
         self.device.elsewhere.contains(&value.id())
             || self.device.fates.is_stored(value.id()) && !self.own.contains(&value.id())
-            || self.chained.stored.contains(&value.id())
     }
 
     /// Whether a value is computed at the coordinates where it is needed, rather than read.
@@ -375,9 +381,12 @@ impl<'w> Chain<'w> {
         }
         let device = self.device;
         // A gather's table is computed and brought whole: this pays if at least half of it is read, or if it lies where
-        // it is read.
-        let is_near = device.caps.host_memory && device.is_all_there(value);
-        if !device.gathers_from(value) || !is_near && value.len() / 2 > size_of(self.space) {
+        // it is read. If it is stored anyway, the other boxes of what this one is a part of read it, too.
+        let is_there = device.is_all_there(value);
+        let is_near = device.caps.host_memory && is_there;
+        let is_shared = is_there || self.is_apart_for_all(value);
+        let points = if is_shared { self.points } else { size_of(self.space) };
+        if !device.gathers_from(value) || !is_near && value.len() / 2 > points {
             return None;
         }
         let position = self.number(position, 1, 0)?;

@@ -87,7 +87,8 @@ impl Walker<'_> {
         if self.joins == JoinHandling::Halo || is_cut {
             return None;
         }
-        let mut chain = Chain::new(self.device, &self.space, &self.own, &mut self.chained);
+        let mut chain =
+            Chain::new(self.device, (&self.space, self.points), &self.own, &mut self.chained);
         let (input, operand) = chain.of(value, join, found)?;
         self.chained.first.get_or_insert(self.ends.len());
         match (input, operand) {

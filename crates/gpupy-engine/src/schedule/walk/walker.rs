@@ -64,6 +64,8 @@ struct ValueNodes {
 pub(super) struct Walker<'d> {
     pub(super) device: &'d OpenDevice,
     pub(super) space: Shape,
+    /// How many points there are with those of the starts that other walks go over.
+    pub(super) points: usize,
     pub(super) nodes: Vec<WalkNode>,
     by_value: FxHashMap<ValueId, ValueNodes>,
     /// The nodes of values that are tables.
@@ -206,9 +208,15 @@ impl<'d> Walker<'d> {
         (space, joins): (Shape, JoinHandling),
         chained: Chained,
     ) -> Result<(Walker<'d>, SmallVec<[Child; 1]>)> {
+        let length = |(start, _): &PlacedStart<'_>| match start {
+            Start::Itself(value) => value.len(),
+            Start::Scalar(_) | Start::Value(_) => 0,
+        };
+        let points = starts.iter().map(length).max().unwrap_or(0).max(size_of(&space));
         let mut walker = Walker {
             device,
             space,
+            points,
             nodes: Vec::new(),
             by_value: FxHashMap::default(),
             tables: FxHashMap::default(),
