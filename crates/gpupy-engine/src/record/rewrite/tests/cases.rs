@@ -117,7 +117,7 @@ pub(super) fn values(dtype: DType) -> Vec<u64> {
     }
     let mut values = vec![0, all];
     if dtype.is_float() {
-        let mantissas = [0, 1, 0x155 << (digits(dtype) - 10), (1 << digits(dtype)) - 1];
+        let mantissas = [0, 1, 0x155 << digits(dtype) >> 10, (1 << digits(dtype)) - 1];
         for high in 0..1u64 << (width - digits(dtype)) {
             values.extend(mantissas.map(|low| high << digits(dtype) | low));
         }
