@@ -77,6 +77,29 @@ def test_a_program_takes_so_many_launches(driver, program):
         assert gp.stats()["launches"] == wanted
 
 
+@pytest.mark.parametrize("columns", [257, 262, 264])
+def test_edges_of_a_large_image_are_a_launch_each(driver, columns):
+    # So large that software rasterisers do not compute the rules of edges at each point.
+    image = np.random.default_rng(columns).integers(0, 9, (270, columns)).astype(np.float32)
+
+    def sums(xp, x):
+        rolled = [xp.roll(x, (down, right), (0, 1)) for down in (-1, 0, 2) for right in (-2, 0, 1)]
+        wide = xp.pad(x, ((0, 0), (3, 1)), mode="reflect")
+        return sum(rolled), wide[:, 4:] - wide[:, :-4]
+
+    operand = gp.asarray(image)
+    for _ in range(2):
+        gp.reset_stats()
+        found = sums(gp, operand)
+        gp.evaluate(*found)
+    launches = gp.stats()["launches"]
+    for own, wanted in zip(found, sums(np, image), strict=True):
+        np.testing.assert_array_equal(np.asarray(own), wanted)
+    if driver != "soft":
+        # Each inside, and the edges along each axis that has rules.
+        assert launches <= 5 + 3
+
+
 def test_motion_of_the_articles_size_takes_hardly_more_launches(driver):
     if driver not in LAUNCHES_OF_MOTION:
         pytest.skip("takes long, and kernels of this driver have room as those of the others")

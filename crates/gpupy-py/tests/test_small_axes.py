@@ -116,6 +116,28 @@ def test_stacks_of_any_number_of_values_are_numpys(device, axis, count):
         assert np.array_equal(np.asarray(got), want)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32"])
+@pytest.mark.parametrize("components", [2, 3])
+@pytest.mark.parametrize("shape", [(8,), (3, 72), (5, 30), (2, 3, 16)])
+def test_components_of_whole_fours_of_points_are_numpys(device, shape, components, dtype):
+    def programs(xp):
+        plane = (xp.arange(np.prod(shape), dtype=np.int32).reshape(shape) % 11).astype(dtype)
+        points = xp.stack([plane[::-1] if k % 2 else plane for k in range(components)], axis=-1)
+        yield points
+        yield points[..., ::-1]
+        yield xp.where(plane[..., np.newaxis] > 3, points, points[..., :1])
+        # A part of each row, which begins at an element of any texel.
+        for before in (4, 5):
+            whole = xp.ones((*shape[:-1], shape[-1] + 12, components), dtype)
+            whole[..., before : before + shape[-1], :] = points
+            yield whole
+        yield points | plane[..., np.newaxis] if dtype == "bool" else points * plane[..., np.newaxis]
+
+    for got, want in zip(programs(gpupy), programs(np), strict=True):
+        assert got.dtype == want.dtype
+        np.testing.assert_array_equal(np.asarray(got), want)
+
+
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
 DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 NAMES = ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax", "mean"]

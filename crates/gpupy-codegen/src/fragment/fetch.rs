@@ -5,6 +5,7 @@
 //!
 //! Not here: the functions that fetches call (`texel_reader.rs`), the points (`point_mapping.rs`).
 
+use super::component_texels::ComponentTexels;
 use super::texture_layout::{RowColumn, TextureLayout, split};
 use super::walks::LoadWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords, Divisor};
@@ -77,6 +78,8 @@ pub(super) enum Quad {
     Splat,
     /// The elements are one texel.
     Aligned,
+    /// They are those of a texel's points, of which each has several components.
+    Spread,
     /// They start at this component of one texel and end in the next.
     Pair(u8),
     /// Each element is fetched separately.
@@ -104,6 +107,8 @@ pub(super) struct Surroundings<'a> {
     pub linear: Option<(u32, i64)>,
     /// The axis along which the four points of a texel lie, and its first coordinate modulo 4.
     pub quad: Option<(u8, u8)>,
+    /// The axes along which they lie, if they are components of points.
+    pub texels: Option<ComponentTexels>,
     /// The base loads so far, and the number of the next load.
     pub bases: RefCell<Vec<BaseLoad>>,
     pub next: Cell<u16>,
@@ -139,7 +144,9 @@ pub(super) fn plan(
         wrap(words);
         return fetch;
     }
-    let quad = around.quad.map_or(Quad::Each, |(axis, start)| {
+    let of_components =
+        || around.texels.map_or(Quad::Each, |texels| quad(texels, load, around.shape));
+    let quad = around.quad.map_or_else(of_components, |(axis, start)| {
         let others = walk.strides.iter().zip(around.shape).enumerate();
         let aligned =
             others.filter(|(k, _)| *k != axis as usize).all(|(_, (s, n))| *n == 1 || s % 4 == 0);
@@ -156,7 +163,7 @@ pub(super) fn plan(
     let parts = split(walk.offset, &walk.strides, around.shape, layout.pitch());
     let parts = parts.filter(|_| !load.numbered);
     let lane = match quad {
-        Quad::Aligned => Some(0),
+        Quad::Aligned | Quad::Spread => Some(0),
         Quad::Pair(lane) => Some(i64::from(lane)),
         _ => None,
     };
@@ -183,4 +190,23 @@ pub(super) fn plan(
         }
     };
     TexelFetch::Element { place, quad }
+}
+
+/// How the elements lie for components of points.
+fn quad(texels: ComponentTexels, load: &LoadWalk, shape: &[i64]) -> Quad {
+    let walk = &load.walk;
+    let axes = [texels.points, texels.components].map(usize::from);
+    let others = walk.strides.iter().zip(shape).enumerate().filter(|(k, _)| !axes.contains(k));
+    let are_even = others.into_iter().all(|(_, (stride, n))| *n == 1 || stride % 4 == 0);
+    let lane = walk.offset.rem_euclid(4) as u8;
+    match axes.map(|axis| walk.strides[axis]) {
+        _ if load.numbered => Quad::Each,
+        [0, 0] => Quad::Splat,
+        [1, 0] if are_even && lane == 0 => Quad::Spread,
+        [step, 1] if are_even && step == i64::from(texels.count) => match lane {
+            0 => Quad::Aligned,
+            lane => Quad::Pair(lane),
+        },
+        _ => Quad::Each,
+    }
 }

@@ -4,9 +4,10 @@
 //!
 //! Not here: coordinates in chains (`chain.rs`), where a part ends (`graph/join.rs`), halos (`halo.rs`).
 
-use super::chain::Chain;
+use super::chain::{Chain, has_chains};
+use super::join_parts::JoinParts;
 use super::walker::{JoinHandling, JoinedRead, Walker};
-use super::{Child, lost};
+use super::{Child, JoinCut, lost};
 use crate::graph::join::{Join, JoinLookup};
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::access::{self, Coordinates};
@@ -14,6 +15,10 @@ use crate::schedule::walk::halo::Rotation;
 use crate::thresholds::T;
 use gpupy_core::Result;
 use gpupy_core::driver::Access;
+use gpupy_core::shape::size_of;
+
+/// The points of an invocation or of a texel.
+const FOUR: usize = 4;
 
 impl Walker<'_> {
     /// How the elements of a joined value at coordinates are read; of a rotation that is read in a halo, there.
@@ -41,6 +46,16 @@ impl Walker<'_> {
         if let JoinLookup::Cut { axis, at } = part
             && self.joins.is_cut()
         {
+            let at = match self.in_fours(value, join, (axis, at)) {
+                Some(behind) if behind > at => {
+                    match self.chain_before(value, join, &found, (axis, behind)) {
+                        Some(child) => return Ok(JoinedRead::Read(child)),
+                        None => at,
+                    }
+                }
+                Some(before) => before,
+                None => at,
+            };
             // The findings so far hold for fewer points, too.
             self.space[axis] = at;
             self.ends.push((axis, at));
@@ -114,11 +129,40 @@ impl Walker<'_> {
             && sources.any(|source| Some(source) != first)
     }
 
+    /// A multiple of four near a cut along the last axis: the next one if an edge ends there, otherwise the one before.
+    /// Devices compute and store four points together: so the largest box begins and ends with such four. Only if the
+    /// points between the two may be read through a chain.
+    fn in_fours(&self, value: &Value, join: &Join, (axis, at): JoinCut) -> Option<usize> {
+        let edge = size_of(&self.space) / self.space[axis] * T.edge;
+        let is_along = axis + 1 == self.space.len() && self.space[axis] > 2 * T.edge;
+        (!self.device.caps.host_memory && is_along && at % FOUR != 0).then_some(())?;
+        has_chains(self.device, value.dtype(), edge).then_some(())?;
+        let parts = JoinParts::of(value, join, 0..value.shape()[join.axis as usize] as i64)?;
+        let is_read = match &parts.sources[..] {
+            [] => true,
+            [source] => self.device.gathers_from(source),
+            _ => false,
+        };
+        let nearest = if at < T.edge { at.next_multiple_of(FOUR) } else { at / FOUR * FOUR };
+        is_read.then_some(nearest)
+    }
+
     /// The node of a chain through as many parts as one has, if there are more; the walk is cut behind these.
     fn chain_of_first(&mut self, value: &Value, join: &Join, found: &Coordinates) -> Option<Child> {
         let coordinate = &found[join.axis as usize];
         let found_among = join.find_among(coordinate, &self.space, T.chained_parts);
         let JoinLookup::Cut { axis, at } = found_among else { return None };
+        self.chain_before(value, join, found, (axis, at))
+    }
+
+    /// The node of a chain over the points before a cut, if there is one; the walk is cut there.
+    fn chain_before(
+        &mut self,
+        value: &Value,
+        join: &Join,
+        found: &Coordinates,
+        (axis, at): JoinCut,
+    ) -> Option<Child> {
         let all = std::mem::replace(&mut self.space[axis], at);
         self.ends.push((axis, at));
         let child = self.chain(value, join, found);
