@@ -23,13 +23,14 @@ gpupy_core::thresholds! {
     literal_rows: i64 = 2,
 
     // compute
-    /// The fewest gathers of a kernel whose invocations have one point each. With four points Mesa's llvmpipe takes 12 s
-    /// rather than 6.7 s to compile motion estimation, whose kernels have up to 33 gathers, and 1.3 times as long to run
-    /// it, as well as a rotation in colour with 12; kernels of one to four gathers take 0.6 times as long with four.
+    /// The fewest gathers of a kernel whose invocations have one point each. With four points Mesa's llvmpipe takes
+    /// 12 s rather than 6.7 s to compile motion estimation, whose kernels have up to 33 gathers, and 1.3 times as long
+    /// to run it, as well as a rotation in colour with 12; kernels of one to four gathers take 0.6 times as long with
+    /// four.
     gathers_by_points: usize = 8,
     /// The shortest last axis that vectors of four follow although the last of them is incomplete.
     long_axis: i64 = 16,
-    /// The most elements of a row that an invocation loads at once for several accesses. Their distances are literals in
-    /// the kernel, as those of a stencil are: further ones are no literals, for slices that move to share a kernel.
+    /// The most elements of a row that an invocation loads at once for several accesses. Their distances are literals
+    /// in the kernel, as those of a stencil are: further ones are no literals, for slices that move to share a kernel.
     window: i64 = 24,
 }

@@ -168,7 +168,8 @@ gpupy_core::thresholds! {
     /// The fewest operations that all components of a point share for them to be computed side by side: of float64 it
     /// takes as long with four, of float32 with two to three (driver cpu, 10^6 points of two to four components).
     shared_by_components: u32 = 6,
-    /// The extent up to which the points before a cut along rows are an edge, and may as well be some more: not measured.
+    /// The extent up to which the points before a cut along rows are an edge, which may as well have some more. Not
+    /// measured.
     edge: usize = 16,
     /// The most joins one in another; a longer chain is stored on the way.
     longest_chain: usize = 8,

@@ -2,7 +2,8 @@
 //!
 //! Owns `ElementFetch` and `LaneLayout`. Invariant: every existing point gets the element of the access.
 //!
-//! Not here: the points (`point_mapping.rs`), accesses that share elements (`windows.rs`), the text (`element_reader.rs`).
+//! Not here: the points (`point_mapping.rs`), accesses that share elements (`windows.rs`), the text
+//! (`element_reader.rs`).
 
 use crate::analysis::axis_coalescing::AffineWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords};

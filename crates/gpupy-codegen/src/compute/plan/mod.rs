@@ -1,8 +1,8 @@
 //! Plans one dispatch: the code of its kernel, and the kernel's arguments.
 //!
 //! Owns [`DispatchPlan`] and [`PlannedDispatch`], the answer to a [`DispatchRequest`]. `walks.rs` has the accesses of
-//! loads, indices and stores. `point_mapping.rs` maps invocations to points, `fetch.rs` points to elements, `windows.rs`
-//! what several accesses share.
+//! loads, indices and stores. `point_mapping.rs` maps invocations to points, `fetch.rs` points to elements,
+//! `windows.rs` has what several accesses share.
 //! `form_plan.rs` has the parts that depend on the form, `matmul.rs` and `tiles.rs` those of matrix products.
 //! Invariant: facts that differ between launches of one kernel are argument words; all others are in the plan.
 //!
