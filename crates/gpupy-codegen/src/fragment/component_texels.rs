@@ -2,8 +2,8 @@
 //!
 //! Four points with three components fill three texels: the first has all of point 0 and a component of point 1, and
 //! so on. Which texel of these it is tells a fragment which points it has, without a division for each element, and a
-//! texel of an array that has one element for each point serves all three. Owns `ComponentTexels`. Invariant: points begin
-//! at a texel of the destination, and there are a multiple of four of them in a row.
+//! texel of an array that has one element for each point serves all three. Owns `ComponentTexels`. Invariant: points
+//! begin at a texel of the destination, and there are a multiple of four of them in a row.
 //!
 //! Not here: four components, each point a texel of its own, as any other row of four; other launches
 //! (`point_mapping.rs`).
