@@ -20,7 +20,7 @@ pub(crate) struct ElementWindow {
     pub first: AffineIndex,
     /// How many there are with all four points.
     pub length: u8,
-    /// The first place from which on each four of them are an aligned vector.
+    /// The first place from which on each four of them are an aligned vector, if such a vector lies in the window.
     pub aligned: Option<u8>,
     /// True if an invocation may have fewer points.
     pub short: bool,
@@ -34,10 +34,9 @@ impl ElementWindow {
         self.length - 4
     }
 
-    /// The places of the first elements of aligned vectors that lie in the window, and are there for the first point.
+    /// The places of the first elements of aligned vectors that lie in the window. The first point reads part of each.
     pub fn vectors(&self) -> impl Iterator<Item = u8> + '_ {
-        let starts = self.aligned.into_iter().flat_map(|first| (first..=self.span()).step_by(4));
-        starts.filter(|start| start + 4 <= self.length)
+        self.aligned.into_iter().flat_map(|first| (first..=self.span()).step_by(4))
     }
 }
 
@@ -69,11 +68,14 @@ pub(crate) fn find(
         let (near, others) = rest.split_at(count);
         if count > 1 {
             let place = |walk: &AffineWalk| (walk.offset - first.offset) as u8;
+            let span = near.last().map_or(0, |(.., walk)| place(walk));
+            let aligned = (-first.offset).rem_euclid(4) as u8;
+            let has_vectors = first.has_even_rows(shape) && aligned <= span;
             windows.push(ElementWindow {
                 operand: *operand,
                 first: AffineIndex::new(words, first.offset, &first.strides, shape),
-                length: near.last().map_or(0, |(.., walk)| place(walk)) + 4,
-                aligned: first.has_even_rows(shape).then(|| (-first.offset).rem_euclid(4) as u8),
+                length: span + 4,
+                aligned: has_vectors.then_some(aligned),
                 short: shape.last().is_some_and(|points| points % 4 != 0),
                 accesses: near.iter().map(|(_, access, walk)| (*access, place(walk))).collect(),
             });
