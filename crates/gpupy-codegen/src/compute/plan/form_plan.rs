@@ -86,8 +86,9 @@ impl FormPlan {
             Width::Four => Points::Run,
             Width::One => Points::One,
         };
+        // Reductions of shifts read all of them from one array, and are one kernel whatever their distances.
         let windows = match early_points {
-            Points::Run => windows::find(words, &uses.loads, &walks.loads, shape),
+            Points::Run if map => windows::find(words, &uses.loads, &walks.loads, shape),
             _ => Vec::new(),
         };
         let in_window = |load: &(u32, u32)| {

@@ -6,7 +6,7 @@
 //! of its walk; an invocation reads nothing before the first or behind the last element of its existing points, but for
 //! the rest of an aligned vector.
 //!
-//! Not here: accesses by themselves (`fetch.rs`), the text (`element_reader.rs`).
+//! Not here: reductions, which have none; accesses by themselves (`fetch.rs`), the text (`element_reader.rs`).
 
 use crate::analysis::axis_coalescing::AffineWalk;
 use crate::analysis::kernel_arguments::{AffineIndex, ArgumentWords};

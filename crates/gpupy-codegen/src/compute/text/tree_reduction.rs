@@ -220,7 +220,7 @@ impl Tree<'_> {
         let early = ElementReader {
             text,
             fetches: &text.plan.fetches,
-            windows: &text.plan.windows,
+            windows: &[],
             indices: &text.plan.indices,
             targets: &[],
             coordinates,
