@@ -32,6 +32,8 @@ SIZE = 10
 FEW, MANY = 100, 300
 # How often both loops are counted; the fewest count, as a cache may be met in a bad moment.
 TIMES = 3
+# The most processes that count. What an operation needs, it needs in each of them.
+TURNS = 4
 # The function at which callgrind writes down what it counted. Nothing else here calls it.
 MARK, mark = "getppid", os.getppid
 # Starts this file as a program. Python's cache of attributes has a place for a type's number and a name, and
@@ -149,13 +151,14 @@ def main() -> int:
     if by not in kept:
         print(f"skipped: {len(found)} counts of instructions, as none are kept for {by}")
         return 0
-    if compare(kept[by], found):
-        return 0
-    # Two look-ups of an operation may have met in one place of the cache.
-    print("counted again, by another process: the least of both")
-    _, again = counted(1)
-    least = {operation: min(count, again[operation]) for operation, count in found.items()}
-    return 0 if compare(kept[by], least) else 1
+    for turn in range(1, TURNS):
+        if compare(kept[by], found):
+            return 0
+        # Two look-ups of an operation may have met in one place of the cache.
+        print("counted again, by another process: the least of all")
+        _, again = counted(turn)
+        found = {operation: min(count, again[operation]) for operation, count in found.items()}
+    return 0 if compare(kept[by], found) else 1
 
 
 if __name__ == "__main__":
