@@ -31,10 +31,17 @@ impl AffineWalk {
         })
     }
 
-    /// True when the walk starts each row along the last axis as far from an aligned vector of four as the first.
+    /// True when steps along all axes but these go by whole vectors of four: what lies along these is then as far from
+    /// an aligned vector everywhere.
+    pub fn is_even_beside(&self, shape: &[i64], axes: &[usize]) -> bool {
+        let steps = self.strides.iter().zip(shape).enumerate();
+        let mut others = steps.filter(|(axis, _)| !axes.contains(axis));
+        others.all(|(_, (stride, n))| *n == 1 || stride % 4 == 0)
+    }
+
+    /// That of rows along the last axis.
     pub fn has_even_rows(&self, shape: &[i64]) -> bool {
-        let rows = self.strides.iter().zip(shape).rev().skip(1);
-        rows.into_iter().all(|(stride, n)| *n == 1 || stride % 4 == 0)
+        self.is_even_beside(shape, &[shape.len().saturating_sub(1)])
     }
 
     /// True when the walk stays at one element.

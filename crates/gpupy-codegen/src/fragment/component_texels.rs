@@ -28,12 +28,11 @@ impl ComponentTexels {
         let ([.., points, count], [.., step, along]) = (shape, &dest.strides[..]) else {
             return None;
         };
-        let others = dest.strides.iter().zip(shape).rev().skip(2);
         let is_suitable = matches!(count, 2 | 3)
             && (step, *along) == (count, 1)
             && points % 4 == 0
             && dest.offset % 4 == 0
-            && others.into_iter().all(|(stride, n)| *n == 1 || stride % 4 == 0);
+            && dest.is_even_beside(shape, &[shape.len() - 2, shape.len() - 1]);
         let last = shape.len() as u8 - 1;
         is_suitable.then_some(ComponentTexels {
             points: last - 1,

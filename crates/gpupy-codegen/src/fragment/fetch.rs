@@ -147,9 +147,7 @@ pub(super) fn plan(
     let of_components =
         || around.texels.map_or(Quad::Each, |texels| quad(texels, load, around.shape));
     let quad = around.quad.map_or_else(of_components, |(axis, start)| {
-        let others = walk.strides.iter().zip(around.shape).enumerate();
-        let aligned =
-            others.filter(|(k, _)| *k != axis as usize).all(|(_, (s, n))| *n == 1 || s % 4 == 0);
+        let aligned = walk.is_even_beside(around.shape, &[axis as usize]);
         match walk.strides[axis as usize] {
             _ if load.numbered => Quad::Each,
             0 => Quad::Splat,
@@ -196,8 +194,7 @@ pub(super) fn plan(
 fn quad(texels: ComponentTexels, load: &LoadWalk, shape: &[i64]) -> Quad {
     let walk = &load.walk;
     let axes = [texels.points, texels.components].map(usize::from);
-    let others = walk.strides.iter().zip(shape).enumerate().filter(|(k, _)| !axes.contains(k));
-    let are_even = others.into_iter().all(|(_, (stride, n))| *n == 1 || stride % 4 == 0);
+    let are_even = walk.is_even_beside(shape, &axes);
     let lane = walk.offset.rem_euclid(4) as u8;
     match axes.map(|axis| walk.strides[axis]) {
         _ if load.numbered => Quad::Each,

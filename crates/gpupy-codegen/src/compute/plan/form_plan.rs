@@ -91,10 +91,8 @@ impl FormPlan {
             Points::Run if map => windows::find(words, &uses.loads, &walks.loads, shape),
             _ => Vec::new(),
         };
-        let in_window = |load: &(u32, u32)| {
-            let accesses =
-                |window: &ElementWindow| window.accesses.iter().any(|(a, _)| *a == load.1);
-            windows.iter().any(|window| window.operand == load.0 && accesses(window))
+        let in_window = |(operand, access): &(u32, u32)| {
+            windows.iter().any(|window| window.place_of(*operand, *access).is_some())
         };
         let apart: Vec<u32> =
             uses.loads.iter().filter(|load| !in_window(load)).map(|load| load.1).collect();

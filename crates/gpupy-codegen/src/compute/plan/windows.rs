@@ -29,6 +29,12 @@ pub(crate) struct ElementWindow {
 }
 
 impl ElementWindow {
+    /// The place of an access to an operand, if it is in the window.
+    pub fn place_of(&self, operand: u32, access: u32) -> Option<u8> {
+        let found = self.accesses.iter().find(|(own, _)| *own == access)?;
+        (self.operand == operand).then_some(found.1)
+    }
+
     /// The place of the last element that the first point reads.
     pub fn span(&self) -> u8 {
         self.length - 4

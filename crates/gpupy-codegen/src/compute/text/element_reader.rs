@@ -89,13 +89,10 @@ impl ElementReader<'_> {
 
     /// The four stored elements of an access that is in a window.
     fn in_window(&self, operand: u32, access: u32) -> Option<String> {
-        let of = |window: &ElementWindow| {
-            let found = window.accesses.iter().find(|(own, _)| *own == access);
-            (window.operand == operand).then_some(found?.1)
-        };
-        let found = self.windows.iter().enumerate();
-        let (number, window, first) =
-            found.filter_map(|(number, window)| Some((number, window, of(window)?))).next()?;
+        let mut windows = self.windows.iter().enumerate();
+        let (number, window, first) = windows.find_map(|(number, window)| {
+            Some((number, window, window.place_of(operand, access)?))
+        })?;
         if window.vectors().any(|start| start == first) {
             return Some(format!("w{number}v{first}"));
         }
