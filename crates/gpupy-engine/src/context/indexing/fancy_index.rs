@@ -9,6 +9,7 @@
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::context::Context;
+use crate::eager::policy::WorkSize;
 use crate::eager::small_fancy_index::Outside;
 use crate::graph::bounds;
 use crate::graph::interval::Bounds;
@@ -111,8 +112,13 @@ impl Context {
             let index = self.inside(index, array.shape()[axis], axis, outside)?;
             add(self.times(&layout.lift(&index), array.strides()[axis])?)?;
         }
+        // Coordinates along kept axes are loaded from nowhere, unless the positions are computed now.
+        let args: SmallVec<[ArrayOrScalar<'_>; 4]> =
+            indices.iter().flatten().map(|index| ArrayOrScalar::Array(index)).collect();
+        let work = WorkSize::Elements(size_of(&layout.shape));
+        let recorder = self.inner.dispatch.recorder_of(work, &args, &layout.shape);
         for (place, extents, stride) in layout.runs(array, indices) {
-            let index = self.index(&[size_of(&extents)], 0)?;
+            let index = recorder.index(&[size_of(&extents)], 0)?;
             let term = self.times(&index, stride)?;
             // A line seen under another shape.
             let term = term.reshape(&extents).unwrap_or(term);
