@@ -51,6 +51,35 @@ def test_writing_changes_the_array_and_its_views_and_nothing_else(device, way, d
         assert_same(got, want, way)
 
 
+def test_writes_one_after_another_over_many_blocks(device):
+    """A block is made of some of the blocks before, not of those between them."""
+
+    def after(xp):
+        kept = xp.asarray((np.arange(119) % 50).astype("f4").reshape(17, 7))
+        a = kept.copy()
+        a[:, 3] = 5
+        a[:] = a[::-1] - xp.roll(a, 1)
+        a[1:] += a[:-1]
+        a[:, 1:] = a[:, :-1] + a[:, 1:]
+        return a, kept
+
+    for got, want in zip(after(gpupy), after(np), strict=True):
+        assert_same(got, want)
+
+
+@pytest.mark.parametrize("columns", [250, 300, 1000])
+def test_a_reduction_of_written_neighbours_in_little_memory_ends(device, columns):
+    """What each part of a row needs is found part by part, and does not go before the last one is found."""
+
+    def after(xp):
+        a = xp.asarray(np.arange(5 * columns).reshape(5, columns)).copy()
+        a[:, 1:] &= a[:, :-1]
+        a[:, 1:] -= a[:, :-1]
+        return (a[:, 1:] + a[:, :-1] + a[:, :1]).max(-1)
+
+    assert_same(after(gpupy), after(np))
+
+
 WHOLE_WRITES = {
     "all": lambda a, b: a.__setitem__(slice(None), b),
     "reshaped": lambda a, b: a.reshape(2, -1).__setitem__(..., b.reshape(2, -1)),

@@ -8,6 +8,7 @@
 //! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::blocks::streams::Residents;
+use crate::execute::attempts::Attempts;
 use crate::execute::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
@@ -192,6 +193,7 @@ impl Engine {
         }
         let mut homes = ValuePlacement::new(order, &mut self.devices, &sides);
         let mut schedule = Schedule::of(value, demand.range.clone());
+        let mut attempts = Attempts::default();
         loop {
             let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;
             match found {
@@ -226,12 +228,16 @@ impl Engine {
                     self.capture_no_more();
                 }
                 match done {
-                    Ok(StepOutcome::AsPlanned) => {}
+                    Ok(StepOutcome::AsPlanned) => attempts.ended(&of, &tile),
                     Ok(StepOutcome::Otherwise(needs)) => {
+                        if let Err(error) = attempts.failed(&of, &tile, &needs) {
+                            self.recover(error, (&of, &tile), rank, &mut homes)?;
+                        }
                         schedule.begin_anew(&mut self.devices, needs, rank);
                     }
                     Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
                     Err(error) => {
+                        attempts.ended(&of, &tile);
                         self.recover(error, (&of, &tile), rank, &mut homes)?;
                         schedule.begin_anew(&mut self.devices, Needs::new(), rank);
                     }

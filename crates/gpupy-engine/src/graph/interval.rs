@@ -44,6 +44,23 @@ impl Bounds {
 
     /// The least and the greatest of elements; `None` for none, and for dtypes without bounds.
     pub fn of_elements(dtype: DType, bytes: &[u8]) -> Option<Bounds> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn with_avx2(dtype: DType, bytes: &[u8]) -> Option<Bounds> {
+                Bounds::of_elements_here(dtype, bytes)
+            }
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has AVX2, as was checked before.
+                return unsafe { with_avx2(dtype, bytes) };
+            }
+        }
+        Bounds::of_elements_here(dtype, bytes)
+    }
+
+    #[inline(always)]
+    fn of_elements_here(dtype: DType, bytes: &[u8]) -> Option<Bounds> {
+        #[inline(always)]
         fn whole<T: Copy + Ord + bytemuck::AnyBitPattern + Into<i128>>(
             bytes: &[u8],
         ) -> Option<Bounds> {
@@ -51,6 +68,7 @@ impl Bounds {
             let (low, high) = rest.fold((first, first), |(low, high), x| (low.min(x), high.max(x)));
             Some(Whole { low: low.into(), high: high.into() })
         }
+        #[inline(always)]
         fn real<T: Copy + PartialOrd + bytemuck::AnyBitPattern + Into<f64>>(
             bytes: &[u8],
             ends: [T; 2],
@@ -96,6 +114,7 @@ impl Bounds {
 }
 
 /// The first element and the others; `None` for none, or where they are not aligned.
+#[inline(always)]
 fn read<T: bytemuck::AnyBitPattern>(bytes: &[u8]) -> Option<(T, impl Iterator<Item = T> + '_)> {
     // A single element may lie anywhere.
     if bytes.len() == size_of::<T>() {

@@ -289,6 +289,10 @@ def class_getitem(cls, item):
 
 
 def clip(self, min=None, max=None, out=None, **kwargs):
+    if out is None and not kwargs and type(self) is ndarray:
+        made = _gpupy.clip(self, min, max)
+        if made is not None:
+            return made
     return _select.clip_method(self, min, max, out, **kwargs)
 
 

@@ -3,8 +3,8 @@
 //! A kernel that reads a value at several shifts finds all of them in the value's tile, where that is all of the value.
 //! Where the value is cut, most shifts go beyond a tile, and would be gathered one by one: a stencil of six points
 //! would take the memory of six tiles, and as many transfers. Invariants: a row is shorter than the views that it
-//! stands for are together, and no longer than the largest block; a view that is alone stays one, in the order in which
-//! it is read.
+//! stands for are together, and no longer than the largest block; it has no elements that no view reaches, which may be
+//! pending; a view that is alone stays one, in the order in which it is read.
 //!
 //! Not here: which operands are views (`operand_lookup.rs`), bringing them (`execute/transfer.rs`).
 
@@ -66,7 +66,9 @@ impl BlockCache {
             if let Some(row) = rows.last_mut() {
                 let end = row.reach.end.max(reach.end);
                 let len = end - row.reach.start;
-                if len <= row.elements + elements && len <= self.caps.max_block_len {
+                // Elements between two views may be pending.
+                let is_gapless = reach.start <= row.reach.end;
+                if is_gapless && len <= row.elements + elements && len <= self.caps.max_block_len {
                     row.reach.end = end;
                     row.elements += elements;
                     row.places.push(place);
