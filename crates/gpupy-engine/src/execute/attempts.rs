@@ -30,6 +30,10 @@ impl Attempts {
     /// # Errors
     /// `OutOfMemory`: they were all computed for it before, again and again; there is no room for them together.
     pub fn failed(&mut self, value: &Value, tile: &Tile, needs: &Needs) -> Result<()> {
+        if needs.is_empty() {
+            // It was cut smaller, for one, which has an end of its own.
+            return Ok(());
+        }
         let attempt = self.0.entry((value.id(), tile.number)).or_default();
         let is_known = |(needed, range): &(Value, _)| {
             attempt.needed.iter().any(|(known, part)| known.id() == needed.id() && part == range)

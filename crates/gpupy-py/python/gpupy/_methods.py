@@ -13,7 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from . import _complex, _creation, _extents, _indexing, _joining, _linear, _reduce, _select, _shape, _sorting
+from . import (
+    _complex,
+    _creation,
+    _extents,
+    _gpupy,
+    _indexing,
+    _joining,
+    _linear,
+    _reduce,
+    _select,
+    _shape,
+    _sorting,
+)
 from ._fallback import call, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import (
