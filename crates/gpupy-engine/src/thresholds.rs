@@ -264,8 +264,8 @@ gpupy_core::thresholds! {
     halo_narrowest: usize = 8,
     /// The largest margin is the extent divided by this.
     halo_part: usize = 8,
-    /// The most attempts in sequence to compute a tile that find nothing new that it needs: blocks may be evicted or lost
-    /// between their computation and their use, but not always.
+    /// The most attempts in sequence to compute a tile that find nothing new that it needs: blocks may be evicted or
+    /// lost between their computation and their use, but not always.
     attempts_in_vain: usize = 8,
     /// The most boxes of one tile of anything but a join: with more, joins are computed first.
     most_boxes: usize = 256,
