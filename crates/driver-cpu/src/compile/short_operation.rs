@@ -51,6 +51,8 @@ impl ShortOperation {
             let [RowStep::Load { dst, input, size }, rest @ ..] = steps else { break };
             (*place, steps) = (Some((*dst, *input, *size)), rest);
         }
+        // A result that is computed in place and stored a second time has two destinations.
+        let is_dest = |slot: SlotIndex| matches!(plan.slots[slot as usize], SlotPlace::Dest(_));
         let (f, args, dest, copied) = match steps {
             [RowStep::Row { f, dst, args, wide: true }] => match plan.slots[*dst as usize] {
                 SlotPlace::Dest(dest) => (*f, args, dest, None),
@@ -59,7 +61,7 @@ impl ShortOperation {
             [
                 RowStep::Row { f, dst, args, wide: true },
                 RowStep::Store { dest, src, scalar: false, size },
-            ] if src == dst => (*f, args, *dest, Some(*size)),
+            ] if src == dst && !is_dest(*dst) => (*f, args, *dest, Some(*size)),
             _ => return None,
         };
         let place = |slot: SlotIndex| {

@@ -44,6 +44,9 @@ pub fn run(suite: &mut Suite<'_>) {
         suite.case(GROUP, &format!("{n} destinations"), |d| several(d, n, true));
         suite.case(GROUP, &format!("{n} destinations, parts of blocks"), |d| several(d, n, false));
     }
+    for n in 2..=4 {
+        suite.case(GROUP, &format!("one result in {n} destinations"), |d| repeated(d, n));
+    }
     suite.case(GROUP, "two halves of one block", halves);
 }
 
@@ -111,6 +114,35 @@ fn several(device: &mut Device, n: usize, whole: bool) -> Outcome {
         run = run.target(k, 400, affine(k as i64, &[27, if k % 2 == 0 { 2 } else { 3 }]));
     }
     device.check(&run, 0.0)
+}
+
+/// One result to several destinations, in rows of few points and of many; a driver may have another way for each, and for
+/// programs that it has launched often.
+fn repeated(device: &mut Device, n: usize) -> Outcome {
+    if device.caps.max_dests < n {
+        return skip("fewer destinations at a time");
+    }
+    let mut rng = Rng::new(25);
+    for points in [1, 2, 5, 64, 65, 300] {
+        let mut b = Builder::new(Form::Map, 1);
+        let (operand, access) = (b.operand(DType::F32), b.access(AccessKind::Contiguous));
+        let value = b.load(operand, access);
+        let sum = b.op(Op::Add, &[value, value]);
+        for _ in 0..n {
+            b.store(sum);
+        }
+        let run = Run::new(b.finish(), &[points])
+            .operand((0..points).map(|_| rng.ordinary(DType::F32)).collect())
+            .access(contiguous(&[points]));
+        let apart = |k| affine(k as i64, &[if k % 2 == 0 { 2 } else { 3 }]);
+        let in_parts = (1..n).fold(run.clone(), |run, k| run.target(k, 3 * points + 10, apart(k)));
+        for run in [run, in_parts] {
+            for _ in 0..40 {
+                device.check(&run, 0.0)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Two launches after each other: the second must not undo the first.
