@@ -116,8 +116,8 @@ fn several(device: &mut Device, n: usize, whole: bool) -> Outcome {
     device.check(&run, 0.0)
 }
 
-/// One result to several destinations, in rows of few points and of many; a driver may have another way for each, and for
-/// programs that it has launched often.
+/// One result to several destinations, in rows of few points and of many; a driver may have another way for each, and
+/// for programs that it has launched often.
 fn repeated(device: &mut Device, n: usize) -> Outcome {
     if device.caps.max_dests < n {
         return skip("fewer destinations at a time");
