@@ -34,7 +34,8 @@ impl Attempts {
             // It was cut smaller, for one, which has an end of its own.
             return Ok(());
         }
-        let attempt = self.0.entry((value.id(), tile.number)).or_default();
+        let key = (value.id(), tile.number);
+        let attempt = self.0.entry(key).or_default();
         let is_known = |(needed, range): &(Value, _)| {
             attempt.needed.iter().any(|(known, part)| known.id() == needed.id() && part == range)
         };
@@ -44,11 +45,13 @@ impl Attempts {
         if attempt.in_vain <= T.attempts_in_vain {
             return Ok(());
         }
-        attempt.in_vain = 0;
+        let needs = attempt.needed.len();
+        // A smaller tile needs others.
+        self.0.remove(&key);
         Err(Error::new(ErrorKind::OutOfMemory, "evaluate")
             .says("what a tile is computed from has no room on the device together")
             .with("value", value.id())
-            .with("needs", attempt.needed.len()))
+            .with("needs", needs))
     }
 
     /// Notes that a tile is computed, or given up.
