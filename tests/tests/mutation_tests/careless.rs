@@ -106,9 +106,13 @@ impl Driven {
 
     /// Evaluates on memory that the launch brings.
     fn eval_on_memory(&mut self, launch: &Launch<'_>) -> Result<Evaluated> {
-        let least = if self.is(Careless::TakesNothing) { 40 } else { 0 };
-        let longer = |piece: &HostBlock| HostBlock { len: piece.len.max(least), ..*piece };
-        let mut memory: Vec<HostBlock> = launch.memory.iter().map(longer).collect();
+        let nothing = if self.is(Careless::TakesNothing) { 40 } else { 0 };
+        // Other memory is as long as it says: what lies behind it isn't the launch's.
+        let taken = |piece: &HostBlock| HostBlock {
+            len: if piece.len == 0 { nothing } else { piece.len },
+            ..*piece
+        };
+        let mut memory: Vec<HostBlock> = launch.memory.iter().map(taken).collect();
         let count = if self.is(Careless::TakesDead) { memory.len() as u64 } else { u64::MAX };
         let operands: Vec<_> = launch.operands.iter().map(|id| BlockId(id.0 % count)).collect();
         let mut dests = launch.dests.to_vec();
