@@ -34,6 +34,11 @@ FEW, MANY = 100, 300
 TIMES = 3
 # The most processes that count. What an operation needs, it needs in each of them.
 TURNS = 4
+# A chunk of memory that is somewhat longer than it was asked for goes among those of its own length when it is
+# freed. Where these are as many as glibc keeps for a thread, seven, it becomes free for all, and the next call
+# may be given the same one: whether each call then needs 300 instructions more is a matter of the heap's layout,
+# which names of files change. With more kept, the next call gets another, until one has the right length.
+ALLOCATOR = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000"}
 # The function at which callgrind writes down what it counted. Nothing else here calls it.
 MARK, mark = "getppid", os.getppid
 # Starts this file as a program. Python's cache of attributes has a place for a type's number and a name, and
@@ -78,7 +83,7 @@ def counted(turn: int) -> tuple[str, dict[str, int]]:
     """What counts are by, and the instructions of a call of each operation. In each turn, types have other
     places in Python's cache of attributes."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
-    environment |= {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "GPUPY_THREADS": "1"}
+    environment |= {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "GPUPY_THREADS": "1"} | ALLOCATOR
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, "counts")
         callgrind = ["valgrind", "--tool=callgrind", f"--dump-before={MARK}", f"--callgrind-out-file={out}"]
