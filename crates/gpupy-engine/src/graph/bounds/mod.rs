@@ -32,7 +32,9 @@ pub(crate) fn bounds(value: &Value) -> Bounds {
         }
         let operands = top.state().operands.clone();
         let before = stack.len();
-        stack.extend(operands.iter().flatten().filter(|operand| known(operand).is_none()).cloned());
+        let telling = operands.iter().enumerate().filter(|(number, _)| tells(&top, *number));
+        let telling = telling.filter_map(|(_, operand)| operand.as_ref());
+        stack.extend(telling.filter(|operand| known(operand).is_none()).cloned());
         if stack.len() == before {
             let all = of_expression(&top, &operands, &mut known);
             top.state().bounds = Some(Box::new(all));
@@ -99,11 +101,12 @@ fn of_expression(
     let given: SmallVec<[(Bounds, DType); 3]> = inputs
         .iter()
         .zip(operands)
-        .map(|(input, operand)| match (input, operand) {
+        .enumerate()
+        .map(|(number, (input, operand))| match (input, operand) {
             (Input::Scalar(scalar), _) => (Bounds::of_scalar(*scalar), scalar.dtype),
             (_, Some(operand)) => {
-                let everything = Bounds::of_dtype(operand.dtype());
-                (bounds_of(operand).unwrap_or(everything), operand.dtype())
+                let found = if tells(value, number) { bounds_of(operand) } else { None };
+                (found.unwrap_or_else(|| Bounds::of_dtype(operand.dtype())), operand.dtype())
             }
             (_, None) => (everything, value.dtype()),
         })
@@ -130,6 +133,24 @@ fn of_expression(
         | NodeOp::Call(_)
         | NodeOp::Deferred(_)
         | NodeOp::Argument => everything,
+    }
+}
+
+/// Whether the bounds of an expression's operand say anything of its own. What chooses, as an extreme among many values
+/// that chooses its place, does not, and is not looked at.
+fn tells(value: &Value, operand: usize) -> bool {
+    let ValueKind::Expr { op, .. } = &value.0.kind else { return false };
+    if value.dtype() == DType::Bool {
+        return false;
+    }
+    match op {
+        NodeOp::Apply(Op::Select) => operand != 0,
+        NodeOp::Apply(_) | NodeOp::Join(_) | NodeOp::Assign(_) => true,
+        NodeOp::Reduce { op, .. } => matches!(op, Op::Min | Op::Max),
+        NodeOp::Scatter(_) => operand != 1,
+        NodeOp::Gather => operand == 1,
+        NodeOp::Whole(op) => *op == LibraryOp::Sort,
+        _ => false,
     }
 }
 
