@@ -34,10 +34,11 @@ FEW, MANY = 100, 300
 TIMES = 3
 # The most processes that count. What an operation needs, it needs in each of them.
 TURNS = 4
-# A chunk of memory that is somewhat longer than it was asked for goes among those of its own length when it is
-# freed. Where these are as many as glibc keeps for a thread, seven, it becomes free for all, and the next call
-# may be given the same one: whether each call then needs 300 instructions more is a matter of the heap's layout,
-# which names of files change. With more kept, the next call gets another, until one has the right length.
+# A chunk of memory that is somewhat longer than it was asked for goes among those of its own length when it
+# is freed. Where these are as many as glibc keeps for a thread, seven, it becomes free for all, and the next
+# call may be given the same one: whether each call then needs 300 instructions more is a matter of the heap's
+# layout, which names of files change. With more kept, the next call gets another, until one is as long as
+# was asked for.
 ALLOCATOR = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000"}
 # The function at which callgrind writes down what it counted. Nothing else here calls it.
 MARK, mark = "getppid", os.getppid

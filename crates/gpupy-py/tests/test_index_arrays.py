@@ -115,6 +115,28 @@ def test_of_several_writes_to_one_element_the_last_counts(device):
         assert before.tolist() == [0.0] * 10
 
 
+@pytest.mark.parametrize("side", [3, 63, 64, 90, 91, 150])
+def test_columns_beside_rows_and_constants_name_what_numpy_says_however_many(driver, side):
+    """Few are picked at once, of more a gather is recorded; `most_picked` numbers lie between."""
+    values = np.arange(160 * 170 * 2, dtype=np.float32).reshape(160, 170, 2)
+
+    def turn(m):
+        numbers = m.arange(side)
+        column, row = (numbers[:, None] * 7) % 160, -1 - numbers
+        blocks = numbers.reshape(1, side) + m.zeros((3, 1, side), dtype=np.int32)
+        table, picture = m.asarray(values[..., 0].copy()), m.asarray(values.copy())
+        several = m.full((side, side), -3)
+        found = [table[column, row], table[several, row], table[column, several], picture[column, row]]
+        found += [picture[:, row], table[blocks, column.reshape(side, 1)]]
+        found += [m.take(table, 5 * blocks, axis=1, mode=mode) for mode in ("wrap", "clip")]
+        table[column, row] = found[1]
+        table[several[0], column[:, 0]] = 7
+        return [*found, table]
+
+    for got, wanted in zip(turn(gpupy), turn(np), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), wanted)
+
+
 def test_put_is_numpys(device):
     def put(m, *args, **kwargs):
         a = m.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))

@@ -202,9 +202,11 @@ impl EagerDispatch {
     /// The rows that an index array names along the first axis, or a mask of the leading axes chooses; `None` where
     /// they are not found now.
     pub fn picked(&self, array: &Array, index: &Array) -> Option<Array> {
-        self.elements(array.size())?;
         match index.dtype() {
-            DType::Bool => small_boolean_mask::selected(array, index),
+            DType::Bool => {
+                self.elements(array.size())?;
+                small_boolean_mask::selected(array, index)
+            }
             _ => {
                 let row = array.shape().get(1..).map_or(0, size_of);
                 self.elements(index.size().saturating_mul(row))?;
@@ -227,7 +229,7 @@ impl EagerDispatch {
         (at, shape): (usize, &[usize]),
         outside: Outside,
     ) -> Option<Array> {
-        self.elements(size_of(shape))?;
+        self.picks(indices, at, shape)?;
         let integers = indices.iter().flatten().all(|index| index.dtype().is_int());
         integers
             .then(|| small_fancy_index::picked_along(array, indices, (at, shape), outside))
@@ -277,7 +279,7 @@ impl EagerDispatch {
         outside: Outside,
         source: &ArrayOrScalar<'_>,
     ) -> Option<()> {
-        self.elements(size_of(shape))?;
+        self.picks(indices, at, shape)?;
         small_fancy_index::write_along(dest, indices, (at, shape), outside, source)
     }
 
@@ -312,6 +314,14 @@ impl EagerDispatch {
     #[inline]
     fn elements(&self, points: usize) -> Option<()> {
         (self.computes() && WorkSize::Elements(points).is_little()).then_some(())
+    }
+
+    /// Whether elements of this shape are picked now by index arrays along axes.
+    fn picks(&self, indices: &[Option<&Array>], at: usize, shape: &[usize]) -> Option<()> {
+        self.elements(size_of(shape))?;
+        let picked = size_of(small_fancy_index::picked_extents(indices, at, shape)?);
+        let arrays = indices.iter().flatten().count();
+        WorkSize::Picked(picked.saturating_mul(arrays)).is_little().then_some(())
     }
 
     /// Whether extremes of an array are looked for now.

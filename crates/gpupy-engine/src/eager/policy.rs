@@ -33,6 +33,8 @@ pub(crate) enum WorkSize {
     Searched(usize),
     /// So many elements into which a mask writes.
     Masked(usize),
+    /// So many numbers of the index arrays of several axes, once they are broadcast.
+    Picked(usize),
     /// So many elements of rows that are sorted.
     Sorted(usize),
     /// So many products of a matrix product.
@@ -49,6 +51,7 @@ impl WorkSize {
             WorkSize::Elements(points) => (points, T.most_points),
             WorkSize::Searched(points) => (points, T.most_searched),
             WorkSize::Masked(points) => (points, T.most_masked),
+            WorkSize::Picked(points) => (points, T.most_picked),
             WorkSize::Sorted(points) => (points, T.most_sorted),
             WorkSize::Products(points) => (points, T.most_products),
             // A join of more parts than a tile has boxes would be computed before it is read.

@@ -1,13 +1,15 @@
 //! Eager fancy indexing: few rows in host memory are read and written by an index array, without any driver.
 //!
-//! Owns [`Outside`], [`picked`], [`picked_along`], [`write()`] and [`write_along`]. Invariants: a base whose elements
-//! have another owner is never written; a write that does not fit, or by an index outside its axis, changes nothing.
+//! Owns [`Outside`], [`picked`], [`picked_along`], [`picked_extents`], [`write()`] and [`write_along`]. Invariants: a
+//! base whose elements have another owner is never written; a write that does not fit, or by an index outside its axis,
+//! changes nothing.
 //!
 //! Not here: masks (`small_boolean_mask.rs`), index arrays of many elements, which become expressions (`indexing`).
 
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::eager::host_moves::few;
+use crate::graph::interval::Bounds;
 use crate::graph::value::Origin;
 use crate::memory::element_bytes::fill_all;
 use crate::memory::strided::{each_point, gather_into, scatter, spread};
@@ -70,21 +72,22 @@ pub(crate) fn picked_along(
     outside: Outside,
 ) -> Option<Array> {
     let (dtype, size) = (array.dtype(), array.dtype().size());
-    let wide = broadcast(indices, (at, shape))?;
-    let args = [array].into_iter().chain(&wide).map(ArrayOrScalar::Array);
+    let picked = picked_extents(indices, at, shape)?;
+    let args = [array].into_iter().chain(indices.iter().copied().flatten());
+    let args = args.map(ArrayOrScalar::Array);
     let guard = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
     let (table, borrowed) = guard.operands.split_first()?;
     let (bytes, first) = table.reach(size)?;
     let PickedPlaces { away, before, mut behind } =
-        PickedPlaces::of(array, indices, (&wide, borrowed), at, outside)?;
+        PickedPlaces::of(array, (indices, borrowed), (at, picked), outside)?;
     let (row, is_line) = (size_of(&behind.extents) * size, behind.is_line());
     Array::made(dtype, shape, Origin::Eager, 0, |out| {
         let mut rooms = out.chunks_exact_mut(row * away.len());
         let mut copied = Some(());
         each_point((first as i64, &before.walk.strides), &before.extents, |start| {
             let Some(out) = rooms.next() else { return };
-            let places =
-                away.iter().map(|away| usize::try_from(start + away).unwrap_or(usize::MAX));
+            // What is below the first is no place, either.
+            let places = away.iter().map(|away| (start + away) as usize);
             let done = match (is_line, row) {
                 (true, 1) if size == 1 => fetch::<1>(out, bytes, places),
                 (true, 2) if size == 2 => fetch::<2>(out, bytes, places),
@@ -128,13 +131,13 @@ pub(crate) fn write_along(
     if !fits {
         return None;
     }
-    let wide = broadcast(indices, (at, shape))?;
+    let picked = picked_extents(indices, at, shape)?;
     // None of them is of the destination's base, whose lock is taken below.
-    let args = wide.iter().map(ArrayOrScalar::Array).chain([*source]);
+    let args = indices.iter().copied().flatten().map(ArrayOrScalar::Array).chain([*source]);
     let guard = BorrowGuard::of(&args.collect::<SmallVec<[ArrayOrScalar<'_>; 3]>>())?;
     let (given, borrowed) = guard.operands.split_last()?;
     let PickedPlaces { away, before, mut behind } =
-        PickedPlaces::of(dest, indices, (&wide, borrowed), at, outside)?;
+        PickedPlaces::of(dest, (indices, borrowed), (at, picked), outside)?;
     let row = size_of(&behind.extents) * size;
     let data = given.elements(size)?.apart();
     let (step, plane) = match data.len() {
@@ -172,14 +175,14 @@ pub(crate) fn write_along(
     written
 }
 
-/// Index arrays, broadcast to the axes of a result that they name the elements of, from axis `at` on.
-fn broadcast(
+/// The extents of the axes of a result, from axis `at` on, that index arrays name the elements of.
+pub(crate) fn picked_extents<'a>(
     indices: &[Option<&Array>],
-    (at, shape): (usize, &[usize]),
-) -> Option<SmallVec<[Array; 2]>> {
+    at: usize,
+    shape: &'a [usize],
+) -> Option<&'a [usize]> {
     let kept = indices.iter().filter(|index| index.is_none()).count();
-    let picked = shape.get(at..at + shape.len().checked_sub(kept)?)?;
-    indices.iter().flatten().map(|index| index.broadcast_to(picked).ok()).collect()
+    shape.get(at..at + shape.len().checked_sub(kept)?)
 }
 
 /// Where the elements that index arrays name lie in a base.
@@ -192,55 +195,82 @@ struct PickedPlaces {
 }
 
 impl PickedPlaces {
-    /// Those of index arrays, which are broadcast and borrowed; `None` where one is not there, or names what is outside
-    /// and that is refused.
+    /// Those of index arrays, which are borrowed, and broadcast to the axes of these extents; `None` where one is not
+    /// there, or names what is outside and that is refused.
     fn of(
         array: &Array,
-        indices: &[Option<&Array>],
-        (wide, borrowed): (&[Array], &[BorrowedOperand<'_>]),
-        at: usize,
+        (indices, borrowed): (&[Option<&Array>], &[BorrowedOperand<'_>]),
+        (at, picked): (usize, &[usize]),
         outside: Outside,
     ) -> Option<PickedPlaces> {
-        let count = wide.first()?.size();
-        let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, count);
-        let mut borrowed = borrowed.iter().zip(wide);
+        let mut away: SmallVec<[i64; 32]> = SmallVec::from_elem(0, size_of(picked));
+        let mut borrowed = borrowed.iter();
         let (mut before, mut behind) = (KeptAxes::default(), KeptAxes::default());
         for (axis, index) in indices.iter().enumerate() {
             let (n, stride) = (*array.shape().get(axis)?, array.strides()[axis] as i64);
-            if index.is_none() {
+            let Some(index) = index else {
                 let side = if before.extents.len() < at { &mut before } else { &mut behind };
                 side.extents.push(n);
                 side.walk.strides.push(stride);
                 continue;
-            }
-            let (borrowed, index) = borrowed.next()?;
-            let elements = borrowed.elements(index.dtype().size())?;
+            };
+            let elements = borrowed.next()?.elements(index.dtype().size())?;
             let numbers = integers(index.dtype(), &elements)?;
-            match (&numbers[..], outside) {
-                // A constant is one number.
-                ([number], _) => {
-                    let place = place_within(*number, n, outside)? as i64 * stride;
-                    away.iter_mut().for_each(|away| *away += place);
-                }
-                (numbers, Outside::Refuse) => {
-                    let places = places_of(numbers, n)?;
-                    away.iter_mut()
-                        .zip(places)
-                        .for_each(|(away, place)| *away += place as i64 * stride);
-                }
-                (numbers, _) => {
-                    for (away, number) in away.iter_mut().zip(numbers) {
-                        *away += place_within(*number, n, outside)? as i64 * stride;
-                    }
-                }
+            let named = (&numbers[..], index.shape());
+            let n = n as i64;
+            match outside {
+                Outside::Refuse if !are_within(&numbers, n) => return None,
+                Outside::Refuse => add(&mut away, picked, named, |x| from_start(x, n) * stride)?,
+                _ if n == 0 => return None,
+                Outside::Wrap => add(&mut away, picked, named, |x| x.rem_euclid(n) * stride)?,
+                Outside::Clip => add(&mut away, picked, named, |x| x.clamp(0, n - 1) * stride)?,
             }
         }
         Some(PickedPlaces { away, before, behind })
     }
 }
 
+/// Adds, to each number of a space, how far the number of an index array is that is broadcast to it; `None` where its
+/// shape isn't.
+fn add(
+    away: &mut [i64],
+    space: &[usize],
+    (numbers, shape): (&[i64], &[usize]),
+    far: impl Fn(i64) -> i64,
+) -> Option<()> {
+    let in_front = space.len().checked_sub(shape.len())?;
+    if space[in_front..].iter().zip(shape).any(|(all, n)| *n != 1 && n != all) {
+        return None;
+    }
+    // A constant has one number for all its elements.
+    let of_one = |n: &usize| *n == 1 || numbers.len() == 1;
+    let steps: SmallVec<[i64; 4]> = std::iter::repeat_n(0, in_front)
+        .chain(contiguous_strides(shape).iter().zip(shape).map(|(step, n)| match of_one(n) {
+            true => 0,
+            false => *step as i64,
+        }))
+        .collect();
+    // The last axes, as many as name numbers one after another, or all the same one.
+    let last = (0..space.len()).rfind(|axis| space[*axis] != 1);
+    let is_one = last.is_none_or(|axis| steps[axis] == 0);
+    let is_in_row = |axis: &usize| space[*axis] == 1 || (steps[*axis] == 0) == is_one;
+    let outer = space.len() - (0..space.len()).rev().take_while(is_in_row).count();
+    let mut rows = away.chunks_exact_mut(size_of(&space[outer..]));
+    each_point((0, &steps[..outer]), &space[..outer], |start| {
+        let (Some(row), Some(here)) = (rows.next(), numbers.get(start as usize..)) else { return };
+        if is_one {
+            let far = here.first().map_or(0, |number| far(*number));
+            row.iter_mut().for_each(|away| *away += far);
+        } else {
+            row.iter_mut().zip(here).for_each(|(away, number)| *away += far(*number));
+        }
+    });
+    Some(())
+}
+
 /// Copies elements of so many bytes from their places among others; `None` where one is not there.
-#[inline]
+// Inlined, its registers were on the stack, and it took twice as long.
+#[inline(never)]
 fn fetch<const N: usize>(
     out: &mut [u8],
     bytes: &[u8],
@@ -353,24 +383,27 @@ fn store<const N: usize>(
     Some(())
 }
 
-/// The place that a number of an index array names of so many, whatever lies outside; `None` where that is refused.
-#[inline]
-fn place_within(number: i64, n: usize, outside: Outside) -> Option<usize> {
-    match outside {
-        Outside::Refuse => places_of(&[number], n)?.next(),
-        _ if n == 0 => None,
-        Outside::Wrap => Some(number.rem_euclid(n as i64) as usize),
-        Outside::Clip => Some(number.clamp(0, n as i64 - 1) as usize),
-    }
-}
-
 /// The places that numbers of an index array name of so many; `None` where one lies outside.
 #[inline]
 fn places_of(numbers: &[i64], n: usize) -> Option<impl Iterator<Item = usize> + '_> {
     let n = n as i64;
-    let outside = numbers.iter().fold(false, |any, number| any | !(-n..n).contains(number));
-    let place = move |number: &i64| (if *number < 0 { number + n } else { *number }) as usize;
-    (!outside).then(|| numbers.iter().map(place))
+    are_within(numbers, n)
+        .then(|| numbers.iter().map(move |number| from_start(*number, n) as usize))
+}
+
+/// Whether numbers of an index array name some of so many.
+#[inline]
+fn are_within(numbers: &[i64], n: i64) -> bool {
+    match Bounds::of_elements(DType::I64, bytemuck::cast_slice(numbers)) {
+        Some(Bounds::Whole { low, high }) => -i128::from(n) <= low && high < i128::from(n),
+        _ => numbers.is_empty(),
+    }
+}
+
+/// A number that is within, counted from the start.
+#[inline]
+fn from_start(number: i64, n: i64) -> i64 {
+    if number < 0 { number + n } else { number }
 }
 
 /// The elements of an index array; `None` where an int64 does not hold one, or it is none.

@@ -9,7 +9,6 @@
 
 use crate::array::base::{Array, ArrayOrScalar, checked_size};
 use crate::context::Context;
-use crate::eager::policy::WorkSize;
 use crate::eager::small_fancy_index::Outside;
 use crate::graph::bounds;
 use crate::graph::interval::Bounds;
@@ -97,10 +96,16 @@ impl Context {
                 .says("there are more elements than an int32 counts")
                 .with("elements", most));
         }
+        // Terms are added where elements are picked, which needs each sum once: computed before, the sum of a column
+        // and a row would be stored with all the result's elements.
+        let recorder = self.inner.dispatch.recorder();
         let mut sum: Option<Array> = None;
         let mut add = |term: Array| -> Result<()> {
             sum = Some(match sum.take() {
-                Some(sum) => self.two(Op::Add, &sum, ArrayOrScalar::Array(&term))?,
+                Some(sum) => {
+                    let both = [&sum, &term].map(ArrayOrScalar::Array);
+                    recorder.convert(Op::Add, &both, DType::Bool)?
+                }
                 None => term,
             });
             Ok(())
@@ -112,11 +117,7 @@ impl Context {
             let index = self.inside(index, array.shape()[axis], axis, outside)?;
             add(self.times(&layout.lift(&index), array.strides()[axis])?)?;
         }
-        // Coordinates along kept axes are loaded from nowhere, unless the positions are computed now.
-        let args: SmallVec<[ArrayOrScalar<'_>; 4]> =
-            indices.iter().flatten().map(|index| ArrayOrScalar::Array(index)).collect();
-        let work = WorkSize::Elements(size_of(&layout.shape));
-        let recorder = self.inner.dispatch.recorder_of(work, &args, &layout.shape);
+        // Coordinates along kept axes are loaded from nowhere.
         for (place, extents, stride) in layout.runs(array, indices) {
             let index = recorder.index(&[size_of(&extents)], 0)?;
             let term = self.times(&index, stride)?;
