@@ -151,11 +151,11 @@ fn across<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     places.into_iter().for_each(|place| found(place as usize));
 }
 
-/// The better of two elements; of equals, and where it is NaN, the first.
+/// The better of two elements; of equals, and where one is NaN, the first.
 #[inline(always)]
-fn better<T: Copy + PartialOrd, const GREATEST: bool>(best: T, x: T) -> T {
-    let stays = if GREATEST { best >= x } else { best <= x };
-    if stays | is_nan(best) { best } else { x }
+fn beyond<T: Copy + PartialOrd, const GREATEST: bool>(best: T, x: T) -> T {
+    let is_better = if GREATEST { x > best } else { x < best };
+    if is_better { x } else { best }
 }
 
 /// The place of the extreme in a row of at least one element: its value and position, element by element.
@@ -185,34 +185,45 @@ fn first_extreme<T: Copy + PartialOrd, const N: usize, const GREATEST: bool>(
     read: impl Fn([u8; N]) -> T + Copy,
 ) -> usize {
     let (blocks, rest) = row.as_chunks::<LANES>();
-    let mut best = [read(row[0]); LANES];
+    let (mut best, mut any_nan) = ([read(row[0]); LANES], false);
     for block in blocks {
+        let mut nan = false;
+        // One instruction compares two elements, and tells whether one is NaN.
+        for lane in 0..LANES / 2 {
+            nan |= is_nan(read(block[lane])) | is_nan(read(block[lane + LANES / 2]));
+        }
+        any_nan |= nan;
         for (best, element) in best.iter_mut().zip(block) {
-            *best = better::<T, GREATEST>(*best, read(*element));
+            *best = beyond::<T, GREATEST>(*best, read(*element));
         }
     }
     for (best, element) in best.iter_mut().zip(rest) {
-        *best = better::<T, GREATEST>(*best, read(*element));
+        let x = read(*element);
+        any_nan |= is_nan(x);
+        *best = beyond::<T, GREATEST>(*best, x);
+    }
+    if any_nan {
+        return row.iter().position(|element| is_nan(read(*element))).unwrap_or(0);
     }
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {
-            best[lane] = better::<T, GREATEST>(best[lane], best[lane + half]);
+            best[lane] = beyond::<T, GREATEST>(best[lane], best[lane + half]);
         }
         half /= 2;
     }
     let extreme = best[0];
-    let is_it = |x: T| if is_nan(extreme) { is_nan(x) } else { x == extreme };
     let has_it = |block: &[[u8; N]; LANES]| {
-        block.iter().fold(false, |found, element| found | is_it(read(*element)))
+        block.iter().fold(false, |found, element| found | (read(*element) == extreme))
     };
     let start = blocks.iter().position(has_it).unwrap_or(blocks.len()) * LANES;
-    let within = row[start..].iter().position(|element| is_it(read(*element)));
+    let within = row[start..].iter().position(|element| read(*element) == extreme);
     start + within.unwrap_or(0)
 }
 
 /// Whether it is not even equal to itself.
 #[inline(always)]
-fn is_nan<T: PartialOrd>(x: T) -> bool {
-    x.partial_cmp(&x).is_none()
+#[allow(clippy::eq_op)]
+fn is_nan<T: PartialEq>(x: T) -> bool {
+    x != x
 }
