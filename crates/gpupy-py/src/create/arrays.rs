@@ -273,8 +273,16 @@ pub fn ramp(
         let index = context.index(&[len], 0)?;
         let number =
             if dtype == DType::I32 { index.clone() } else { context.cast(&index, dtype)? };
-        let scaled = context.apply(Op::Mul, &[(&number).into(), step.into()])?;
-        let sum = context.apply(Op::Add, &[start.into(), (&scaled).into()])?;
+        // Of floats, a first element may be -0.0.
+        let is = |scalar: Scalar, x: u64| dtype.is_int() && scalar == Scalar::new(dtype, x);
+        let scaled = match is(step, 1) {
+            true => number,
+            false => context.apply(Op::Mul, &[(&number).into(), step.into()])?,
+        };
+        let sum = match is(start, 0) {
+            true => scaled,
+            false => context.apply(Op::Add, &[start.into(), (&scaled).into()])?,
+        };
         let Some(last) = last else { return Ok(sum) };
         let end = Scalar::i32(len.saturating_sub(1) as i32);
         let at_end = context.apply(Op::Eq, &[(&index).into(), end.into()])?;
