@@ -32,7 +32,7 @@ gpupy_core::thresholds! {
     /// The most numbers of index arrays that name elements eagerly along axes, broadcast, of all arrays together:
     /// `x[rows, columns]` with both broadcast takes 9.6 us at once and 12 recorded of 4096 elements, 17 and 13 of 8100,
     /// 33 and 16 of 16384, with one of them 13 and 16, 25 and 21, 48 and 32; `x[rows, columns] = v` 16 and 20 of 4096,
-    /// 30 and 28 of 8192 (driver cpu, float64, from Python).
+    /// 30 and 28 of 8192 (driver cpu, float32 read and float64 written, from Python).
     most_picked: usize = 16 << 10,
     /// The most elements of an eager sort: they take some 20 µs.
     most_sorted: usize = 2 << 10,

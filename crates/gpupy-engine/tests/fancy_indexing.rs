@@ -287,3 +287,14 @@ fn an_update_by_index_in_a_loop_copies_nothing() {
     let text: String = lines.try_iter().collect();
     assert_eq!(text.matches("in place").count(), 20, "{text}");
 }
+
+#[test]
+fn few_rows_of_a_large_view_are_not_picked_from_a_copy_of_all() {
+    let host = || Box::new(Fused::new(1000, usize::MAX, Arc::default()).host()) as _;
+    let context = Context::new(Registry::new().register_host("host", host), Settings::default());
+    let (small, large, index) = (floats(&[30, 20]), floats(&[300, 200]), ints(&[3], &[5, -1, 0]));
+    for there in [&small, &small.transpose(&[1, 0]), &large] {
+        assert!(context.take_rows_eagerly(there, &index).is_some());
+    }
+    assert!(context.take_rows_eagerly(&large.transpose(&[1, 0]), &index).is_none());
+}

@@ -208,6 +208,10 @@ impl EagerDispatch {
                 small_boolean_mask::selected(array, index)
             }
             _ => {
+                // Rows that don't lie one after another are picked from a copy of them all.
+                if !array.is_contiguous() {
+                    self.elements(array.size())?;
+                }
                 let row = array.shape().get(1..).map_or(0, size_of);
                 self.elements(index.size().saturating_mul(row))?;
                 small_fancy_index::picked(array, index)
