@@ -14,6 +14,7 @@ use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
 use crate::thresholds::T;
 use gpupy_core::driver::{Capabilities, Costs};
 use gpupy_core::shape::size_of;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -173,15 +174,15 @@ pub(crate) fn weight(
     is_there: impl Fn(&Value) -> bool,
 ) -> u32 {
     let mut open: SmallVec<[Value; 8]> = SmallVec::new();
-    let mut seen: SmallVec<[ValueId; 16]> = SmallVec::new();
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut weight = 0u32;
     open.push(value.clone());
     while let Some(value) = open.pop() {
         let ValueKind::Expr { op, .. } = &value.0.kind else { continue };
-        if op.stands_alone() || is_there(&value) || seen.contains(&value.id()) {
+        if op.stands_alone() || seen.contains(&value.id()) || is_there(&value) {
             continue;
         }
-        seen.push(value.id());
+        seen.insert(value.id());
         weight += if matches!(op, NodeOp::Join(_)) { join } else { op.cost() };
         if weight >= most {
             return most;

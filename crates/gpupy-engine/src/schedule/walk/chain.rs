@@ -25,6 +25,9 @@ use gpupy_core::{DType, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
+/// The operations from which on it makes no difference to a chain how many they are.
+const MOST_WEIGHT: u32 = T.costly + 1;
+
 /// The record of a walk's chains.
 #[derive(Default)]
 pub(super) struct Chained {
@@ -32,6 +35,8 @@ pub(super) struct Chained {
     uses: FxHashMap<ValueId, SmallVec<[ValueId; 4]>>,
     /// Values that chains read from memory.
     stored: FxHashSet<ValueId>,
+    /// The operations of the values that chains came to: each is looked at from many places.
+    weights: FxHashMap<ValueId, u32>,
     /// Whether there are more of these than when the walk began.
     is_outdated: bool,
     /// How often the walk had been cut when its first chain was made.
@@ -41,8 +46,9 @@ pub(super) struct Chained {
 impl Chained {
     /// The record with which the walk begins once more, if a value has turned out to be stored rather than recomputed.
     pub fn again(&mut self) -> Option<Chained> {
-        let stored = std::mem::take(&mut self.stored);
-        self.is_outdated.then(|| Chained { stored, ..Chained::default() })
+        let (stored, weights) =
+            (std::mem::take(&mut self.stored), std::mem::take(&mut self.weights));
+        self.is_outdated.then(|| Chained { stored, weights, ..Chained::default() })
     }
 }
 
@@ -243,20 +249,31 @@ impl<'w> Chain<'w> {
             || self.device.fates.is_stored(value.id()) && !self.own.contains(&value.id())
     }
 
+    /// The operations of an element of a value, up to the most that matter.
+    fn weight(&mut self, value: &Value) -> u32 {
+        if let Some(known) = self.chained.weights.get(&value.id()) {
+            return *known;
+        }
+        let is_there = |value: &Value| self.device.is_all_there(value);
+        let weight = cost::weight(value, MOST_WEIGHT, 0, is_there);
+        self.chained.weights.insert(value.id(), weight);
+        weight
+    }
+
     /// Whether a value is computed at the coordinates where it is needed, rather than read.
-    fn is_inside(&self, value: &Value) -> bool {
+    fn is_inside(&mut self, value: &Value) -> bool {
         let ValueKind::Expr { op, inputs } = &value.0.kind else { return false };
         let device = self.device;
         let operands = || value.state().operands.clone();
         let points = size_of(self.space);
         let growth = Growth { points, stored: value.len() };
-        let is_there = |value: &Value| device.is_all_there(value);
-        let is_read = is_there(value) || self.is_apart(value) || op.stands_alone();
-        if is_read || cost::weight(value, T.costly + 1, 0, is_there) > T.costly {
+        let is_read = device.is_all_there(value) || self.is_apart(value) || op.stands_alone();
+        if is_read || self.weight(value) > T.costly {
             return false;
         }
-        let weight = || cost::weight(value, Growth::most(), 0, is_there);
-        if Growth::may_pay(value, points, &device.caps) && growth.pays(weight(), &device.caps) {
+        if Growth::may_pay(value, points, &device.caps)
+            && growth.pays(self.weight(value), &device.caps)
+        {
             return false;
         }
         let is_taken = |op: &NodeOp| match op {
@@ -328,11 +345,8 @@ impl<'w> Chain<'w> {
         uses.push(step.id());
         let others = uses.len() as u32 - 1;
         // The cost when it was recorded is an upper bound of the present cost.
-        let is_much = value.0.weight.saturating_mul(others) > T.recompute && {
-            let is_there = |value: &Value| self.device.is_all_there(value);
-            let weight = cost::weight(value, T.recompute + 1, 0, is_there);
-            weight.saturating_mul(others) > T.recompute
-        };
+        let is_much = value.0.weight.saturating_mul(others) > T.recompute
+            && self.weight(value).saturating_mul(others) > T.recompute;
         if is_much && self.chained.stored.insert(value.id()) {
             self.chained.is_outdated = true;
         }
