@@ -286,6 +286,37 @@ fn reductions_and_writes_survive_pauses_and_other_drivers_help_as_before() {
     assert_eq!(after.blocks_evaluated, before.blocks_evaluated);
 }
 
+#[test]
+fn pauses_change_nothing_that_is_planned_or_launched() {
+    PATIENCE.set(u32::MAX);
+    let counts = |pauses: bool| {
+        let context = context();
+        if pauses {
+            context.set_interrupt(impatient);
+        }
+        let mut all = Vec::new();
+        // The second flush is replayed.
+        for turn in 0..3 {
+            let (x, wanted) = chain(&context);
+            let y = context.copy(&x).unwrap();
+            for k in 0..30 {
+                let part = y.slice_axis(0, k, 60, 1);
+                let next = with(&context, Op::Mul, &y.slice_axis(0, k + 5, 60, 1), 0.5);
+                context.assign(&part, ArrayOrScalar::Array(&next)).unwrap();
+            }
+            let found = read(&context, &y);
+            assert_eq!(found[95..], wanted[95..], "{turn}");
+            all.push(found);
+        }
+        (all, context.stats())
+    };
+    let undisturbed = counts(false);
+    assert!(undisturbed.1.nodes_walked > 0);
+    ASKED.set(0);
+    assert_eq!(counts(true), undisturbed);
+    assert!(ASKED.get() > 100, "{}", ASKED.get());
+}
+
 thread_local! {
     static BESIDE: RefCell<Option<(Context, Array)>> = const { RefCell::new(None) };
     static SEEN: RefCell<Vec<Vec<f32>>> = const { RefCell::new(Vec::new()) };

@@ -132,7 +132,8 @@ impl Context {
         self.state()?.engine.residents.advance();
         loop {
             let mut state = self.state()?;
-            if is_there(value, range) {
+            // A pause may come right behind the last element: the evaluation ends by itself.
+            if aside.is_none() && is_there(value, range) {
                 return then(&mut state.engine);
             }
             let mut first = self.current(&mut state)?;
@@ -141,10 +142,10 @@ impl Context {
                 state.engine.stats.driver_fallbacks += 1;
             }
             self.tell_counts(&state);
+            state.engine.slice.begin(interrupt.is_some());
             if let Some(aside) = aside.take() {
                 state.engine.take_up(aside);
             }
-            state.engine.slice.begin(interrupt.is_some());
             self.inner.tracer.begin(value, &[], range, false);
             let done = self.compute_from(&mut state, first, demand);
             self.inner.tracer.end(done.as_ref().err());
@@ -332,7 +333,8 @@ impl Context {
         let mut open = state.engine.devices.iter().flatten();
         let shared = open.any(|device| device.caps.lends != 0);
         state.shared_before |= shared;
-        let Engine { devices, counts, .. } = &mut state.engine;
+        let Engine { devices, counts, turn, .. } = &mut state.engine;
+        *turn += 1;
         for (device, counts) in devices.iter_mut().zip(counts) {
             if let Some(mut device) = device.take() {
                 device.save_all(counts);
@@ -393,7 +395,8 @@ impl Context {
                 .says("the driver shares its objects with no renderer")
                 .with("driver", name))
         })?;
-        let Engine { devices, counts, .. } = &mut state.engine;
+        let Engine { devices, counts, turn, .. } = &mut state.engine;
+        *turn += 1;
         if let Some(mut before) = devices[position].replace(device) {
             before.save_all(&mut counts[position]);
         }

@@ -107,6 +107,8 @@ impl Context {
             ),
             decided: None,
             captured: None,
+            stage: None,
+            turn: 0,
         };
         engine.resize(registry.len());
         let wanted = settings.driver.clone();

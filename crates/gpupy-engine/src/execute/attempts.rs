@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// The tiles that are tried again, by their values and numbers.
 #[derive(Default)]
-pub(super) struct Attempts(FxHashMap<(ValueId, usize), Attempt>);
+pub(crate) struct Attempts(FxHashMap<(ValueId, usize), Attempt>);
 
 #[derive(Default)]
 struct Attempt {

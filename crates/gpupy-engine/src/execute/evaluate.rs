@@ -4,19 +4,21 @@
 //! any depth take a loop. Invariants: a value is marked as computed only after its block is in the cache; a failed
 //! launch leaves every value as it was.
 //!
-//! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), the commands of a step
-//! (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
+//! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), where an evaluation stands
+//! (`progress.rs`), the commands of a step (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::blocks::streams::Residents;
 use crate::execute::attempts::Attempts;
+use crate::execute::progress::{BegunStep, Stage, TilesProgress};
+use crate::execute::replay::Replaying;
 use crate::execute::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
 use crate::graph::value::Value;
 use crate::memory::tiling::Tile;
+use crate::schedule::commands::Commands;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::lowering::operation_lowering::LoweredSteps;
 use crate::schedule::passes::decided::Decided;
 use crate::schedule::passes::flush::Demand;
 use crate::schedule::passes::pending_graph::PendingGraph;
@@ -24,10 +26,8 @@ use crate::schedule::passes::placement::{DeviceOrder, ValuePlacement};
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::flush_structure;
 use crate::schedule::replay::recipe::Recipe;
-use crate::schedule::steps::GivenElements;
 use crate::schedule::steps::ordering::{Failed, Next, Ordered, Schedule, closed};
 use crate::schedule::walk::Needs;
-use crate::schedule::walk::halo::Halos;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
 use gpupy_core::memory;
 use gpupy_core::{Error, ErrorKind, Result};
@@ -52,12 +52,11 @@ pub(crate) struct Engine {
     pub decided: Option<Decided>,
     /// Its captured actions, if another flush may repeat them.
     pub captured: Option<Capture>,
-}
-
-/// The state of a paused evaluation: its decisions, and its facts on each device.
-pub(crate) struct Aside {
-    decided: Option<Decided>,
-    devices: Vec<(Halos, LoweredSteps)>,
+    /// Where it stands, after a pause.
+    pub stage: Option<Stage>,
+    /// How many evaluations were begun, and devices came or went: a paused evaluation goes on where it stood only if
+    /// there were no others.
+    pub turn: u64,
 }
 
 impl Engine {
@@ -73,6 +72,7 @@ impl Engine {
 
     /// Closes a device that is gone: what was only there has to be computed again.
     pub fn lose_device(&mut self, position: usize) {
+        self.turn += 1;
         if let Some(mut device) = self.devices.get_mut(position).and_then(Option::take) {
             device.lose_all();
         }
@@ -87,41 +87,37 @@ impl Engine {
     /// Evaluates the tiles that are asked for on these devices, each where it lives.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over. What was computed is kept; what no value outside holds, until the
-    ///   next evaluation ends, unless it is laid aside.
+    /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again
+    ///   (`progress.rs`).
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let done = self.evaluate_anyhow(demand, order);
-        self.captured = None;
         if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {
             self.lay_aside();
         }
         done
     }
 
-    /// What an evaluation that pauses goes on with and nothing else holds: what it decided, and for each device its
-    /// halos and the steps of what is expanded there. Others may evaluate meanwhile; whatever they do, what was
-    /// decided gives the same elements.
-    pub fn lay_aside(&mut self) -> Aside {
-        let devices = self.devices.iter_mut().map(Option::as_mut);
-        let devices = devices.map(|device| device.map(OpenDevice::lay_aside).unwrap_or_default());
-        Aside { decided: self.decided.take(), devices: devices.collect() }
-    }
-
-    /// Takes up again what was laid aside, where the device is still open.
-    pub fn take_up(&mut self, aside: Aside) {
-        self.decided = aside.decided;
-        for (device, (halos, steps)) in self.devices.iter_mut().zip(aside.devices) {
-            if let Some(device) = device {
-                (device.halos, device.steps) = (halos, steps);
-            }
-        }
-    }
-
-    /// Does what an evaluation of the same structure did, or finds out what there is to do.
+    /// Goes on after a pause, does what an evaluation of the same structure did, or finds out what there is to do.
     fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
+        let first = order.devices.first().copied().unwrap_or_default();
+        match self.stage.take() {
+            Some(Stage::Replay(replaying)) if replaying.device == first => {
+                if self.replay_all(replaying, demand)? {
+                    return Ok(());
+                }
+            }
+            Some(Stage::Tiles(progress))
+                if progress.homes.order.devices.first() == Some(&first) =>
+            {
+                return self.evaluate_tiles(demand, progress);
+            }
+            _ => {}
+        }
+        self.turn += 1;
         if self.decided.is_some() {
-            // After a pause.
-            return self.evaluate_tiles(demand, order);
+            // After a pause in which something else was done.
+            let progress = self.begun(demand, order);
+            return self.evaluate_tiles(demand, progress);
         }
         for (device, stats) in self.devices.iter_mut().zip(&mut self.counts) {
             if let Some(device) = device {
@@ -129,39 +125,48 @@ impl Engine {
             }
         }
         let mut below = PendingGraph::of(demand.wanted());
-        let first = order.devices.first().copied().unwrap_or_default();
         let mut structure = match self.device(first) {
             Ok(device) => flush_structure::structure(demand, &below, device),
             Err(_) => None,
         };
-        if let Some(known) = &structure
-            && let Ok(device) = self.device(first)
-            && let Some(recipe) = device.recipes.find(known)
-            // A listener is told of planning, too.
-            && !device.tracer.listens()
-        {
-            device.begin_anew();
-            if self.replay(&recipe, below, first)? && demand.is_met() {
-                self.counts[first].flushes_replayed += 1;
-                self.devices.iter_mut().flatten().for_each(|device| device.rest());
-                return Ok(());
+        if let Some(known) = structure.take() {
+            match self.device(first).ok().and_then(|device| device.known_recipe(&known)) {
+                Some(recipe) => {
+                    let replaying = Replaying::of(known, recipe, below, first);
+                    if self.replay_all(replaying, demand)? {
+                        return Ok(());
+                    }
+                    below = PendingGraph::of(demand.wanted());
+                }
+                None => structure = Some(known),
             }
-            if let Ok(device) = self.device(first) {
-                device.recipes.remove(known);
-            }
-            structure = None;
-            below = PendingGraph::of(demand.wanted());
         }
         self.decided = Some(Decided::of(demand, &below, &self.devices, order));
         self.captured = structure.map(|structure| Capture::of(structure, demand, below));
-        self.evaluate_tiles(demand, order)?;
-        if let Some(capture) = self.captured.take()
-            && let Ok(device) = self.device(first)
-        {
-            let (structure, recipe) = capture.recipe();
-            device.recipes.insert(structure, Arc::new(recipe));
+        let progress = self.begun(demand, order);
+        self.evaluate_tiles(demand, progress)
+    }
+
+    /// Does the rest of a recipe; false where something is left to compute.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over.
+    fn replay_all(&mut self, mut replaying: Replaying, demand: &Demand<'_>) -> Result<bool> {
+        let is_done = match self.replay(&mut replaying) {
+            Ok(is_done) => is_done && demand.is_met(),
+            Err(pause) => {
+                self.stage = Some(Stage::Replay(replaying));
+                return Err(pause);
+            }
+        };
+        let (structure, device) = replaying.ended();
+        if is_done {
+            self.counts[device].flushes_replayed += 1;
+            self.devices.iter_mut().flatten().for_each(|device| device.rest());
+        } else if let Ok(device) = self.device(device) {
+            device.recipes.remove(&structure);
         }
-        Ok(())
+        Ok(is_done)
     }
 
     /// Evaluates what is asked for, all of which is on the first of these devices, and gives what was done; nothing
@@ -175,112 +180,210 @@ impl Engine {
         order: &DeviceOrder,
         capture: Capture,
     ) -> Result<Option<Recipe>> {
+        self.turn += 1;
         let below = PendingGraph::of(demand.wanted());
         self.decided = Some(Decided::of(demand, &below, &self.devices, order));
         drop(below);
         self.captured = Some(capture);
-        let done = self.evaluate_tiles(demand, order);
+        let mut progress = self.begun(demand, order);
+        let done = self.do_steps(&mut progress);
         let captured = self.captured.take();
         self.lay_aside();
         done.map(|()| captured.map(|capture| capture.recipe().1))
     }
 
-    fn evaluate_tiles(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
-        let value = demand.value;
+    /// The beginning of an evaluation by its decisions.
+    fn begun(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Box<TilesProgress> {
         let Decided { fates, together, others, sides } = self.decided.clone().unwrap_or_default();
         for device in self.devices.iter_mut().flatten() {
             device.begin((&fates, &together, &others), demand.next);
         }
-        let mut homes = ValuePlacement::new(order, &mut self.devices, &sides);
-        let mut schedule = Schedule::of(value, demand.range.clone());
-        let mut attempts = Attempts::default();
-        loop {
-            let found = schedule.look_ahead(&mut self.devices, &mut self.again, &homes)?;
-            match found {
-                Ok(true) => {}
-                Ok(false) if schedule.is_done() => break,
-                // A block was lost meanwhile.
-                Ok(false) => {
-                    self.capture_no_more();
-                    schedule.begin_anew(&mut self.devices, Needs::new(), 0);
-                }
-                Err(Failed { error, value: of, tile, rank }) => {
-                    self.capture_no_more();
-                    self.recover(error, (&of, &tile), rank, &mut homes)?;
-                    schedule.begin_anew(&mut self.devices, Needs::new(), rank);
-                }
+        Box::new(TilesProgress {
+            homes: ValuePlacement::new(order, &mut self.devices, &sides),
+            schedule: Schedule::of(demand.value, demand.range.clone()),
+            attempts: Attempts::default(),
+            begun: None,
+        })
+    }
+
+    /// Does all steps that are left, and keeps the recipe of what was done.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over; the stage is where it stands.
+    fn evaluate_tiles(
+        &mut self,
+        demand: &Demand<'_>,
+        mut progress: Box<TilesProgress>,
+    ) -> Result<()> {
+        if let Err(error) = self.do_steps(&mut progress) {
+            if error.kind() == ErrorKind::Interrupted {
+                self.stage = Some(Stage::Tiles(progress));
             }
-            while let Some(next) = schedule.next(&mut self.devices, &homes) {
-                let next = match next {
-                    Next::Step(next) => next,
-                    Next::Strips(steps, strips) => {
-                        if !self.follow_strips(steps, &strips, &homes)? {
-                            self.capture_no_more();
-                            schedule.without_strips();
-                            schedule.begin_anew(&mut self.devices, Needs::new(), 0);
-                        }
-                        continue;
-                    }
-                };
-                let (of, tile, rank) = (next.value.clone(), next.tile.clone(), next.rank);
-                let done = self.follow(*next, &homes);
-                if !matches!(done, Ok(StepOutcome::AsPlanned)) {
-                    self.capture_no_more();
-                }
-                match done {
-                    Ok(StepOutcome::AsPlanned) => attempts.ended(&of, &tile),
-                    Ok(StepOutcome::Otherwise(needs)) => {
-                        if let Err(error) = attempts.failed(&of, &tile, &needs) {
-                            self.recover(error, (&of, &tile), rank, &mut homes)?;
-                        }
-                        schedule.begin_anew(&mut self.devices, needs, rank);
-                    }
-                    Err(error) if error.kind() == ErrorKind::Interrupted => return Err(error),
-                    Err(error) => {
-                        attempts.ended(&of, &tile);
-                        self.recover(error, (&of, &tile), rank, &mut homes)?;
-                        schedule.begin_anew(&mut self.devices, Needs::new(), rank);
+            return Err(error);
+        }
+        if let Some(capture) = self.captured.take()
+            && demand.is_met()
+            && let Some(first) = progress.homes.order.devices.first()
+            && let Ok(device) = self.device(*first)
+        {
+            let (structure, recipe) = capture.recipe();
+            device.recipes.insert(structure, Arc::new(recipe));
+        }
+        Ok(())
+    }
+
+    fn do_steps(&mut self, progress: &mut TilesProgress) -> Result<()> {
+        loop {
+            self.slice.check()?;
+            if let Some(begun) = progress.begun.take() {
+                self.go_on(begun, progress)?;
+                continue;
+            }
+            match progress.schedule.next(&mut self.devices, &progress.homes) {
+                Some(Next::Step(next)) => self.follow(*next, progress)?,
+                Some(Next::Strips(steps, strips)) => {
+                    if !self.follow_strips(steps, &strips, &progress.homes)? {
+                        self.capture_no_more();
+                        progress.schedule.without_strips();
+                        progress.schedule.begin_anew(&mut self.devices, Needs::new(), 0);
                     }
                 }
+                None if self.look_ahead(progress)? => {}
+                None => break,
             }
         }
         self.devices.iter_mut().flatten().for_each(|device| device.rest());
         Ok(())
     }
 
-    /// Does the next step.
+    /// Finds the next steps; false if none is left to do.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over.
-    fn follow(&mut self, next: Ordered, homes: &ValuePlacement<'_>) -> Result<StepOutcome> {
+    /// That of a tile which no device computes.
+    fn look_ahead(&mut self, progress: &mut TilesProgress) -> Result<bool> {
+        let TilesProgress { schedule, homes, .. } = &mut *progress;
+        let found = schedule.look_ahead(&mut self.devices, &mut self.again, homes)?;
+        for (device, counts) in self.devices.iter().zip(&mut self.counts) {
+            counts.nodes_walked += device.as_ref().map_or(0, |device| device.walked.take());
+        }
+        match found {
+            Ok(true) => {}
+            Ok(false) if progress.schedule.is_done() => return Ok(false),
+            // A block was lost meanwhile.
+            Ok(false) => {
+                self.capture_no_more();
+                progress.schedule.begin_anew(&mut self.devices, Needs::new(), 0);
+            }
+            Err(Failed { error, value: of, tile, rank }) => {
+                self.capture_no_more();
+                self.recover(error, (&of, &tile), rank, &mut progress.homes)?;
+                progress.schedule.begin_anew(&mut self.devices, Needs::new(), rank);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Begins the next step, and does it.
+    ///
+    /// # Errors
+    /// As of `go_on`.
+    fn follow(&mut self, next: Ordered, progress: &mut TilesProgress) -> Result<()> {
         let Ordered { value, tile, rank, step, gives } = next;
-        let as_planned = |gives: GivenElements| match gives.is_there() {
-            true => StepOutcome::AsPlanned,
-            false => StepOutcome::Otherwise(Needs::new()),
-        };
         // One before it may have given more than it had promised.
         if value.state().computed.covers(tile.range.clone()) {
-            return Ok(as_planned(gives));
+            let is_there = gives.is_there();
+            return self.settle((&value, &tile), rank, Ok(StepOutcome::of(is_there)), progress);
         }
-        self.slice.check()?;
-        let position = homes.order.devices[rank];
-        // What steps behind it give is not there for walks that are made while it is done.
-        let promised = std::mem::take(&mut self.device(position)?.promised);
+        let position = progress.homes.order.devices[rank];
         self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
-        let done = self.perform(step, &value, &tile, position);
+        let commands = self
+            .apart(position, |engine| Commands::of(engine.device(position)?, step, &value, &tile));
+        match commands {
+            Ok(Ok(commands)) => {
+                self.go_on(BegunStep { value, tile, rank, commands, gives }, progress)
+            }
+            Ok(Err(needs)) => {
+                self.settle((&value, &tile), rank, Ok(StepOutcome::Otherwise(needs)), progress)
+            }
+            Err(error) => self.settle((&value, &tile), rank, Err(error), progress),
+        }
+    }
+
+    /// Does the commands of a step that are left.
+    ///
+    /// # Errors
+    /// - `Interrupted`: the slice is over; the step stands in the progress. Any other that nothing can be done about.
+    fn go_on(&mut self, mut begun: BegunStep, progress: &mut TilesProgress) -> Result<()> {
+        let rank = begun.rank;
+        let position = progress.homes.order.devices[rank];
+        let done = self.apart(position, |engine| engine.perform(&mut begun.commands, position));
+        let outcome = match done {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                progress.begun = Some(begun);
+                return Err(error);
+            }
+            Err(error) => Err(error),
+            Ok(Err(needs)) => Ok(StepOutcome::Otherwise(needs)),
+            Ok(Ok(())) => {
+                self.counts[position].blocks_evaluated += 1;
+                self.capture(Capture::end);
+                self.stats.driver_fallbacks += u64::from(progress.homes.has_moved(&begun.value));
+                if !self.device(position)?.halos.has(&begun.value) {
+                    self.slice.keep();
+                }
+                Ok(StepOutcome::of(begun.gives.is_there()))
+            }
+        };
+        self.settle((&begun.value, &begun.tile), rank, outcome, progress)
+    }
+
+    /// Does something for which the promises of later steps are not there.
+    fn apart<T>(
+        &mut self,
+        position: usize,
+        done: impl FnOnce(&mut Engine) -> Result<T>,
+    ) -> Result<T> {
+        let promised = std::mem::take(&mut self.device(position)?.promised);
+        let done = done(self);
         if let Ok(device) = self.device(position) {
             device.promised = promised;
         }
-        if let Err(needs) = done? {
-            return Ok(StepOutcome::Otherwise(needs));
-        }
-        self.counts[position].blocks_evaluated += 1;
-        self.capture(Capture::end);
-        self.stats.driver_fallbacks += u64::from(homes.has_moved(&value));
-        if !self.device(position)?.halos.has(&value) {
-            self.slice.keep();
-        }
-        Ok(as_planned(gives))
+        done
+    }
+
+    /// Goes on after a step, or plans anew what came otherwise.
+    ///
+    /// # Errors
+    /// That of the step, where nothing can be done about it.
+    fn settle(
+        &mut self,
+        (of, tile): (&Value, &Tile),
+        rank: usize,
+        done: Result<StepOutcome>,
+        progress: &mut TilesProgress,
+    ) -> Result<()> {
+        let TilesProgress { schedule, homes, attempts, .. } = progress;
+        let needs = match done {
+            Ok(StepOutcome::AsPlanned) => {
+                attempts.ended(of, tile);
+                return Ok(());
+            }
+            Ok(StepOutcome::Otherwise(needs)) => {
+                self.capture_no_more();
+                if let Err(error) = attempts.failed(of, tile, &needs) {
+                    self.recover(error, (of, tile), rank, homes)?;
+                }
+                needs
+            }
+            Err(error) => {
+                self.capture_no_more();
+                attempts.ended(of, tile);
+                self.recover(error, (of, tile), rank, homes)?;
+                Needs::new()
+            }
+        };
+        schedule.begin_anew(&mut self.devices, needs, rank);
+        Ok(())
     }
 
     /// Does what there is to do about a tile that failed at a rank, so that it can be tried again: in
@@ -293,7 +396,7 @@ impl Engine {
         error: Error,
         (value, tile): (&Value, &Tile),
         rank: usize,
-        homes: &mut ValuePlacement<'_>,
+        homes: &mut ValuePlacement,
     ) -> Result<()> {
         let position = homes.order.devices[rank];
         let error = match self.cut_smaller(error, tile.range.len(), position) {
@@ -344,4 +447,11 @@ enum StepOutcome {
     AsPlanned,
     /// Not, or not all of it: what follows it has to be found anew, and these first.
     Otherwise(Needs),
+}
+
+impl StepOutcome {
+    /// Of a step that is done, all of whose elements are there, or not.
+    fn of(is_there: bool) -> StepOutcome {
+        if is_there { StepOutcome::AsPlanned } else { StepOutcome::Otherwise(Needs::new()) }
+    }
 }

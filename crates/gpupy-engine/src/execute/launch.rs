@@ -36,15 +36,6 @@ impl Engine {
         let taken = launch.taken.take();
         let computes = std::mem::take(&mut launch.computes);
         let (kernel, dests) = (&launch.kernel, &launch.dests[..]);
-        // What goes into an open block is lost in a pause, so that does not ask for one.
-        if dests.iter().any(|dest| matches!(dest, Destination::Tile { .. }))
-            && let Err(error) = self.slice.check_inside()
-        {
-            if let Some(taken) = taken {
-                taken.end(self.device(position)?, Some(&error));
-            }
-            return Err(error);
-        }
         let old = taken.as_ref().map(|taken| &kernel.operands[taken.operand].0);
         let in_place_of = old.filter(|_| self.tracer.listens()).map(subject);
         let mut pinned: Vec<(ValueId, BlockPart)> = Vec::new();

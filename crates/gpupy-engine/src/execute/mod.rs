@@ -5,7 +5,7 @@
 //! the step that computes a tile, `replay.rs` those of an earlier flush of equal structure, `strip_launches.rs` several
 //! steps for the same rows. `launch.rs` calls the driver, `transfer.rs` moves blocks, `filling.rs` has blocks that are
 //! filled by several launches. `host_ops/` computes in host memory. A [`TimeSlice`](time_slice::TimeSlice) is the time
-//! after which an evaluation pauses; [`EngineState`](engine_state::EngineState) is shared by all threads.
+//! after which an evaluation pauses, and `progress.rs` has where it goes on; [`EngineState`](engine_state::EngineState) is shared by all threads.
 //!
 //! Imports `memory`, `drivers`, `graph`, `explain`, `blocks` and `schedule`. Not here: requests for values
 //! (`context/`).
@@ -18,6 +18,7 @@ mod filling;
 pub(crate) mod host_ops;
 pub(crate) mod launch;
 mod perform;
+mod progress;
 mod replay;
 mod spilling;
 mod strip_launches;

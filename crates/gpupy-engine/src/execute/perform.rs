@@ -8,33 +8,23 @@
 
 use crate::execute::evaluate::Engine;
 use crate::execute::filling::Opened;
-use crate::graph::value::Value;
-use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Command, Commands, HostStep, Remedy};
 use crate::schedule::kernels::partition::Possible;
-use crate::schedule::steps::TileStep;
 use crate::schedule::walk::Needs;
-use gpupy_core::Result;
+use gpupy_core::{Error, ErrorKind, Result};
 
 impl Engine {
-    /// Does the step that computes a tile, or tells what has to be computed before it; it is to be found anew then.
+    /// Does the commands of a step that are left, or tells what has to be computed before it; it is to be found anew
+    /// then.
     ///
     /// # Errors
-    /// Any error of the driver; what was computed before stays.
-    pub fn perform(
-        &mut self,
-        step: TileStep,
-        value: &Value,
-        tile: &Tile,
-        device: usize,
-    ) -> Result<Possible<()>> {
-        let mut commands = match Commands::of(self.device(device)?, step, value, tile)? {
-            Ok(commands) => commands,
-            Err(needs) => return Ok(Err(needs)),
-        };
+    /// - `Interrupted`: the slice is over; the commands that are left go on where they stand. Any other error of the
+    ///   driver: what was computed before stays.
+    pub fn perform(&mut self, commands: &mut Commands, device: usize) -> Result<Possible<()>> {
         let (mut opened, kept) = (Opened::default(), self.slice.kept());
-        let done = self.perform_all(&mut commands, &mut opened, device);
-        if matches!(done, Ok(Ok(()))) {
+        let done = self.perform_all(commands, &mut opened, device);
+        let is_paused = |error: &Error| error.kind() == ErrorKind::Interrupted;
+        if matches!(done, Ok(Ok(()))) || done.as_ref().is_err_and(is_paused) {
             return done;
         }
         if matches!(done, Ok(Err(_))) && !opened.is_empty() {
@@ -55,6 +45,10 @@ impl Engine {
         device: usize,
     ) -> Result<Possible<()>> {
         loop {
+            // Not while a block is open.
+            if commands.has_work() {
+                self.slice.check()?;
+            }
             let command = match commands.next(self.device(device)?)? {
                 Ok(Some(command)) => command,
                 Ok(None) => return Ok(Ok(())),

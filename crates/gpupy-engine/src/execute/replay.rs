@@ -1,6 +1,7 @@
 //! Replay: the actions of a recipe are done on the values of another flush.
 //!
-//! Owns the [`ReplayTurn`]: the values, as long as the rest of the recipe names them. Invariants: each action leaves
+//! Owns [`Replaying`], where a replay stands, and the [`ReplayTurn`]: the values, as long as the rest of the recipe
+//! names them. Invariants: each action leaves
 //! the values as the planned action did, so that an unfinished replay is planned on from the values that there are; a
 //! block is taken only if no handle holds its value beside those that the recipe knows.
 //!
@@ -18,6 +19,7 @@ use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::in_place::TakenOperand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
+use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::replay::capture::Capture;
 use crate::schedule::replay::recipe::{
     Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock,
@@ -25,6 +27,37 @@ use crate::schedule::replay::recipe::{
 use crate::schedule::walk::rematerialisation;
 use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A recipe that is being replayed.
+pub(crate) struct Replaying {
+    pub device: usize,
+    structure: Structure,
+    recipe: Arc<Recipe>,
+    turn: ReplayTurn,
+    /// The place of the next action.
+    next: usize,
+}
+
+impl Replaying {
+    /// The beginning of a replay of the recipe of a structure on these values.
+    pub fn of(
+        structure: Structure,
+        recipe: Arc<Recipe>,
+        below: PendingGraph,
+        device: usize,
+    ) -> Replaying {
+        let some = |values: Vec<Value>| values.into_iter().map(Some).collect();
+        let PendingGraph { values, leaves, .. } = below;
+        let turn = ReplayTurn { values: some(values), leaves: some(leaves) };
+        Replaying { structure, device, recipe, turn, next: 0 }
+    }
+
+    /// Its structure and its device; the values are let go.
+    pub fn ended(self) -> (Structure, usize) {
+        (self.structure, self.device)
+    }
+}
 
 /// The values of a flush that is replayed.
 struct ReplayTurn {
@@ -172,38 +205,32 @@ impl Engine {
         self.captured = None;
     }
 
-    /// Does what a recipe says on a device; true when all of it is done.
+    /// Does what is left of a recipe; true when all of it is done.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over. What was computed is kept.
-    pub(super) fn replay(
-        &mut self,
-        recipe: &Recipe,
-        below: PendingGraph,
-        device: usize,
-    ) -> Result<bool> {
-        let some = |values: Vec<Value>| values.into_iter().map(Some).collect();
-        let PendingGraph { values, leaves, .. } = below;
-        let mut turn = ReplayTurn { values: some(values), leaves: some(leaves) };
+    /// - `Interrupted`: the slice is over; it goes on where it stands.
+    pub(super) fn replay(&mut self, replaying: &mut Replaying) -> Result<bool> {
         let (mut opened, mut done) = (Opened::default(), Ok(true));
-        for (action, last) in recipe.actions.iter().zip(&recipe.last) {
-            turn.let_go(last);
-            done = self.act_again(action, &turn, &mut opened, device);
+        let (recipe, device) = (replaying.recipe.clone(), replaying.device);
+        while let Some(action) = recipe.actions.get(replaying.next) {
+            // Not while a block is open.
+            self.slice.check()?;
+            if let Some(last) = recipe.last.get(replaying.next) {
+                replaying.turn.let_go(last);
+            }
+            done = self.act_again(action, &replaying.turn, &mut opened, device);
             if !matches!(done, Ok(true)) {
                 break;
             }
+            replaying.next += 1;
         }
         self.not_filled(opened, done.as_ref().err(), device);
-        match done {
-            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
-            Err(error) => {
-                if error.kind() == ErrorKind::DeviceLost {
-                    self.lose_device(device);
-                }
-                Ok(false)
+        done.or_else(|error| {
+            if error.kind() == ErrorKind::DeviceLost {
+                self.lose_device(device);
             }
-            done => done,
-        }
+            Ok(false)
+        })
     }
 
     /// Does one action; false where it cannot be done so.
@@ -216,7 +243,6 @@ impl Engine {
     ) -> Result<bool> {
         match action {
             Action::Strips(launches, strips) => {
-                self.slice.check()?;
                 let Some(kernels) = turn.strips(launches) else { return Ok(false) };
                 self.launch_strips(device, &kernels, strips)?;
             }
@@ -230,7 +256,6 @@ impl Engine {
                 }
             }
             _ => {
-                self.slice.check()?;
                 let command = turn.command(action, self.device(device)?);
                 let Some(command) = command else { return Ok(false) };
                 self.act(command, None, opened, device)?;

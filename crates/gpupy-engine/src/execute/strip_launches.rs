@@ -41,15 +41,13 @@ impl Engine {
     /// Does steps strip by strip; false where that is not possible, and nothing is done.
     ///
     /// # Errors
-    /// - `Interrupted`: the slice is over.
     /// - `DeviceLost`: the device is no longer open.
     pub(super) fn follow_strips(
         &mut self,
         steps: Vec<Ordered>,
         strips: &Strips,
-        homes: &ValuePlacement<'_>,
+        homes: &ValuePlacement,
     ) -> Result<bool> {
-        self.slice.check()?;
         let Some(position) = steps.first().map(|step| homes.order.devices[step.rank]) else {
             return Ok(false);
         };

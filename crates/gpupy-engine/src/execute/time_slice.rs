@@ -1,22 +1,30 @@
 //! Time slices: how long an evaluation runs before it pauses to ask whether to go on.
 //!
 //! Owns [`TimeSlice`]. A front end may have other duties while one of its threads waits for an evaluation: a signal,
-//! another thread that wants the engine, a fork. So an evaluation pauses when its slice is over, between two launches:
-//! it fails with `Interrupted`, releases the engine, asks, and usually begins again, finding the tiles that are
-//! computed. Invariants: evaluations pause only if a hook is set; a slice that pauses has added a tile to those
-//! computed, so that the next one gets further.
+//! another thread that wants the engine, a fork. So an evaluation pauses when its slice is over, between two
+//! commands: it fails with `Interrupted`, releases the engine, asks, and usually goes on where it stood
+//! (`progress.rs`). If another evaluation came between, it plans anew, and finds the tiles that are computed.
+//! Invariants: evaluations pause only if a hook is set; a slice that pauses has added a tile to those computed; one that
+//! planned anew goes on for as long as its planning took, within reason, so that pauses at most about double the time of
+//! an evaluation.
 //!
-//! Not here: the question (`Context::set_interrupt`), beginning again (`driver_selection.rs`).
+//! Not here: the question (`Context::set_interrupt`), where an evaluation stands (`progress.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 
+/// The longest that a slice goes on after it planned anew, in slices: somebody may wait for the answer to a signal.
+const LONGEST: u32 = 64;
+
 /// The present slice, and how much work a device may have queued in it.
 pub(crate) struct TimeSlice {
     length: Duration,
+    began: Option<Instant>,
     end: Option<Instant>,
     /// Whether something was computed in this slice that is kept.
     kept: bool,
+    /// Whether what was planned before this slice is lost, so that it has to compute something before it ends.
+    plans_anew: bool,
     /// Whether the last results are kept only if the slice goes on.
     held: bool,
     /// Operations on elements that were launched since the device was last waited for.
@@ -28,14 +36,29 @@ pub(crate) struct TimeSlice {
 impl TimeSlice {
     /// No slice yet.
     pub fn new(length: Duration) -> TimeSlice {
-        TimeSlice { length, end: None, kept: false, held: false, queued: 0, allowed: 1 << 28 }
+        TimeSlice {
+            length,
+            began: None,
+            end: None,
+            kept: false,
+            plans_anew: false,
+            held: false,
+            queued: 0,
+            allowed: 1 << 28,
+        }
     }
 
     /// Begins a slice, or work that is never paused.
     pub fn begin(&mut self, pauses: bool) {
-        self.end = pauses.then(|| Instant::now() + self.length);
-        self.kept = false;
+        self.began = pauses.then(Instant::now);
+        self.end = self.began.map(|began| began + self.length);
+        (self.kept, self.plans_anew) = (false, false);
         self.held = false;
+    }
+
+    /// Says that the evaluation plans anew in this slice what it had planned before.
+    pub fn plan_anew(&mut self) {
+        self.plans_anew = true;
     }
 
     /// Says whether a pause would lose results.
@@ -50,6 +73,12 @@ impl TimeSlice {
 
     /// Notes that something was computed that is kept.
     pub fn keep(&mut self) {
+        if self.plans_anew && !self.kept {
+            // What was planned until now may be lost with the next pause.
+            let now = Instant::now();
+            let most = self.length * LONGEST;
+            self.end = self.began.map(|began| now + (now - began).clamp(self.length, most));
+        }
         self.kept = true;
     }
 
@@ -63,25 +92,12 @@ impl TimeSlice {
         self.kept = kept;
     }
 
-    /// Goes on while the slice lasts; asked between tiles.
+    /// Goes on while the slice lasts; asked between commands.
     ///
     /// # Errors
     /// - `Interrupted`: it is over.
     pub fn check(&self) -> Result<()> {
-        self.check_against(self.end)
-    }
-
-    /// Goes on while the slice lasts, and for a while after it; asked between the pieces of a tile,
-    /// where beginning again means another walk.
-    ///
-    /// # Errors
-    /// As `check`.
-    pub fn check_inside(&self) -> Result<()> {
-        self.check_against(self.end.map(|end| end + self.length * 4))
-    }
-
-    fn check_against(&self, end: Option<Instant>) -> Result<()> {
-        if self.kept && !self.held && end.is_some_and(|end| Instant::now() >= end) {
+        if self.kept && !self.held && self.end.is_some_and(|end| Instant::now() >= end) {
             return Err(Error::new(ErrorKind::Interrupted, "evaluate"));
         }
         Ok(())
@@ -126,6 +142,19 @@ mod tests {
         slice.begin(false);
         slice.keep();
         assert!(slice.check().is_ok(), "it is never paused");
+    }
+
+    #[test]
+    fn a_slice_that_plans_anew_computes_for_as_long_as_it_planned() {
+        let mut slice = TimeSlice::new(Duration::from_nanos(1));
+        slice.begin(true);
+        slice.plan_anew();
+        slice.length = Duration::from_secs(1);
+        slice.began = slice.began.map(|began| began - Duration::from_secs(10));
+        assert!(slice.check().is_ok(), "the plan would be lost");
+        slice.keep();
+        let lasts = slice.end.zip(slice.began).map(|(end, began)| end - began);
+        assert!(lasts >= Some(Duration::from_secs(20)), "{lasts:?}");
     }
 
     #[test]

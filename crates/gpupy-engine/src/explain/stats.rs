@@ -17,6 +17,8 @@ pub struct Stats {
     pub launches: u64,
     /// Computing instructions in the programs launched; not multiplied by elements.
     pub instructions: u64,
+    /// Nodes of the walks that were made to find steps: the work of planning.
+    pub nodes_walked: u64,
     /// Walks that were launched by the plan of an earlier one.
     pub plans_replayed: u64,
     /// Flushes that replayed an earlier one.
@@ -73,6 +75,7 @@ impl AddAssign for Stats {
         self.kernels_specialised += other.kernels_specialised;
         self.launches += other.launches;
         self.instructions += other.instructions;
+        self.nodes_walked += other.nodes_walked;
         self.plans_replayed += other.plans_replayed;
         self.flushes_replayed += other.flushes_replayed;
         self.in_place += other.in_place;

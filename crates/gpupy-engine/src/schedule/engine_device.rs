@@ -19,10 +19,11 @@ use crate::schedule::passes::fusion::Fates;
 use crate::schedule::passes::others::Others;
 use crate::schedule::passes::reduction_groups::ReductionGroups;
 use crate::schedule::program::refusals::Refusals;
-use crate::schedule::program::structure_cache::StructureCache;
+use crate::schedule::program::structure_cache::{Structure, StructureCache};
 use crate::schedule::walk::halo::Halos;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ pub(crate) struct OpenDevice {
     /// The node, by its signature, at which the walk was cut last that a pause ended: the next one is cut alike, so
     /// that its pieces are the same programs.
     pub last_cut: Option<u64>,
+    /// Nodes of walks that were made since this was asked for last.
+    pub walked: Cell<u64>,
     /// The tiles that earlier steps will have computed.
     pub promised: Promised,
     /// The pieces of wanted reductions that were found to need nothing.
@@ -141,6 +144,7 @@ impl OpenDevice {
             halos: Halos::default(),
             steps: LoweredSteps::default(),
             last_cut: None,
+            walked: Cell::new(0),
             promised: Promised::default(),
             complete_pieces: CompletePieces::default(),
         }
@@ -202,11 +206,35 @@ impl OpenDevice {
         true
     }
 
-    /// The state with which the present evaluation goes on after a pause.
-    pub fn lay_aside(&mut self) -> (Halos, LoweredSteps) {
-        self.next.clear();
-        (std::mem::take(&mut self.halos), std::mem::take(&mut self.steps))
+    /// The recipe of a flush of this structure, if it is to be replayed.
+    pub fn known_recipe(&mut self, structure: &Structure) -> Option<Arc<Recipe>> {
+        // A listener is told of planning, too.
+        let recipe = self.recipes.find(structure).filter(|_| !self.blocks.tracer.listens())?;
+        self.begin_anew();
+        Some(recipe)
     }
+
+    /// The facts with which the present evaluation goes on after a pause.
+    pub fn lay_aside(&mut self) -> LaidAside {
+        LaidAside {
+            halos: std::mem::take(&mut self.halos),
+            steps: std::mem::take(&mut self.steps),
+            next: std::mem::take(&mut self.next),
+        }
+    }
+
+    /// Takes up again what was laid aside.
+    pub fn take_up(&mut self, facts: LaidAside) {
+        (self.halos, self.steps, self.next) = (facts.halos, facts.steps, facts.next);
+    }
+}
+
+/// The facts of a device about an evaluation that pauses, which hold values that nothing else may hold.
+#[derive(Default)]
+pub(crate) struct LaidAside {
+    halos: Halos,
+    steps: LoweredSteps,
+    next: Vec<Value>,
 }
 
 impl Deref for OpenDevice {

@@ -268,9 +268,10 @@ def reconfigure(
     block_bytes: int = 0,
     device_bytes: int = 0,
     resources: Sequence[int] | None = None,
-    flush_depth: int | None = None,
+    flush_operations: int | None = None,
     strict: bool = True,
     pauses: bool = True,
+    slice: float | None = None,
     host_bytes: int = 0,
 ) -> None: ...
 def read_array(

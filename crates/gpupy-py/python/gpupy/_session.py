@@ -44,6 +44,7 @@ class Stats(dict[str, Any]):
     kernels_specialised: int
     launches: int
     instructions: int
+    nodes_walked: int
     plans_replayed: int
     flushes_replayed: int
     in_place: int

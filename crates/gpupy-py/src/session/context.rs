@@ -199,12 +199,12 @@ pub fn holds(dtype: DType) -> PyResult<bool> {
 }
 
 /// Starts again with a new context: for tests, which force small blocks and little memory, and all
-/// work on the driver unless `strict` is false. Without `pauses` an evaluation goes on to its end, so that counts do
-/// not depend on time. Arrays made before it keep their computed elements.
+/// work on the driver unless `strict` is false. Without `pauses` an evaluation goes on to its end; otherwise it
+/// pauses after `slice` seconds. Arrays made before it keep their computed elements.
 #[pyfunction]
 #[pyo3(signature = (
-    driver, block_bytes=0, device_bytes=0, resources=None, flush_depth=None, strict=true, pauses=true,
-    host_bytes=0
+    driver, block_bytes=0, device_bytes=0, resources=None, flush_operations=None, strict=true, pauses=true,
+    slice=None, host_bytes=0
 ))]
 #[allow(clippy::too_many_arguments)] // keywords of a function for tests
 pub fn reconfigure(
@@ -213,9 +213,10 @@ pub fn reconfigure(
     block_bytes: u64,
     device_bytes: u64,
     resources: Option<Vec<u32>>,
-    flush_depth: Option<u32>,
+    flush_operations: Option<usize>,
     strict: bool,
     pauses: bool,
+    slice: Option<f64>,
     host_bytes: u64,
 ) -> PyResult<()> {
     let driver = driver.to_owned();
@@ -225,7 +226,11 @@ pub fn reconfigure(
     for (slot, limit) in settings.resources.0.iter_mut().zip(resources.unwrap_or_default()) {
         *slot = limit;
     }
-    settings.flush_depth = flush_depth.unwrap_or(settings.flush_depth);
+    settings.flush_operations = flush_operations.unwrap_or(settings.flush_operations);
+    if let Some(seconds) = slice {
+        settings.slice = Duration::try_from_secs_f64(seconds)
+            .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    }
     if !pauses {
         settings.slice = Duration::from_secs(3600);
     }
@@ -368,6 +373,7 @@ fn work<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
     row.set_item("kernels_specialised", stats.kernels_specialised)?;
     row.set_item("launches", stats.launches)?;
     row.set_item("instructions", stats.instructions)?;
+    row.set_item("nodes_walked", stats.nodes_walked)?;
     row.set_item("plans_replayed", stats.plans_replayed)?;
     row.set_item("flushes_replayed", stats.flushes_replayed)?;
     row.set_item("in_place", stats.in_place)?;

@@ -146,6 +146,12 @@ impl Commands {
         Ok(Ok(Commands { work, running: None, whole: None, value, tile }))
     }
 
+    /// Whether more is left than to note what was done.
+    pub fn has_work(&self) -> bool {
+        let is_running = |running: &Running| running.kernels.has_next();
+        !self.work.is_empty() || self.running.as_ref().is_some_and(is_running)
+    }
+
     /// The next command, once those before are done; nothing behind the last. Or the tiles that have to be computed
     /// before it.
     ///
@@ -273,10 +279,13 @@ impl Commands {
         }
     }
 
-    /// Drops the commands that are left; expanded operations are found by the next walk that comes to them.
-    pub fn give_up(self, device: &mut OpenDevice) {
-        if let Some(running) = self.running {
+    /// Drops the commands that are left; expanded operations are found by the next walk that comes to them, which is
+    /// cut as this one was.
+    pub fn give_up(&mut self, device: &mut OpenDevice) {
+        self.work.clear();
+        if let Some(running) = self.running.take() {
             device.steps.keep(&running.kernels.partition.walk);
+            device.last_cut = running.kernels.last_cut;
         }
     }
 }
@@ -321,9 +330,6 @@ impl Running {
     /// The remedy for a failed kernel of one walk.
     fn failed(&mut self, device: &mut OpenDevice, error: &Error) -> Remedy {
         let Some((piece, code)) = &self.piece else { return Remedy::Nothing };
-        if error.kind() == ErrorKind::Interrupted && piece.node.is_some() {
-            device.last_cut = self.kernels.last_cut;
-        }
         if self.kernels.may_read_less(device, code, error) {
             return Remedy::Anew;
         }

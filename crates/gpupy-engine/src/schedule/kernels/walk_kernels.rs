@@ -336,6 +336,11 @@ impl WalkKernels {
         }
     }
 
+    /// Whether there is a next kernel.
+    pub fn has_next(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
     /// The next kernel, with the piece that it computes.
     pub fn next(&mut self) -> Option<(KernelPiece, Kernel)> {
         self.ready.pop()

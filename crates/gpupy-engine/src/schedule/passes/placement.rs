@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// The devices of one evaluation, by position in the registry; their places here are *ranks*.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct DeviceOrder {
     /// The chosen one first.
     pub devices: SmallVec<[usize; 4]>,
@@ -31,22 +31,22 @@ pub(crate) struct DeviceOrder {
 
 /// Where the values of one evaluation are computed, as ranks. A value without an entry is computed where it is asked
 /// for.
-pub(crate) struct ValuePlacement<'o> {
-    pub order: &'o DeviceOrder,
+pub(crate) struct ValuePlacement {
+    pub order: DeviceOrder,
     homes: FxHashMap<ValueId, usize>,
     /// The ranks at which a value failed.
     failed: FxHashMap<ValueId, SmallVec<[usize; 4]>>,
 }
 
-impl<'o> ValuePlacement<'o> {
+impl ValuePlacement {
     /// Where the values of an evaluation are computed that is shared so.
     pub fn new(
-        order: &'o DeviceOrder,
+        order: &DeviceOrder,
         devices: &mut [Option<OpenDevice>],
         sides: &Sides,
-    ) -> ValuePlacement<'o> {
+    ) -> ValuePlacement {
         let (homes, failed) = Default::default();
-        let mut homes = ValuePlacement { order, homes, failed };
+        let mut homes = ValuePlacement { order: order.clone(), homes, failed };
         for (value, rank) in sides {
             homes.place(devices, *value, *rank);
         }
@@ -62,9 +62,7 @@ impl<'o> ValuePlacement<'o> {
     pub fn has_moved(&self, value: &Value) -> bool {
         self.failed.contains_key(&value.id())
     }
-}
 
-impl ValuePlacement<'_> {
     /// Gives a value that failed at a rank to the next one that can do it; false when there is none.
     pub fn move_on(
         &mut self,

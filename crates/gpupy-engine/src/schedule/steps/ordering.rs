@@ -132,7 +132,7 @@ impl Schedule {
     pub fn next(
         &mut self,
         devices: &mut [Option<OpenDevice>],
-        homes: &ValuePlacement<'_>,
+        homes: &ValuePlacement,
     ) -> Option<Next> {
         if let Some(strips) = self.strips(devices, homes) {
             let steps: Vec<Ordered> = self.steps.drain(..strips.kernels()).collect();
@@ -149,7 +149,7 @@ impl Schedule {
     }
 
     /// The strips in which the next steps are done, if that pays.
-    fn strips(&self, devices: &[Option<OpenDevice>], homes: &ValuePlacement<'_>) -> Option<Strips> {
+    fn strips(&self, devices: &[Option<OpenDevice>], homes: &ValuePlacement) -> Option<Strips> {
         let rank = self.steps.front().filter(|_| self.in_strips)?.rank;
         let device = devices.get(homes.order.devices[rank])?.as_ref()?;
         let alike = self.steps.iter().take_while(|next| next.rank == rank);
@@ -185,7 +185,7 @@ impl Schedule {
         &mut self,
         devices: &mut [Option<OpenDevice>],
         again: &mut Rematerialisation,
-        homes: &ValuePlacement<'_>,
+        homes: &ValuePlacement,
     ) -> Result<std::result::Result<bool, Failed>> {
         while let Some(top) = self.wanted.last_mut() {
             if self.steps.len() >= T.ordered_steps
@@ -242,7 +242,7 @@ impl Schedule {
 
     /// The other needs of the step that needs the tile on top, as far as the same device computes them, and their
     /// elements together are few: what is computed before it is read takes memory.
-    fn fellows(&self, homes: &ValuePlacement<'_>, rank: usize) -> Vec<Value> {
+    fn fellows(&self, homes: &ValuePlacement, rank: usize) -> Vec<Value> {
         let Some((top, below)) = self.wanted.split_last() else { return Vec::new() };
         let mut fellows: Vec<Value> = Vec::new();
         let mut bytes = top.value.byte_len();
@@ -289,8 +289,8 @@ impl Schedule {
 
 /// The first rank from this one on whose device is open, where the next may help; a device may
 /// have been lost since.
-fn standing(devices: &[Option<OpenDevice>], homes: &ValuePlacement<'_>, rank: usize) -> usize {
-    let order = homes.order;
+fn standing(devices: &[Option<OpenDevice>], homes: &ValuePlacement, rank: usize) -> usize {
+    let order = &homes.order;
     let is_open = |rank: &usize| matches!(devices.get(order.devices[*rank]), Some(Some(_)));
     let mut ranks = (rank..order.devices.len()).chain(0..rank);
     if order.falls { ranks.find(is_open).unwrap_or(rank) } else { rank }

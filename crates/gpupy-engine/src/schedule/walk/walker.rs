@@ -258,6 +258,7 @@ impl<'d> Walker<'d> {
                 break;
             }
         }
+        device.walked.update(|walked| walked + walker.nodes.len() as u64);
         Ok((walker, roots))
     }
 
