@@ -46,7 +46,7 @@ fn main() -> Result<()> {
 
 /// The seconds of a flush of a chain of so many operations on few elements that is known from one before: the median.
 fn planned_before(operations: usize) -> Result<f64> {
-    let settings = Settings { flush_depth: u32::MAX, ..Settings::default() };
+    let settings = Settings { flush_operations: usize::MAX, ..Settings::default() };
     let recording = Context::new(Registry::new(), settings.clone());
     let registry = Registry::new().register(driver_cpu::NAME, driver_cpu::new);
     let context = Context::new(registry, settings);
@@ -65,7 +65,7 @@ fn planned_before(operations: usize) -> Result<f64> {
 /// it: the
 /// least of several. Nothing is known of it before.
 fn planned(operations: usize) -> Result<f64> {
-    let settings = Settings { flush_depth: u32::MAX, plans: false, ..Settings::default() };
+    let settings = Settings { flush_operations: usize::MAX, plans: false, ..Settings::default() };
     let recording = Context::new(Registry::new(), settings.clone());
     let registry = Registry::new().register(driver_cpu::NAME, driver_cpu::new);
     let context = Context::new(registry, settings);

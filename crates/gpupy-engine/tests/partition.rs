@@ -16,8 +16,12 @@ fn context_with(limit: u32, refuse: usize, fallback: bool) -> (Context, Arc<Mute
     let registry = Registry::new()
         .register("fused", move || Box::new(Fused::new(limit, refuse, seen.clone())))
         .register(driver_soft::NAME, driver_soft::new);
-    let settings =
-        Settings { driver: "fused".into(), driver_fallback: fallback, ..Settings::default() };
+    let settings = Settings {
+        driver: "fused".into(),
+        driver_fallback: fallback,
+        flush_operations: usize::MAX,
+        ..Settings::default()
+    };
     (Context::new(registry, settings), log)
 }
 
@@ -174,6 +178,50 @@ fn a_form_that_a_driver_lacks_is_done_by_the_next_in_the_same_graph() {
     let exact: f32 = wanted.iter().sum();
     assert!((read(&context, &scaled)[0] - 2.0 * exact).abs() < 1e-3);
     assert!(!log.lock().unwrap().launches.is_empty());
+}
+
+#[test]
+fn what_is_pending_is_evaluated_by_itself() {
+    let log = Arc::new(Mutex::new(Log::default()));
+    let registry = Registry::new()
+        .register("fused", move || Box::new(Fused::new(1000, usize::MAX, log.clone())));
+    let settings = Settings { flush_operations: 50, ..Settings::default() };
+    let context = Context::new(registry, settings);
+    let flushes = || context.stats().automatic_flushes;
+    // Behind what is not written there may be twice as many.
+    let mut x = floats(&[1.0; 64]);
+    for _ in 0..99 {
+        x = with(&context, Op::Add, &x, 1.0);
+    }
+    assert_eq!(flushes(), 0);
+    for _ in 0..200 {
+        x = with(&context, Op::Add, &x, 1.0);
+    }
+    assert_eq!(flushes(), 2);
+    // Shared operations count once: 2^40 of them would be pending otherwise.
+    let mut y = floats(&[0.5; 64]);
+    for _ in 0..40 {
+        y = op(&context, Op::Mul, &y, &y);
+    }
+    assert_eq!(flushes(), 2);
+    // Nor do those that an old pending value was recorded before, or what was computed since.
+    let old = with(&context, Op::Mul, &floats(&[3.0; 64]), 2.0);
+    for k in 0..300 {
+        read(&context, &with(&context, Op::Add, &floats(&[k as f32; 64]), 1.0));
+    }
+    let sum = op(&context, Op::Add, &old, &old);
+    assert_eq!(flushes(), 2);
+    // Behind what is written there are fewer.
+    let z = context.copy(&floats(&[1.0; 64])).unwrap();
+    for _ in 0..120 {
+        let half = z.slice_axis(0, 0, 32, 1);
+        context.assign(&half, ArrayOrScalar::Array(&with(&context, Op::Add, &half, 1.0))).unwrap();
+    }
+    assert!((4..=8).contains(&flushes()), "{}", flushes());
+    assert_eq!(read(&context, &x)[63], 300.0);
+    assert_eq!(read(&context, &sum)[0], 12.0);
+    let written = read(&context, &z);
+    assert_eq!((written[31], written[32]), (121.0, 1.0));
 }
 
 #[test]

@@ -129,7 +129,8 @@ fn a_few_points_are_computed_again_until_that_has_cost_as_much() {
 #[test]
 fn values_on_the_way_are_stored_at_halves_so_that_going_back_is_cheap() {
     const MANY: usize = 512;
-    let (context, log) = context_with(Settings { flush_depth: 1 << 20, ..Settings::default() });
+    let (context, log) =
+        context_with(Settings { flush_operations: 1 << 20, ..Settings::default() });
     let all = chain(&context, floats(300), MANY);
     for array in all.iter().rev() {
         item(&context, array, 7);

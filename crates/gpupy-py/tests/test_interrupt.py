@@ -114,7 +114,7 @@ def test_recording_that_evaluates_by_itself_is_interrupted_too(name):
             raise TimeoutError
 
         signal.signal(signal.SIGALRM, stop)
-        gpupy._gpupy.reconfigure(os.environ["GPUPY_DRIVER"], block_bytes=1 << 14, flush_depth=500)
+        gpupy._gpupy.reconfigure(os.environ["GPUPY_DRIVER"], block_bytes=1 << 14, flush_operations=500)
         x = gpupy.zeros(1 << 17, gpupy.float32) + gpupy.arange(1 << 17, dtype=gpupy.float32)
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         count = 0

@@ -18,7 +18,7 @@ pub const GROUP: &str = "arrays";
 
 pub fn run(suite: &mut Suite<'_>) {
     live(suite, GROUP, "as it is", &Settings::default(), 60);
-    let early = Settings { flush_depth: 3, ..Settings::default() };
+    let early = Settings { flush_operations: 3, ..Settings::default() };
     live(suite, GROUP, "early flushes", &early, 20);
     for seed in 0..30 {
         let (one, other) = (suite.constructor(), suite.constructor());

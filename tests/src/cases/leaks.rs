@@ -15,7 +15,7 @@ pub const GROUP: &str = "leaks";
 
 pub fn run(suite: &mut Suite<'_>) {
     let small = Settings { block_bytes: 64, device_bytes: 4096, ..Settings::default() };
-    let early = Settings { flush_depth: 3, ..Settings::default() };
+    let early = Settings { flush_operations: 3, ..Settings::default() };
     let limits = [
         ("as it is", Settings::default(), 100),
         ("small blocks", small, 40),

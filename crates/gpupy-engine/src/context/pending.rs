@@ -1,9 +1,11 @@
-//! The memory that an unevaluated value keeps alive.
+//! How much is pending behind a value: operations, and the memory that they keep alive.
 //!
-//! Owns the count of bytes that an evaluation of a graph would free: computed values that only the graph still holds.
-//! Recording keeps a cheap upper bound in each node, which counts shared values again; when the bound is large, this
-//! module traverses the graph. Owns as well the rule when so many bytes lead to an evaluation that the program did not
-//! ask for.
+//! Owns the counts of a graph's pending operations and of the bytes that its evaluation would free: computed values that
+//! only the graph still holds. Recording keeps a cheap upper bound of each in each node: the values that were made since
+//! the oldest one below it, and bytes that count shared values again. When a bound is large, this module traverses the
+//! graph, and lowers it. Owns as well the rule when so much leads to an evaluation that the program did not ask for: the
+//! device has work while the program records, and what is planned at once is bounded. Invariants: the rule counts, and
+//! never asks the time, so that a program does the same in each run; counting looks at each value a few times in all.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 
@@ -49,13 +51,43 @@ pub(crate) fn held_bytes(root: &Value) -> u64 {
     held
 }
 
+/// The pending operations below `root`, itself among them, where they are fewer than `most`; then the bound of each of
+/// them is lowered.
+fn pending_operations(root: &Value, most: usize) -> Option<usize> {
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    seen.insert(root.id());
+    let mut pending = vec![root.clone()];
+    let mut next = 0;
+    while next < pending.len() {
+        if pending.len() >= most {
+            return None;
+        }
+        let operands = pending[next].state().operands.clone();
+        next += 1;
+        let new = operands.into_iter().flatten();
+        pending.extend(new.filter(|value| !value.is_computed() && seen.insert(value.id())));
+    }
+    let since = (root.id() + 1).saturating_sub(pending.len() as ValueId);
+    for value in &pending {
+        value.0.oldest.fetch_max(since, Ordering::Relaxed);
+    }
+    Some(pending.len())
+}
+
+/// At most the pending operations below a value.
+fn bound_of_operations(value: &Value) -> u64 {
+    (value.id() + 1).saturating_sub(value.0.oldest.load(Ordering::Relaxed))
+}
+
 impl Context {
     /// Evaluates what was written, the value of a base and of those that it shows, where too much is pending.
     pub(crate) fn bound_written(&self, dest: &Array, recorded: Option<&Value>) -> Result<()> {
-        recorded.map_or(Ok(()), |value| self.bound(value))?;
+        // A loop that writes is cut where it writes: at the same place of its body each time.
+        let most = self.inner.settings.flush_operations;
+        recorded.map_or(Ok(()), |value| self.bound_to(value, most))?;
         let mut dtype_view = dest.dtype_view();
         while let Some(whole) = dtype_view.map(|dtype_view| dtype_view.whole()) {
-            self.bound(&whole.value()?)?;
+            self.bound_to(&whole.value()?, most)?;
             dtype_view = whole.dtype_view();
         }
         Ok(())
@@ -73,20 +105,34 @@ impl Context {
         matches!(array.current().held(), Contents::Value(value) if self.may_be_much(value))
     }
 
+    /// The most operations that may be pending behind what is not written: such a value is mostly a step on the way to
+    /// one that is.
+    fn most_operations(&self) -> usize {
+        self.inner.settings.flush_operations.saturating_mul(2)
+    }
+
     fn may_be_much(&self, value: &Value) -> bool {
-        value.0.depth >= self.inner.settings.flush_depth
+        self.may_be_more_than(value, self.most_operations())
+    }
+
+    fn may_be_more_than(&self, value: &Value, operations: usize) -> bool {
+        bound_of_operations(value) >= operations as u64
             || value.0.held.load(Ordering::Relaxed) >= self.inner.settings.flush_bytes
     }
 
     /// Evaluates a value when too much is pending behind it.
     pub(crate) fn bound(&self, value: &Value) -> Result<()> {
-        if !self.may_be_much(value) || value.is_computed() || value.is_open() {
+        self.bound_to(value, self.most_operations())
+    }
+
+    fn bound_to(&self, value: &Value, operations: usize) -> Result<()> {
+        if !self.may_be_more_than(value, operations) || value.is_computed() || value.is_open() {
             return Ok(());
         }
         let most = self.inner.settings.flush_bytes;
-        if value.0.depth < self.inner.settings.flush_depth
-            && (computed_bytes() < most || held_bytes(value) < most)
-        {
+        let are_few = bound_of_operations(value) < operations as u64
+            || pending_operations(value, operations).is_some();
+        if are_few && (computed_bytes() < most || held_bytes(value) < most) {
             return Ok(());
         }
         self.while_others_run(|| {

@@ -4,6 +4,7 @@
 //!
 //! Not here: how drivers apply the limits (`driver::Config`).
 
+use crate::thresholds::T;
 use gpupy_core::driver::Resources;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::Duration;
@@ -44,8 +45,9 @@ pub struct Settings {
     pub driver_fallback: bool,
     /// Whether the host driver takes part. `GPUPY_PLACEMENT`.
     pub placement: Placement,
-    /// Operations that may be pending in a chain before it is evaluated by itself.
-    pub flush_depth: u32,
+    /// Operations that may be pending behind a value that is written before it is evaluated by itself; twice as many
+    /// behind any other.
+    pub flush_operations: usize,
     /// Bytes that pending operations alone may keep alive before they are evaluated by themselves; as many may
     /// be taken by what would be computed again (`rematerialisation.rs`), where computed values take less than that.
     pub flush_bytes: u64,
@@ -69,7 +71,7 @@ impl Default for Settings {
             threads: 0,
             driver_fallback: true,
             placement: Placement::Auto,
-            flush_depth: 1 << 16,
+            flush_operations: T.flush_operations,
             flush_bytes: 512 << 20,
             plans: true,
             slice: Duration::from_millis(100),

@@ -80,6 +80,9 @@ pub(crate) struct Node {
     pub depth: u32,
     /// At most the bytes of computed values that this keeps alive, shared ones counted again.
     pub held: AtomicU64,
+    /// The name of a value that is at least as old as the pending values below it, itself among them; or a later one,
+    /// if they were counted, so that those since then and the counted ones are together no more (`context/pending.rs`).
+    pub oldest: AtomicU64,
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
@@ -136,6 +139,7 @@ struct NodeParts {
     depth: u32,
     accesses: u32,
     held: u64,
+    oldest: Option<ValueId>,
     linear: bool,
     open: bool,
     outlined: bool,
@@ -153,6 +157,7 @@ impl NodeParts {
         operands: SmallVec<[Operand; 3]>,
     ) -> (ValueKind, NodeParts, ValueStorage) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
+        let mut oldest = None;
         let (mut open, mut outlined) = (op == NodeOp::Argument, false);
         let accesses = match (&op, operands.first()) {
             (NodeOp::Assign(view), Some((_, Some(old)))) => old.accesses_after_write(view.size()),
@@ -177,6 +182,8 @@ impl NodeParts {
                     weight = weight.saturating_add(value.0.weight);
                     depth = depth.max(value.0.depth);
                     held = held.saturating_add(value.0.held.load(Ordering::Relaxed));
+                    let below = value.0.oldest.load(Ordering::Relaxed);
+                    oldest = Some(oldest.map_or(below, |known: ValueId| known.min(below)));
                 }
                 None => {}
             }
@@ -192,6 +199,7 @@ impl NodeParts {
             depth,
             accesses,
             held,
+            oldest,
             linear,
             open,
             outlined,
@@ -525,6 +533,7 @@ impl Node {
             weight: pending.weight,
             depth: pending.depth,
             held: AtomicU64::new(pending.held),
+            oldest: AtomicU64::new(pending.oldest.unwrap_or(id)),
             linear: pending.linear,
             open: pending.open,
             outlined: pending.outlined,
