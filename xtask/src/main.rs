@@ -37,8 +37,8 @@ const COMMANDS: &[XtaskCommand] = &[
     },
     XtaskCommand {
         name: "test",
-        arguments: "[rust] [conformance] [python] [versions] [libraries] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
-        does: "set up, build, and run every test, or only the named parts, or `quick`: a choice of each for the time between two edits",
+        arguments: "[all] [rust] [conformance] [python] [versions] [libraries] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
+        does: "set up, build, and run the tests, or only the named parts; with `all` every test on every driver, where otherwise a tenth of those of the front end runs on GPU drivers; `quick`: a choice of each for the time between two edits",
         run: suites::all_tests::run,
     },
     XtaskCommand {
@@ -135,7 +135,7 @@ fn continuous_integration(arguments: &[String]) -> Result<()> {
     machine::failure::no_arguments("ci", arguments)?;
     let demo = ["--size", "128", "--points", "20"].map(String::from);
     let mut steps = checks::lint::checks(false);
-    steps.extend(suites::all_tests::parts(&[]));
+    steps.extend(suites::all_tests::parts(&[], suites::all_tests::Share::OfCommit));
     steps.push(
         SuiteStep::new("counts of instructions", timing::bench::counts)
             .after(suites::suite_parts::MODULE),

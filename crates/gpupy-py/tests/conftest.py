@@ -1,10 +1,21 @@
-"""Every test runs on every driver that starts, with normal and with tiny limits."""
+"""Every test runs on every driver that starts, with normal and with tiny limits.
+
+On GPU drivers this is a share of the tests of the front end: ``duties.py`` says which file has which duty.
+"""
 
 import os
 
+import duties
 import hypothesis
 import pytest
-from since import pytest_collection_modifyitems  # noqa: F401  (a hook of pytest)
+import since
+from duties import (  # noqa: F401  (hooks of pytest)
+    pytest_addoption,
+    pytest_configure,
+    pytest_sessionfinish,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
 
 import gpupy
 
@@ -73,3 +84,8 @@ def auto(request):
     """A driver with the host driver beside it, as users have them."""
     gpupy._gpupy.reconfigure(request.param, strict=False)
     gpupy.reset_stats()
+
+
+def pytest_collection_modifyitems(config, items):
+    since.leave_out(items)
+    duties.leave_out(config, items)

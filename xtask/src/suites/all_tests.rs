@@ -1,9 +1,9 @@
-//! The command `test`: every test of the project.
+//! The command `test`: the tests of the project, and `test all`: every one on every driver.
 //!
 //! Owns the order of the parts and the list of drivers that the suite runs on. Invariants: all parts use the
 //! release profile, so that they share builds; a driver that does not start here is skipped with its reason,
-//! never silently. Not here: the tests themselves, subsets (`quick_tests`, `versions`), other libraries
-//! (`libraries`).
+//! never silently. Not here: the tests themselves, the share of them that runs on GPU drivers
+//! (`crates/gpupy-py/tests/duties.py`), subsets (`quick_tests`, `versions`), other libraries (`libraries`).
 
 use std::path::Path;
 
@@ -25,6 +25,15 @@ for d in gpupy.drivers():
 
 /// The parts, in the order in which they run.
 const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
+
+/// Which of the Python tests run on GPU drivers.
+#[derive(Clone, Copy)]
+pub enum Share {
+    /// All that are of a driver, and of those of the front end the share of the commit.
+    OfCommit,
+    /// All.
+    Everything,
+}
 
 /// A suite of tests from a checkout of the user's; it runs only when it is named.
 struct Suite {
@@ -66,16 +75,20 @@ pub fn run(arguments: &[String]) -> Result<()> {
             return steps::run(quick_tests::steps());
         }
     }
+    let (share, arguments) = match arguments.split_first() {
+        Some((word, rest)) if word == "all" => (Share::Everything, rest),
+        _ => (Share::OfCommit, arguments),
+    };
     if let Some(word) = arguments.iter().find(|word| !PARTS.contains(&word.as_str())) {
-        let others = ["quick"].into_iter().chain(SUITES.iter().map(|suite| suite.name));
+        let others = ["all", "quick"].into_iter().chain(SUITES.iter().map(|suite| suite.name));
         let parts = PARTS.into_iter().chain(others).collect::<Vec<_>>().join(", ");
         return Err(Failure::new(format!("no part `{word}`; there are {parts}")));
     }
-    steps::run(parts(arguments))
+    steps::run(parts(arguments, share))
 }
 
 /// The steps of the named parts; without names, of all.
-pub fn parts(names: &[String]) -> Vec<SuiteStep<'static>> {
+pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
     let all = names.is_empty();
     let wanted = |part: &str| all || names.iter().any(|word| word == part);
     let mut steps = vec![module()];
@@ -89,7 +102,7 @@ pub fn parts(names: &[String]) -> Vec<SuiteStep<'static>> {
         steps.push(SuiteStep::new("conformance on a plug-in", || conformance_on(&plugin()?)));
     }
     if wanted("python") {
-        steps.push(SuiteStep::new("Python tests", python).after(MODULE));
+        steps.push(SuiteStep::new("Python tests", move || python(share)).after(MODULE));
     }
     if wanted("versions") {
         steps.extend(versions::steps());
@@ -153,11 +166,14 @@ fn driver(line: &str) -> Option<(&str, bool, &str)> {
     Some((name, starts == "starts", text))
 }
 
-fn python() -> Result<()> {
+fn python(share: Share) -> Result<()> {
     let plugin = plugin()?;
     let mut tests = command(workspace::python());
     // A process for each processor; an idle one steals tests from another.
     tests.args(["-m", "pytest", "-n", "auto", "--dist", "worksteal"]);
+    if let Share::Everything = share {
+        tests.arg("--share=all");
+    }
     start(tests.env("GPUPY_TEST_PLUGIN", plugin))
 }
 
@@ -208,7 +224,7 @@ mod tests {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(
             refused,
-            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, quick, array-api, cupy"
+            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, all, quick, array-api, cupy"
                 .to_owned())
         );
     }
