@@ -46,7 +46,7 @@ def run(tmp_path):
 
     def run(*arguments, status=0):
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-v", *arguments],
+            [sys.executable, "-m", "pytest", "-v", "-p", "no:hypothesispytest", *arguments],
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])},
             capture_output=True,
