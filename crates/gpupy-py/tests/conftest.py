@@ -3,6 +3,7 @@
 On GPU drivers this is a share of the tests of the front end: ``duties.py`` says which file has which duty.
 """
 
+import functools
 import os
 
 import duties
@@ -84,6 +85,12 @@ def auto(request):
     """A driver with the host driver beside it, as users have them."""
     gpupy._gpupy.reconfigure(request.param, strict=False)
     gpupy.reset_stats()
+
+
+@pytest.fixture
+def some(request):
+    """The cases that a test goes through: of ``some(cases, parts)`` one of so many on a GPU driver."""
+    return functools.partial(duties.some, request.node)
 
 
 def pytest_collection_modifyitems(config, items):

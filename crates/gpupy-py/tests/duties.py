@@ -6,6 +6,9 @@ tenth of the tests of such files runs on each other driver: those that a hash of
 commit chooses, so that a commit has one share, and the next commits have others. All other tests run on every
 driver.
 
+A test that goes through many cases by itself takes the fixture ``some``, which gives a part of them on GPU
+drivers, chosen likewise.
+
 Owns the two lists, the option ``--share`` and the line at the end that says which share ran; ``conftest.py``
 imports the hooks. Invariants: a test that is named, by its name, its file, ``-k``, ``-m`` or ``--lf``, is
 never left out; a file with tests on a GPU driver that is in neither list ends the run. Not here: tests that
@@ -14,6 +17,7 @@ want a newer NumPy (``since.py``).
 
 import hashlib
 import pathlib
+import random
 import subprocess
 
 import pytest
@@ -23,23 +27,31 @@ import gpupy
 # Files whose tests are of a driver or of the plans for it: kernels, launches, bytes, memory, random programs.
 EVERY_DRIVER = frozenset(
     """
-    test_accelerator test_accelerator_counts test_again test_bench test_boundaries test_components
-    test_counts test_differential test_drivers test_equals test_examples test_exit test_explain test_extents
-    test_flush test_general_reductions test_host_memory test_interrupt test_jit test_kernel_names
-    test_kernel_points test_kernels test_launches test_lend test_linear test_long test_memory
-    test_neighbours test_parted test_processes test_programs test_random_jit test_random_kernels
-    test_random_programs test_reduce test_refusals test_rewrites test_rows test_saved_files test_small_axes
-    test_sorting test_thesis test_threads
+    test_accelerator_counts test_again test_bench test_boundaries test_components test_counts
+    test_differential test_drivers test_equals test_exit test_explain test_extents test_flush
+    test_general_reductions test_host_memory test_interrupt test_jit test_kernel_names test_kernel_points
+    test_kernels test_launches test_lend test_long test_memory test_parted test_processes test_programs
+    test_random_jit test_random_kernels test_random_programs test_refusals test_rewrites test_rows
+    test_saved_files test_small_axes test_thesis test_threads
     """.split()
 )
-# Files whose tests are of the front end, which is the same on every driver.
+# Files whose tests are of the front end, or of values that the conformance suite has by dtype on each driver;
+# and such functions of the files above.
 FRONT_END = frozenset(
     """
-    test_bfloat16 test_bitcast_views test_calls_as_numpys test_creation test_dtypes test_exports
-    test_exports_written test_fallback test_identities test_index_arrays test_interop test_joining
-    test_masked test_masked_functions test_numpys_memory test_operators test_outside test_pickles
-    test_rebound test_resize test_scalars test_subclasses test_typed_list test_vectors test_views
+    test_accelerator test_bfloat16 test_bitcast_views test_calls_as_numpys test_creation test_dtypes
+    test_examples test_exports test_exports_written test_fallback test_identities test_index_arrays
+    test_interop test_joining test_linear test_masked test_masked_functions test_neighbours
+    test_numpys_memory test_operators test_outside test_pickles test_rebound test_reduce test_resize
+    test_scalars test_sorting test_subclasses test_typed_list test_vectors test_views
     test_views_of_functions test_warnings test_writes_within test_writing
+    test_components::test_components_are_numpys
+    test_parted::test_axes_of_one_element_are_axes
+    test_parted::test_the_same_at_other_extents
+    test_small_axes::test_components_of_whole_fours_of_points_are_numpys
+    test_small_axes::test_cross_products_are_numpys
+    test_small_axes::test_stacks_of_any_number_of_values_are_numpys
+    test_small_axes::test_stacks_of_small_matrices_are_numpys
     """.split()
 )
 # A share is one test of so many.
@@ -62,6 +74,7 @@ class _Counts:
 
 _COUNTS = pytest.StashKey[_Counts]()
 _SHARE = pytest.StashKey[str]()
+_NAMED = pytest.StashKey["_Named"]()
 
 
 def is_in_share(name, commit):
@@ -70,7 +83,7 @@ def is_in_share(name, commit):
     return int.from_bytes(found, "big") % PARTS == 0
 
 
-def is_on_gpu(parameters):
+def _is_on_gpu(parameters):
     """True if a parameter of a test is a GPU driver: its name, or its name or row in front of others."""
     for value in parameters:
         first = value[0] if isinstance(value, (tuple, list)) and value else value
@@ -108,31 +121,43 @@ def pytest_configure(config):
 
 def leave_out(config, items):
     """Removes the tests that this run leaves out; refuses a file whose duty is not stated."""
-    share, counts, named = config.stash[_SHARE], config.stash[_COUNTS], _Named(config)
+    share, counts = config.stash[_SHARE], config.stash[_COUNTS]
+    config.stash[_NAMED] = _Named(config)
     kept, out = [], []
     for item in items:
-        if not hasattr(item, "callspec") or not is_on_gpu(item.callspec.params.values()):
-            kept.append(item)
-        elif _is_of_front_end(item) and share != _ALL and item not in named:
-            chosen = is_in_share(item.nodeid, share)
-            (kept if chosen else out).append(item)
-            counts.chosen += chosen
-            counts.left_out += not chosen
-        else:
-            kept.append(item)
+        chosen = _runs_whole(item) or not _is_of_front_end(item) or is_in_share(item.nodeid, share)
+        (kept if chosen else out).append(item)
+        counts.chosen += not _runs_whole(item) and _is_of_front_end(item) and chosen
+    counts.left_out = len(out)
     if out:
         config.hook.pytest_deselected(items=out)
         items[:] = kept
 
 
+def some(item, cases, parts=PARTS):
+    """The cases that a test goes through: all, or where a share runs one of so many, by the commit."""
+    cases = list(cases)
+    if _runs_whole(item):
+        return cases
+    chance = random.Random(f"{item.config.stash[_SHARE]} {item.nodeid}")
+    return [cases[place] for place in sorted(chance.sample(range(len(cases)), -(-len(cases) // parts)))]
+
+
+def _runs_whole(item):
+    """True if a test needs no GPU driver, or is named, or all tests run."""
+    if not hasattr(item, "callspec") or not _is_on_gpu(item.callspec.params.values()):
+        return True
+    return item.config.stash[_SHARE] == _ALL or item in item.config.stash[_NAMED]
+
+
 def _is_of_front_end(item):
-    name = item.path.stem
-    if name not in EVERY_DRIVER and name not in FRONT_END:
+    file = item.path.stem
+    if file not in EVERY_DRIVER and file not in FRONT_END:
         raise pytest.UsageError(
-            f"`{item.path.name}` has tests on GPU drivers and states no duty: add `{name}` to `EVERY_DRIVER` "
+            f"`{item.path.name}` has tests on GPU drivers and states no duty: add `{file}` to `EVERY_DRIVER` "
             f"or to `FRONT_END` in `{pathlib.Path(__file__).resolve().relative_to(_ROOT)}`"
         )
-    return name in FRONT_END
+    return file in FRONT_END or f"{file}::{item.originalname}" in FRONT_END
 
 
 class _Named:

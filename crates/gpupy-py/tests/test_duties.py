@@ -106,6 +106,34 @@ def test_what_failed_runs_again_in_a_later_commit(run, tmp_path):
     assert run("--lf", "--share=fedcba9876543210", status=1)[0] >= failed
 
 
+CASES = """
+import duties
+import pytest
+
+@pytest.mark.parametrize("driver", [("cpu", {}), ("DRIVER", {})])
+def test_cases(request, driver):
+    print(driver[0], "goes through", duties.some(request.node, range(100), 4))
+"""
+
+
+def test_a_test_of_many_cases_goes_through_some_of_them_on_gpu_drivers(run, tmp_path):
+    driver = sorted(duties._GPU_DRIVERS)[0]
+    (tmp_path / "test_counts.py").write_text(CASES.replace("DRIVER", driver))
+
+    def cases(*arguments):
+        _, said = run("-s", *arguments)
+        found = re.findall(r"(\w+) goes through \[(.*)\]", said)
+        return {name: [int(case) for case in cases.split(", ")] for name, cases in found}
+
+    everything = {"cpu": list(range(100)), driver: list(range(100))}
+    share = cases("--share=0123456789abcdef")
+    assert share["cpu"] == everything["cpu"]
+    assert len(share[driver]) == 25 and share[driver] == sorted(set(share[driver]))
+    assert cases("--share=0123456789abcdef") == share
+    assert cases("--share=fedcba9876543210") != share
+    assert cases("--share=all") == cases("test_counts.py") == everything
+
+
 def test_a_file_that_states_no_duty_ends_the_run(run, tmp_path):
     (tmp_path / "test_views.py").rename(tmp_path / "test_of_something.py")
     _, said = run(status=4)
@@ -127,5 +155,10 @@ def test_each_commit_has_about_a_tenth_and_each_test_its_turn():
 def test_each_file_with_a_duty_exists_and_has_one():
     root = HERE.parents[2]
     names = {path.stem for folder in (HERE, root / "examples/tests") for path in folder.rglob("test_*.py")}
-    assert duties.EVERY_DRIVER | duties.FRONT_END <= names
+    files = {name.partition("::")[0] for name in duties.FRONT_END}
+    assert duties.EVERY_DRIVER | files <= names
     assert not duties.EVERY_DRIVER & duties.FRONT_END
+    for file, _, function in (name.partition("::") for name in sorted(duties.FRONT_END)):
+        if function:
+            assert file in duties.EVERY_DRIVER
+            assert f"def {function}(" in (HERE / f"{file}.py").read_text()

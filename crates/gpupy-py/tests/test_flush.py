@@ -106,9 +106,9 @@ FUNCTIONS = "abs arctan cbrt cos cosh exp expm1 log1p sin sinh sqrt square tan t
 
 
 @pytest.mark.parametrize("size", [255, 257, 1000, 5000])
-def test_sums_have_the_same_bits_whether_what_they_add_is_stored_or_not(driver, size):
+def test_sums_have_the_same_bits_whether_what_they_add_is_stored_or_not(driver, some, size):
     gpupy._gpupy.reconfigure(driver, pauses=False)
-    for dtype, name in [(dtype, name) for dtype in ("float32", "float64") for name in FUNCTIONS]:
+    for dtype, name in some([(dtype, name) for dtype in ("float32", "float64") for name in FUNCTIONS], 4):
         given = numpy.random.default_rng(size).random(size).astype(dtype)
         function = getattr(gpupy, name)
         # What a driver computes at once may change when it has seen a program often enough.
@@ -170,7 +170,7 @@ def test_what_is_scaled_by_its_extremes_is_read_for_both_at_once(name):
 
 
 @pytest.mark.parametrize("shape", [(1,), (257,), (5000,), (300, 7), (7, 300), (3, 256, 5)])
-def test_reductions_evaluated_together_have_the_bits_that_they_have_alone(driver, shape):
+def test_reductions_evaluated_together_have_the_bits_that_they_have_alone(driver, some, shape):
     size = int(numpy.prod(shape))
     given = _given(size).reshape(shape)
 
@@ -186,8 +186,7 @@ def test_reductions_evaluated_together_have_the_bits_that_they_have_alone(driver
         ]
 
     together, _ = _counted(driver, reductions)
-    count = len(together)
-    for number in range(0, count, 5):
+    for number in some(range(0, len(together), 5), 3):
         alone = reductions()[number]
         numpy.testing.assert_array_equal(together[number], numpy.asarray(alone))
 
