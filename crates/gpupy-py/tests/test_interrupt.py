@@ -12,8 +12,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POS
 LONG = """
 import os, signal, threading, time
 
-def long(seed=0):
-    x = gpupy.arange(1 << 22, dtype=gpupy.float32) + gpupy.float32(seed)
+def long(seed=0, size=1 << 22):
+    x = gpupy.arange(size, dtype=gpupy.float32) + gpupy.float32(seed)
     for _ in range(1000):
         x = x * gpupy.float32(0.999) + gpupy.float32(1)
         x = gpupy.sqrt(x * x)
@@ -48,16 +48,22 @@ def test_ctrl_c_ends_a_long_evaluation_and_loses_nothing(name):
 
 
 @on_each_driver
-def test_the_exception_is_the_handlers_and_comes_soon(name):
+def test_the_exception_is_the_handlers_and_comes_in_the_middle(name):
     code = """
         class Late(Exception):
             pass
 
+        def launches():
+            return gpupy.stats().launches
+
         def late(*_):
-            came.append(1)
+            came.append(launches())
             raise Late
 
-        came = []
+        # The launches of one block of 32.
+        gpupy.evaluate(long(size=1 << 17))
+        whole = 32 * launches()
+        came, done = [], []
         signal.signal(signal.SIGALRM, late)
         waits = [
             gpupy.evaluate,
@@ -69,16 +75,19 @@ def test_the_exception_is_the_handlers_and_comes_soon(name):
         ]
         for number, wait in enumerate(waits):
             signal.setitimer(signal.ITIMER_REAL, 0.2)
-            begun = time.perf_counter()
             try:
                 while True:
+                    begun = launches()
                     wait(long(number))
                     number += len(waits)
             except Late:
-                print(time.perf_counter() - begun < 5)
+                done.append(came[-1] - begun)
+                print(launches() == came[-1])
         print(len(came))
+        # One may come when its evaluation is about to end.
+        print(sum(launches < whole for launches in done) >= 5)
         """
-    assert run(code, name, setup=LONG, **SMALL) == ["True"] * 6 + ["6"]
+    assert run(code, name, setup=LONG, **SMALL) == ["True"] * 6 + ["6", "True"]
 
 
 @on_each_driver
