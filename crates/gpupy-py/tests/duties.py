@@ -45,6 +45,7 @@ FRONT_END = frozenset(
     test_numpys_memory test_operators test_outside test_pickles test_rebound test_reduce test_resize
     test_scalars test_sorting test_subclasses test_typed_list test_vectors test_views
     test_views_of_functions test_warnings test_writes_within test_writing
+    test_accelerator_counts::test_motion_of_the_articles_size_takes_hardly_more_launches
     test_components::test_components_are_numpys
     test_parted::test_axes_of_one_element_are_axes
     test_parted::test_the_same_at_other_extents

@@ -77,20 +77,20 @@ def compare(names, reader, shape):
 
 @pytest.mark.parametrize("first", STEPS)
 def test_pairs(limited, some, first):
-    for number, second in some(enumerate(STEPS), 5):
+    for number, second in some(enumerate(STEPS), 8):
         compare([first, second], list(READERS)[number % len(READERS)], (5, 7))
         compare([first, second], "map", (3, 9))
 
 
 def test_triples(driver, some):
     triples = enumerate(list(itertools.product(STEPS, repeat=3))[::17])
-    for number, names in some(triples, 5):
+    for number, names in some(triples, 8):
         compare(names, list(READERS)[number % len(READERS)], (4, 6))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 4), (2, 1), (2, 2), (1,), (2,)])
 def test_little_extents(driver, some, shape):
-    for names in some(itertools.product(STEPS, repeat=2), 5):
+    for names in some(itertools.product(STEPS, repeat=2), 8):
         # NumPy repeats no edge of what is empty.
         is_empty = names[0] == "flat" and np.prod(shape) == 1
         if "reflect" not in names and not is_empty:
