@@ -135,7 +135,7 @@ fn continuous_integration(arguments: &[String]) -> Result<()> {
     machine::failure::no_arguments("ci", arguments)?;
     let demo = ["--size", "128", "--points", "20"].map(String::from);
     let mut steps = checks::lint::checks(false);
-    steps.extend(suites::all_tests::parts(&[], suites::all_tests::Share::OfCommit));
+    steps.extend(suites::all_tests::parts(&[], suites::suite_parts::Share::OfCommit));
     steps.push(
         SuiteStep::new("counts of instructions", timing::bench::counts)
             .after(suites::suite_parts::MODULE),

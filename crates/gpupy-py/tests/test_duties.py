@@ -134,9 +134,13 @@ def test_a_test_of_many_cases_goes_through_some_of_them_on_gpu_drivers(run, tmp_
     assert cases("--share=all") == cases("test_counts.py") == everything
 
 
-def test_a_file_that_states_no_duty_ends_the_run(run, tmp_path):
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_a_file_that_states_no_duty_fails(run, tmp_path, processes):
+    if importlib.util.find_spec("xdist") is None:
+        pytest.skip("pytest-xdist is not installed")
     (tmp_path / "test_views.py").rename(tmp_path / "test_of_something.py")
-    _, said = run(status=4)
+    _, said = run("-n", processes, status=1)
+    assert "100 failed" in said
     assert (
         "`test_of_something.py` has tests on GPU drivers and states no duty: add `test_of_something` to"
         in said

@@ -1,9 +1,10 @@
 //! Starts other programs, shows their command lines, and turns their failures into text.
 //!
-//! Owns [`run`] and [`capture`]. Invariants: a long-running program shows its output as it comes; a failure
-//! names the whole command line. Not here: which programs to start.
+//! Owns [`run`], [`run_counting`] and [`capture`]. Invariants: a long-running program shows its output as it comes;
+//! a failure names the whole command line. Not here: which programs to start.
 
 use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::machine::failure::{Failure, Result};
@@ -34,6 +35,29 @@ pub fn run(command: &mut Command) -> Result<()> {
         Ok(())
     } else {
         Err(Failure::new(format!("`{}` ended with {status}", line(command))))
+    }
+}
+
+/// Runs a command with its output shown, and counts the lines on its standard error that begin with this word.
+pub fn run_counting(command: &mut Command, word: &str) -> Result<usize> {
+    println!("   $ {}", line(command));
+    let mut child =
+        command.stderr(Stdio::piped()).spawn().map_err(|error| not_started(command, &error))?;
+    let mut count = 0;
+    let mut errors = child.stderr.take().map(BufReader::new);
+    let mut text = Vec::new();
+    while let Some(errors) = &mut errors
+        && errors.read_until(b'\n', &mut text).is_ok_and(|length| length > 0)
+    {
+        count += usize::from(text.starts_with(word.as_bytes()));
+        // Where nobody reads, the command goes on.
+        let _ = std::io::stderr().write_all(&text);
+        text.clear();
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Ok(count),
+        Ok(status) => Err(Failure::new(format!("`{}` ended with {status}", line(command)))),
+        Err(error) => Err(not_started(command, &error)),
     }
 }
 
@@ -95,6 +119,16 @@ mod tests {
         let mut command = command(workspace::root().join(".venv/bin/python"));
         command.args(["-c", "print('a b')"]).env("A", "1 2");
         assert_eq!(line(&command), r"A='1 2' .venv/bin/python -c 'print('\''a b'\'')'");
+    }
+
+    #[test]
+    fn lines_that_begin_with_a_word_are_counted_on_standard_error() {
+        let script = |end| format!("echo odd: a >&2; echo even: b >&2; echo odd: c; {end}");
+        let count = |end| run_counting(command("sh").args(["-c", &script(end)]), "odd: ");
+        assert_eq!(count("printf 'odd: d' >&2"), Ok(2));
+        assert!(
+            count("exit 3").is_err_and(|failure| failure.to_string().ends_with("exit status: 3"))
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The steps of a command, with progress, times and results.
 //!
-//! Owns [`SuiteStep`] and [`run`], which counts the steps, times them and prints the table at the end.
+//! Owns [`SuiteStep`] and [`run`], which counts the steps, times them and prints the table at the end, with what a
+//! step notes about itself.
 //! Invariants: a step runs even when an earlier one failed, so that one run shows everything to fix. Only a
 //! step that needs the output of a failed one is skipped, with that reason; the command fails then anyway. Not
 //! here: the work of the steps (`process`).
@@ -13,12 +14,18 @@ use crate::machine::failure::{Failure, Result};
 pub struct SuiteStep<'a> {
     title: String,
     needs: Option<&'a str>,
-    does: Box<dyn FnOnce() -> Result<()> + 'a>,
+    /// Its result is a note for the table; most have none.
+    does: Box<dyn FnOnce() -> Result<String> + 'a>,
 }
 
 impl<'a> SuiteStep<'a> {
     /// A step that does this.
     pub fn new(title: impl Into<String>, does: impl FnOnce() -> Result<()> + 'a) -> Self {
+        Self::noting(title, || does().map(|()| String::new()))
+    }
+
+    /// A step that does this, and notes something about it in the table.
+    pub fn noting(title: impl Into<String>, does: impl FnOnce() -> Result<String> + 'a) -> Self {
         Self { title: title.into(), needs: None, does: Box::new(does) }
     }
 
@@ -32,8 +39,8 @@ impl<'a> SuiteStep<'a> {
 struct Ended {
     title: String,
     took: Duration,
-    /// The reason, if it did not pass.
-    failure: Option<String>,
+    /// Its note, or the reason if it did not pass.
+    result: std::result::Result<String, String>,
 }
 
 /// Runs all steps and prints their results; fails if one failed, and names the failed ones.
@@ -44,16 +51,16 @@ pub fn run(steps: Vec<SuiteStep<'_>>) -> Result<()> {
         println!("\n[{number}/{count}] {title}");
         let begun = Instant::now();
         let lacks = needs.filter(|needed| ended.iter().any(|e| e.title == *needed && e.failed()));
-        let failure = match lacks {
-            Some(needed) => Some(format!("left out, as `{needed}` failed")),
-            None => does().err().map(|failure| failure.to_string()),
+        let result = match lacks {
+            Some(needed) => Err(format!("left out, as `{needed}` failed")),
+            None => does().map_err(|failure| failure.to_string()),
         };
         let took = begun.elapsed();
-        match &failure {
-            None => println!("[{number}/{count}] {title}: passed in {}", seconds(took)),
-            Some(words) => println!("[{number}/{count}] {title}: FAILED: {words}"),
+        match &result {
+            Ok(_) => println!("[{number}/{count}] {title}: passed in {}", seconds(took)),
+            Err(words) => println!("[{number}/{count}] {title}: FAILED: {words}"),
         }
-        ended.push(Ended { title, took, failure });
+        ended.push(Ended { title, took, result });
     }
     println!("\n== summary\n{}", table(&ended));
     let failed: Vec<&str> = ended.iter().filter(|e| e.failed()).map(|e| e.title.as_str()).collect();
@@ -66,15 +73,16 @@ pub fn run(steps: Vec<SuiteStep<'_>>) -> Result<()> {
 
 impl Ended {
     fn failed(&self) -> bool {
-        self.failure.is_some()
+        self.result.is_err()
     }
 }
 
 /// A line for each step, and one for all.
 fn table(ended: &[Ended]) -> String {
-    let line = |e: &Ended| match &e.failure {
-        None => format!("   passed {:>8}  {}\n", seconds(e.took), e.title),
-        Some(words) => format!("   FAILED {:>8}  {}: {words}\n", seconds(e.took), e.title),
+    let line = |e: &Ended| match &e.result {
+        Ok(note) if note.is_empty() => format!("   passed {:>8}  {}\n", seconds(e.took), e.title),
+        Ok(note) => format!("   passed {:>8}  {}: {note}\n", seconds(e.took), e.title),
+        Err(words) => format!("   FAILED {:>8}  {}: {words}\n", seconds(e.took), e.title),
     };
     let all = seconds(ended.iter().map(|e| e.took).sum());
     ended.iter().map(line).collect::<String>() + &format!("   {:>15}  together", all)
@@ -123,14 +131,19 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_seconds_and_reasons() {
-        let part = |title: &str, took, failure: Option<&str>| Ended {
+    fn the_table_has_seconds_notes_and_reasons() {
+        let part = |title: &str, took, result: std::result::Result<&str, &str>| Ended {
             title: title.to_owned(),
             took: Duration::from_millis(took),
-            failure: failure.map(str::to_owned),
+            result: result.map(str::to_owned).map_err(str::to_owned),
         };
-        let ended = [part("clippy", 1_240, None), part("typos", 98_760, Some("a word"))];
-        let wanted = "   passed    1.2 s  clippy\n   FAILED   98.8 s  typos: a word\n           100.0 s  together";
+        let ended = [
+            part("clippy", 1_240, Ok("")),
+            part("Rust tests", 0, Ok("2 skipped")),
+            part("typos", 98_760, Err("a word")),
+        ];
+        let wanted = "   passed    1.2 s  clippy\n   passed    0.0 s  Rust tests: 2 skipped\n   \
+            FAILED   98.8 s  typos: a word\n           100.0 s  together";
         assert_eq!(table(&ended), wanted);
     }
 }

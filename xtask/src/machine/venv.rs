@@ -23,7 +23,7 @@ const PACKAGES: [&str; 8] = [
 ];
 
 /// The packages that tests need beside NumPy.
-const FOR_TESTS: [&str; 3] = ["pytest", "hypothesis", "ml_dtypes>=0.5"];
+const FOR_TESTS: [&str; 4] = ["pytest", "pytest-xdist", "hypothesis", "ml_dtypes>=0.5"];
 
 /// The oldest Python that the module is built for.
 const OLDEST: (u32, u32) = (3, 11);

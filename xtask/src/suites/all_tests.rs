@@ -12,8 +12,8 @@ use crate::machine::failure::{self, Failure, Result};
 use crate::machine::process::{announce, capture, cargo, command, run as start};
 use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, venv, workspace};
-use crate::suites::suite_parts::{MODULE, conformance_on, module, numpy, plugin};
-use crate::suites::{libraries, quick_tests, versions};
+use crate::suites::suite_parts::{MODULE, Share, conformance_on, module, numpy, plugin};
+use crate::suites::{libraries, quick_tests, suite_parts, versions};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -25,15 +25,6 @@ for d in gpupy.drivers():
 
 /// The parts, in the order in which they run.
 const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
-
-/// Which of the Python tests run on GPU drivers.
-#[derive(Clone, Copy)]
-pub enum Share {
-    /// All that are of a driver, and of those of the front end the share of the commit.
-    OfCommit,
-    /// All.
-    Everything,
-}
 
 /// A suite of tests from a checkout of the user's; it runs only when it is named.
 struct Suite {
@@ -93,7 +84,7 @@ pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
     let wanted = |part: &str| all || names.iter().any(|word| word == part);
     let mut steps = vec![module()];
     if wanted("rust") {
-        steps.push(SuiteStep::new("Rust tests", rust));
+        steps.push(SuiteStep::noting("Rust tests", rust));
     }
     if wanted("conformance") {
         // Each driver's own tests, in the first part, run the suite on it.
@@ -108,7 +99,7 @@ pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
         steps.extend(versions::steps());
     }
     if wanted("libraries") {
-        steps.push(libraries::step());
+        steps.push(libraries::step(share));
     }
     if wanted("numpy") {
         steps.push(
@@ -118,10 +109,10 @@ pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
     steps
 }
 
-fn rust() -> Result<()> {
+fn rust() -> Result<String> {
     let mut tests = cargo();
     tests.args(["test", "--release", "--workspace", "--no-fail-fast"]);
-    start(tests.args(features::of_workspace()))
+    suite_parts::rust(tests.args(features::of_workspace()))
 }
 
 /// Runs the suite's command on each driver that starts on this machine.
@@ -168,12 +159,8 @@ fn driver(line: &str) -> Option<(&str, bool, &str)> {
 
 fn python(share: Share) -> Result<()> {
     let plugin = plugin()?;
-    let mut tests = command(workspace::python());
-    // A process for each processor; an idle one steals tests from another.
-    tests.args(["-m", "pytest", "-n", "auto", "--dist", "worksteal"]);
-    if let Share::Everything = share {
-        tests.arg("--share=all");
-    }
+    let mut tests = suite_parts::pytest(&workspace::python());
+    tests.args(share.words());
     start(tests.env("GPUPY_TEST_PLUGIN", plugin))
 }
 

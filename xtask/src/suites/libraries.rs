@@ -7,10 +7,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::machine::failure::Result;
-use crate::machine::process::{command, run as start};
+use crate::machine::process::run as start;
 use crate::machine::steps::SuiteStep;
 use crate::machine::{venv, workspace};
-use crate::suites::suite_parts::MODULE;
+use crate::suites::suite_parts::{self, MODULE, Share};
 
 /// Where the steps are.
 const TESTS: &str = "crates/gpupy-py/tests/libraries";
@@ -39,13 +39,14 @@ const LIBRARIES: [&str; 19] = [
 ];
 
 /// The step.
-pub fn step() -> SuiteStep<'static> {
-    SuiteStep::new("everyday steps with other libraries", run).after(MODULE)
+pub fn step(share: Share) -> SuiteStep<'static> {
+    SuiteStep::new("everyday steps with other libraries", move || run(share)).after(MODULE)
 }
 
-fn run() -> Result<()> {
+fn run(share: Share) -> Result<()> {
     let python = environment()?;
-    start(command(&python).args(["-m", "pytest", "-q", "-p", "no:cacheprovider", TESTS]))
+    let mut tests = suite_parts::pytest(&python);
+    start(tests.args(["-q", "-p", "no:cacheprovider", TESTS]).args(share.words()))
 }
 
 /// Makes the environment with the libraries; returns its interpreter.

@@ -8,7 +8,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::machine::process::{command, run as start};
+use crate::machine::failure::Result;
+use crate::machine::process::run as start;
 use crate::machine::steps::SuiteStep;
 use crate::machine::{features, process, workspace};
 use crate::suites::suite_parts::{self, MODULE};
@@ -60,7 +61,7 @@ const NUMPYS: [&str; 4] = [
 
 /// A choice of every part.
 pub fn steps() -> Vec<SuiteStep<'static>> {
-    let mut steps = vec![suite_parts::module(), SuiteStep::new("Rust unit tests", rust)];
+    let mut steps = vec![suite_parts::module(), SuiteStep::noting("Rust unit tests", rust)];
     steps.extend(["cpu", "soft"].map(|driver| {
         SuiteStep::new(format!("conformance on {driver}"), || suite_parts::conformance_on(driver))
     }));
@@ -77,19 +78,19 @@ pub fn steps() -> Vec<SuiteStep<'static>> {
     steps
 }
 
-fn rust() -> crate::machine::failure::Result<()> {
+fn rust() -> Result<String> {
     let mut tests = process::cargo();
     // The module has no Rust tests. `benches/Cargo.toml` explains why this builds nothing twice.
     tests.args(["test", "--release", "--workspace", "--exclude", "gpupy-py"]);
     tests.args(["--lib", "--quiet", "--no-fail-fast"]);
-    start(tests.args(features::of_all_but_module()))
+    suite_parts::rust(tests.args(features::of_all_but_module()))
 }
 
 /// The chosen Python tests, by this interpreter.
 pub fn tests(python: &Path) -> Command {
     let folder = workspace::root().join("crates/gpupy-py/tests");
-    let mut tests = command(python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", DRIVERS]);
+    let mut tests = suite_parts::pytest(python);
+    tests.args(["-q", "-p", "no:cacheprovider", "-k", DRIVERS]);
     tests.args(TESTS.map(|file| folder.join(file)));
     tests.env("GPUPY_DIFFERENTIAL", PROGRAMS);
     tests

@@ -1,24 +1,60 @@
 //! The parts that `test` and its subsets share.
 //!
-//! Owns these commands. Not here: the choice of parts (`all_tests`, `quick_tests`, `versions`).
+//! Owns these commands and [`Share`]. Not here: the choice of parts (`all_tests`, `quick_tests`, `versions`).
 
 use std::path::Path;
+use std::process::Command;
 
 use crate::develop;
 use crate::machine::failure::Result;
-use crate::machine::process::{cargo, command, run as start};
+use crate::machine::process::{self, cargo, command, run as start};
 use crate::machine::steps::SuiteStep;
 use crate::machine::{features, workspace};
 
 /// The title of the step that others depend on.
 pub const MODULE: &str = "Python module";
 
+/// The beginning of the line of a Rust test that is skipped (`tests/src/reporting/skipped.rs`).
+const SKIPPED: &str = "skipped: ";
+
 /// The script of NumPy's own tests.
 const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
+
+/// Which of the Python tests run on GPU drivers.
+#[derive(Clone, Copy)]
+pub enum Share {
+    /// All that are of a driver, and of those of the front end the share of the commit.
+    OfCommit,
+    /// All.
+    Everything,
+}
+
+impl Share {
+    /// The words for pytest.
+    pub fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::OfCommit => &[],
+            Self::Everything => &["--share=all"],
+        }
+    }
+}
 
 /// The build of the module that the Python tests import.
 pub fn module() -> SuiteStep<'static> {
     SuiteStep::new(MODULE, develop::prepare)
+}
+
+/// Runs Rust tests; the note has how many were skipped.
+pub fn rust(tests: &mut Command) -> Result<String> {
+    let skipped = process::run_counting(tests, SKIPPED)?;
+    Ok(if skipped == 0 { String::new() } else { format!("{skipped} skipped, with reasons above") })
+}
+
+/// Pytest by this interpreter, in a process for each processor; an idle one steals tests from another.
+pub fn pytest(python: &Path) -> Command {
+    let mut tests = command(python);
+    tests.args(["-m", "pytest", "-n", "auto", "--dist", "worksteal"]);
+    tests
 }
 
 /// Runs the suite's command on a driver, or on the plug-in at a path.
