@@ -24,6 +24,7 @@ mod reporting;
 mod suite;
 
 pub use reporting::report::{Case, Report, Verdict};
+pub use reporting::skipped::skipped;
 pub use suite::{Options, Wanted};
 
 use gpupy_core::Error;
@@ -112,7 +113,7 @@ fn assert_passes(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static, opt
     }
 }
 
-/// Like [`check`], but a driver that cannot start here is skipped, and the reason printed.
+/// Like [`check`], but a driver that cannot start here is [`skipped`] with the reason.
 ///
 /// # Panics
 /// When a case fails.
@@ -123,7 +124,7 @@ pub fn check_if_it_starts(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'st
             driver.cleanup();
             check(make);
         }
-        Err(error) => println!("skipped, the driver does not start: {error}"),
+        Err(error) => skipped(format_args!("the driver does not start: {error}")),
     }
 }
 

@@ -9,7 +9,7 @@ const ASKING: [&str; 2] = ["cpuid", "xgetbv"];
 #[test]
 fn no_vector_instruction_is_a_call() {
     if cfg!(debug_assertions) {
-        return println!("skipped: without optimisation every instruction is a call");
+        return gpupy_conformance::skipped("without optimisation every instruction is a call");
     }
     // So that the driver's code is part of this program.
     let mut driver = driver_cpu::new();
@@ -18,7 +18,7 @@ fn no_vector_instruction_is_a_call() {
     let program = File::parse(&*program).expect("it has a format of this system");
     let names: Vec<&str> = program.symbols().filter_map(|symbol| symbol.name().ok()).collect();
     if !names.iter().any(|name| name.contains("driver_cpu")) {
-        return println!("skipped: the names of this program are in another file");
+        return gpupy_conformance::skipped("the names of this program are in another file");
     }
     let is_called = |name: &&&str| {
         name.contains("core_arch") && !ASKING.iter().any(|asking| name.contains(asking))

@@ -247,7 +247,7 @@ mod tests {
     fn open_doubting() -> Option<Gl> {
         let mut gl = Gl::default();
         if let Err(error) = gl.init(&Config::default()) {
-            println!("skipped: {error}");
+            gpupy_conformance::skipped(error);
             return None;
         }
         gl.abilities.findings.wrong = vec![(Op::Div, DType::F32), (Op::Sqrt, DType::F32)];

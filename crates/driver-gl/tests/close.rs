@@ -34,7 +34,7 @@ fn a_fork_without_contexts_ends_the_implementations_threads_and_both_sides_open_
         let mut drivers = [driver_gl::new(), driver_gl::new()];
         for driver in &mut drivers {
             if let Err(error) = driver.init(&Config::default()) {
-                return println!("skipped: {error}");
+                return gpupy_conformance::skipped(error);
             }
         }
         let [mut first, mut second] = drivers;

@@ -20,7 +20,7 @@ fn one(seed: f32) -> Option<f32> {
 #[test]
 fn contexts_open_and_close_in_many_threads() {
     if one(0.0).is_none() {
-        return;
+        return gpupy_conformance::skipped("no OpenGL");
     }
     std::thread::scope(|scope| {
         for thread in 0..8 {

@@ -9,14 +9,14 @@ use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, Scalar};
 
-/// An open driver, or `None` (with the reason printed) where no context can be opened.
+/// An open driver, or `None` (a skip, with the reason) where no context can be opened.
 fn open(config: &Config) -> Option<(Box<dyn Driver>, Capabilities)> {
     let mut driver = driver_gl::new();
     match driver.init(config) {
         Ok(capabilities) => Some((driver, capabilities)),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unavailable);
-            println!("skipped: {error}");
+            gpupy_conformance::skipped(error);
             None
         }
     }

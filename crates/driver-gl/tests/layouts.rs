@@ -125,7 +125,7 @@ fn check(driver: &mut dyn Driver, dtype: DType, held: &Held, from: usize, to: us
 fn run(dtype: DType, seed: u64, steps: usize) {
     let mut driver = driver_gl::new();
     if let Err(error) = driver.init(&Config::default()) {
-        return println!("skipped: {error}");
+        return gpupy_conformance::skipped(error);
     }
     let driver = &mut *driver;
     let mut rng = Rng(seed);
@@ -219,7 +219,7 @@ fn reductions(all_rows: usize, row: usize) {
     let len = all_rows * row;
     let mut driver = driver_gl::new();
     if let Err(error) = driver.init(&Config::default()) {
-        return println!("skipped: {error}");
+        return gpupy_conformance::skipped(error);
     }
     let spec = |len| BlockSpec::new(DType::I32, len);
     let source = driver.block_alloc(spec(len)).unwrap();

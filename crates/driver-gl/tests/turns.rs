@@ -63,14 +63,14 @@ fn rounds(seed: f32) -> Option<()> {
 
 #[test]
 fn several_threads_use_no_memory_that_is_not_set() {
+    if rounds(0.0).is_none() {
+        return gpupy_conformance::skipped("no OpenGL");
+    }
     if std::env::var_os(PATTERN).is_none() {
         let child = Command::new(std::env::current_exe().unwrap()).env(PATTERN, "165").output();
         let child = child.unwrap();
         let said = String::from_utf8_lossy(&child.stdout);
         return assert!(child.status.success(), "{}: {said}", child.status);
-    }
-    if rounds(0.0).is_none() {
-        return println!("skipped: no OpenGL");
     }
     // Lists that a context has just made are the likeliest to be seen unset.
     for _ in 0..8 {

@@ -35,7 +35,7 @@ fn closed_devices_leave_no_threads_and_both_sides_of_a_fork_open_again() {
         let mut drivers = [driver_vulkan::new(), driver_vulkan::new()];
         for driver in &mut drivers {
             if let Err(error) = driver.init(&Config::default()) {
-                return println!("skipped: {error}");
+                return gpupy_conformance::skipped(error);
             }
         }
         let [mut first, mut second] = drivers;

@@ -13,12 +13,13 @@ fn layers() -> MutexGuard<'static, ()> {
     LAYERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether such a driver starts here; if not, the reason is printed.
+/// Whether such a driver starts here; if not, what it would run is skipped with the reason.
 fn starts(trial: Trial) -> bool {
     let mut driver = driver_vulkan::new_trial(trial);
     let started = driver.init(&Config::default());
     driver.cleanup();
-    started.inspect_err(|error| println!("{trial:?} does not start: {error}")).is_ok()
+    let skipped = |error| gpupy_conformance::skipped(format_args!("{trial:?}: {error}"));
+    started.map_err(skipped).is_ok()
 }
 
 /// The trial with the validation layers, if they are installed.

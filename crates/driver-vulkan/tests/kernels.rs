@@ -9,7 +9,7 @@ use gpupy_core::ir::{AccessKind, Builder, Form, Program};
 use gpupy_core::op::Op;
 use gpupy_core::{DType, ErrorKind, Scalar};
 
-/// An open driver, or `None` (with the reason printed) where there is no device.
+/// An open driver, or `None` (a skip, with the reason) where there is no device.
 fn open(config: &Config) -> Option<(Box<dyn Driver>, Capabilities)> {
     open_trial(Trial::default(), config)
 }
@@ -27,7 +27,7 @@ fn open_trial(trial: Trial, config: &Config) -> Option<(Box<dyn Driver>, Capabil
         Ok(capabilities) => Some((driver, capabilities)),
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unavailable);
-            println!("skipped: {error}");
+            gpupy_conformance::skipped(error);
             None
         }
     }
@@ -152,7 +152,7 @@ fn blocks_are_reached_in_the_way_that_was_found_to_be_faster() {
         there_is_a_choice.then(|| evaluated.code.unwrap().contains("buffer_reference"))
     };
     let Some(of_slower_addresses) = by_address(1e6, 5e6) else {
-        return println!("skipped: no device, or one without a choice");
+        return gpupy_conformance::skipped("no device, or one without a choice");
     };
     assert!(!of_slower_addresses);
     assert_eq!(by_address(5e6, 1e6), Some(true));

@@ -230,7 +230,7 @@ mod tests {
         match wgpu.init(&Config::default()) {
             Ok(_) => Some(wgpu),
             Err(error) => {
-                println!("skipped: {error}");
+                gpupy_conformance::skipped(error);
                 None
             }
         }

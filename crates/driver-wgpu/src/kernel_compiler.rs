@@ -184,7 +184,7 @@ mod tests {
     fn a_refusal_names_the_compilers_reason_and_the_saved_source_and_the_next_kernel_compiles() {
         let config = Config::default();
         let Ok(gpu) = Adapters::new(&config).open(&config) else {
-            return println!("skipped: no device");
+            return gpupy_conformance::skipped("no device");
         };
         for guards in [!is_exact(&gpu), true] {
             let mut compiler =

@@ -18,7 +18,7 @@ fn closed_devices_leave_no_threads_and_open_again() {
             let mut drivers = [driver_wgpu::new_on(device), driver_wgpu::new_on(device)];
             for driver in &mut drivers {
                 if let Err(error) = driver.init(&Config::default()) {
-                    return println!("skipped: {error}");
+                    return gpupy_conformance::skipped(error);
                 }
             }
             let [mut first, mut second] = drivers;

@@ -2,7 +2,7 @@
 
 use gpupy_core::driver::{Config, Driver};
 
-/// Runs the groups that are wanted on a driver that starts here; if it does not, the reason is printed.
+/// Runs the groups that are wanted on a driver that starts here; if it does not, they are skipped with the reason.
 fn check_some(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     wanted: impl Fn(&str) -> bool,
@@ -12,7 +12,7 @@ fn check_some(
     driver.cleanup();
     match started {
         Ok(_) => gpupy_conformance::check_some(make, |group, _| wanted(group)),
-        Err(error) => println!("skipped: {error}"),
+        Err(error) => gpupy_conformance::skipped(error),
     }
 }
 

@@ -460,7 +460,7 @@ mod tests {
         let lease = DisplayLease::take().unwrap();
         let turn = Turn::wait(&lease);
         let Ok(mut gpu) = Gpu::open(&Config::default(), None, &turn) else {
-            return println!("skipped: no context");
+            return gpupy_conformance::skipped("no context");
         };
         let copy = "#version 400 core\nuniform sampler2D t0;\nout vec4 o0;\n\
                     void main() { o0 = texelFetch(t0, ivec2(0), 0); }\n";
@@ -489,7 +489,7 @@ mod tests {
         let lease = DisplayLease::take().unwrap();
         let turn = Turn::wait(&lease);
         let Ok(mut gpu) = Gpu::open(&Config::default(), None, &turn) else {
-            return println!("skipped: no context");
+            return gpupy_conformance::skipped("no context");
         };
         let add = "#version 400 core\nuniform sampler2D old;\nout vec4 o0;\n\
                    void main() { o0 = texelFetch(old, ivec2(gl_FragCoord.xy), 0) + 1.0; }\n";

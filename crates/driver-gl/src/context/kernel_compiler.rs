@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn every_snapshot_of_the_generator_compiles() {
         let Ok(context) = egl::open(&Config::default()) else {
-            return println!("skipped: no context");
+            return gpupy_conformance::skipped("no context");
         };
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpupy-codegen/tests/snapshots");
         let mut count = 0;
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_refusal_names_the_compilers_reason_and_the_saved_source() {
         let Ok(context) = egl::open(&Config::default()) else {
-            return println!("skipped: no context");
+            return gpupy_conformance::skipped("no context");
         };
         let source = "#version 400 core\nvoid main() { undeclared = 1; }\n";
         let error = super::compile(&context, source, &[]).unwrap_err();

@@ -76,10 +76,10 @@ mod tests {
     #[test]
     fn programs_come_back_and_nonsense_is_refused() {
         let Ok(context) = egl::open(&Config::default()) else {
-            return println!("skipped: no context");
+            return gpupy_conformance::skipped("no context");
         };
         if !context.limits.program_binaries {
-            return println!("skipped: no program binaries");
+            return gpupy_conformance::skipped("no program binaries");
         }
         let folder = std::env::temp_dir().join(format!("gpupy-gl-test-{}", std::process::id()));
         let disk_cache = DiskCache::at(&folder);

@@ -180,7 +180,7 @@ mod tests {
             gpu.traits.kernels.halves = false;
             OpenDriver::new(gpu, u64::MAX, 1 << 28)
         });
-        opened.inspect_err(|error| println!("skipped: {error}")).ok()
+        opened.inspect_err(|error| gpupy_conformance::skipped(error)).ok()
     }
 
     #[test]

@@ -81,13 +81,13 @@ mod tests {
     use crate::vulkan::gpu::instance::VulkanInstance;
     use gpupy_core::driver::Config;
 
-    /// The traits of a device of this machine; `None` (with the reason printed) where there is none.
+    /// The traits of a device of this machine; `None` (a skip, with the reason) where there is none.
     fn traits() -> Option<Traits> {
         let opened = VulkanInstance::shared(false).and_then(|instance| {
             let devices = instance.devices()?;
             Gpu::open(instance, &devices, &Config::default())
         });
-        opened.map(|gpu| gpu.traits.clone()).inspect_err(|e| println!("skipped: {e}")).ok()
+        opened.map(|gpu| gpu.traits.clone()).inspect_err(|e| gpupy_conformance::skipped(e)).ok()
     }
 
     #[cfg(feature = "shaderc")]
