@@ -62,6 +62,40 @@ fn little_work_is_launched_at_once() {
 }
 
 #[test]
+fn a_plan_does_not_depend_on_what_was_equal_among_its_first_arguments() {
+    let shifted = |context: &Context, x: &Array| {
+        let one = ArrayOrScalar::Scalar(Scalar::f32(1.0));
+        context.apply(Op::Add, &[ArrayOrScalar::Array(x), one]).unwrap()
+    };
+    let results = |context: &Context, x: &Array, y: &Array| {
+        vec![shifted(context, y), shifted(context, x), add(context, x, y), scaled(context, x, 3.0)]
+    };
+    for context in [auto(), strict()] {
+        let [a, b] = [ramp(8), ramp(8)].map(|array| array.argument_of().unwrap());
+        let (once, _) = Segment::of(&[a.clone()], &[shifted(&context, &a)]).unwrap();
+        let y = ramp(8);
+        // The very node that the other segment makes of the same argument.
+        let x = context.replay(&once, &[&y]).unwrap().remove(0);
+        for (first, second) in [(&x, &y), (&y, &y.snapshot().unwrap())] {
+            let (segment, used) =
+                Segment::of(&[a.clone(), b.clone()], &results(&context, &a, &b)).unwrap();
+            assert_eq!(used.len(), 2);
+            let given = |x, y| if used[0] == 0 { [x, y] } else { [y, x] };
+            for (x, y) in [
+                (first, second),
+                (&scaled(&context, &ramp(8), -7.0), &scaled(&context, &ramp(8), 100.0)),
+            ] {
+                let found = context.replay(&segment, &given(x, y)).unwrap();
+                let found: Vec<_> = found.iter().map(|array| bytes(&context, array)).collect();
+                let wanted = results(&context, x, y);
+                let wanted: Vec<_> = wanted.iter().map(|array| bytes(&context, array)).collect();
+                assert_eq!(found, wanted);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_segment_takes_the_arguments_that_it_reads() {
     let context = auto();
     let (x, y) = (ramp(4).argument_of().unwrap(), ramp(4).argument_of().unwrap());

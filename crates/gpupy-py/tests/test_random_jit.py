@@ -163,3 +163,68 @@ def test_random_functions(some, name):
                 assert shared[0] == shared[1], told
         if turn == 4 and not jitted.stats()["plain"]:
             assert jitted.stats()["replays"] + jitted.stats()["recordings"] == 5
+
+
+# Results of one function are arguments of others
+
+PARTS = ["a + 1", "b + 1", "a * 2", "b * 2", "a + b", "b - a", "a * 2 + 1", "(a + 1) * 2", "a[::-1]", "b.sum() + a", "a"]
+PARTS += ["a.copy()", "a - a", "a * 0 + b", "a + 0", "np.maximum(a, b)", "np.zeros_like(a)", "np.arange(a.size) + 1"]
+
+
+def shared_function(r):
+    """A function of two arrays, made of few expressions, so that others have the same."""
+    lines = ["def f(a, b):"]
+    names = []
+    for number in range(r.randint(1, 4)):
+        part = r.choice(PARTS)
+        if names and r.random() < 0.4:
+            part = part.replace("a", r.choice(names), 1) if "np" not in part else part
+        lines.append(f"    v{number} = {part}")
+        names.append(f"v{number}")
+        if r.random() < 0.2:
+            lines.append(f"    {r.choice(['a', 'b'])}[{r.choice(['...', '1:', '0'])}] = {r.choice(['7', 'b[0]', '3'])}")
+        if r.random() < 0.15:
+            lines.append(f"    if {r.choice(names)}.sum() > {r.randint(-5, 20)}: a = b + 1")
+    lines.append(f"    return {', '.join(r.choices([*names, 'a', 'b'], k=r.randint(2, 3)))}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", COUNT)
+def test_results_of_functions_are_arguments_of_others(name):
+    drivers = {row["name"]: row for row in gp.drivers()}
+    if not drivers[name]["starts"]:
+        pytest.skip(drivers[name]["reason"])
+    gp._gpupy.reconfigure(name, strict=name != "cpu")
+    for seed in range(COUNT[name]):
+        r = random.Random(seed)
+        texts = [shared_function(r) for _ in range(3)]
+        own, theirs = [], []
+        for text in texts:
+            for module, functions in ((gp, own), (np, theirs)):
+                names = {"np": module, "__name__": "shared"}
+                exec(compile(text, "<shared>", "exec"), names)
+                functions.append(gp.jit(names["f"]) if module is gp else names["f"])
+        size = r.choice([1, 2, 5, 64, 70_000] if seed % 20 == 0 else [1, 2, 5, 64])
+        done = []
+
+        def fresh(r=r, size=size):
+            # Few numbers, so that arrays are often equal.
+            values = np.array([r.randint(0, 2) for _ in range(min(size, 64))] * (size // 64 + 1), "i8")[:size]
+            return gp.asarray(values.copy()), values
+
+        pool = [fresh(), fresh()]
+        for _ in range(12):
+            number, one, other = r.randrange(3), *r.choices(range(len(pool)), k=2)
+            done.append((number, one, other))
+            # Both see the same writes: each array is copied for a call, or not, in both.
+            given, wanted = ([pool[k][side] for k in (one, other)] for side in (0, 1))
+            if r.random() < 0.3:
+                given, wanted = [array.copy() for array in given], [array.copy() for array in wanted]
+                if one == other:
+                    given[1], wanted[1] = given[0], wanted[0]
+            found, right = own[number](*given), theirs[number](*wanted)
+            told = f"seed {seed}, size {size}, calls {done}\n" + "\n".join(texts)
+            for array, numpys in [*zip(found, right, strict=True), *zip(given, wanted, strict=True), *pool]:
+                assert np.array_equal(np.asarray(array.copy()), numpys), told
+            made = [(a, n) for a, n in zip(found, right, strict=True) if np.shape(n) == (size,)]
+            pool = [*pool, *made, fresh()][-5:]

@@ -35,10 +35,13 @@ impl Context {
         recorded.check(&values)?;
         let expressions = &self.inner.dispatch.recorder().expressions;
         let may_plan = is_eager && !segment.was_planned() && !self.inner.tracer.listens();
-        if may_plan && are_in_memory(&values) {
-            let made = recorded.all_values(expressions, &values);
-            let found = results(recorded, &values, &made);
-            self.plan(segment, &values, made)?;
+        if may_plan
+            && are_in_memory(&values)
+            && let Some(apart) = apart(&values)
+        {
+            let made = recorded.all_values(expressions, &apart);
+            let found = results(recorded, &apart, &made);
+            self.plan(segment, &apart, made)?;
             return self.given(segment, found, true);
         }
         // A single element that is known is a scalar of kernels.
@@ -101,6 +104,12 @@ impl Context {
             Ok(())
         })
     }
+}
+
+/// Values with the same memory, each a node of its own. A plan is for all values, so it must not depend on what is equal
+/// among these: two arguments may be one node, and a step may be the node that an argument is.
+fn apart(values: &[Value]) -> Option<Vec<Value>> {
+    values.iter().map(Value::in_own_memory).collect()
 }
 
 /// Gives a base memory all of whose few elements are one number, so that kernels find them there; false for others.

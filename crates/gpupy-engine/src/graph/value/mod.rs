@@ -421,7 +421,7 @@ impl Value {
         self.0.outlined
     }
 
-    /// A value with the elements of this open one, where it was given some.
+    /// A node of its own with the elements of this value, where they are in host memory, which both share.
     pub(crate) fn in_own_memory(&self) -> Option<Value> {
         let host = self.state().host.clone().filter(|_| self.is_computed())?;
         Some(Value::host(self.dtype(), self.shape(), host))
