@@ -167,8 +167,28 @@ def test_random_functions(some, name):
 
 # Results of one function are arguments of others
 
-PARTS = ["a + 1", "b + 1", "a * 2", "b * 2", "a + b", "b - a", "a * 2 + 1", "(a + 1) * 2", "a[::-1]", "b.sum() + a", "a"]
-PARTS += ["a.copy()", "a - a", "a * 0 + b", "a + 0", "np.maximum(a, b)", "np.zeros_like(a)", "np.arange(a.size) + 1"]
+PARTS = [
+    "a + 1",
+    "b + 1",
+    "a * 2",
+    "b * 2",
+    "a + b",
+    "b - a",
+    "a * 2 + 1",
+    "(a + 1) * 2",
+    "a[::-1]",
+    "b.sum() + a",
+    "a",
+]
+PARTS += [
+    "a.copy()",
+    "a - a",
+    "a * 0 + b",
+    "a + 0",
+    "np.maximum(a, b)",
+    "np.zeros_like(a)",
+    "np.arange(a.size) + 1",
+]
 
 
 def shared_function(r):
@@ -182,7 +202,9 @@ def shared_function(r):
         lines.append(f"    v{number} = {part}")
         names.append(f"v{number}")
         if r.random() < 0.2:
-            lines.append(f"    {r.choice(['a', 'b'])}[{r.choice(['...', '1:', '0'])}] = {r.choice(['7', 'b[0]', '3'])}")
+            lines.append(
+                f"    {r.choice(['a', 'b'])}[{r.choice(['...', '1:', '0'])}] = {r.choice(['7', 'b[0]', '3'])}"
+            )
         if r.random() < 0.15:
             lines.append(f"    if {r.choice(names)}.sum() > {r.randint(-5, 20)}: a = b + 1")
     lines.append(f"    return {', '.join(r.choices([*names, 'a', 'b'], k=r.randint(2, 3)))}")

@@ -9,7 +9,9 @@ use crate::convert::numpy_arrays;
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyComplexMethods, PyDict, PyFloat, PyList, PyTuple, PyType};
+use pyo3::types::{
+    PyComplex, PyComplexMethods, PyDict, PyFloat, PyList, PyRange, PySlice, PyTuple, PyType,
+};
 use smallvec::SmallVec;
 
 /// The arrays of a call, and the numbers and containers that are not known, in the order in which its arguments have
@@ -191,10 +193,30 @@ fn is_equal(known: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> PyResult<boo
     if let (Some(known), Some(object)) = (numpy_arrays::real(known)?, numpy_arrays::real(object)?) {
         return Ok(known == object);
     }
-    // NumPy's others.
-    let bytes = pyo3::intern!(known.py(), "tobytes");
+    let py = known.py();
+    // Bounds of different classes may be equal numbers.
+    if known.is_instance_of::<PySlice>() || known.is_instance_of::<PyRange>() {
+        for part in
+            [pyo3::intern!(py, "start"), pyo3::intern!(py, "stop"), pyo3::intern!(py, "step")]
+        {
+            if !is_equal(&known.getattr(part)?, &object.getattr(part)?)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    // NumPy's others: times with their units, and text.
+    let (bytes, dtype) = (pyo3::intern!(py, "tobytes"), pyo3::intern!(py, "dtype"));
     match (known.getattr_opt(bytes)?, object.getattr_opt(bytes)?) {
-        (Some(known), Some(object)) => known.call0()?.eq(object.call0()?),
+        (Some(one), Some(other)) => {
+            let same = one.call0()?.eq(other.call0()?)?;
+            Ok(same && known.getattr(dtype)?.eq(object.getattr(dtype)?)?)
+        }
+        // Dtypes of one layout may have several names.
+        (None, None) if known.hasattr(pyo3::intern!(py, "isalignedstruct"))? => {
+            let char = pyo3::intern!(py, "char");
+            Ok(known.eq(object)? && known.getattr(char)?.eq(object.getattr(char)?)?)
+        }
         _ => known.eq(object),
     }
 }

@@ -17,6 +17,7 @@ use crate::array::lazy_scalar::{self, LazyScalar};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording::materialise::come_true;
 use crate::array::recording::{self, JitRecording, PendingSegment, RecordedSegment};
+use crate::array::repr::Repr;
 use crate::index::fancy;
 use crate::session::context::opening;
 use crate::session::errors::to_py;
@@ -160,18 +161,40 @@ pub fn decisions() -> usize {
     recording::with(|recording| recording.done.len()).unwrap_or(0)
 }
 
-/// Ends the recording of this thread without keeping it: its effects are applied, and open arrays get elements.
+/// Ends the recording of this thread without keeping it: its effects are applied, open arrays get elements, and these
+/// arrays that it made are the function's result as they are, wherever else they were stored.
 ///
 /// # Errors
 /// Any of an evaluation.
 #[pyfunction]
-pub fn abandon(py: Python<'_>) -> PyResult<()> {
+#[pyo3(signature = (results = None))]
+pub fn abandon(py: Python<'_>, results: Option<&Bound<'_, PyList>>) -> PyResult<()> {
+    let views = results.map_or_else(Vec::new, views_of_inputs);
     let cut = recording::with(|recording| recording.cut(None));
     let ours = recording::end();
     if let (Some(cut), Some(ours)) = (cut, ours) {
         come_true(py, &ours, &cut.map_err(to_py)?)?;
     }
+    for (object, seen) in views {
+        object.get().replace(py, Repr::Lazy(seen))?;
+    }
     Ok(())
+}
+
+/// The arrays that were made as views of arrays from before, each with what it shows once these show their own
+/// elements.
+fn views_of_inputs<'py>(results: &Bound<'py, PyList>) -> Vec<(Bound<'py, NdArray>, Array)> {
+    let view = |result: Bound<'py, PyAny>| {
+        let object = result.cast_into_exact::<NdArray>().ok()?;
+        let array = object.get().read(object.py()).as_lazy()?.clone();
+        let real = recording::with(|recording| {
+            let input = recording.input_of(&array)?;
+            Some(recording.inputs[input as usize].real.clone())
+        });
+        let seen = real.flatten()?.seen(array.layout().clone()).ok()?;
+        Some((object, seen))
+    };
+    results.iter().filter_map(view).collect()
 }
 
 /// Ends the recording of this thread: it is kept, unless it was refused or a reason is given not to, and the call's

@@ -25,10 +25,15 @@ _PLAIN = frozenset([int, float, complex, str, bytes, bool, slice, range])
 
 
 def _is_plain(value: Any) -> bool:
+    """Whether an object never changes, and is known by what it is equal to."""
     kind = type(value)
-    return kind in _PLAIN or (
-        isinstance(value, (np.generic, np.dtype)) and kind.__module__.split(".")[0] == "numpy"
-    )
+    if kind is slice:
+        return all(part is None or _is_plain(part) for part in (value.start, value.stop, value.step))
+    is_numpys = kind.__module__.split(".")[0] == "numpy"
+    if isinstance(value, np.dtype):
+        return is_numpys and value.kind != "V"
+    # Records can be written, and objects have anything behind them.
+    return kind in _PLAIN or (isinstance(value, np.generic) and is_numpys and value.dtype.kind not in "VO")
 
 
 def _is_named_tuple(kind: type) -> bool:
@@ -143,10 +148,13 @@ class Result:
         # The placeholders of arguments that are alive.
         self.standing = [found for standing, _ in arguments.standing if (found := standing()) is not None]
         self.outputs: list[Any] = []
+        # Whether it has selections in the place of arrays.
+        self.has_selections = False
         self.form = self._form(value)
 
     def _form(self, value: Any) -> tuple[Any, ...]:
         if type(value) is Selection:
+            self.has_selections = True
             value = value.actual()
         kind = type(value)
         place = self._places.get(id(value))

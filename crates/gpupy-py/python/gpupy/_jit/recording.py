@@ -19,7 +19,7 @@ from typing import Any
 from .._gpupy import FormatError, eager
 from .._gpupy import jit as _own
 from .forms import Arguments, Refused, Result, may_be_open
-from .watch import Watch, is_programs
+from .watch import Held, Unrecorded, Watch, is_programs
 
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
@@ -82,18 +82,23 @@ def record(jit: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs
         arguments = Arguments(args, kwargs, memory.open)
     except Refused as why:
         return _plainly(jit, function, args, kwargs, str(why))
-    before = sys.getprofile()
-    # Whatever is raised, and by whatever signal: nothing is left on.
+    held = Held()
+    # Whatever is raised, and by whatever signal: nothing is left on. A signal comes after a call, or where
+    # a Python function begins, so that what comes first in a block happens.
     try:
         if not _own.begin():
             return _plainly(jit, function, args, kwargs, BUSY)
-        watch = Watch(function, arguments.others, arguments.containers)
-        return _recorded(jit, function, (args, kwargs), arguments, watch)
+        return _recorded(jit, function, (args, kwargs), arguments, held)
     finally:
         try:
-            sys.setprofile(before if _own.is_recording() else sys.getprofile())
+            if held.collects:
+                gc.enable()
         finally:
-            _own.discard()
+            try:
+                if held.profiles:
+                    sys.setprofile(held.profile)
+            finally:
+                _own.discard()
 
 
 def _check(function: Callable[..., Any]) -> None:
@@ -115,16 +120,20 @@ def _refused(jit: Any, why: str) -> None:
     jit._rest(jit._memory.count(kept=False, replays=jit._replays), why)
 
 
-def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, watch: Watch) -> Any:
+def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Arguments, held: Held) -> Any:
     args, kwargs = call
+    watch = Watch(function, arguments.others, arguments.containers, held)
     try:
         taken = [arguments.taken(place, value) for place, value in enumerate(args)]
         named = {name: arguments.taken(name, value) for name, value in kwargs.items()}
         with watch:
             value = function(*taken, **named)
         del taken, named
+    except Unrecorded as why:
+        _own.discard()
+        return _plainly(jit, function, args, kwargs, str(why))
     except BaseException as error:
-        again = _again(jit, function, call, arguments, watch, error)
+        again = _again(jit, function, call, arguments, watch, held, error)
         if again is not None:
             return again()
         place, reason = _place(error), _own.refused()
@@ -133,7 +142,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
             raise JitError(f"{_name(function)}{place}: {error}") from None
         _refused(jit, reason or "it raises an exception")
         raise
-    again = _again(jit, function, call, arguments, watch, None)
+    again = _again(jit, function, call, arguments, watch, held, None)
     if again is not None:
         return again()
     refused: str | None = None
@@ -158,6 +167,11 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
             f"{_name(function)}{where}: it leaves an array elsewhere than in what it returns, which would not"
             " happen again: return it"
         )
+    refused = refused or result.refused or _own.refused()
+    if refused is not None and not arguments.standing and not result.has_selections:
+        # Its arrays may be stored elsewhere, too.
+        _own.abandon(result.outputs)
+        return _given_plainly(jit, arguments, value, refused)
     given, refused = _own.finish(
         jit,
         arguments.positional,
@@ -167,16 +181,21 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         guards,
         result.form,
         result.outputs,
-        refused or result.refused,
+        refused,
     )
     if refused is not None:
-        if refused.startswith(READS) and any(may_be_open(value) for value in arguments.objects):
-            # Numbers that are known may be all that it reads.
-            jit._memory.close()
-        _refused(jit, refused)
-    else:
-        alone = f"{VARIETY} recordings, one after another, were of no use"
-        jit._rest(jit._memory.count(kept=True, replays=jit._replays), alone)
+        return _given_plainly(jit, arguments, given, refused)
+    alone = f"{VARIETY} recordings, one after another, were of no use"
+    jit._rest(jit._memory.count(kept=True, replays=jit._replays), alone)
+    return given
+
+
+def _given_plainly(jit: Any, arguments: Arguments, given: Any, why: str) -> Any:
+    """The result of a call whose trace is not kept."""
+    if why.startswith(READS) and any(may_be_open(value) for value in arguments.objects):
+        # Numbers that are known may be all that it reads.
+        jit._memory.close()
+    _refused(jit, why)
     return given
 
 
@@ -186,6 +205,7 @@ def _again(
     call: Any,
     arguments: Arguments,
     watch: Watch,
+    held: Held,
     error: BaseException | None,
 ) -> Callable[[], Any] | None:
     """What runs a call once more, where it did what cannot be recorded: nothing of it is true yet. Where
@@ -211,8 +231,7 @@ def _again(
     if not _own.begin():
         return lambda: _plainly(jit, function, args, kwargs, BUSY)
     closed = Arguments(args, kwargs, ())
-    watched = Watch(function, closed.others, closed.containers)
-    return lambda: _recorded(jit, function, call, closed, watched)
+    return lambda: _recorded(jit, function, call, closed, held)
 
 
 def _leaks(result: Result) -> bool:
