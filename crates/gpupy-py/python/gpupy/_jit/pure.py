@@ -215,7 +215,7 @@ def is_leaf(value: Any) -> bool:
         return True
     if kind is slice:
         return all(map(is_leaf, (value.start, value.stop, value.step)))
-    return isinstance(value, np.dtype) and kind.__module__.startswith("numpy") and value.kind != "V"
+    return issubclass(kind, np.dtype) and kind.__module__.startswith("numpy") and value.kind != "V"
 
 
 def is_class(kind: type) -> bool:

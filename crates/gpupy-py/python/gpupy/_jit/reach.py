@@ -161,7 +161,7 @@ class Reach:
         """An attribute of an object, as it lies there; of a property, nothing, as its function is watched."""
         if issubclass(type(owner), types.ModuleType):
             return self._of_module(owner, attribute, name)
-        if attribute in _NAMES and isinstance(owner, (type, FunctionType)):
+        if attribute in _NAMES and issubclass(type(owner), (type, FunctionType)):
             value = getattr(owner, attribute, MISSING)
             self._guard("attribute", owner, attribute, value, name)
             return value
@@ -175,7 +175,7 @@ class Reach:
                 self.refuse(f"{name} is an attribute of a class with a `__getattribute__` of its own")
                 return MISSING
         if not is_class:
-            if isinstance(found, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+            if issubclass(type(found), (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 value = getattr(owner, attribute, MISSING)
                 if attribute != "__class__":
                     self._guard("attribute", owner, attribute, value, name)
@@ -189,9 +189,9 @@ class Reach:
                     self._guard("entry", own, attribute, value, name)
                     if value is not MISSING:
                         return value
-        if isinstance(found, (property, staticmethod, classmethod)):
+        if type(found) in (property, staticmethod, classmethod):
             self.know(found, name)
-            return MISSING if isinstance(found, property) else found.__func__
+            return MISSING if type(found) is property else found.__func__
         if found is not MISSING and hasattr(type(found), "__get__") and not isinstance(found, FunctionType):
             self.know(found, name, is_called=True)
             return MISSING
@@ -291,8 +291,6 @@ class Reach:
             self._know_class(value)
             self._know_class(kind)
             self._add(value, name)
-        elif self._is_listed(value, name):
-            return
         elif hasattr(kind, "__next__"):
             self.refuse(f"{name} is an iterator")
         elif issubclass(kind, _own.Jit):
@@ -310,7 +308,7 @@ class Reach:
             if type(wrapped) is FunctionType:
                 self.know(wrapped, name)
             self._add(value, name)
-        else:
+        elif not self._is_listed(value, name):
             is_callable, self.is_unknown = callable(value), True
             self.refuse(
                 f"{name} is an object of class {kind.__name__}, which cannot be watched",

@@ -154,7 +154,7 @@ class Watch(Reach):
         meta = type(owner).__mro__ if kind is owner else ()
         for one in (*kind.__mro__, *meta):
             for name, value in one.__dict__.items():
-                function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+                function = value.__func__ if type(value) in (classmethod, staticmethod) else value
                 parts = (value.fget, value.fset, value.fdel) if isinstance(value, property) else (function,)
                 if any(type(part) is FunctionType and part.__code__ is code for part in parts):
                     self.know(
