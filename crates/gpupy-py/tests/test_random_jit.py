@@ -167,48 +167,43 @@ def test_random_functions(some, name):
 
 # Results of one function are arguments of others
 
-PARTS = [
-    "a + 1",
-    "b + 1",
-    "a * 2",
-    "b * 2",
-    "a + b",
-    "b - a",
-    "a * 2 + 1",
-    "(a + 1) * 2",
-    "a[::-1]",
-    "b.sum() + a",
-    "a",
-]
-PARTS += [
-    "a.copy()",
-    "a - a",
-    "a * 0 + b",
-    "a + 0",
-    "np.maximum(a, b)",
-    "np.zeros_like(a)",
-    "np.arange(a.size) + 1",
-]
+PARTS = (
+    "a + 1; b + 1; a * 2; b * 2; a + b; b - a; a * 2 + 1; (a + 1) * 2; a[::-1]; b.sum() + a; a; a.copy();"
+    " a - a; a * 0 + b; a + 0; np.maximum(a, b); np.zeros_like(a); np.arange(a.size) + 1; a.sum(); b.max();"
+    " a.sum() + b.sum(); a.reshape(-1); np.where(a > b, a, b); a.astype('i4'); a[a.size // 2 :]; -a;"
+    " a.T; a[0]; b.min() * 2; np.stack([a, a])[1]; abs(b); a > 1"
+).split("; ")
 
 
 def shared_function(r):
     """A function of two arrays, made of few expressions, so that others have the same."""
-    lines = ["def f(a, b):"]
-    names = []
+    lines, names = ["def f(a, b):"], []
     for number in range(r.randint(1, 4)):
-        part = r.choice(PARTS)
-        if names and r.random() < 0.4:
-            part = part.replace("a", r.choice(names), 1) if "np" not in part else part
-        lines.append(f"    v{number} = {part}")
+        lines.append(f"    v{number} = {r.choice(PARTS)}")
         names.append(f"v{number}")
         if r.random() < 0.2:
-            lines.append(
-                f"    {r.choice(['a', 'b'])}[{r.choice(['...', '1:', '0'])}] = {r.choice(['7', 'b[0]', '3'])}"
-            )
-        if r.random() < 0.15:
-            lines.append(f"    if {r.choice(names)}.sum() > {r.randint(-5, 20)}: a = b + 1")
+            value = r.choice(["7", "b.max()", "3", "a.sum()"])
+            lines.append(f"    a[{r.choice(['...', '1:', '0', '::2'])}] = {value}")
+        if r.random() < 0.2:
+            then = r.choice(["a = a + 1", "b = b * 2"])
+            lines.append(f"    if {r.choice(['a', 'b'])}.sum() > {r.randint(-5, 20)}: {then}")
     lines.append(f"    return {', '.join(r.choices([*names, 'a', 'b'], k=r.randint(2, 3)))}")
     return "\n".join(lines)
+
+
+def pair(r, size):
+    """An array of ours and one of NumPy's, of few numbers, so that arrays are often equal."""
+    values = [r.randint(0, 2) for _ in range(min(size, 64))] * (size // 64 + 1)
+    numpys = np.array(values[:size], r.choice(["i8", "i8", "i4"]))
+    return gp.asarray(numpys.copy()), numpys
+
+
+def outcome(function, *args):
+    """The function's results, or that it raises."""
+    try:
+        return function(*args)
+    except (ValueError, IndexError, TypeError) as error:
+        return type(error)
 
 
 @pytest.mark.parametrize("name", COUNT)
@@ -226,27 +221,28 @@ def test_results_of_functions_are_arguments_of_others(name):
                 names = {"np": module, "__name__": "shared"}
                 exec(compile(text, "<shared>", "exec"), names)
                 functions.append(gp.jit(names["f"]) if module is gp else names["f"])
-        size = r.choice([1, 2, 5, 64, 70_000] if seed % 20 == 0 else [1, 2, 5, 64])
-        done = []
-
-        def fresh(r=r, size=size):
-            # Few numbers, so that arrays are often equal.
-            values = np.array([r.randint(0, 2) for _ in range(min(size, 64))] * (size // 64 + 1), "i8")[:size]
-            return gp.asarray(values.copy()), values
-
-        pool = [fresh(), fresh()]
-        for _ in range(12):
-            number, one, other = r.randrange(3), *r.choices(range(len(pool)), k=2)
-            done.append((number, one, other))
-            # Both see the same writes: each array is copied for a call, or not, in both.
-            given, wanted = ([pool[k][side] for k in (one, other)] for side in (0, 1))
-            if r.random() < 0.3:
-                given, wanted = [array.copy() for array in given], [array.copy() for array in wanted]
-                if one == other:
-                    given[1], wanted[1] = given[0], wanted[0]
-            found, right = own[number](*given), theirs[number](*wanted)
+        size = r.choice([1, 2, 4, 64] if seed % 20 else [70_000])
+        pool, done = [pair(r, size), pair(r, size)], []
+        for _ in range(14):
+            number, given = r.randrange(3), []
+            for place in range(2):
+                one = r.choice(pool)
+                if np.ndim(one[1]) != 1:
+                    # Scalars are second arguments.
+                    one = one if place else pair(r, size)
+                elif (how := r.random()) < 0.3:
+                    views = [lambda a: a[::-1], lambda a: a[:], lambda a: a.copy()]
+                    one = tuple(map(views[int(how * 10)], one))
+                given.append(one)
+            done.append((number, [str(numpys) for _, numpys in given]))
+            right = outcome(theirs[number], *(numpys for _, numpys in given))
+            found = outcome(own[number], *(array for array, _ in given))
             told = f"seed {seed}, size {size}, calls {done}\n" + "\n".join(texts)
-            for array, numpys in [*zip(found, right, strict=True), *zip(given, wanted, strict=True), *pool]:
-                assert np.array_equal(np.asarray(array.copy()), numpys), told
-            made = [(a, n) for a, n in zip(found, right, strict=True) if np.shape(n) == (size,)]
-            pool = [*pool, *made, fresh()][-5:]
+            if isinstance(right, type):
+                assert found is right, told
+                break
+            made = list(zip(found, right, strict=True))
+            for array, numpys in [*made, *given, *pool]:
+                array = np.asarray(array.copy())
+                assert np.array_equal(array, numpys) and array.dtype == numpys.dtype, told
+            pool = [*pool, *(one for one in made if np.shape(one[1]) in ((size,), ())), pair(r, size)][-6:]

@@ -101,6 +101,22 @@ def test_elements_that_are_read_are_read_each_time(read):
     assert reads.stats()["replays"] == 0
 
 
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda x, k: x * float(k),
+        lambda x, k: x * float(x.sum()) + k,
+        lambda x, k: x if k is None else x[int(k)],
+    ],
+)
+def test_scalars_that_are_arguments_are_read_each_time(read):
+    reads = gp.jit(read)
+    for turn in range(4):
+        x = gp.arange(4.0) + turn
+        k = gp.arange(3).sum() if turn % 2 else (x * 0 + 1).max()
+        assert (reads(x, k) == read(x, k)).all()
+
+
 def test_what_would_not_happen_again_happens_each_time():
     class Model:
         turns = 0

@@ -66,6 +66,8 @@ class Arguments:
         self._inside: list[Any] = []
         # Those in whose place something else stands.
         self.open: set[int | str] = set()
+        # Whether numbers are among these, which could be known instead.
+        self.has_numbers = False
         # The placeholders, each with its argument.
         self.standing: list[tuple[weakref.ref[Any], Any]] = []
         self._wanted = open_places
@@ -77,6 +79,7 @@ class Arguments:
         if type(value) is not Scalar and not is_number:
             return self._form(value)
         self.open.add(place)
+        self.has_numbers |= is_number
         self.objects.append(value)
         return ("number", type(value)) if is_number else ("scalar",)
 

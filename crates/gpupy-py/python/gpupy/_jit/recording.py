@@ -192,7 +192,7 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
 
 def _given_plainly(jit: Any, arguments: Arguments, given: Any, why: str) -> Any:
     """The result of a call whose trace is not kept."""
-    if why.startswith(READS) and any(may_be_open(value) for value in arguments.objects):
+    if why.startswith(READS) and arguments.has_numbers:
         # Numbers that are known may be all that it reads.
         jit._memory.close()
     _refused(jit, why)
@@ -211,7 +211,7 @@ def _again(
     """What runs a call once more, where it did what cannot be recorded: nothing of it is true yet. Where
     numbers stood open, it is recorded for those that it was given."""
     spoiled = _own.spoiled()
-    is_open = any(may_be_open(value) for value in arguments.objects)
+    is_open = arguments.has_numbers
     reads = (_own.refused() or "").startswith(READS)
     is_odd = is_open and (reads or watch.tells_numbers or isinstance(error, Exception))
     if spoiled is None and not is_odd:
