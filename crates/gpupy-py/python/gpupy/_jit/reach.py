@@ -208,7 +208,8 @@ class Reach:
             value = getattr(owner, attribute, MISSING)
         elif value is MISSING and "__getattr__" in owner.__dict__:
             self.refuse(f"{name} is an attribute of a module with a `__getattr__` of its own")
-        self._guard("entry", owner.__dict__, attribute, value, name)
+        # Names of gpupy's that are not imported with it are found anew each time.
+        self._guard("entry", owner.__dict__, attribute, owner.__dict__.get(attribute, MISSING), name)
         return value
 
     def in_class(self, kind: type, attribute: str, name: str) -> Any:
@@ -246,6 +247,8 @@ class Reach:
             return
         kind = type(value)
         if issubclass(kind, types.ModuleType):
+            if kind is not types.ModuleType and kind.__module__.partition(".")[0] not in _OURS:
+                self.refuse(f"{name} is a module of class {kind.__name__}, which cannot be watched")
             if not is_called:
                 self._add(value, name)
             self._names.setdefault(id(value), name)
