@@ -38,7 +38,7 @@ _LEAVES: frozenset[type] = frozenset(
         *(int, float, complex, bool, str, bytes, range, type(None), type(Ellipsis), type(NotImplemented)),
         *(types.CodeType, types.GetSetDescriptorType, types.MemberDescriptorType),
         # What named tuples have for their items.
-        type(collections.namedtuple("Items", "item").item),
+        type(collections.namedtuple("Items", "item").__dict__["item"]),
         *(getattr(np, name) for name in (*_SCALARS, *_INTEGERS) if hasattr(np, name)),
         *(np.datetime64, np.timedelta64),
     ]

@@ -42,7 +42,7 @@ class Held:
     """What is put aside while a function is recorded, and given back whatever happens."""
 
     def __init__(self) -> None:
-        self.profile = sys.getprofile()
+        self.profile: Any = sys.getprofile()
         # Whether the collector, and the profiler, are to be set back.
         self.collects, self.profiles = False, False
 
