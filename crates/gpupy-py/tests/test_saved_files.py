@@ -303,6 +303,66 @@ def test_a_call_is_right_or_refused_whatever_sizes_decide(auto, by_size, recorde
             compared(found, by_size(x))
 
 
+def _padded(x, to):
+    padded = gp.zeros(-(-len(x) // to) * to)
+    padded[: len(x)] = x
+    return padded
+
+
+@pytest.mark.parametrize(
+    "by_size",
+    [
+        lambda x: _padded(x, 2),
+        lambda x: _padded(x, 4) * 2,
+        lambda x: _padded(x, 50),
+        lambda x: x[: len(x) // 10 * 10],
+        lambda x: x[: len(x) - len(x) % 4] + 1,
+        lambda x: gp.roll(x, len(x) % 4),
+        lambda x: x + len(x) % 5,
+        lambda x: x * (len(x) & 1),
+        lambda x: x[: len(x) & ~3],
+        lambda x: gp.repeat(x[::2], 2),
+        lambda x: gp.concatenate([x[: len(x) // 2], x[: len(x) // 2]]),
+        lambda x: x[: int(len(x) / 4) * 4],
+        lambda x: x[: round(len(x) / 20) * 20],
+        lambda x: gp.full(len(x), divmod(len(x), 4)[1]),
+        lambda x: gp.outer(x, x)[: len(x) // 2 * 2, : len(x) // 4 * 4].sum(axis=0),
+        lambda x: _padded(gp.outer(x, x).ravel(), 4),
+    ],
+)
+def test_what_is_rounded_is_right_or_refused(auto, by_size, tmp_path):
+    for sizes in (
+        *([100, 200, 300, 1000], [100, 120, 140, 160, 200, 300], [101, 201, 301], [3, 103, 203, 403]),
+        *([100, 200, 301, 1000], [100, 103, 140, 167, 200, 300], [101, 201, 300], [64, 128, 192, 255]),
+    ):
+        try:
+            loaded = opened(by_size, [(np.arange(float(n)),) for n in sizes], tmp_path / "f")
+        except gp.JitError:
+            continue
+        for n in (101, 102, 103, 110, 128, 131, 160, 199, 200, 254, 303):
+            x = gp.arange(float(n))
+            try:
+                found = loaded(x)
+            except TypeError:
+                continue
+            compared(found, by_size(x))
+
+
+def test_sizes_are_open_in_the_steps_in_which_they_were_recorded(auto, tmp_path):
+    def shapes(x, y):
+        return x[1:] * 2, gp.roll(x, len(x) % 4), gp.outer(x, y).ravel(), _padded(y, 2)
+
+    calls = [(floats(1, n), floats(2, m)) for n, m in [(8, 3), (24, 5), (16, 9), (40, 13), (32, 7), (8, 11)]]
+    loaded = opened(shapes, calls, tmp_path / "f")
+    (takes,) = loaded.takes()
+    assert takes.endswith("with n from 8 to 40 in steps of 8, m from 3 to 13 in steps of 2")
+    args = gp.array(floats(3, 24)), gp.array(floats(4, 13))
+    compared(loaded(*args), shapes(*args))
+    for n, m in [(12, 5), (24, 6), (9, 3)]:
+        with pytest.raises(TypeError, match="was recorded for"):
+            loaded(gp.array(floats(3, n)), gp.array(floats(4, m)))
+
+
 def test_parts_of_extents_are_told_by_all_remainders(auto, tmp_path):
     def part(x):
         return x[1::3] * 2, x[: len(x) // 2], x.reshape(len(x), 1)[::-1]

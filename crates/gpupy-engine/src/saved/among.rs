@@ -5,7 +5,7 @@
 //!
 //! Not here: which looks are merged (`open_extents.rs`).
 
-use super::extent::Extent;
+use super::extent::{Extent, divisor};
 use super::look::{AfterSegment, ExtentOrder, Look};
 
 /// The number of an open look that could take a call of another one, where no decision tells them apart.
@@ -38,7 +38,8 @@ fn overlap(look: &Look, other: &Look) -> bool {
         let (shape, others) = (&wanted.view.shape, &same.view.shape);
         let apart = |(one, two): (&Extent, &Extent)| {
             let ((a, b), (c, d)) = (look.range(one), other.range(two));
-            b < c || d < a
+            let step = divisor(look.step(one).into(), other.step(two).into()).max(1);
+            b < c || d < a || (i128::from(a) - i128::from(c)) % step != 0
         };
         if wanted.dtype != same.dtype
             || wanted.writable != same.writable
@@ -110,6 +111,19 @@ impl Look {
             wanted.view.shape.get(symbol.axis as usize)?.at(&[]).ok()
         };
         self.open.iter().map(extent).collect()
+    }
+
+    /// Extents are multiples of this apart from the least one; 0 for one alone.
+    fn step(&self, extent: &Extent) -> i64 {
+        match extent {
+            Extent::Known(_) => 0,
+            Extent::Open(terms) => match &terms[..] {
+                [super::extent::ExtentTerm(1, of)] if of.len() == 1 => {
+                    self.open.get(usize::from(of[0])).map_or(1, |symbol| symbol.step)
+                }
+                _ => 1,
+            },
+        }
     }
 
     /// Between which numbers an extent is.

@@ -22,7 +22,7 @@ pub enum Extent {
 pub struct ExtentTerm(pub i64, pub Vec<u8>);
 
 /// The most open extents in a product.
-const DEGREE: usize = 3;
+pub(super) const DEGREE: usize = 3;
 
 impl Extent {
     /// Its value for these open extents.
@@ -187,7 +187,7 @@ fn solved(mut rows: Vec<Vec<i128>>, unknown: usize) -> Option<Vec<i128>> {
 }
 
 /// The greatest common divisor, which is not negative.
-fn divisor(a: i128, b: i128) -> i128 {
+pub(super) fn divisor(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);

@@ -56,6 +56,26 @@ pub struct Symbol {
     pub least: i64,
     /// The greatest.
     pub greatest: i64,
+    /// Extents are multiples of this apart from the least one, as all that were seen are: what the function rounds to a
+    /// multiple, or takes modulo a number, may be otherwise between them.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub step: i64,
+}
+
+impl Symbol {
+    /// Whether an extent is among those for which the look holds.
+    pub fn has(&self, extent: i64) -> bool {
+        (self.least..=self.greatest).contains(&extent) && (extent - self.least) % self.step == 0
+    }
+}
+
+fn one() -> i64 {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_one(step: &i64) -> bool {
+    *step == 1
 }
 
 /// Open extents of these numbers: the first is greater than the second by so much or more.
@@ -282,6 +302,7 @@ impl Look {
             let axis = wanted.and_then(|wanted| wanted.view.shape.get(symbol.axis as usize));
             has(axis.is_some(), "an open extent is of no array")?;
             has(0 <= symbol.least && symbol.least <= symbol.greatest, "an open extent is empty")?;
+            has(symbol.step > 0, "an open extent has no step")?;
         }
         let open = self.open.len();
         has(open + self.parts.len() <= usize::from(u8::MAX), "too many extents are open")?;

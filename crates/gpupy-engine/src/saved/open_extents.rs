@@ -8,7 +8,7 @@
 //! Not here: the limits of an open extent (`file.rs`).
 
 use super::among;
-use super::extent::Extent;
+use super::extent::{DEGREE, Extent, ExtentTerm, divisor};
 use super::look::{AfterSegment, ExtentOrder, ExtentQuotient, Look, Symbol};
 use super::open_view::OpenView;
 use super::outline::{ElementSource, Outline, SavedAction, SavedOperand, SavedScalar, number};
@@ -149,12 +149,14 @@ impl Following {
                     continue;
                 }
                 all.add(&values);
+                let step = step_of(values.iter().copied());
                 let (least, greatest) = (values.iter().min(), values.iter().max());
                 all.open.push(Symbol {
                     wanted: number as u32,
                     axis: axis as u32,
                     least: least.copied().unwrap_or(0),
                     greatest: greatest.copied().unwrap_or(0),
+                    step: i64::try_from(step).unwrap_or(1).max(1),
                 });
             }
         }
@@ -172,8 +174,33 @@ impl Following {
         }
         let found = Extent::through(values, &self.sizes, self.open.len());
         let found = found.or_else(|| self.divided(values));
+        let found = found.filter(|found| self.is_told(found));
         self.found.insert(values.to_vec(), found.clone());
         found.ok_or_else(|| untold(values))
+    }
+
+    /// Whether the products of which an integer is a sum were no farther apart than those of all extents for which the
+    /// look is to hold: what is rounded to multiples of their distance, or taken modulo it, would look like a sum.
+    fn is_told(&self, extent: &Extent) -> bool {
+        let Extent::Open(terms) = extent else { return true };
+        terms.iter().filter(|ExtentTerm(_, of)| of.len() > 1).all(|ExtentTerm(_, of)| {
+            let seen = self.sizes.iter().map(|size| product(of, |number| size[number]));
+            // Finite differences of a polynomial of no more than this degree are those of all integers.
+            let points = (1 + DEGREE).pow(of.len() as u32);
+            let all = (0..points).map(|point| {
+                let steps = |number: usize| {
+                    let place = of.iter().position(|other| usize::from(*other) == number);
+                    let digit = (1 + DEGREE).pow(place.unwrap_or(0) as u32);
+                    (point / digit % (1 + DEGREE)) as i64
+                };
+                product(of, |number| {
+                    let values = self.sizes.iter().map(|size| size[number]);
+                    let step = i64::try_from(step_of(values.clone())).unwrap_or(1);
+                    values.min().unwrap_or(0).saturating_add(step.saturating_mul(steps(number)))
+                })
+            });
+            step_of(seen) == step_of(all)
+        })
     }
 
     /// An extent that is a quotient of an open extent: the recordings determine each remainder, and exclude other
@@ -254,6 +281,17 @@ impl Following {
                 .into()),
         }
     }
+}
+
+/// A product of extents, each told by its number.
+fn product(of: &[u8], extent: impl Fn(usize) -> i64) -> i64 {
+    of.iter().map(|number| extent(usize::from(*number))).fold(1, i64::saturating_mul)
+}
+
+/// The greatest number of which all of these are multiples apart.
+fn step_of(mut sizes: impl Iterator<Item = i64>) -> i128 {
+    let first = sizes.next().unwrap_or(0);
+    sizes.fold(0, |step, size| divisor(step, i128::from(size) - i128::from(first)))
 }
 
 /// That integers of recordings do not follow from extents.

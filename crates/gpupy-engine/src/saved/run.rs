@@ -32,12 +32,10 @@ impl Look {
         self.open.iter().map(extent).collect()
     }
 
-    /// Whether the look was recorded for such open extents: none is beyond those that were seen, and they stand to each
-    /// other as they did.
+    /// Whether the look was recorded for such open extents: each is among those that were seen, or between them, and
+    /// they stand to each other as they did.
     pub fn has_extents(&self, open: &[i64]) -> bool {
-        let is_seen = |(symbol, extent): (&super::look::Symbol, &i64)| {
-            (symbol.least..=symbol.greatest).contains(extent)
-        };
+        let is_seen = |(symbol, extent): (&super::look::Symbol, &i64)| symbol.has(*extent);
         let at = |number: u8| open.get(usize::from(number)).copied().unwrap_or(0);
         self.open.len() == open.len()
             && self.open.iter().zip(open).all(is_seen)

@@ -396,7 +396,11 @@ fn words(look: &Look) -> String {
         look.named.iter().map(|(name, given)| format!("{name}={}", one(look, given, &mut object)));
     all.extend(named);
     let open = look.open.iter().enumerate().map(|(number, symbol)| {
-        format!("{} from {} to {}", letter(number), symbol.least, symbol.greatest)
+        let steps = match symbol.step {
+            1 => String::new(),
+            step => format!(" in steps of {step}"),
+        };
+        format!("{} from {} to {}{steps}", letter(number), symbol.least, symbol.greatest)
     });
     let open: Vec<String> = open.collect();
     let tail = if open.is_empty() { String::new() } else { format!(" with {}", open.join(", ")) };
