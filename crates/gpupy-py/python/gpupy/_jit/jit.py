@@ -26,8 +26,9 @@ class Jit(_own.Jit):
     trace for this outcome, or is recorded anew.
 
     Text made of an array, and arrays that are stored elsewhere than in the result, raise ``JitError``. A
-    function that reads elements in another way, or has side effects (it prints, stores an attribute, draws
-    random numbers), runs each time; ``stats()`` counts these calls with the reason."""
+    function that reads elements in another way, has side effects (it prints, stores an attribute, draws
+    random numbers), or calls or reads what is not known to be pure, runs each time; ``stats()`` counts these
+    calls with the reason."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
@@ -55,7 +56,8 @@ class Jit(_own.Jit):
         arguments.
 
         With ``open=True`` traces that differ only in extents are merged into one for all extents between
-        them; this needs at least three traces with different extents.
+        them, in the steps in which they were recorded; this needs at least three traces with different
+        extents.
 
         Raises ``JitError``: nothing was recorded, or a trace cannot be in a file."""
         saved.save(self, getattr(self, "__name__", "function"), path, open)

@@ -21,7 +21,7 @@ from typing import Any
 from .._gpupy import FormatError
 from .._gpupy import jit as _own
 from . import pure
-from .forms import Array, Scalar
+from .forms import Array, Refused, Scalar
 from .reach import MISSING, Reach, base_of
 from .reads import Chain, Reads, reads_of
 from .selection import Selection
@@ -101,7 +101,10 @@ class Watch(Reach):
         if (self.has_effects and self._has_begun) or not _is_own(frame):
             return
         if event == "call":
-            self._called(frame)
+            try:
+                self._called(frame)
+            except Refused as why:
+                self.refuse(str(why), has_effects=True)
             if not self._has_begun and self.refused is not None and self.is_unknown:
                 raise Unrecorded(self.refused)
             self._has_begun = True
