@@ -91,6 +91,53 @@ def test_what_is_stored_and_returned_is_the_result_itself(how, make):
     assert keeps.stats()["replays"] == 0
 
 
+USES = [
+    lambda items, x: items.append([7.0]),
+    lambda items, x: items.append(x),
+    lambda items, x: items.insert(0, [5.0]),
+    lambda items, x: items.__setitem__(0, items[0] * 2),
+    lambda items, x: items.__delitem__(1),
+    lambda items, x: [items.append([1.0, 2.0, 3.0]) for _ in range(300)],
+    lambda items, x: items.extend([[1.0], [2.0]]),
+    lambda items, x: items.data.__iadd__(1),
+    lambda items, x: items[0],
+    lambda items, x: (items + 1).data,
+]
+
+
+@pytest.mark.parametrize("way", ["cell", "attribute", "item", "argument", "nested", "default"])
+def test_lists_of_elements_are_changed_and_read_in_each_call(way):
+    def outcomes(wrap):
+        items, holder = gp.TypedList([[1.0, 2.0], [3.0]]), Holder()
+        holder.items, listed, found = items, [items], []
+
+        def inner(x, use, *, given=items):
+            use = USES[use]
+            if way == "attribute":
+                made = use(holder.items, x)
+            elif way == "item":
+                made = use(listed[0], x)
+            else:
+                made = use(given if way in ("argument", "default") else items, x)
+            return x + 1 if made is None or type(made) is list else made
+
+        def outer(x, use):
+            return inner(x, use)
+
+        called = wrap(outer if way == "nested" else inner)
+        named = {"given": items} if way == "argument" else {}
+        for turn in range(3):
+            for use in range(len(USES)):
+                try:
+                    found.append(np.asarray(called(gp.arange(2.0) + turn, use, **named)).tolist())
+                except (ValueError, IndexError, AttributeError) as error:
+                    found.append(str(error))
+                found.append(items.data.tolist())
+        return found
+
+    assert outcomes(gp.jit) == outcomes(lambda function: function)
+
+
 def test_lists_of_elements_are_not_recorded():
     listed = gp.TypedList([[1.0, 2.0], [3.0]])
 

@@ -83,6 +83,10 @@ class Reach:
         """Raises ``Refused`` where the function changed values that it reads, or had side effects."""
         if self.has_effects:
             raise Refused(str(self.refused))
+        self.check_values()
+
+    def check_values(self) -> None:
+        """Raises ``Refused`` where the function changed values that it reads."""
         for container, items in self._containers:
             if not _same(items, _items(container)):
                 raise Refused(f"it changes {self._names.get(id(container), 'a container')}")

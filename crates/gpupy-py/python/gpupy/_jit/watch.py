@@ -35,7 +35,7 @@ _UNCLEAR = frozenset(["getattr", "hasattr", "dir", "id"])
 
 
 class Unrecorded(BaseException):
-    """Says, before anything of a function has run, why it is not recorded."""
+    """Says why a function is not recorded, before it has done anything that would happen twice."""
 
 
 class Held:
@@ -59,7 +59,9 @@ class Watch(Reach):
         # Whether it distinguishes a number from a placeholder.
         self.tells_numbers = False
         self._held = held
-        self._has_begun = False
+        # Whether it called what may have had side effects.
+        self._has_done = False
+        self._has_met_unknown = False
         self._codes: set[CodeType] = set()
         self._methods: set[tuple[type, CodeType]] = set()
         self._inner: set[CodeType] = set()
@@ -98,18 +100,27 @@ class Watch(Reach):
             held.profile(frame, event, value)
         if event == "c_call" and _shares_work(value) and _is_own(frame):
             raise FormatError("work is given to another thread, which is not recorded")
-        if (self.has_effects and self._has_begun) or not _is_own(frame):
+        if self._has_done or not _is_own(frame):
             return
         if event == "call":
             try:
                 self._called(frame)
             except Refused as why:
                 self.refuse(str(why), has_effects=True)
-            if not self._has_begun and self.refused is not None and self.is_unknown:
-                raise Unrecorded(self.refused)
-            self._has_begun = True
+            if self.is_unknown and not self._has_met_unknown:
+                self._has_met_unknown = True
+                if self._may_run_again():
+                    raise Unrecorded(str(self.refused))
         elif event == "c_call":
             self._called_builtin(frame, value)
+
+    def _may_run_again(self) -> bool:
+        """Whether nothing has happened yet that would happen twice."""
+        try:
+            self.check_values()
+        except Refused:
+            return False
+        return not self._has_done
 
     def _called(self, frame: FrameType) -> None:
         code = frame.f_code
@@ -178,13 +189,16 @@ class Watch(Reach):
                 self.refuse(f"{where} `{name}`")
             elif not pure.is_function(builtin):
                 self.refuse(f"{where} `{module}.{name}`", has_effects=True)
+                self._has_done = True
         elif issubclass(type(owner), type):
             if not (pure.is_class(owner) or pure.is_pythons(owner)) or not pure.is_attribute(name):
                 self.refuse(f"{where} `{name}` of class {owner.__name__}", has_effects=True)
+                self._has_done = True
         elif issubclass(type(owner), str) and name in ("format", "format_map"):
             self.refuse(f"{where} `str.{name}`")
         elif not pure.is_method(base_of(type(owner)), name):
             self.refuse(f"{where} `{name}` of an object of class {type(owner).__name__}", has_effects=True)
+            self._has_done = True
 
     # Reads
 
