@@ -154,8 +154,6 @@ _NAMES = frozenset(
         " rfftfreq rfftn logn length distance normalize reflect mix clamp"
     ).split()
 )
-# Names of the modules that are no functions.
-_CONSTANTS = frozenset("e euler_gamma inf nan pi newaxis little_endian True_ False_ ScalarType".split())
 
 # Methods and attributes of arrays and numbers; others reach memory, files or hidden state.
 _OF_ARRAYS = frozenset(
@@ -278,12 +276,6 @@ def is_method(owner: type, name: str) -> bool:
     if issubclass(owner, (Array, Scalar, np.ndarray, np.generic)):
         return name in _OF_ARRAYS or name in _DUNDERS
     return (owner in _CLASSES or issubclass(owner, np.dtype)) and is_attribute(name)
-
-
-def is_name_of_ours(module: str, name: str) -> bool:
-    """Whether a name of a module of NumPy's or gpupy's may be read."""
-    inner = module.partition(".")[2]
-    return name in _NAMES or name in _CONSTANTS or inner == "vectors"
 
 
 @functools.lru_cache(maxsize=4096)
