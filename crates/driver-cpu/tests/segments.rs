@@ -72,7 +72,7 @@ fn a_plan_does_not_depend_on_what_was_equal_among_its_first_arguments() {
     };
     for context in [auto(), strict()] {
         let [a, b] = [ramp(8), ramp(8)].map(|array| array.argument_of().unwrap());
-        let (once, _) = Segment::of(&[a.clone()], &[shifted(&context, &a)]).unwrap();
+        let (once, _) = Segment::of(std::slice::from_ref(&a), &[shifted(&context, &a)]).unwrap();
         let y = ramp(8);
         // The very node that the other segment makes of the same argument.
         let x = context.replay(&once, &[&y]).unwrap().remove(0);
