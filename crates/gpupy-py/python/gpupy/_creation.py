@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _gpupy, _subclass
-from ._fallback import call, to_host, wrapped
+from ._fallback import call, named_to_host, to_host, wrapped
+from ._objects import stored
 from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, retyped, scalar, wrap, zeros
 
 
@@ -134,7 +135,8 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     given, dtype = dtype, np.dtype(dtype)
     extents = shape_of(shape)
     if extents is None or not is_lazy(dtype):
-        return wrap(np.full(to_host(shape), to_host(fill_value), given, order))
+        value = stored(fill_value) if dtype.hasobject else to_host(fill_value)
+        return wrap(np.full(to_host(shape), value, given, order))
     made = _constant("empty", 0.0, extents, dtype, order)
     _fill(made, fill_value)
     return made
@@ -225,12 +227,26 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
         read = of_memmap(object)
         if read is not None:
             return array(read, dtype, copy=copy, ndmin=ndmin)
+    if isinstance(object, (list, tuple)):
+        return wrap(_of_items(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs))
     given = to_host(object)
     made = np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
     if copy is False:
         return adopt(made)
     # Without a copy it is the array itself or a view of it.
     return wrapped("array", made, [object], [given]) if isinstance(object, ndarray) else wrap(made)
+
+
+def _of_items(items: Any, dtype: Any, **kwargs: Any) -> Any:
+    """NumPy's array of a list or a tuple."""
+    if dtype is not None and np.dtype(dtype).hasobject:
+        return np.array(stored(items), dtype, **kwargs)
+    seen: list[ndarray] = []
+    made = np.array(to_host(items, seen), dtype, **kwargs)
+    if seen and made.dtype.hasobject:
+        # Of what is in a list that became an element nothing may be another object.
+        return np.array(items, dtype, **kwargs)
+    return made
 
 
 def _held(array: Any, dtype: Any, copy: Any, order: Any, ndmin: int) -> Any:
@@ -370,7 +386,7 @@ def arange(*args, dtype=None, device=None, like=None, **kwargs):
         made = _arange(dtype, *[to_host(x) for x in args])
         if made is not None:
             return made
-    return wrap(np.arange(*to_host(args), dtype=dtype, **to_host(kwargs)))
+    return wrap(np.arange(*to_host(args), dtype=dtype, **named_to_host(kwargs)))
 
 
 def _arange(dtype: Any, start: Any, stop: Any = None, step: Any = 1) -> Any:

@@ -140,9 +140,10 @@ def _reason(seen: Sequence[ndarray]) -> str:
 
 
 def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = None) -> Any:
-    """NumPy's arrays and scalars in place of ours, also inside lists, tuples and dictionaries.
+    """NumPy's arrays and scalars in place of ours, also inside lists and tuples.
 
-    Arrays of ours that were met are appended to ``seen``; ``pick`` replaces how they are read.
+    Arrays of ours that were met are appended to ``seen``; ``pick`` replaces how they are read. Dictionaries stay as
+    they are: to NumPy one is an object.
     """
     kind = type(value)
     if kind in _PLAIN:
@@ -159,8 +160,6 @@ def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = 
         if pick is not None:
             return pick(value)
         return value._host() if kind is ndarray else _subclass.host_of(value)
-    if kind is dict:
-        return {key: to_host(item, seen, pick) for key, item in value.items()}
     if kind is slice:
         return slice(*[to_host(x, seen, pick) for x in (value.start, value.stop, value.step)])
     unwrap = getattr(kind, "__gpupy_host__", None)
@@ -169,6 +168,11 @@ def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = 
     if hasattr(kind, "__array__") and not isinstance(value, (np.ndarray, np.generic)):
         return _array_of(value)
     return value
+
+
+def named_to_host(kwargs: dict[str, Any], seen: list[ndarray] | None = None, pick: _Pick | None = None) -> Any:
+    """``to_host`` of arguments by name."""
+    return {name: to_host(value, seen, pick) for name, value in kwargs.items()}
 
 
 def _array_of(value: Any) -> Any:
@@ -187,16 +191,17 @@ _VALUES = frozenset({int, float, bool, str, type(None), *(np.dtype(c).type for c
 
 
 def wrap_inside(value: Any) -> Any:
-    """Arrays of ours in place of NumPy's inside a container; other values as they are."""
+    """Arrays of ours in place of NumPy's inside a container; other values, and other containers, as they are."""
     kind = type(value)
-    if kind is list:
-        return [wrap(item) for item in value]
     if kind is dict:
-        return {key: wrap(item) for key, item in value.items()}
-    if isinstance(value, tuple):
+        named = {key: wrap(item) for key, item in value.items()}
+        return value if all(map(operator.is_, named.values(), value.values())) else named
+    if kind is list or isinstance(value, tuple):
         items = [wrap(item) for item in value]
-        if kind is tuple:
-            return tuple(items)
+        if all(map(operator.is_, items, value)):
+            return value
+        if kind is list or kind is tuple:
+            return kind(items)
         return kind._make(items) if hasattr(kind, "_make") else value
     if isinstance(value, np.ndarray):
         return _subclass.ours(value)
@@ -236,11 +241,42 @@ def through_numpy(name: str, function: Callable[..., Any]) -> Callable[..., Any]
         return _shuffling(function)
     if name in _READING:
         return _reading(name, function)
+    if name in _STORING:
+        return _storing(name, function)
+    if name in ("array", "fromrecords") and getattr(function, "__module__", None) == "numpy.rec":
+        return _of_records(name, function)
     return lambda *args, **kwargs: call(name, function, args, kwargs)
 
 
 # Functions that write elements down, or give them to NumPy's matrices: they compute nothing.
 _READING = frozenset("array2string array_repr array_str asmatrix save savetxt savez savez_compressed".split())
+
+
+# Functions that put values into their first argument, or into a copy of it.
+_STORING = frozenset(("fill_diagonal", "insert"))
+
+
+def _storing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def storing(*args: Any, **kwargs: Any) -> Any:
+        if not args or not isinstance(args[0], ndarray) or not args[0].dtype.hasobject:
+            return call(name, function, args, kwargs)
+        return wrap(call_writing(name, function, args, kwargs))
+
+    return storing
+
+
+def _of_records(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes records of lists, in which objects may be."""
+
+    def of_records(*args: Any, **kwargs: Any) -> Any:
+        made = call(name, function, args, kwargs)
+        if not (args and isinstance(args[0], (list, tuple)) and made.dtype.hasobject):
+            return made
+        from . import _objects
+
+        return function(*map(_objects.stored, args), **named_to_host(kwargs))
+
+    return of_records
 
 
 def _reading(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -249,7 +285,7 @@ def _reading(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         return array._host() if type(array) is ndarray else _subclass.twin(array, array._host())
 
     def reading(*args: Any, **kwargs: Any) -> Any:
-        made = function(*to_host(args, None, pick), **to_host(kwargs, None, pick))
+        made = function(*to_host(args, None, pick), **named_to_host(kwargs, None, pick))
         return wrapped(name, made, [], [])
 
     return reading
@@ -259,10 +295,10 @@ def _shuffling(function: Callable[..., Any]) -> Callable[..., Any]:
     def shuffle(x: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(x, list):
             # It moves the items of the list itself, whatever they are.
-            return function(x, *to_host(args), **to_host(kwargs))
+            return function(x, *to_host(args), **named_to_host(kwargs))
         if _subclass.is_masked(x):
             # More than elements would be moved.
-            return function(x.__array__(), *to_host(args), **to_host(kwargs))
+            return function(x.__array__(), *to_host(args), **named_to_host(kwargs))
         return call("shuffle", function, (x, *args), kwargs)
 
     return shuffle
@@ -273,7 +309,7 @@ def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[s
     outputs = isinstance(function, np.ufunc) and len(args) > function.nin
     if outputs and (len(args) > function.nargs or any(x is ... for x in args)):
         # NumPy has the words.
-        return function(*to_host(tuple(args)), **to_host(kwargs))
+        return function(*to_host(tuple(args)), **named_to_host(kwargs))
     is_ufunc = isinstance(function, np.ufunc) or function in _OPERATORS
     if is_ufunc and _subclass.any_instance((*args, *kwargs.values())):
         if not any(type(x) not in _PLAIN and _decides(x) for x in args):
@@ -308,7 +344,7 @@ def _longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[s
         return hosts[-1]
 
     host_args = to_host(tuple(args), seen, pick)
-    host_kwargs = to_host(kwargs, seen, pick)
+    host_kwargs = named_to_host(kwargs, seen, pick)
     if out is ...:
         # A result without axes stays an array.
         host_kwargs["out"] = out
@@ -360,7 +396,14 @@ def _refused(
 
 
 def _given_back(name: str, result: Any, arrays: list[ndarray], hosts: _Hosts) -> Any:
-    return result if type(result) in _VALUES else wrapped(name, result, arrays, hosts)
+    if type(result) in _VALUES:
+        return result
+    if any(array.dtype.hasobject for array in arrays):
+        from . import _objects
+
+        if _objects.is_one_of(result, hosts):
+            return result
+    return wrapped(name, result, arrays, hosts)
 
 
 def wrapped(name: str, result: Any, arrays: Sequence[ndarray], hosts: _Hosts) -> Any:
@@ -487,7 +530,13 @@ def call_writing(
     if not isinstance(args[0] if args else None, ndarray):
         return call(name, function, args, kwargs)
     seen: list[ndarray] = []
-    host_args, host_kwargs = to_host(tuple(args[1:]), seen), to_host(kwargs, seen)
+    if args[0].dtype.hasobject:
+        from . import _objects
+
+        host_args = tuple(map(_objects.stored, args[1:]))
+        host_kwargs = {key: _objects.stored(value) for key, value in kwargs.items()}
+    else:
+        host_args, host_kwargs = to_host(tuple(args[1:]), seen), named_to_host(kwargs, seen)
     count_fallback(name, [args[0], *seen])
     return function(_to_write(args[0]), *host_args, **host_kwargs)
 
@@ -503,7 +552,7 @@ def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
         written.append((array, array.__array__() if masked else array._pinned()))
         return written[-1][1]
 
-    result = function(*to_host(tuple(args), None, pick), **to_host(kwargs, None, pick))
+    result = function(*to_host(tuple(args), None, pick), **named_to_host(kwargs, None, pick))
     for array, host in written:
         if result is host:
             return array

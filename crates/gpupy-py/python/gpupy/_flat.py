@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _objects
 from ._fallback import call, to_host
 from ._gpupy import ndarray, wrap
 from ._subclass import is_instance, like
@@ -94,7 +95,12 @@ class flatiter:
     def __setitem__(self, key, value):
         array = self._array
         if not array._lazy:
-            array._host().flat[to_host(key)] = to_host(value)
+            host, at = array._host(), to_host(key)
+            if host.dtype.hasobject:
+                one = _objects.itself if _objects.is_integer(at) and host.dtype == object else _objects.stored
+                host.flat[at] = one(value)
+            else:
+                host.flat[at] = to_host(value)
             return
         if not array._writable:
             raise ValueError("underlying array is read-only")
@@ -142,7 +148,8 @@ class flatiter:
 def set_flat(array: ndarray, value: Any) -> None:
     """``array.flat = value``."""
     if not array._lazy:
-        array._host().flat = to_host(value)  # type: ignore[misc]
+        given = _objects.stored(value) if array.dtype.hasobject else to_host(value)
+        array._host().flat = given  # type: ignore[misc]
         return
     if not array._writable:
         raise ValueError("array is read-only")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from . import _gpupy, _select
+from . import _gpupy, _objects, _select
 from ._creation import arange, asanyarray, is_of_a_subclass
 from ._fallback import call, call_writing, to_host, wrapped
 from ._gpupy import ndarray, scalar, wrap
@@ -21,13 +21,13 @@ def getitem(array: ndarray, key: Any) -> Any:
     known = _known(key) if array._lazy else key
     if known is not key:
         return array[known]
-    if not array._lazy and _is_basic(key):
-        # A view, a record or an element of NumPy's memory: nothing is computed.
+    if not array._lazy:
         host = array._host()
-        if host.dtype == object and _is_element(host, key):
-            element = host[key]
-            return wrap(element) if isinstance(element, np.ndarray) else element
-        return wrapped("view", host[key], [array], [host])
+        if host.dtype == object and _objects.is_element(host, key):
+            return host[to_host(key)]
+        if _is_basic(key):
+            # A view, a record or an element of NumPy's memory: nothing is computed.
+            return wrapped("view", host[key], [array], [host])
     return call("__getitem__", operator.getitem, (array, key), {})
 
 
@@ -35,6 +35,9 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     known = _known(key) if array._lazy else key
     if known is not key:
         array[known] = value
+        return
+    if not array._lazy and array.dtype.hasobject:
+        _objects.put(array, key, value)
         return
     if not array._lazy and _is_basic(key):
         array._host()[key] = to_host(value)
@@ -67,12 +70,6 @@ def _known(key: Any) -> Any:
     if not made.size:
         return made.astype(np.intp)
     return made if made.dtype.kind in "iub" else key
-
-
-def _is_element(array: Any, key: Any) -> bool:
-    """Whether a basic key names one element."""
-    parts = key if type(key) is tuple else (key,)
-    return len(parts) == array.ndim and all(type(part) is int for part in parts)
 
 
 def _is_basic(key: Any) -> bool:
@@ -118,6 +115,8 @@ def put(a, ind, v, mode="raise"):
     if has_own(a, "put"):
         return a.put(ind, v, mode=mode)
     a = plain(a)
+    if isinstance(a, ndarray) and a.dtype.hasobject:
+        return call_writing("put", np.put, (a, ind, v), {"mode": mode})
     index = asanyarray(ind)
     ours = isinstance(a, ndarray) and a._lazy and a._writable and a.size and a.flags.c_contiguous
     fits = index.size and index.dtype.kind in "iu" and np.size(v) in (1, index.size)
@@ -222,7 +221,8 @@ def _along_axes(a: ndarray) -> list[Any] | None:
 
 def place(arr, mask, vals):
     arr = plain(arr)
-    if not (np.size(vals) == 1 and _masked(arr, mask, vals)):
+    lazy = isinstance(arr, ndarray) and arr._lazy
+    if not (lazy and np.size(vals) == 1 and _masked(arr, mask, vals)):
         call_writing("place", np.place, (arr, mask, vals), {})
 
 
@@ -243,7 +243,9 @@ def put_along_axis(arr, indices, values, axis):
     if known and index.dtype.kind in "iu" and index.ndim == target.ndim and -index.ndim <= along < index.ndim:
         target[_key_along(target.shape, index, along)] = values
     else:
-        call("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})
+        writing = isinstance(arr, ndarray) and arr.dtype.hasobject
+        way = call_writing if writing else call
+        way("put_along_axis", np.put_along_axis, (arr, indices, values, axis), {})
 
 
 def _key_along(shape: tuple[int, ...], index: Any, axis: int) -> tuple[Any, ...]:

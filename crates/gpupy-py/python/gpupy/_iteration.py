@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._fallback import to_host
+from ._fallback import named_to_host, to_host
 from ._gpupy import hold, ndarray
 
 _OWN = ("_given", "_hosts", "_iterator")
@@ -100,7 +100,7 @@ class nditer:
 
 def nested_iters(op, axes, flags=None, op_flags=None, *args, **kwargs):
     outer = object.__new__(nditer)
-    found = np.nested_iters(outer._take(op), axes, flags, op_flags, *to_host(args), **to_host(kwargs))
+    found = np.nested_iters(outer._take(op), axes, flags, op_flags, *to_host(args), **named_to_host(kwargs))
     return tuple(outer._over(iterator) for iterator in found)
 
 

@@ -21,12 +21,13 @@ from . import (
     _indexing,
     _joining,
     _linear,
+    _objects,
     _reduce,
     _select,
     _shape,
     _sorting,
 )
-from ._fallback import call, to_host
+from ._fallback import call, call_writing, named_to_host, to_host
 from ._flat import flatiter, set_flat
 from ._gpupy import (
     assign_all,
@@ -66,7 +67,8 @@ def _method(name: str) -> types.FunctionType:
         return getattr(array, name)(*args, **kwargs)
 
     def method(self, /, *args, **kwargs):
-        return call(name, of_its_class, (self, *args), kwargs)
+        storing = name == "put" and self.dtype.hasobject
+        return (call_writing if storing else call)(name, of_its_class, (self, *args), kwargs)
 
     return _described(method, theirs)
 
@@ -85,7 +87,7 @@ def _view_method(name: str) -> types.FunctionType:
     theirs = getattr(np.ndarray, name)
 
     def method(self, /, *args, **kwargs):
-        return self._views(theirs, *to_host(args), **to_host(kwargs))
+        return self._views(theirs, *to_host(args), **named_to_host(kwargs))
 
     return _described(method, theirs)
 
@@ -160,8 +162,10 @@ def fill(self, value):
     if self._lazy:
         assign_all(self, value)
     else:
+        host = self._host()
         # One element of objects may be a sequence.
-        self._host().fill(to_host(value))
+        one = _objects.itself if host.dtype == object else _objects.stored if host.dtype.hasobject else to_host
+        host.fill(one(value))
 
 
 def item(self, *args):

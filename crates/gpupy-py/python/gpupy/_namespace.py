@@ -225,8 +225,8 @@ def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
     if name in _SHAPES_ALONE:
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            meta_array = _fallback.to_host((args, kwargs), None, _meta_array)
-            return value(*meta_array[0], **meta_array[1])
+            shapes = _fallback.to_host(args, None, _meta_array)
+            return value(*shapes, **_fallback.named_to_host(kwargs, None, _meta_array))
 
     else:
         function = _fallback.through_numpy(name, value)

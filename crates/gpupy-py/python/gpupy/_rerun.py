@@ -153,7 +153,7 @@ def _view(value: Any, *args: Any, **kwargs: Any) -> Any:
 def _new(owner: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
     """Allocates for a subclass; record arrays are NumPy's, and their subclasses here ours."""
     if isinstance(owner, type) and issubclass(owner, np.ndarray) and issubclass(kind, ndarray):
-        made = owner.__new__(owner, *_fallback.to_host(args), **_fallback.to_host(kwargs))
+        made = owner.__new__(owner, *_fallback.to_host(args), **_fallback.named_to_host(kwargs))
         return _array(made).view(kind)
     if owner is ndarray and issubclass(kind, np.ndarray):
         return np.ndarray.__new__(kind, *args, **kwargs)

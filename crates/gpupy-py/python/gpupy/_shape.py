@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._creation import asanyarray, is_of_a_subclass, order_of
-from ._fallback import call, to_host
+from ._fallback import call, named_to_host, to_host
 from ._gpupy import ndarray
 from ._subclass import by_methods, is_instance, plain
 
@@ -49,7 +49,7 @@ def _view(name: str) -> Callable[..., Any]:
         if not a._lazy:
             return call(name, theirs, (a, *args[1:]), kwargs)
         # NumPy's own number or array in place of one of ours, which would ask for this function again.
-        return a._views(theirs, *to_host(args[1:]), **(to_host(kwargs) if kwargs else kwargs))
+        return a._views(theirs, *to_host(args[1:]), **(named_to_host(kwargs) if kwargs else kwargs))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = theirs.__doc__

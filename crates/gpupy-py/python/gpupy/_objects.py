@@ -1,0 +1,73 @@
+"""Arrays of objects, and records with objects in them: their elements are the program's own objects.
+
+Owns ``is_element``, ``put`` and ``stored``. Invariant: an object that is stored is the object that is read, so that
+writes to an array, a list or a dictionary in an array of objects are seen by all that have it; only what NumPy takes
+apart (a list in the place of several elements, an array in the place of a row) is taken apart. Not here: arrays of
+ours as arguments of NumPy's functions (``_fallback.py``).
+"""
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ._fallback import count_fallback, to_host
+from ._gpupy import ndarray, scalar
+
+
+def is_element(host: np.ndarray[Any, Any], key: Any) -> bool:
+    """Whether a key names one element: an integer for each axis."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return len(parts) == host.ndim and all(map(is_integer, parts))
+
+
+def is_integer(part: Any) -> bool:
+    if type(part) is int:
+        return True
+    if isinstance(part, (bool, np.bool)) or not hasattr(type(part), "__index__"):
+        return False
+    try:
+        operator.index(part)
+    except Exception:
+        return False
+    return True
+
+
+def put(array: ndarray, key: Any, value: Any) -> None:
+    """``array[key] = value`` for an array on whose objects NumPy works."""
+    host, at = array._host(), to_host(key)
+    if host.dtype == object and is_element(host, at):
+        host[at] = itself(value)
+        return
+    if not (isinstance(key, (int, slice, str, tuple)) or key is None or key is ...):
+        count_fallback("__setitem__", [array])
+    host[at] = stored(value)
+
+
+def itself(value: Any) -> Any:
+    """An object that is to be one element. Of a number of ours, which nothing can change, it is NumPy's."""
+    return value._value() if type(value) is scalar else value
+
+
+def stored(value: Any) -> Any:
+    """A value as NumPy gets it where it stores objects of it: lists with arrays of ours stay as they are."""
+    if isinstance(value, ndarray):
+        return to_host(value)
+    seen: list[ndarray] = []
+    given = to_host(value, seen, _same)
+    # NumPy takes a list apart that has as many levels as there are axes, and leaves what is in it alone.
+    return value if seen else given
+
+
+def _same(array: ndarray) -> Any:
+    return array
+
+
+def is_one_of(value: Any, hosts: Iterable[Any]) -> bool:
+    """Whether a result is an element of one of these arrays, and no new object."""
+    return any(
+        host.dtype == object and any(value is element for element in host.flat)
+        for host in hosts
+        if isinstance(host, np.ndarray)
+    )
