@@ -14,8 +14,8 @@ import numpy as np
 
 from . import _gpupy, _subclass
 from ._fallback import call, named_to_host, to_host, wrapped
-from ._objects import stored
 from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, retyped, scalar, wrap, zeros
+from ._objects import stored
 
 
 def shape_of(shape: Any) -> tuple[int, ...] | None:

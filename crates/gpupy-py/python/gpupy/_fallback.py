@@ -142,8 +142,8 @@ def _reason(seen: Sequence[ndarray]) -> str:
 def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = None) -> Any:
     """NumPy's arrays and scalars in place of ours, also inside lists and tuples.
 
-    Arrays of ours that were met are appended to ``seen``; ``pick`` replaces how they are read. Dictionaries stay as
-    they are: to NumPy one is an object.
+    Arrays of ours that were met are appended to ``seen``; ``pick`` replaces how they are read. Dictionaries
+    stay as they are: to NumPy one is an object.
     """
     kind = type(value)
     if kind in _PLAIN:
@@ -170,7 +170,9 @@ def to_host(value: Any, seen: list[ndarray] | None = None, pick: _Pick | None = 
     return value
 
 
-def named_to_host(kwargs: dict[str, Any], seen: list[ndarray] | None = None, pick: _Pick | None = None) -> Any:
+def named_to_host(
+    kwargs: dict[str, Any], seen: list[ndarray] | None = None, pick: _Pick | None = None
+) -> Any:
     """``to_host`` of arguments by name."""
     return {name: to_host(value, seen, pick) for name, value in kwargs.items()}
 
@@ -191,7 +193,7 @@ _VALUES = frozenset({int, float, bool, str, type(None), *(np.dtype(c).type for c
 
 
 def wrap_inside(value: Any) -> Any:
-    """Arrays of ours in place of NumPy's inside a container; other values, and other containers, as they are."""
+    """Arrays of ours in place of NumPy's in a container; containers of none, and other values, as they are."""
     kind = type(value)
     if kind is dict:
         named = {key: wrap(item) for key, item in value.items()}

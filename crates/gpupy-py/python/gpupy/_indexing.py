@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from . import _gpupy, _objects, _select
 from ._creation import arange, asanyarray, is_of_a_subclass
 from ._fallback import call, call_writing, to_host, wrapped
-from ._gpupy import ndarray, scalar, wrap
+from ._gpupy import ndarray, scalar
 from ._subclass import by_methods, has_own, is_instance, like, plain
 
 

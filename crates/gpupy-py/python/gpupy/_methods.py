@@ -164,7 +164,9 @@ def fill(self, value):
     else:
         host = self._host()
         # One element of objects may be a sequence.
-        one = _objects.itself if host.dtype == object else _objects.stored if host.dtype.hasobject else to_host
+        one = (
+            _objects.itself if host.dtype == object else _objects.stored if host.dtype.hasobject else to_host
+        )
         host.fill(one(value))
 
 

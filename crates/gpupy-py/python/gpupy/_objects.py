@@ -1,9 +1,9 @@
 """Arrays of objects, and records with objects in them: their elements are the program's own objects.
 
-Owns ``is_element``, ``put`` and ``stored``. Invariant: an object that is stored is the object that is read, so that
-writes to an array, a list or a dictionary in an array of objects are seen by all that have it; only what NumPy takes
-apart (a list in the place of several elements, an array in the place of a row) is taken apart. Not here: arrays of
-ours as arguments of NumPy's functions (``_fallback.py``).
+Owns ``is_element``, ``put`` and ``stored``. Invariant: the object that is stored is the object that is read,
+so that writes to an array, a list or a dictionary in an array of objects are seen by all that have it. Only
+what NumPy takes apart (a list in the place of several elements, an array in the place of a row) is taken
+apart. Not here: arrays of ours as arguments of NumPy's functions (``_fallback.py``).
 """
 
 import operator

@@ -1,4 +1,4 @@
-"""``ctypeslib``: pointers for C have to be to the array's own memory, and writable.
+"""``ctypeslib``: what C and an array have in common is one memory, to which both may write.
 
 Owns ``FUNCTIONS``. Not here: ``ndpointer``, which is NumPy's and takes our arrays
 (``_libraries/calls.py``), and ``x.ctypes`` (``_methods.py``).
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._gpupy import ndarray
+from ._creation import asarray
+from ._fallback import to_host
+from ._gpupy import adopt, ndarray, wrap
 
 
 def as_ctypes(obj: Any) -> Any:
@@ -16,4 +18,12 @@ def as_ctypes(obj: Any) -> Any:
     return np.ctypeslib.as_ctypes(obj._pinned(for_life=True) if isinstance(obj, ndarray) else obj)
 
 
-FUNCTIONS = {"as_ctypes": as_ctypes}
+def as_array(obj: Any, shape: Any = None) -> Any:
+    if isinstance(obj, ndarray):
+        return asarray(obj)
+    made = np.ctypeslib.as_array(to_host(obj), to_host(shape))
+    # A list has no memory of its own, and an array that NumPy makes of one has no other owner.
+    return wrap(made) if isinstance(obj, (list, tuple)) else adopt(made)
+
+
+FUNCTIONS = {"as_array": as_array, "as_ctypes": as_ctypes}
