@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _fallback, _reduce, _select, _subclass
 from ._creation import asanyarray
-from ._gpupy import assign_all, ndarray, scalar
+from ._gpupy import assign_all, eager, ndarray, scalar
 from ._gpupy import ufunc as ufunc_class
 from ._masks import is_apart
 
@@ -79,6 +79,10 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
     ):
         # What is written would be read: NumPy sees to that.
         return None
+    if mask is not None:
+        operands = _judged_where(ufunc, operands, mask)
+        if operands is None:
+            return None
     made = ufunc(*operands)
     if not isinstance(made, (ndarray, scalar, np.generic)) or (out is not None and out.dtype != made.dtype):
         return None
@@ -88,6 +92,22 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
         assign_all(out, made)
         return out
     return asanyarray(made) if as_array else made
+
+
+def _judged_where(ufunc: Any, operands: tuple[Any, ...], mask: Any) -> tuple[Any, ...] | None:
+    """The operands of which only those that a mask selects can be refused; ``None`` where NumPy has to judge them."""
+    if eager():
+        # An error of what is computed beside the mask is none.
+        return None
+    if ufunc.__name__ != "power":
+        return operands
+    base, exponent = operands
+    if not isinstance(exponent, (ndarray, scalar, np.generic)):
+        return None if type(exponent) is int and exponent < 0 else operands
+    if exponent.dtype.kind != "i":
+        return operands
+    # Integers have no negative powers.
+    return base, _select.where(mask, exponent, exponent.dtype.type(1))
 
 
 def _warn_of_no_output(ufunc: Any, dtype: Any) -> None:
