@@ -3,8 +3,11 @@
 The oracle is NumPy. Not here: NumPy's tests themselves (``crates/gpupy-py/numpy_tests``).
 """
 
+import asyncio
+import contextlib
 import operator
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -116,6 +119,102 @@ def test_the_mode_of_errors_ends_with_its_context_and_function():
     finally:
         gpupy.seterr(**before)
     assert (gpupy.ones(2) / gpupy.zeros(2)).tolist() == [np.inf] * 2
+
+
+ERRORS = {
+    "a quotient": (lambda: gpupy.ones(3) / gpupy.zeros(3), "divide by zero"),
+    "a quotient of many": (lambda: gpupy.ones(40_000) / gpupy.zeros(40_000), "divide by zero"),
+    "one of integers": (lambda: gpupy.ones(3, int) // gpupy.zeros(3, int), "divide by zero"),
+    "a function": (lambda: gpupy.log(-gpupy.ones(3)), "invalid value"),
+    "a product": (lambda: gpupy.full(3, 1e308) * 10, "overflow"),
+    "a sum": (lambda: gpupy.full(9, 1e308).sum(), "overflow"),
+    "a power": (lambda: gpupy.zeros(3) ** -1.0, "divide by zero"),
+    "an output": (lambda: gpupy.divide(1, gpupy.zeros(3), out=gpupy.ones(3)), "divide by zero"),
+    "in place": (lambda: operator.itruediv(gpupy.ones(3), gpupy.zeros(3)), "divide by zero"),
+    "an outer quotient": (lambda: gpupy.divide.outer(gpupy.ones(3), gpupy.zeros(3)), "divide by zero"),
+}
+
+
+@contextlib.contextmanager
+def _set_for_good(**modes):
+    before = np.seterr(**modes)
+    try:
+        yield
+    finally:
+        np.seterr(**before)
+
+
+@pytest.mark.parametrize("asking", [np.errstate, gpupy.errstate, _set_for_good])
+@pytest.mark.parametrize("mistake", ERRORS)
+def test_mistakes_are_told_whoever_asks_numpy_or_gpupy(asking, mistake):
+    make, words = ERRORS[mistake]
+    with asking(all="raise"), pytest.raises(FloatingPointError, match=words):
+        make()
+    with asking(all="raise"), np.errstate(all="ignore"):
+        make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make()
+        with np.errstate(all="ignore"):
+            make()
+
+
+def test_a_warning_and_a_call_that_numpys_errstate_asks_for_are_made_at_the_line():
+    one, zero, told = gpupy.ones(3), gpupy.zeros(3), []
+    with np.errstate(divide="warn"), pytest.warns(RuntimeWarning, match="divide by zero"):
+        one / zero
+    with np.errstate(divide="call", call=lambda words, flag: told.append(words)):
+        one / zero
+    assert told == ["divide by zero"]
+
+    @np.errstate(divide="raise")
+    def quotient():
+        return one / zero
+
+    with pytest.raises(FloatingPointError):
+        quotient()
+    assert not gpupy._gpupy.eager()
+
+
+def test_what_numpys_own_functions_set_asks_for_nothing():
+    told = []
+    with np.errstate(invalid="ignore"):
+        gpupy.linalg.inv(gpupy.eye(3) * 2)
+        np.linalg.solve(np.eye(3), np.ones(3))
+        told.append(gpupy._gpupy.eager())
+    with np.errstate(invalid="raise"):
+        np.linalg.inv(np.eye(3))
+        told.append(gpupy._gpupy.eager())
+    assert told == [False, True]
+
+
+def test_a_task_that_asks_is_told_whatever_others_do_meanwhile():
+    async def asks():
+        with np.errstate(all="raise"):
+            for _ in range(3):
+                with pytest.raises(FloatingPointError):
+                    gpupy.ones(2) / gpupy.zeros(2)
+                await asyncio.sleep(0)
+
+    async def ignores():
+        for modes in ("ignore", "raise", "ignore"):
+            with np.errstate(all=modes):
+                await asyncio.sleep(0)
+
+    async def both():
+        await asyncio.gather(asks(), ignores(), asks())
+
+    asyncio.run(both())
+    assert not gpupy._gpupy.eager()
+
+
+def test_a_thread_that_ended_asks_for_nothing():
+    thread = threading.Thread(target=np.seterr, kwargs={"all": "raise"})
+    thread.start()
+    thread.join()
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        gpupy.ones(2) / gpupy.zeros(2)
+    assert not gpupy._gpupy.eager()
 
 
 def test_a_cast_that_loses_imaginary_parts_warns():

@@ -193,7 +193,7 @@ _VALUES = frozenset({int, float, bool, str, type(None), *(np.dtype(c).type for c
 
 
 def wrap_inside(value: Any) -> Any:
-    """Arrays of ours in place of NumPy's in a container; containers of none, and other values, as they are."""
+    """Arrays of ours in place of NumPy's in a container; one of none, and other values, as they are."""
     kind = type(value)
     if kind is dict:
         named = {key: wrap(item) for key, item in value.items()}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _errors, _fallback, _select, _subclass
+from . import _fallback, _select, _subclass
 from ._gpupy import eager, evaluate, ndarray, scalar, wrap
 
 
@@ -131,7 +131,7 @@ def _quietly(*operands: Any) -> Any:
     """A context in which NumPy says nothing of undefined values; drivers do so only where they are asked."""
     if _is_lazy(*operands) and not eager():
         return contextlib.nullcontext()
-    return _errors.errstate(divide="ignore", invalid="ignore")
+    return np.errstate(divide="ignore", invalid="ignore")
 
 
 def _under(result: Any, mask: Any, value: Any, casting: Any) -> Any:

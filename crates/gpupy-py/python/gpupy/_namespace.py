@@ -277,7 +277,7 @@ def _vectorize() -> type[np.vectorize]:
 
 # Classes whose instances would give out plain arrays, and those that stand for our own.
 _CLASSES = {
-    "errstate": lambda: _errors.errstate,
+    "errstate": lambda: np.errstate,
     "flatiter": lambda: _flat.flatiter,
     "nditer": lambda: _iteration.nditer,
     "vectorize": _vectorize,

@@ -95,7 +95,7 @@ def called(ufunc: Any, args: tuple[Any, ...], out: Any, where: Any, dtype: Any) 
 
 
 def _judged_where(ufunc: Any, operands: tuple[Any, ...], mask: Any) -> tuple[Any, ...] | None:
-    """The operands of which only those that a mask selects can be refused; ``None`` where NumPy has to judge them."""
+    """Operands of which only those that a mask selects can be refused; ``None`` where NumPy judges."""
     if eager():
         # An error of what is computed beside the mask is none.
         return None
