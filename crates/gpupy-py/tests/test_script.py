@@ -67,6 +67,75 @@ def test_what_others_import_stays_numpy(tmp_path):
     assert done.stdout == "('gpupy', 'gpupy') ('numpy', 'numpy') True\n", done.stderr
 
 
+# Each is an expression whose value is the module that the name of NumPy's is imported as.
+MADE = {
+    "exec": "made('import numpy as it', globals())",
+    "exec of a new namespace": "made('import numpy as it', {})",
+    "exec of a namespace with a name": "made('import numpy as it', {'__name__': 'other'})",
+    "exec of a module's names": "made('import numpy as it', types.ModuleType('other').__dict__)",
+    "exec of compiled code": "made(compile('import numpy as it', 'other.py', 'exec'), {})",
+    "from": "made('from numpy import linalg as it', {})",
+    "a submodule": "made('import numpy.fft as it', {})",
+    "a function": "made('def f():\\n import numpy as n\\n return n\\nit = f()', {})",
+    "eval": "eval(\"__import__('numpy')\", {})",
+    "the function of imports": "__import__('numpy')",
+    "the library's function of imports": "importlib.__import__('numpy')",
+    "called by others": "list(map(__import__, ['numpy']))[0]",
+    "by name": "importlib.import_module('numpy')",
+    "by a relative name": "importlib.import_module('.fft', 'numpy')",
+    "by name, in code": "eval('importlib.import_module(\"numpy\")')",
+    "a file that is run": "runpy.run_path('made.py')['it']",
+    "a file that is run as the program": "runpy.run_path('made.py', run_name='__main__')['it']",
+    "a module that is run": "runpy.run_module('made')['it']",
+    "code that is timed": "timed('import numpy as it')",
+    "a line of an interpreter": "typed('import numpy as it')",
+}
+MAKERS = """
+import code, importlib, runpy, sys, timeit, types
+
+def made(text, names):
+    exec(text, names)
+    return names["it"]
+
+def timed(text):
+    found = []
+    timeit.timeit("found.append(it)", text, number=1, globals={"found": found})
+    timeit.timeit("assert numpy", "import numpy", number=1)
+    return found[0]
+
+def typed(text):
+    interpreter = code.InteractiveInterpreter({})
+    interpreter.runsource(text)
+    return interpreter.locals["it"]
+"""
+
+
+@pytest.mark.parametrize("way", ["file", "module", "code"])
+def test_code_that_a_program_makes_while_it_runs_gets_gpupy_and_that_of_others_numpy(tmp_path, way):
+    for folder in ("program", "library"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "made.py").write_text("import numpy as it\n")
+    own, library = tmp_path / "program", tmp_path / "library"
+    asked = "def names(): return [" + ", ".join(f"({made}).__name__" for made in MADE.values()) + "]\n"
+    (library / "foreign.py").write_text(MAKERS + asked)
+    (own / "own.py").write_text(MAKERS + asked)
+    (own / "program.py").write_text(
+        MAKERS
+        + f"sys.path.append({str(library)!r})\nimport own, foreign\n{asked}"
+        + "for found in (names(), own.names(), foreign.names()): print(found)\n"
+    )
+    given = {"file": ["program.py"], "module": ["-m", "program"]}
+    done = run(own, *given.get(way, ["-c", (own / "program.py").read_text()]))
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stderr
+    for line, package in zip(lines, ("gpupy", "gpupy", "numpy"), strict=True):
+        found = dict(zip(MADE, eval(line), strict=True))
+        strays = {name: it for name, it in found.items() if it.partition(".")[0] != package}
+        # A file that is run is one of the folder it is run from: the program's.
+        runs = {name for name in strays if "run" in name and package == "numpy"}
+        assert not strays.keys() - runs, strays
+
+
 def test_errors_name_the_programs_line_and_its_status_is_pythons(tmp_path):
     (tmp_path / "program.py").write_text("import numpy as np\n\nnp.ones(3)[7]\n")
     done = run(tmp_path, "program.py")

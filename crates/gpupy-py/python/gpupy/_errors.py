@@ -1,4 +1,4 @@
-"""Floating-point errors (division by zero, overflow, invalid operations) that ``errstate`` or ``seterr`` ask for.
+"""Errors of floats (division by zero, overflow, invalid operations) that ``errstate`` or ``seterr`` ask for.
 
 Drivers do not report them. Where a program asks for an exception, a warning or a call, NumPy computes, at the
 line. The modes are NumPy's, and so is their state: ``Told`` stands in the place of the variable in which

@@ -20,7 +20,7 @@ import numpy as np
 
 from . import _kind
 
-_THEIRS = (builtins.__import__, importlib.import_module)
+_THEIRS = (builtins.__import__, importlib.import_module, importlib.__import__)
 
 
 def is_numpys(module: str) -> bool:
@@ -72,6 +72,41 @@ class Own:
             known = self._known[file] = _longest(path, self._folders) > _longest(path, _installed())
         return known
 
+    def runs(self, frame: types.FrameType, names: Mapping[str, object]) -> bool:
+        """Whether an import with these names in a frame is one of the program's.
+
+        Code that no file has (of ``exec``, ``eval``, ``timeit``) belongs to the module that had it run.
+        """
+        if self.has(names):
+            return True
+        if "__file__" in names and names is not frame.f_globals:
+            return False
+        at: types.FrameType | None = frame
+        while at is not None:
+            of_module = at.f_globals
+            is_main = of_module.get("__name__") == "__main__" and not at.f_code.co_filename.startswith("<")
+            if is_main or not (_is_text(at) or _is_pythons(str(of_module.get("__file__")))):
+                return self.has(of_module)
+            if self.has(of_module):
+                return True
+            at = at.f_back
+        return False
+
+
+def _is_text(frame: types.FrameType) -> bool:
+    """Whether a frame's code is of no file that a module was loaded from."""
+    return "__file__" not in frame.f_globals or frame.f_code.co_filename.startswith("<")
+
+
+@functools.cache
+def _is_pythons(file: str) -> bool:
+    """Whether a file is of Python's own library."""
+    import sysconfig
+
+    path, paths = os.path.realpath(file), sysconfig.get_paths()
+    library = {_with_end(paths[name]) for name in ("stdlib", "platstdlib")}
+    return _longest(path, library) > _longest(path, _installed() - library)
+
 
 def _with_end(folder: str) -> str:
     return os.path.join(os.path.realpath(folder), "")
@@ -106,11 +141,12 @@ def _import(
     level: int = 0,
 ) -> types.ModuleType:
     """``__import__``, which each import statement calls."""
-    theirs, _ = _THEIRS
+    theirs = _THEIRS[0]
     if level or not is_numpys(name):
         return theirs(name, globals, locals, fromlist or (), level)
+    frame = sys._getframe(1)
     # A call of `__import__` as a function passes no globals.
-    if not _own.has(sys._getframe(1).f_globals if globals is None else globals):
+    if not _own.runs(frame, frame.f_globals if globals is None else globals):
         return theirs(name, globals, locals, fromlist or (), level)
     found = ours(name)
     module = theirs(found or name, globals, locals, fromlist or (), 0)
@@ -120,24 +156,23 @@ def _import(
 
 def _import_module(name: str, package: str | None = None) -> types.ModuleType:
     """``importlib.import_module``."""
-    _, theirs = _THEIRS
-    if is_numpys(name) and _own.has(sys._getframe(1).f_globals):
-        name = ours(name) or name
+    theirs, frame = _THEIRS[1], sys._getframe(1)
+    full = importlib.util.resolve_name(name, package) if name.startswith(".") and package else name
+    if is_numpys(full) and _own.runs(frame, frame.f_globals):
+        found = ours(full)
+        if found:
+            return theirs(found)
     return theirs(name, package)
 
 
-def put(folders: Sequence[str], main: bool, statements: bool = True) -> None:
-    """Takes the code in these folders, and that of ``__main__``, for the program's from here on.
-
-    Without ``statements``, import statements stay as they are: the compiler of the source has rewritten them.
-    """
+def put(folders: Sequence[str], main: bool) -> None:
+    """Takes the code in these folders, and that of ``__main__``, for the program's from here on."""
     for folder in folders:
         _own.add(folder)
     _own.main = _own.main or main
     _kind.answer(_own.has)
     importlib.import_module = _import_module
-    if statements:
-        builtins.__import__ = _import
+    builtins.__import__ = importlib.__import__ = _import
 
 
 def install() -> None:
@@ -161,5 +196,5 @@ def unload_ipython_extension(ipython: Any) -> None:
     """``%unload_ext gpupy``: imports give NumPy again. Earlier imports stay."""
     global _own
     _own = Own()
-    builtins.__import__, importlib.import_module = _THEIRS
+    builtins.__import__, importlib.import_module, importlib.__import__ = _THEIRS
     _kind.answer_no_more()

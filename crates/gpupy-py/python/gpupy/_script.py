@@ -40,7 +40,8 @@ def run(path: str, arguments: list[str]) -> int:
     folder = file.resolve().parent
     sys.path[0] = str(folder)
     sys.meta_path.insert(0, Finder(lambda f: folder in f.parents and "site-packages" not in f.parts, ours))
-    put([str(folder)], True, statements=False)
+    # Of code that is made while the program runs, too.
+    put([str(folder)], True)
     exec(code, main.__dict__)
     return 0
 
