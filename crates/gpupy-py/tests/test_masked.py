@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import numpy.ma.mrecords
@@ -174,3 +176,15 @@ def test_masks_and_arrays_of_numpys_are_taken(auto):
     for xp, array in zip((np, gp), arrays, strict=True):
         xp.ma.putmask(array, array > 1, 9.0)
     np.testing.assert_array_equal(*arrays)
+
+
+def test_a_function_that_asks_for_masks_runs_no_module_for_arrays_without_one():
+    text = """
+import sys, gpupy as np
+assert np.unique(np.asarray([3, 1, 1])).tolist() == [1, 3] and not np.ma.is_masked(np.arange(3))
+assert "_gpupy_is_loaded" not in vars(sys.modules["gpupy.ma.core"])
+masked = np.ma.masked_array([1, 2], [0, 1])
+assert np.ma.is_masked(masked) and not np.ma.is_masked(np.ma.masked_array([1, 2]))
+assert np.ma.is_masked is np.ma.core.is_masked
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)
