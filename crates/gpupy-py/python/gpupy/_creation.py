@@ -15,7 +15,7 @@ import numpy as np
 from . import _gpupy, _subclass
 from ._fallback import call, named_to_host, to_host, wrapped
 from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, retyped, scalar, wrap, zeros
-from ._objects import stored
+from ._objects import as_texts, stored
 
 
 def shape_of(shape: Any) -> tuple[int, ...] | None:
@@ -230,6 +230,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     if isinstance(object, (list, tuple)):
         return wrap(_of_items(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs))
     given = to_host(object)
+    if isinstance(object, ndarray) and given.dtype == "O" and np.dtype(dtype).kind in "SU":
+        given = as_texts(given)
     made = np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
     if copy is False:
         return adopt(made)
@@ -311,7 +313,8 @@ def require(a, dtype=None, requirements=None, *, like=None):
         return _required(a, dtype, requirements)
     if isinstance(a, ndarray) and a._lazy:
         return asanyarray(a, dtype)
-    return call("require", np.require, (a, dtype, requirements), {})
+    given = _of_items(a, dtype) if isinstance(a, (list, tuple)) else a
+    return call("require", np.require, (given, dtype, requirements), {})
 
 
 def _required(a: ndarray, dtype: Any, requirements: Any) -> Any:

@@ -105,6 +105,8 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         if made is not None:
             return made
     given, dtype = dtype, np.dtype(dtype)
+    if dtype.kind in "SU" and self.dtype == object and type(self) is ndarray:
+        self = hold(_objects.as_texts(self._host()))
     if self._lazy and _creation.is_lazy(dtype):
         letter = order if order == "K" else _creation.order_of(order)
         # For arrays in neither order, "A" means C.

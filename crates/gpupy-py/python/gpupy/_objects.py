@@ -51,17 +51,21 @@ def itself(value: Any) -> Any:
 
 
 def stored(value: Any) -> Any:
-    """A value as NumPy gets it where it stores objects of it: lists with arrays of ours stay as they are."""
-    if isinstance(value, ndarray):
-        return to_host(value)
-    seen: list[ndarray] = []
-    given = to_host(value, seen, _same)
-    # NumPy takes a list apart that has as many levels as there are axes, and leaves what is in it alone.
-    return value if seen else given
+    """A value as NumPy gets it where it stores objects: what is in a list or a tuple is not converted."""
+    if type(value) in (list, tuple):
+        # NumPy takes a list apart that has as many levels as there are axes, and leaves what is in it alone.
+        items = [itself(item) for item in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    return to_host(value) if hasattr(type(value), "__array__") else itself(value)
 
 
-def _same(array: ndarray) -> Any:
-    return array
+def as_texts(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Objects for a cast to texts: of arrays without axes NumPy takes its own apart, and refuses others."""
+    made = host.copy()
+    for at, item in enumerate(host.flat):
+        if isinstance(item, ndarray) and not item.ndim:
+            made.flat[at] = item._host()
+    return made
 
 
 def is_one_of(value: Any, hosts: Iterable[Any]) -> bool:
