@@ -16,11 +16,11 @@ use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
 use gpupy_core::DType;
-use pyo3::exceptions::{PyAttributeError, PyBufferError};
+use pyo3::exceptions::{PyAttributeError, PyBufferError, PyException};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyMemoryView, PyTuple};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -225,10 +225,12 @@ impl NdArray {
                 Ok(())
             }
             BufferSource::Numpy(array)
-                if !is_foreign(&array)? && (hides_memory(&array)? || may_seem_padded(&array)?) =>
+                if !is_foreign(&array)? && (hides_memory(&array)? || is_misread(&array)?) =>
             {
                 ASKED.set(Some(slf.as_ptr() as usize));
-                Err(PyBufferError::new_err("records with such fields give no buffer"))
+                Err(PyBufferError::new_err(
+                    "NumPy reads the buffer of records with such fields wrongly: take `.data` of the array",
+                ))
             }
             BufferSource::Numpy(array) => {
                 // SAFETY: `view` is writable; NumPy's array fills it in, and is the owner that releases it.
@@ -361,14 +363,30 @@ fn is_foreign(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(number >= USERS && number != STRINGS)
 }
 
-/// True for one record or none whose size is no multiple of eight: NumPy's description of the buffer may end in padding
-/// that is not there.
-fn may_seem_padded(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// True for records whose buffer NumPy reads as another dtype than theirs, or not at all: its own description of them may
+/// have padding that is not there, or lack some. This depends on the fields, on their offsets, on the strides and on the
+/// address, so NumPy is asked.
+fn is_misread(host: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = host.py();
     let dtype = host.getattr("dtype")?;
-    let is_row = host.getattr("ndim")?.extract::<usize>()? > 0
-        && host.getattr("size")?.extract::<usize>()? > 0;
-    let is_record = dtype.getattr("num")?.extract::<i32>()? == VOID;
-    Ok(is_record && !is_row && dtype.getattr("itemsize")?.extract::<usize>()? % 8 != 0)
+    if dtype.getattr("num")?.extract::<i32>()? != VOID {
+        return Ok(false);
+    }
+    let uncopied = PyDict::new(py);
+    uncopied.set_item("copy", py.None())?;
+    let read = || -> PyResult<bool> {
+        let memory = PyMemoryView::from(host)?;
+        let read = dtypes::numpy(py)?.array.bind(py).call((memory,), Some(&uncopied))?;
+        // By their texts: dtypes are equal whether they are aligned or not.
+        let (found, wanted) = (read.getattr("dtype")?.repr()?, dtype.repr()?);
+        Ok(found.to_cow()? == wanted.to_cow()?)
+    };
+    match read() {
+        Ok(is_same) => Ok(!is_same),
+        // NumPy refuses to read it, or warns, of which some programs make an exception.
+        Err(error) if error.is_instance_of::<PyException>(py) => Ok(true),
+        Err(error) => Err(error),
+    }
 }
 
 /// Whether a dtype has objects or times in it, at any depth.
