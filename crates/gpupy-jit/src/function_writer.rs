@@ -423,6 +423,11 @@ impl FunctionWriter<'_> {
         self.registers.overwritable(&mut self.asm, self.args[k])
     }
 
+    /// Whether the task is a load, a parameter or a store of float16 that keeps all bits.
+    pub fn keeps_bits(&self) -> bool {
+        self.plan.keeps_bits(self.task.inst)
+    }
+
     /// A temporary register.
     pub fn temporary(&mut self) -> u8 {
         self.registers.temporary(&mut self.asm)

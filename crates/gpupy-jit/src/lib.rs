@@ -4,7 +4,8 @@
 //! is converted to a select; its first branch is skipped if no point of a vector takes it. Results are those of
 //! `gpupy_core::op_eval`, to the bit: nothing is reassociated or contracted. [`compile`] returns `None` for other
 //! programs, which the driver interprets. It also returns `None` for programs that have only bools and integers of 8
-//! and 16 bits, for which an interpreter with narrower lanes is faster, and for gathers of float16.
+//! and 16 bits, or float16 that they move, for which an interpreter with narrower lanes is faster, and for gathers of
+//! float16 to compute with.
 //!
 //! Begin with [`compile`] and [`Kernel::run`]. The files, in the order of compilation:
 //!
@@ -49,6 +50,8 @@ pub use isa::Isa;
 pub use row_arguments::{GatherTable, RowArguments, RowGroup, StridedPointer};
 pub use strided_copies::{PackedRows, beside, join, take_apart};
 
+use crate::plan::moved_halves;
+use gpupy_core::DType;
 use gpupy_core::ir::{Inst, Program, bfloat16_lowering};
 use gpupy_core::op::Op;
 
@@ -107,7 +110,11 @@ pub fn compile(program: &Program, variant: &KernelStrides) -> Option<Kernel> {
 /// Whether a program of this kind is compiled: one without loops, on lanes of at least 32 bits. [`compile`] may refuse
 /// it for one of its operations.
 pub fn is_for(program: &Program) -> bool {
-    let wide = |inst: &Inst| inst.dtype.size() >= 4 || inst.dtype.is_float();
+    // A float16 that is only moved is a word.
+    let words = moved_halves::as_words(program).is_some();
+    let wide = |inst: &Inst| {
+        inst.dtype.size() >= 4 || inst.dtype.is_float() && !(words && inst.dtype == DType::F16)
+    };
     let insts = &program.insts;
     Isa::detect().is_some()
         && !insts.iter().any(|inst| inst.op == Op::Loop)
@@ -126,6 +133,8 @@ pub fn compile_for(program: &Program, variant: &KernelStrides, isa: Isa) -> Opti
         false => None,
     };
     let program = lowered.as_ref().unwrap_or(program);
+    let words = moved_halves::as_words(program);
+    let program = words.as_ref().unwrap_or(program);
     let of_parts = complex_parts::are_in(program);
     if variant.dests.contains(&RowStride::Lanes)
         && (of_parts || variant.accesses.contains(&RowStride::Any))

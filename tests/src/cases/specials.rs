@@ -68,6 +68,11 @@ pub fn run(suite: &mut Suite<'_>) {
     for (name, case) in MOVES {
         suite.case(GROUP, name, case);
     }
+    for dtype in [DType::F16, DType::BF16, DType::F64] {
+        suite.case(GROUP, &format!("moves of {dtype} keep every bit"), |device| {
+            moved_as(device, dtype)
+        });
+    }
 }
 
 /// All pairs of special and other numbers in which at least one is special.
@@ -200,6 +205,46 @@ fn selected_by_itself(device: &mut Device) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Drivers that compute in a wider dtype may convert what is only moved, which makes signalling NaNs quiet.
+fn moved_as(device: &mut Device, dtype: DType) -> Outcome {
+    device.need_dtype(dtype)?;
+    device.need_method(Op::Select, dtype)?;
+    device.need_method(Op::IsNan, dtype)?;
+    let bits: Vec<u64> = match dtype.size() {
+        2 => (0..=0xffff).collect(),
+        _ => everything().iter().flat_map(|x| [x.bits << 32, x.bits << 32 | 1]).collect(),
+    };
+    let infinity = match dtype {
+        DType::F16 => 0x7c00,
+        DType::BF16 => 0x7f80,
+        _ => f64::INFINITY.to_bits(),
+    };
+    let sign = 1 << (8 * dtype.size() - 1);
+    let data: Vec<_> = bits.iter().map(|bits| Scalar::new(dtype, *bits)).collect();
+    let other: Vec<_> = data.iter().rev().copied().collect();
+    let last = data.len() as i64 - 1;
+    let mut b = Builder::new(Form::Map, 1);
+    let (operand, access) = (b.operand(dtype), b.access(AccessKind::Affine));
+    let value = b.load(operand, access);
+    b.store(value);
+    let run = Run::new(b.finish(), &[data.len()]);
+    moved(device, &run.operand(data.clone()).access(affine(last, &[-1])), &other)?;
+    // What it is chosen by is computed from it.
+    let mut b = Builder::new(Form::Map, 1);
+    let access = b.access(AccessKind::Contiguous);
+    let operands = [b.operand(dtype), b.operand(dtype)];
+    let [x, y] = operands.map(|operand| b.load(operand, access));
+    let is_nan = b.op(Op::IsNan, &[x]);
+    let value = b.op(Op::Select, &[is_nan, x, y]);
+    b.store(value);
+    let is_nan = |x: &Scalar| x.bits & !sign > infinity;
+    let wanted: Vec<_> =
+        data.iter().zip(&other).map(|(x, y)| if is_nan(x) { *x } else { *y }).collect();
+    let shape = [data.len()];
+    let run = Run::new(b.finish(), &shape).access(contiguous(&shape));
+    moved(device, &run.operand(data).operand(other), &wanted)
 }
 
 fn as_integers(device: &mut Device) -> Outcome {

@@ -157,7 +157,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Stores the lower bits of lanes; one bit for bools.
-    fn store_small(&mut self, dtype: DType, from: u8, to: Mem) {
+    pub(super) fn store_small(&mut self, dtype: DType, from: u8, to: Mem) {
         let (w, existing, mut lane) = (LaneWidth::W32, self.existing(), from);
         let bits = self.bits(w);
         if dtype == DType::Bool {

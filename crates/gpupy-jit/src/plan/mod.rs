@@ -5,12 +5,13 @@
 //! an `if`; and the number of points in one pass of the loop.
 //!
 //! Instructions and their operands are here, dead code and folding in `dead_code.rs`, the order of tasks in
-//! `instruction_order.rs`, tasks for two vectors in `pairs.rs`.
+//! `instruction_order.rs`, tasks for two vectors in `pairs.rs`, float16 that only moves in `moved_halves.rs`.
 //!
 //! Not here: registers (`register_allocation.rs`), instructions (`lower/`).
 
 mod dead_code;
 mod instruction_order;
+pub mod moved_halves;
 mod pairs;
 
 use crate::code::opcodes::{LaneWidth, Shift};
@@ -86,6 +87,8 @@ struct InstructionNote {
     needed: bool,
     /// True if the value is uniform: equal at all points of the row.
     uniform: bool,
+    /// True for a load, a parameter or a store of float16 that keeps all bits.
+    keeps_bits: bool,
     /// True if a task computes the value for a pair of vectors.
     paired: bool,
     /// True if the instruction is emitted only as part of the `select` or `if` that uses it.
@@ -168,6 +171,9 @@ impl<'a> CodePlan<'a> {
         for (note, uniform) in notes.iter_mut().zip(uniform) {
             note.uniform = uniform;
         }
+        for (note, kept) in notes.iter_mut().zip(moved_halves::kept(program, &choices)) {
+            note.keeps_bits = kept;
+        }
         let lanes = isa.bytes() / widest;
         let mut plan = CodePlan {
             program,
@@ -204,6 +210,11 @@ impl<'a> CodePlan<'a> {
     /// True for a uniform value: equal at all points of the row.
     pub fn is_uniform(&self, inst: u32) -> bool {
         self.notes[inst as usize].uniform
+    }
+
+    /// True for a load, a parameter or a store of float16 that keeps the bits of a NaN, too.
+    pub fn keeps_bits(&self, inst: u32) -> bool {
+        self.notes[inst as usize].keeps_bits
     }
 
     /// True for a comparison that is folded into the `select` or `if` that uses it.
