@@ -12,7 +12,7 @@ use crate::array::record_fields;
 use crate::convert::dtypes::{Numpy, numpy};
 use crate::convert::numpy_arrays::span;
 use crate::fallback::call_sites;
-use numpy::{PyArrayDescr, PyUntypedArray};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -103,6 +103,11 @@ fn lazily<'py>(value: Bound<'py, PyAny>, found: &mut bool) -> PyResult<Bound<'py
     }
     let made = value.try_iter()?.map(|item| lazily(item?, found));
     items.made(value.py(), made.collect::<PyResult<_>>()?)
+}
+
+/// Whether an ndarray has objects of the program as elements.
+fn is_of_objects(host: &Bound<'_, PyAny>) -> bool {
+    host.cast::<PyUntypedArray>().is_ok_and(|array| array.dtype().has_object())
 }
 
 /// The class of a container of results.
@@ -263,8 +268,8 @@ impl<'py> HostCall<'py> {
         result: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = name.py();
-        // Its result shares the memory of its argument, of any class.
-        let shows = name.to_cow()? == "frombuffer";
+        // Its result shares the memory of its argument, of any class; what is in an array of objects may be a result.
+        let shows = name.to_cow()? == "frombuffer" || self.hosts.iter().any(is_of_objects);
         if !shows && let Some(simple) = self.simple(&result, 1)? {
             return Ok(simple);
         }
