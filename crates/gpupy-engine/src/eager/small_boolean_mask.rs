@@ -82,9 +82,9 @@ fn take<const N: usize>(elements: &[u8], chosen: &[u8], room: &mut [u8]) {
 /// elements that only their base has; `None`, with nothing done, where it is more work or does not fit.
 pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> Option<()> {
     let size = dest.dtype().size();
-    let (dtype, axes) = match source {
-        ArrayOrScalar::Scalar(scalar) => (scalar.dtype, 0),
-        ArrayOrScalar::Array(array) => (array.dtype(), array.ndim()),
+    let (dtype, axes, values) = match source {
+        ArrayOrScalar::Scalar(scalar) => (scalar.dtype, 0, 1),
+        ArrayOrScalar::Array(array) => (array.dtype(), array.ndim(), array.size()),
     };
     let fits = dtype == dest.dtype() && axes <= 1 && mask.shape() == dest.shape();
     if !fits {
@@ -95,6 +95,10 @@ pub(crate) fn write(dest: &Array, mask: &Array, source: &ArrayOrScalar<'_>) -> O
     let [BorrowedOperand::Memory(..), given] = &guard.operands[..] else { return None };
     let (chosen, data) = (guard.operands[0].elements(1)?.apart(), given.elements(size)?.apart());
     let count = count(&chosen);
+    // A constant's data is one element, however many values it has.
+    if values != 1 && values != count {
+        return None;
+    }
     let step = match data.len() {
         one if one == size => 0,
         all if all == count * size => size,
