@@ -515,6 +515,7 @@ def _to_write(target: Any) -> Any:
         raise TypeError("return arrays must be of ArrayType")
     if not isinstance(target, ndarray):
         return target
+    target._may_write()
     return target._pinned()
 
 
@@ -549,7 +550,7 @@ def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
 
     def pick(array: ndarray) -> np.ndarray[Any, Any]:
         masked = _subclass.is_masked(array)
-        if not masked and not _writable(array):
+        if not masked and not (_writable(array) and array._may_write()):
             return array._host()
         written.append((array, array.__array__() if masked else array._pinned()))
         return written[-1][1]

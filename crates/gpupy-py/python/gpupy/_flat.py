@@ -102,7 +102,7 @@ class flatiter:
             else:
                 host.flat[at] = to_host(value)
             return
-        if not array._writable:
+        if not array._may_write():
             raise ValueError("underlying array is read-only")
         try:
             # One of Python's truth values is a mask without axes, though Python has an index for it.
@@ -151,6 +151,6 @@ def set_flat(array: ndarray, value: Any) -> None:
         given = _objects.stored(value) if array.dtype.hasobject else to_host(value)
         array._host().flat = given  # type: ignore[misc]
         return
-    if not array._writable:
+    if not array._may_write():
         raise ValueError("array is read-only")
     flatiter(array)[:] = value

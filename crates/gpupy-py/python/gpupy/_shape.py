@@ -162,7 +162,16 @@ def reshape_as(a: ndarray, shape: Any, order: Any, copy: Any) -> Any:
 def broadcast_arrays(*args, subok=False):
     arrays = [asanyarray(a) if subok else plain(asanyarray(a)) for a in args]
     shape = np.broadcast_shapes(*[a.shape for a in arrays])
-    return tuple(a if a.shape == shape else FUNCTIONS["broadcast_to"](a, shape, subok=subok) for a in arrays)
+    return tuple(a if a.shape == shape else _written_to(a, shape, subok) for a in arrays)
+
+
+def _written_to(array: Any, shape: tuple[int, ...], subok: bool) -> Any:
+    """A broadcast view that may be written to, as long as NumPy lets the views of ``broadcast_arrays`` be."""
+    made = FUNCTIONS["broadcast_to"](array, shape, subok=subok)
+    if made._lazy and array._writable:
+        made._writable = True
+        made._warn_of_write()
+    return made
 
 
 def _sharing(theirs: Any) -> Callable[..., Any]:

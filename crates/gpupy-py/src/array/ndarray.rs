@@ -14,8 +14,9 @@ use crate::array::repr::Repr;
 use crate::array::side_data::SideData;
 use crate::convert::array_export;
 use gpupy_engine::Array;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyDeprecationWarning, PyRuntimeError};
 use pyo3::prelude::*;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -28,6 +29,8 @@ pub struct NdArray {
     pub base: Option<Py<PyAny>>,
     /// False for views that NumPy would not let anyone write to.
     writable: AtomicBool,
+    /// Whether NumPy warns of the first write.
+    warns: AtomicBool,
     /// How many elements were read one by one.
     element_reads: AtomicU32,
     /// The tag of the recording that made it.
@@ -66,6 +69,7 @@ impl NdArray {
             made,
             base,
             writable: AtomicBool::new(writable),
+            warns: AtomicBool::new(false),
             element_reads: AtomicU32::new(0),
             kept: OnceLock::new(),
         }
@@ -75,7 +79,11 @@ impl NdArray {
     #[inline]
     pub fn view(&self, object: &Bound<'_, NdArray>, array: Array, writable: bool) -> NdArray {
         let writable = writable && self.is_writable();
-        NdArray::made_of(Repr::Lazy(array), Some(self.base_of_views(object)), writable)
+        let made = NdArray::made_of(Repr::Lazy(array), Some(self.base_of_views(object)), writable);
+        if self.warns() {
+            made.warn_of_write();
+        }
+        made
     }
 
     /// The base of a view of this array, whose object is given: as in NumPy, the array's own base where that is of the
@@ -165,9 +173,39 @@ impl NdArray {
         self.writable.load(Ordering::Relaxed)
     }
 
+    /// Whether it may be written to, and NumPy says nothing of it.
+    #[inline]
+    pub fn is_freely_writable(&self) -> bool {
+        self.is_writable() && !self.warns()
+    }
+
+    /// Whether NumPy warns of the first write.
+    #[inline]
+    fn warns(&self) -> bool {
+        self.warns.load(Ordering::Relaxed)
+    }
+
+    /// Has the first write warned of.
+    pub fn warn_of_write(&self) {
+        self.warns.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it may be written to, as it is about to be.
+    ///
+    /// # Errors
+    /// NumPy's warning, where the program made an exception of it.
+    pub fn may_write(&self, py: Python<'_>) -> PyResult<bool> {
+        if self.is_writable() && self.warns() {
+            PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), WARNING, 1)?;
+            self.warns.store(false, Ordering::Relaxed);
+        }
+        Ok(self.is_writable())
+    }
+
     /// Says whether it may be written to.
     pub fn set_writable(&self, writable: bool) {
         self.writable.store(writable, Ordering::Relaxed);
+        self.warns.store(false, Ordering::Relaxed);
     }
 
     /// Counts an element that is read by itself; returns how many were before.
@@ -185,6 +223,9 @@ impl NdArray {
         self.kept.get_or_init(Box::default)
     }
 }
+
+/// NumPy's words for a write to a result of `broadcast_arrays`.
+const WARNING: &CStr = c"Numpy has detected that you (may be) writing to an array with\noverlapping memory from np.broadcast_arrays. If this is intentional\nset the WRITEABLE flag True or make a copy immediately before writing.";
 
 /// The elements, cloned out of a borrow that ends at once.
 pub enum ArrayElements<'py> {

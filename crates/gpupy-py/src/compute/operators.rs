@@ -11,7 +11,6 @@ use crate::array::masked_selection;
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandValue, UfuncOperand, classify_exact};
 use crate::array::recording;
-use crate::array::repr::Repr;
 use crate::compute::operator::Operator;
 use crate::compute::subclass_operands::of_instances;
 use crate::compute::ufunc::{self, Ufunc};
@@ -428,11 +427,11 @@ in_place_slots! {
 impl NdArray {
     /// NumPy's refusal to write to a read-only array.
     pub fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
-        match &*self.read(py) {
-            Repr::Lazy(_) if !self.is_writable() => {
-                Err(pyo3::exceptions::PyValueError::new_err("output array is read-only"))
-            }
-            _ => Ok(()),
+        // A warning runs code of the program, which may read the array.
+        let is_lazy = self.read(py).as_lazy().is_some();
+        if is_lazy && !self.may_write(py)? {
+            return Err(pyo3::exceptions::PyValueError::new_err("output array is read-only"));
         }
+        Ok(())
     }
 }

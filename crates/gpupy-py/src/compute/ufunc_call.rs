@@ -227,7 +227,9 @@ impl Ufunc {
         }
         let this = target.get().read(args.py());
         let is_done = match &*this {
-            Repr::Lazy(dest) if target.get().is_writable() => self.update_eagerly(&operands, dest),
+            Repr::Lazy(dest) if target.get().is_freely_writable() => {
+                self.update_eagerly(&operands, dest)
+            }
             _ => false,
         };
         drop(this);

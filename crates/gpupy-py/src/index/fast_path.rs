@@ -215,7 +215,7 @@ pub fn set(
         context::ready(py)?;
     }
     let Some((context, _)) = context::open() else { return Ok(false) };
-    if let Some(array) = slf.get().read(py).as_lazy().filter(|_| slf.get().is_writable()) {
+    if let Some(array) = slf.get().read(py).as_lazy().filter(|_| slf.get().is_freely_writable()) {
         let at = match (key.cast_exact::<PyInt>(), key.cast_exact::<PyTuple>()) {
             (Ok(key), _) => position(array, key),
             (_, Ok(keys)) => position_of_all(array, keys),
@@ -254,7 +254,9 @@ fn set_by(
     value: &Bound<'_, PyAny>,
 ) -> PyResult<bool> {
     let this = slf.get().read(slf.py());
-    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_freely_writable()) else {
+        return Ok(false);
+    };
     let write = |source: ArrayOrScalar<'_>| match key.dtype() {
         DType::Bool => context.write_masked(array, key, source),
         _ => context.write_picked(array, key, source),
@@ -284,7 +286,9 @@ fn set_part(
 ) -> PyResult<bool> {
     let py = slf.py();
     let this = slf.get().read(py);
-    let Some(array) = this.as_lazy().filter(|_| slf.get().is_writable()) else { return Ok(false) };
+    let Some(array) = this.as_lazy().filter(|_| slf.get().is_freely_writable()) else {
+        return Ok(false);
+    };
     let Some(view) = key.view(array) else { return Ok(false) };
     if key.is_element_of(array) {
         let element = number(value, array.dtype())?;

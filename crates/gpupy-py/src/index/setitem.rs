@@ -251,7 +251,7 @@ fn write(dest: &Array, source: ArrayOrScalar<'_>) -> PyResult<()> {
 pub fn assign_all(dest: &Bound<'_, NdArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match elements(dest) {
         ArrayElements::Lazy(array) => {
-            if !dest.get().is_writable() {
+            if !dest.get().may_write(dest.py())? {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             set(dest.py(), &array, value)

@@ -150,6 +150,19 @@ impl NdArray {
         host_of(slf)?.getattr("flags")?.getattr("writeable")?.extract()
     }
 
+    /// Whether it may be written to, as it is about to be; warns where NumPy does.
+    fn _may_write(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        if slf.get().read(slf.py()).as_lazy().is_some() {
+            return slf.get().may_write(slf.py());
+        }
+        NdArray::_writable(slf)
+    }
+
+    /// Has the first write warned of, as NumPy does for results of `broadcast_arrays`.
+    fn _warn_of_write(&self) {
+        self.warn_of_write();
+    }
+
     /// Whether the memory of the elements is the array's own.
     #[getter]
     fn _owns(slf: &Bound<'_, Self>) -> PyResult<bool> {

@@ -84,7 +84,7 @@ impl NdArray {
             return Ok(());
         }
         if let ArrayElements::Lazy(array) = elements(slf) {
-            if !slf.get().is_writable() {
+            if !slf.get().may_write(py)? {
                 return Err(PyValueError::new_err("assignment destination is read-only"));
             }
             if let Some(selected) = basic::select(&array, key)? {
