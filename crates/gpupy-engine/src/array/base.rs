@@ -339,6 +339,13 @@ impl Array {
         base
     }
 
+    /// All elements of the base whose elements these are, as one axis.
+    pub fn owner_elements(&self) -> Array {
+        let base = self.owner().clone();
+        let view = View::contiguous(&[base.len]);
+        Array { base, view }
+    }
+
     /// The bytes of an element of the base whose elements these are.
     pub(crate) fn owner_size(&self) -> usize {
         self.owner().dtype.size()

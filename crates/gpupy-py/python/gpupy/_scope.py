@@ -17,22 +17,29 @@ import inspect
 import sys
 import types
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 import gpupy
 
 from . import _locks
+from ._gpupy import Bracket, rename
 from ._gpupy import jit as _own
-from ._shared_memory import Swap
+from ._shared_memory import Registry, Swap
 
 _LOCK = _locks.over_forks()
-# The frames that are inside, by their number, and how often each.
-_inside: dict[int, int] = {}
+# By a frame's number: the scopes that it is inside of.
+_inside: dict[int, dict[int, bool]] = {}
+
+# Before Python 3.13 a frame's names are a copy, which is written back.
+_to_fast: Any = None
+if sys.version_info < (3, 13):
+    _kind = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_int)
+    _to_fast = _kind(("PyFrame_LocalsToFast", ctypes.pythonapi))
 
 
-class accelerator:
+class accelerator(Bracket):
     """Computes the body of a `with` statement over NumPy's arrays with gpupy.
 
         with gpupy.accelerator():
@@ -44,7 +51,9 @@ class accelerator:
     where a name shows the memory in a way that gpupy has no view for: a record, a matrix, a masked array. New
     arrays in these names are NumPy's afterwards; arrays that were stored elsewhere, returned or yielded stay
     gpupy's. Changes of the array object, such as `a.shape = ...` and flags, end with the body. An exception
-    ends the body in the same way. A body always runs.
+    ends the body in the same way. A body always runs. Where its end is interrupted, names get NumPy's arrays
+    all the same; an array that was not computed yet has the elements from before the body, all of them, and a
+    new one stays gpupy's.
 
     ``immutable``: arrays from before refuse writes, with a ``ValueError`` at the line of the write.
 
@@ -53,28 +62,13 @@ class accelerator:
     arguments.
     """
 
+    _lock = _LOCK
+
     def __init__(self, *, immutable: bool = False) -> None:
         self._immutable = immutable
-        self._open: list[_Scope] = []
 
-    def __enter__(self) -> None:
-        try:
-            frame = sys._getframe(1)
-        except (AttributeError, ValueError):
-            raise RuntimeError(
-                "gpupy.accelerator: this Python has no frames whose names could be swapped"
-            ) from None
-        with _LOCK:
-            self._open.append(_Scope(frame, self._immutable))
-
-    def __exit__(self, *_error: object) -> None:
-        frame = sys._getframe(1)
-        with _LOCK:
-            # Several frames may use one object, each in its turn.
-            own = [scope for scope in self._open if scope.frame is frame]
-            scope = (own or self._open)[-1]
-            self._open.remove(scope)
-            scope.leave()
+    def _begin(self, frame: Any) -> tuple[Any, ...]:
+        return _Part(frame, self._immutable).plan(None)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, computed by gpupy. Raises ``TypeError`` for generators and coroutines."""
@@ -87,128 +81,123 @@ class accelerator:
 
         @functools.wraps(function)
         def accelerated(*args: Any, **kwargs: Any) -> Any:
-            with _LOCK:
-                called = _Called(function, immutable, args, kwargs)
-            try:
-                return called.result()
-            finally:
-                with _LOCK:
-                    called.leave()
+            if isinstance(function, _own.Jit):
+                # A recorded function reads no names.
+                with _Call(None, immutable, args, kwargs) as call:
+                    done, call.result = function._replayed(call.args, call.kwargs, True)
+                if done:
+                    return call.theirs()
+            with _Call(function, immutable, args, kwargs) as call:
+                call.result = function(*call.args, **call.kwargs)
+            return call.theirs()
 
         return accelerated
 
 
-class _Scope:
-    """A frame whose names are swapped."""
+class _Part:
+    """What is inside between a beginning and an end: the names of a frame, and those of its module."""
 
-    def __init__(self, frame: types.FrameType, immutable: bool) -> None:
+    def __init__(self, frame: types.FrameType, immutable: bool, names: Any = None) -> None:
         self.frame, self.swap = frame, Swap(immutable)
-        self.module = _Module.entered(frame.f_globals)
-        self.before = self._names()
-        swapped = self.swap.enter(self.before)
-        self._write(swapped | {name: _STAND_IN for name, value in self.before.items() if value is np})
-        _inside[id(frame)] = _inside.get(id(frame), 0) + 1
+        for key in [key for key, scopes in _inside.items() if not scopes]:
+            _inside.pop(key, None)
+        self.scopes = _inside.get(id(frame), {})
+        self.names = frame.f_globals if names is None else names
+        self.module = _Module.entered(self.names)
+        self.before = tuple(self.values())
+        self.swap.enter(self.before)
+        self.swap.exchange(np, _STAND_IN)
+        if immutable:
+            globals_now = (self.module.swap.ours(value) for value in self.names.values())
+            self.swap.fix(value for value in globals_now if not any(value is own for own in self.swap.fixed))
 
-    def leave(self) -> None:
-        """Gives names their arrays back."""
-        _inside[id(self.frame)] -= 1
-        if not _inside[id(self.frame)]:
-            del _inside[id(self.frame)]
-        now = self._names()
-        back: dict[str, Any] = {}
+    def holders(self) -> list[Any]:
+        """What has the names: the frame, unless they are the module's."""
+        return [] if self.frame.f_locals is self.frame.f_globals else [self.frame]
+
+    def values(self) -> list[Any]:
+        """What the names hold."""
+        return [value for holder in self.holders() for value in holder.f_locals.values()]
+
+    def plan(self, value: Any) -> tuple[Any, ...]:
+        """What a bracket does: calls, a function that prepares the end, calls, its value."""
+        swap, module, holders = self.swap, self.module, self.holders()
+        on = (
+            (self.scopes.__setitem__, id(self), True),
+            (_inside.__setitem__, id(self.frame), self.scopes),
+            *module.on(self),
+            *swap.on(),
+            *((rename, holder, swap.given, _to_fast) for holder in holders),
+        )
+        off = (
+            *((rename, holder, swap.known, _to_fast) for holder in holders),
+            *swap.off(),
+            *module.off(self),
+            (self.scopes.pop, id(self), None),
+        )
+        return on, self.end, off, value
+
+    def end(self, is_again: bool) -> None:
+        """Brings back what was written, and makes NumPy's arrays for new ones."""
+        is_nested = len(self.scopes) > 1 or _is_inside(self.frame.f_back)
         try:
-            back = self.swap.leave(now, self.before.values(), _is_inside(self.frame))
+            self.swap.end(self.values(), self.before, is_nested, is_again)
         finally:
-            self._write(back | {name: np for name, value in now.items() if value is _STAND_IN})
-            self.module.left()
-
-    def _names(self) -> dict[str, Any]:
-        """The frame's own names; a module's are the module's."""
-        if self.frame.f_locals is self.frame.f_globals:
-            return {}
-        return dict(self.frame.f_locals)
-
-    def _write(self, values: dict[str, Any]) -> None:
-        names = self.frame.f_locals
-        if names is self.frame.f_globals:
-            return
-        names.update(values)
-        if sys.version_info < (3, 13):
-            # Before it is a view of the frame's names, it has to be written to them, and keeps its values.
-            ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self.frame), ctypes.c_int(0))
-            if self.frame.f_code.co_flags & inspect.CO_OPTIMIZED:
-                names.clear()
+            self.module.end(self, is_again)
 
 
-class _Called:
+class _Call(Bracket):
     """A call of a function whose arguments, cells and result are swapped."""
 
-    def __init__(
-        self, function: Callable[..., Any], immutable: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        self.function, self.swap = function, Swap(immutable)
-        self.module: _Module | None = None
-        self.cells: list[types.CellType] = []
-        self.before = {f"argument {k}": value for k, value in enumerate((*args, *kwargs.values()))}
-        self.swap.enter(self.before)
-        self.args = tuple(self.swap.ours(value) for value in args)
-        self.kwargs = {name: self.swap.ours(value) for name, value in kwargs.items()}
+    _lock = _LOCK
 
-    def result(self) -> Any:
+    def __init__(self, function: Any, immutable: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function, self.immutable = function, immutable
+        self.args, self.kwargs = args, kwargs
+        self.result: Any = None
+        self._part: _CallPart
+
+    def _begin(self, frame: Any) -> tuple[Any, ...]:
+        self._part = _CallPart(frame, self.immutable, self)
+        swap = self._part.swap
+        self.args = tuple(swap.ours(value) for value in self.args)
+        self.kwargs = {name: swap.ours(value) for name, value in self.kwargs.items()}
+        return self._part.plan(self)
+
+    def theirs(self) -> Any:
         """The function's result, as NumPy's arrays."""
-        frame = sys._getframe()
-        if isinstance(self.function, _own.Jit):
-            # A recorded function reads no names.
-            done, result = self.function._replayed(self.args, self.kwargs, True)
-            if done:
-                return self._theirs(result, frame)
-        with _LOCK:
-            self._swap_names()
-            _inside[id(frame)] = 1
-        try:
-            result = self.function(*self.args, **self.kwargs)
-        finally:
-            with _LOCK:
-                del _inside[id(frame)]
-        return self._theirs(result, frame)
-
-    def _swap_names(self) -> None:
-        """Swaps the arrays that the function reads besides its arguments."""
-        function = inspect.unwrap(self.function) if isinstance(self.function, _own.Jit) else self.function
-        self.module = _Module.entered(getattr(function, "__globals__", {}))
-        self.cells = [cell for cell in getattr(function, "__closure__", None) or () if _filled(cell)]
-        cells = {f"cell {k}": cell.cell_contents for k, cell in enumerate(self.cells)}
-        self.before |= cells
-        swapped = self.swap.enter(cells)
-        for k, cell in enumerate(self.cells):
-            given = _STAND_IN if cell.cell_contents is np else swapped.get(f"cell {k}")
-            if given is not None:
-                cell.cell_contents = given
-
-    def _theirs(self, result: Any, frame: types.FrameType) -> Any:
-        parts = result if isinstance(result, tuple) else (result,)
-        with _LOCK:
-            named = {str(k): part for k, part in enumerate(parts)}
-            back = named | self.swap.leave(named, self.before.values(), _is_inside(frame))
+        result, theirs = self.result, self._part.swap.theirs
         if not isinstance(result, tuple):
-            return back["0"]
-        items = [back[str(k)] for k in range(len(parts))]
+            return theirs(result)
+        items = [theirs(item) for item in result]
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
 
-    def leave(self) -> None:
-        """Gives cells their arrays back."""
-        now = {f"cell {k}": cell.cell_contents for k, cell in enumerate(self.cells) if _filled(cell)}
-        back: dict[str, Any] = {}
-        try:
-            back = self.swap.leave(now, self.before.values(), False)
-        finally:
-            for k, cell in enumerate(self.cells):
-                if f"cell {k}" in back:
-                    cell.cell_contents = back[f"cell {k}"]
-                elif now.get(f"cell {k}") is _STAND_IN:
-                    cell.cell_contents = np
-            if self.module is not None:
-                self.module.left()
+
+class _CallPart(_Part):
+    """The cells of a function that is called; without a function, its arguments alone."""
+
+    def __init__(self, frame: types.FrameType, immutable: bool, call: _Call) -> None:
+        function = call.function
+        if isinstance(function, _own.Jit):
+            function = inspect.unwrap(function)
+        cells = getattr(function, "__closure__", None) or ()
+        self.call, self.cells = call, [cell for cell in cells if _filled(cell)]
+        super().__init__(frame, immutable, getattr(function, "__globals__", {}))
+        self.swap.enter((*call.args, *call.kwargs.values()))
+        self.before += *call.args, *call.kwargs.values()
+
+    def plan(self, value: Any) -> tuple[Any, ...]:
+        on, end, off, value = super().plan(value)
+        # Without a function, names are as they are, and code that is called is outside.
+        return (self.swap.on() if self.call.function is None else on), end, off, value
+
+    def holders(self) -> list[Any]:
+        return list(self.cells)
+
+    def values(self) -> list[Any]:
+        result = self.call.result
+        cells = [cell.cell_contents for cell in self.cells if _filled(cell)]
+        return [*cells, *(result if isinstance(result, tuple) else (result,))]
 
 
 def _filled(cell: types.CellType) -> bool:
@@ -221,43 +210,51 @@ def _filled(cell: types.CellType) -> bool:
 class _Module:
     """A module's globals while a part of it is inside: swapped by the first, and given back by the last."""
 
-    _open: ClassVar[dict[int, _Module]] = {}
+    _open: Registry[_Module]
 
     def __init__(self, names: dict[str, Any]) -> None:
-        self.names, self.swap, self.count = names, Swap(False), 0
-        self.before = dict(names)
-        names.update(self.swap.enter(self.before))
-        names.update({name: _STAND_IN for name, value in self.before.items() if value is np})
+        self.names, self.swap = names, Swap(False)
+        # The parts that are inside, by their number.
+        self.users: dict[int, bool] = {}
+        self.before = tuple(names.values())
+        self.swap.enter(self.before)
+        self.swap.exchange(np, _STAND_IN)
 
     @classmethod
     def entered(cls, names: dict[str, Any]) -> _Module:
-        """The module of these globals, with one more part inside."""
-        found = cls._open.get(id(names))
-        if found is None:
-            found = cls._open[id(names)] = cls(names)
-        found.count += 1
+        """The module of these globals, with the parts that are inside."""
+        found = cls._open.get(names)
+        if found is None or not found.users:
+            found = cls(names)
+            cls._open.put(names, found)
         return found
 
-    def left(self) -> None:
-        """One part less is inside; its writes become visible outside."""
-        self.count -= 1
-        if self.count:
+    def on(self, part: _Part) -> tuple[Any, ...]:
+        """The calls by which a part is inside."""
+        return (self.users.__setitem__, id(part), True), (rename, self.names, self.swap.given)
+
+    def off(self, part: _Part) -> tuple[Any, ...]:
+        """The calls by which one part less is inside."""
+        return (
+            (self.users.pop, id(part), None),
+            (rename, self.names, self.swap.known, None, self.users),
+        )
+
+    def end(self, part: _Part, is_again: bool) -> None:
+        """Makes the writes of a part visible outside, and prepares the end of the last one."""
+        if self.users.keys() <= {id(part)}:
+            self.swap.end(tuple(self.names.values()), self.before, False, is_again)
+        elif not is_again:
             self.swap.bring_back()
-            return
-        del _Module._open[id(self.names)]
-        now = dict(self.names)
-        back: dict[str, Any] = {}
-        try:
-            back = self.swap.leave(now, self.before.values(), False)
-        finally:
-            self.names.update(back)
-            self.names.update({name: np for name, value in now.items() if value is _STAND_IN})
+
+
+_Module._open = Registry()
 
 
 def _is_inside(frame: types.FrameType | None) -> bool:
     """Whether a frame is inside, or was called by one that is."""
     while frame is not None:
-        if id(frame) in _inside:
+        if _inside.get(id(frame)):
             return True
         frame = frame.f_back
     return False

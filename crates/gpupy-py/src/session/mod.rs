@@ -2,11 +2,12 @@
 //!
 //! `context.rs` has the one [`Context`](gpupy_engine::Context) and the choice of its driver; every wait passes the
 //! fork barrier of `waiting.rs`; `errors.rs` maps the core's errors to Python's exceptions; `forks.rs` has the
-//! hooks for forks and for the end of the process.
+//! hooks for forks and for the end of the process; `one_step.rs` makes changes between which no signal's handler runs.
 //!
 //! Imports nothing else of this crate. Not here: arrays (`array`).
 
 pub mod context;
 pub mod errors;
 pub mod forks;
+pub mod one_step;
 pub mod waiting;

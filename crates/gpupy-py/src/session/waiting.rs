@@ -7,6 +7,7 @@
 //!
 //! Not here: the work around a fork and at exit (`forks.rs`).
 
+use crate::session::one_step;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -154,6 +155,9 @@ pub fn not_read() -> Option<PyErr> {
 /// Runs the handlers of signals that have come; true when one of them raised an exception. The core
 /// asks this when it pauses.
 pub fn interrupted() -> bool {
+    if one_step::is_on() {
+        return false;
+    }
     // Handlers are the user's code: they may evaluate, fork, or wait for another thread.
     let raised = outside(|py| match py.check_signals() {
         Ok(()) => false,

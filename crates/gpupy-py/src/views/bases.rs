@@ -8,7 +8,7 @@ use crate::array::recording;
 use crate::session::context::context;
 use crate::session::errors::to_py;
 use crate::session::waiting::wait;
-use gpupy_engine::Array;
+use gpupy_engine::{Array, Unread};
 use pyo3::prelude::*;
 use std::ops::Range;
 
@@ -63,15 +63,27 @@ pub fn pending_extents(array: &Bound<'_, NdArray>) -> PyResult<Option<Vec<(usize
     Ok(pending.map(pairs))
 }
 
-/// Where an array's first element lies in the base that another shows, and its strides, in bytes; `None` where it shows
-/// another base.
+/// Where an array's first element lies from the first one of another array, and its strides, in bytes; `None` where it
+/// shows other memory. Views of another dtype show the memory of what they are views of.
 #[pyfunction]
 pub fn place_in(
     array: &Bound<'_, NdArray>,
-    base: &Bound<'_, NdArray>,
+    other: &Bound<'_, NdArray>,
 ) -> Option<(isize, Vec<isize>)> {
-    let (array, base) = (lazy(array)?, lazy(base)?);
+    let (array, other) = (lazy(array)?, lazy(other)?);
     let size = array.dtype().size() as isize;
     let strides = array.strides().iter().map(|stride| stride * size).collect();
-    array.shares_base(&base).then(|| (array.offset() * size, strides))
+    array.aliases(&other).then(|| (array.byte_offset() - other.byte_offset(), strides))
+}
+
+/// All elements of the memory that an array shows, as one axis; `None` for elements that are NumPy's.
+#[pyfunction]
+pub fn memory_of(array: &Bound<'_, NdArray>) -> Option<NdArray> {
+    lazy(array).map(|array| NdArray::lazy(array.owner_elements()))
+}
+
+/// Whether the elements of an array are there without any work; waits for no evaluation.
+#[pyfunction]
+pub fn is_in_memory(array: &Bound<'_, NdArray>) -> bool {
+    lazy(array).is_none_or(|array| !matches!(array.unread(), Some(Unread::Value(_))))
 }
