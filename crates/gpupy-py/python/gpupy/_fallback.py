@@ -11,12 +11,13 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from . import _places, _records, _subclass
 from ._gpupy import (
+    Bracket,
     adopt,
     call,
     count_fallback,
@@ -24,6 +25,7 @@ from ._gpupy import (
     current_driver,
     fallback_counts,
     hold,
+    in_one_step,
     ndarray,
     reset_fallback_counts,
     scalar,
@@ -61,30 +63,30 @@ def _checked(mode: Any, source: str) -> _Mode:
 _mode: _Mode = "allow"
 
 
-def _set(mode: str, source: str) -> None:
-    global _mode
-    _mode = _checked(mode, source)
-    # An error in NumPy is one on every driver.
-    set_driver_fallback(mode != "error")
-    tell_of_fallbacks(mode != "allow")
+def _setting(mode: _Mode) -> tuple[Any, ...]:
+    """The calls that set the mode."""
+    return (
+        (globals().__setitem__, "_mode", mode),
+        # An error in NumPy is one on every driver.
+        (set_driver_fallback, mode != "error"),
+        (tell_of_fallbacks, mode != "allow"),
+    )
 
 
-_set(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")
+in_one_step(*_setting(_checked(os.environ.get("GPUPY_FALLBACK") or "allow", "GPUPY_FALLBACK")))
 
 
-class fallback:
+class fallback(Bracket):
     """Sets the mode for fallbacks: ``allow``, ``warn`` or ``error``; as a context manager, until its end."""
 
+    _lock = None
+
     def __init__(self, mode: _Mode) -> None:
-        before = _mode
-        _set(mode, "the fallback mode")
-        self._before = before
+        self._before = _mode
+        in_one_step(*_setting(_checked(mode, "the fallback mode")))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _set(self._before, "the fallback mode")
+    def _begin(self, _frame: Any) -> tuple[Any, ...]:
+        return (), None, _setting(self._before), self
 
 
 def sites() -> list[tuple[str, str, int, int]]:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import _kind
+from ._gpupy import in_one_step
 
 _THEIRS = (builtins.__import__, importlib.import_module, importlib.__import__)
 
@@ -169,10 +170,13 @@ def put(folders: Sequence[str], main: bool) -> None:
     """Takes the code in these folders, and that of ``__main__``, for the program's from here on."""
     for folder in folders:
         _own.add(folder)
-    _own.main = _own.main or main
-    _kind.answer(_own.has)
-    importlib.import_module = _import_module
-    builtins.__import__ = importlib.__import__ = _import
+    in_one_step(
+        (setattr, _own, "main", _own.main or main),
+        *_kind.answering(_own.has),
+        (setattr, importlib, "import_module", _import_module),
+        (setattr, importlib, "__import__", _import),
+        (setattr, builtins, "__import__", _import),
+    )
 
 
 def install() -> None:
@@ -194,7 +198,11 @@ def load_ipython_extension(ipython: Any) -> None:
 
 def unload_ipython_extension(ipython: Any) -> None:
     """``%unload_ext gpupy``: imports give NumPy again. Earlier imports stay."""
-    global _own
-    _own = Own()
-    builtins.__import__, importlib.import_module, importlib.__import__ = _THEIRS
-    _kind.answer_no_more()
+    statement, function, called = _THEIRS
+    in_one_step(
+        (globals().__setitem__, "_own", Own()),
+        *_kind.answering_no_more(),
+        (setattr, importlib, "import_module", function),
+        (setattr, importlib, "__import__", called),
+        (setattr, builtins, "__import__", statement),
+    )

@@ -38,15 +38,13 @@ def _nobody(names: _Names) -> bool:
 _asks: Callable[[_Names], bool] = _nobody
 
 
-def answer(is_own: Callable[[_Names], bool]) -> None:
-    """Takes NumPy's arrays for instances where code asks whose module's names are the program's own."""
-    global _asks
-    _asks = is_own
-    give_kind(Kind)
+def answering(is_own: Callable[[_Names], bool]) -> tuple[Any, ...]:
+    """The calls that take NumPy's arrays for instances where code asks whose module's names are the program's
+    own.
+    """
+    return (globals().__setitem__, "_asks", is_own), (give_kind, Kind)
 
 
-def answer_no_more() -> None:
-    """Tells the classes apart everywhere."""
-    global _asks
-    _asks = _nobody
-    give_kind(type)
+def answering_no_more() -> tuple[Any, ...]:
+    """The calls that tell the classes apart everywhere."""
+    return (globals().__setitem__, "_asks", _nobody), (give_kind, type)

@@ -4,7 +4,7 @@ Owns ``driver``, ``stats`` and ``reset_stats``. Not here: drivers themselves.
 """
 
 import os
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -21,20 +21,17 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-class driver:
+class driver(_gpupy.Bracket):
     """``with gpupy.driver("soft"):`` uses a driver, or what else `use` takes, until the end of the block."""
+
+    _lock = None
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._before = "auto"
 
-    def __enter__(self) -> Self:
-        self._before = _gpupy.wanted_driver()
-        _gpupy.use(self._name)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _gpupy.use(self._before)
+    def _begin(self, _frame: Any) -> tuple[Any, ...]:
+        before = _gpupy.wanted_driver()
+        return ((_gpupy.use, self._name),), None, ((_gpupy.use, before),), self
 
 
 class Stats(dict[str, Any]):

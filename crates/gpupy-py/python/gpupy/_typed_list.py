@@ -1,9 +1,9 @@
 """Typed lists: items of any lengths, whose elements have one dtype and lie one after another in one array.
 
 Owns ``TypedList``, after Rougier, *From Python to NumPy* (2017), "Custom vectorization". Invariants: the
-elements of item ``i`` are those from ``_bounds[i]`` to ``_bounds[i + 1]``, without gaps; a failed operation
-leaves a list unchanged. Not here: how items come in (``_typed_items.py``), sums of items
-(``_typed_reduce.py``).
+elements of item ``i`` are those from ``_bounds[i]`` to ``_bounds[i + 1]``, without gaps; a failed operation,
+and one that a signal's handler interrupts, leaves a list unchanged: all is prepared, and then changed in one
+step. Not here: how items come in (``_typed_items.py``), sums of items (``_typed_reduce.py``).
 """
 
 import itertools
@@ -17,6 +17,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 import gpupy as np
 
 from . import _typed_reduce as _reduce
+from ._fallback import to_host
+from ._gpupy import assign_all, in_one_step
 from ._typed_items import Flat, checked_sizes, flattened, is_nested, item_of, words_of
 
 GROWTH = 2
@@ -247,15 +249,27 @@ class TypedList(NDArrayOperatorsMixin):
                 return
             if len(items) != len(which):
                 raise ValueError(f"{len(items)} items for {len(which)} that are not next to each other")
-            for number, item in zip(which, items.copy(), strict=True):
-                self[number] = item
+            self._replace(which, items)
         elif step == 1:
             self[start:stop][...] = value
         elif numpy.ndim(value) == 0:
-            for number in which:
-                self[number] = value
+            ends = self._ends()
+            places = [numpy.arange(ends[number], ends[number + 1]) for number in which]
+            if places:
+                self.data[np.asarray(numpy.concatenate(places))] = value
         else:
             raise ValueError("items that are not next to each other take a number, or as many items")
+
+    def _replace(self, which: range, items: "TypedList") -> None:
+        """Puts items in the place of some that are not next to each other."""
+        if not which:
+            return
+        item_of(items.data, self.dtype)
+        given = dict(zip(which, items, strict=True))
+        first, last = min(which), max(which) + 1
+        parts = [given[number] if number in given else self[number] for number in range(first, last)]
+        sizes = numpy.array([part.size for part in parts], numpy.int64)
+        self._splice(first, last, self._row(*parts), sizes)
 
     def _is_element(self, value: Any) -> bool:
         if isinstance(value, TypedList):
@@ -271,7 +285,8 @@ class TypedList(NDArrayOperatorsMixin):
             else:
                 left = numpy.delete(numpy.arange(len(self)), key)
                 others = self._taken(left)
-                self._take(Flat(others._data, others.sizes, True))
+                state = ("_data", "_bounds", "_count", "_is_own", "_shares_bounds")
+                in_one_step(*(self._setting(name, getattr(others, name)) for name in state))
         else:
             number = self._number(key)
             self._splice(number, number + 1, *nothing)
@@ -313,51 +328,74 @@ class TypedList(NDArrayOperatorsMixin):
 
     def _join_added(self) -> None:
         """Moves appended elements behind the others."""
-        if not self._added:
-            return
         added = self._added
-        sizes = numpy.fromiter((item.size for item in added), numpy.int64, len(added))
-        are_numpys = all(isinstance(item, numpy.ndarray) for item in added)
-        elements = (numpy if are_numpys else np).concatenate(added, dtype=self.dtype, casting="same_kind")
-        self._added = []
-        try:
-            self._splice(self._count, self._count, elements, sizes)
-        except BaseException:
-            self._added = added
-            raise
+        items = added[:]
+        if not items:
+            return
+        sizes = numpy.fromiter((item.size for item in items), numpy.int64, len(items))
+        are_numpys = all(isinstance(item, numpy.ndarray) for item in items)
+        elements = (numpy if are_numpys else np).concatenate(items, dtype=self.dtype, casting="same_kind")
+        joined = (added.__delitem__, slice(len(items)))
+        self._put(self._count, self._count, elements, sizes, joined)
 
     def _splice(self, first: int, last: int, elements: Any, sizes: numpy.ndarray[Any, Any]) -> None:
         """Puts items in the place of those from a first one to before a last one."""
-        size, count = self._size(), self._count
-        start, stop = int(self._bounds[first]), int(self._bounds[last])
+        self._join_added()
+        self._put(first, last, elements, sizes)
+
+    def _row(self, *parts: Any) -> Any:
+        """Elements one after the other, in a row of their own."""
+        # An empty part says nothing of the dtype.
+        kept = [part for part in parts if part.size]
+        if not kept:
+            return np.zeros(0, self.dtype)
+        return np.concatenate(kept, dtype=self.dtype, casting="same_kind")
+
+    def _setting(self, name: str, value: Any) -> tuple[Any, ...]:
+        """The call that sets an attribute."""
+        return object.__setattr__, self, name, value
+
+    def _put(
+        self, first: int, last: int, elements: Any, sizes: numpy.ndarray[Any, Any], *also: tuple[Any, ...]
+    ) -> None:
+        """As ``_splice``, where all items are joined; more calls are made in the same step."""
+        count, bounds, data = self._count, self._bounds, self._data
+        size, start, stop = (int(bounds[number]) for number in (count, first, last))
         more, more_items = int(elements.size) - (stop - start), len(sizes) - (last - first)
-        if isinstance(elements, np.ndarray):
-            # It may show elements that are about to move.
-            elements = elements.copy()
-        bounds = self._bounds
-        if count + more_items + 1 > len(bounds):
-            bounds = numpy.zeros(GROWTH * (count + more_items + 1), numpy.int64)
-            bounds[: count + 1] = self._bounds[: count + 1]
-        elif self._shares_bounds:
-            bounds = bounds.copy()
-        data, left = self._data, None
-        if size + more > len(data):
+        is_full = size + more > len(data)
+        rest = self._data[stop:size] if stop < size and (more or is_full) else None
+        if rest is not None:
+            row = self._row(elements, rest)
+        elif isinstance(elements, np.ndarray):
+            row = self._row(elements)
+        else:
+            row = np.asarray(elements)
+        if is_full:
             data = np.zeros(max(GROWTH * len(self._data), size + more), self.dtype)
             data[:start] = self._data[:start]
-            left = self._data
-        if stop < size and (more or left is not None):
-            data[stop + more : size + more] = self._data[stop:size].copy()
-        if elements.size:
-            data[start : start + int(elements.size)] = elements
-        later = bounds[last + 1 : count + 1] + more
-        bounds[first + 1 : first + 1 + len(sizes)] = start + numpy.cumsum(sizes)
-        bounds[first + 1 + len(sizes) : count + more_items + 1] = later
-        is_left_own, self._is_own = self._is_own, self._is_own or left is not None
-        self._data, self._bounds, self._count = data, bounds, count + more_items
-        self._shares_bounds = False
-        if left is not None and is_left_own:
-            # Views of it get an error from now on: the list has moved.
-            left.dispose()
+        changed = numpy.concatenate((start + numpy.cumsum(sizes), bounds[last + 1 : count + 1] + more))
+        if count + more_items + 1 > len(bounds):
+            bounds = numpy.zeros(GROWTH * (count + more_items + 1), numpy.int64)
+            bounds[: first + 1] = self._bounds[: first + 1]
+        elif self._shares_bounds:
+            bounds = bounds.copy()
+        shown = data[start : start + int(row.size)]
+        steps = [
+            # What may fail comes first.
+            (assign_all, shown, row if shown._lazy else to_host(row)),
+            (bounds.__setitem__, slice(first + 1, count + more_items + 1), changed),
+            *also,
+            self._setting("_data", data),
+            self._setting("_bounds", bounds),
+            self._setting("_count", count + more_items),
+            self._setting("_shares_bounds", False),
+        ]
+        if is_full:
+            steps.append(self._setting("_is_own", True))
+            if self._is_own:
+                # Views of it get an error from now on: the list has moved.
+                steps.append((self._data.dispose,))
+        in_one_step(*(steps if row.size else steps[1:]))
 
     # All elements at once.
 

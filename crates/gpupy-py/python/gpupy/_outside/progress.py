@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Seconds between two looks.
 _LOOK = 0.2
 
-# How many `progress` blocks are open.
-_shown = 0
+# The `progress` blocks that are open.
+_shown: set[threading.Event] = set()
 
 
 class Bar:
@@ -69,7 +69,6 @@ def progress() -> "Iterator[None]":
     """``with gpupy.progress():`` shows the bytes read from files, and those that ``store`` writes, until the
     end of the block.
     """
-    global _shown
     before, done = bytes_read(), threading.Event()
 
     def watch() -> None:
@@ -84,17 +83,18 @@ def progress() -> "Iterator[None]":
             bar.to(bytes_read() - before)
             bar.close()
 
-    _shown += 1
     thread = threading.Thread(target=watch, name="gpupy.progress", daemon=True)
-    thread.start()
     try:
+        _shown.add(done)
+        thread.start()
         yield
     finally:
-        _shown -= 1
+        _shown.discard(done)
         done.set()
-        thread.join()
+        if thread.is_alive():
+            thread.join()
 
 
 def is_shown() -> bool:
     """Whether a program asked to be shown how far it is."""
-    return _shown > 0
+    return bool(_shown)
