@@ -7,10 +7,10 @@
 use crate::gpu_device::Gpu;
 use crate::pipeline_cache;
 use gpupy_codegen::compute::{self, spirv};
+use gpupy_core::memory::private_file;
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// A compiled kernel; copies share it.
@@ -157,17 +157,12 @@ pub fn is_exact(gpu: &Gpu) -> bool {
 
 /// The error of a refused kernel, which is saved for people to look at.
 fn refused(gpu: &Gpu, reason: &str, source: &str) -> Error {
-    let mut hasher = rustc_hash::FxHasher::default();
-    source.hash(&mut hasher);
-    let hash = hasher.finish() as u32;
-    let name = format!("gpupy-refused-{}-{hash:08x}.wgsl", std::process::id());
-    let path = std::env::temp_dir().join(name);
     let error = Error::new(ErrorKind::Refused, "eval_ir")
         .with("driver", crate::NAME)
         .with("device", &gpu.name)
         .with("compiler", crate::faults::one_line(reason));
-    match std::fs::write(&path, source) {
-        Ok(()) => error.with("source", path.display()),
+    match private_file::temporary("gpupy-refused", ".wgsl", source) {
+        Ok(path) => error.with("source", path.display()),
         Err(_) => error.with("source", "could not be saved"),
     }
 }

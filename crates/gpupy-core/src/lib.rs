@@ -12,7 +12,7 @@
 //! plugin/        the contract as a C table, and the macro by which a Rust library exports it
 //! error.rs       errors, and the facts that they carry
 //! thresholds.rs  the macro for the thresholds of a crate
-//! memory/        fallible allocation of host memory; guard pages for tests
+//! memory/        fallible allocation of host memory; private files; guard pages for tests
 //! ```
 //!
 //! This crate has all that a driver needs, and nothing else: a change in the engine rebuilds no driver.

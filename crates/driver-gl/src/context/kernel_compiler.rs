@@ -8,8 +8,9 @@ use crate::context::egl::GlContext;
 use crate::context::program_binaries;
 use crate::errors::NAME;
 use glow::HasContext;
-use gpupy_codegen::disk_cache::{DiskCache, short_hash};
+use gpupy_codegen::disk_cache::DiskCache;
 use gpupy_codegen::fragment;
+use gpupy_core::memory::private_file;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// A compiled program.
@@ -93,16 +94,14 @@ pub(crate) unsafe fn build(
 
 /// The error of a refused shader, which is saved for people to look at.
 fn refused(context: &GlContext, log: &str, source: &str) -> Error {
-    let name = format!("gpupy-refused-{}-{:08x}.frag", std::process::id(), short_hash(source));
-    let path = std::env::temp_dir().join(name);
     // The first message usually causes the others.
     let first = log.lines().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
     let error = Error::new(ErrorKind::Refused, "eval_ir")
         .with("driver", NAME)
         .with("device", &context.limits.renderer)
         .with("compiler", first.trim());
-    match std::fs::write(&path, source) {
-        Ok(()) => error.with("source", path.display()),
+    match private_file::temporary("gpupy-refused", ".frag", source) {
+        Ok(path) => error.with("source", path.display()),
         Err(_) => error.with("source", "could not be saved"),
     }
 }

@@ -3,17 +3,18 @@
 //! Owns [`remember`] and [`DiskCache`], a folder `$XDG_CACHE_HOME/gpupy/<driver>` (or `~/.cache/gpupy/<driver>`) of
 //! files that are named by a hash of their key. Invariants: a content is used only if the key stored beside it is
 //! equal, not just its hash. A reader finds a complete file or none. Only regular files of moderate size are read.
+//! Folders and files are their owner's alone, and no link is written through.
 //! No error of the disk reaches a caller.
 //!
 //! Not here: kernels of this process (`kernel_cache.rs`), the meaning of a content (drivers).
 
+use gpupy_core::memory::private_file;
 use gpupy_core::{Result, memory};
 use rustc_hash::FxHashMap;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// The most files, because a cache must not fill a disk. Beyond, the oldest quarter is removed.
@@ -24,9 +25,6 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// Bytes of a file besides key and content.
 const HEAD: u64 = 12;
-
-/// Files that this process has begun to write.
-static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// Contents that this process has found out or read from the disk, by driver and key.
 static FOUND: LazyLock<Mutex<FxHashMap<String, Vec<u8>>>> = LazyLock::new(Mutex::default);
@@ -68,6 +66,8 @@ pub fn remember<T>(
 #[derive(Clone, Debug)]
 pub struct DiskCache {
     folder: PathBuf,
+    /// The folder of all drivers' caches, where that is it.
+    all: Option<PathBuf>,
     most: usize,
 }
 
@@ -78,12 +78,13 @@ impl DiskCache {
             .map(PathBuf::from)
             .filter(|p| p.is_absolute())
             .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-        Some(DiskCache::at(base.join("gpupy").join(driver)))
+        let all = base.join("gpupy");
+        Some(DiskCache { all: Some(all.clone()), ..DiskCache::at(all.join(driver)) })
     }
 
     /// A cache in this folder.
     pub fn at(folder: impl Into<PathBuf>) -> DiskCache {
-        DiskCache { folder: folder.into(), most: MOST_FILES }
+        DiskCache { folder: folder.into(), all: None, most: MOST_FILES }
     }
 
     /// The content of this key, if there is one.
@@ -107,15 +108,17 @@ impl DiskCache {
             return Ok(());
         }
         let path = self.path(key);
-        fs::create_dir_all(&self.folder)?;
+        if let Some(all) = &self.all {
+            private_file::folder(all)?;
+        }
+        private_file::folder(&self.folder)?;
         if !path.exists() && fs::read_dir(&self.folder)?.count() >= self.most {
             self.make_room()?;
         }
         // The file is written under another name and renamed, so that no reader finds half of it.
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let aside = path.with_extension(format!("{}-{number}", std::process::id()));
         // A new file is certainly a regular one.
-        let mut file = fs::File::create_new(&aside)?;
+        let (mut file, aside) =
+            private_file::create(&self.folder, "new", "", fs::OpenOptions::new())?;
         let written = file
             .write_all(&(key.len() as u32).to_le_bytes())
             .and_then(|()| file.write_all(key.as_bytes()))
@@ -160,11 +163,6 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A short hash of a text, for the names of files that people read.
-pub fn short_hash(text: &str) -> u32 {
-    hash(&text) as u32
-}
-
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     value.hash(&mut hasher);
@@ -201,7 +199,7 @@ mod tests {
     #[test]
     fn what_was_written_longest_ago_makes_room() {
         let folder = std::env::temp_dir().join(format!("gpupy-room-test-{}", std::process::id()));
-        let disk_cache = DiskCache { folder: folder.clone(), most: 8 };
+        let disk_cache = DiskCache { most: 8, ..DiskCache::at(&folder) };
         for k in 0..9u8 {
             disk_cache.put(&format!("key {k}"), &[k]);
             // File times are coarse.
@@ -237,6 +235,26 @@ mod tests {
         fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
         assert_eq!(disk_cache.take("a key"), None);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn contents_are_their_owners_alone_and_no_link_is_written_through() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = std::env::temp_dir().join(format!("gpupy-modes-test-{}", std::process::id()));
+        let folder = root.join("gpupy");
+        fs::create_dir_all(&folder).unwrap();
+        fs::set_permissions(&folder, PermissionsExt::from_mode(0o777)).unwrap();
+        let disk_cache = DiskCache { all: Some(folder.clone()), ..DiskCache::at(folder.join("x")) };
+        disk_cache.put("a key", b"a content");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&folder), mode(&folder.join("x"))), (0o700, 0o700));
+        assert_eq!(mode(&disk_cache.path("a key")), 0o600);
+        std::os::unix::fs::symlink(folder.join("x"), folder.join("link")).unwrap();
+        let linked = DiskCache::at(folder.join("link"));
+        linked.put("another key", b"a content");
+        assert_eq!(disk_cache.take("another key"), None);
+        fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

@@ -5,10 +5,14 @@
 //! makes one allocation fail. Invariants: an allocation fails only after a second attempt, before which the pool's free
 //! memory was returned to the system. A failure leaves nothing allocated.
 //!
-//! Not here: the elements of values and the pool (the engine), blocks (the drivers).
+//! Memory that a program has given up (`trim`) is counted in [`trims`], for what is kept in drivers.
+//!
+//! Not here: the elements of values and the pool (the engine), blocks (the drivers); files that only this process may
+//! open (`private_file.rs`).
 
 #[cfg(feature = "guard")]
 pub mod guard_pages;
+pub mod private_file;
 
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
@@ -30,6 +34,20 @@ static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 /// process has one pool of memory.
 pub fn before_refusals(give_back: fn()) {
     GIVE_BACK.get_or_init(|| give_back);
+}
+
+/// How often the program asked for memory that is kept for reuse to be given back.
+static TRIMS: AtomicU64 = AtomicU64::new(0);
+
+/// How often the program asked for memory that is kept for reuse to be given back: a driver that keeps compiled kernels
+/// lets go of them at its next call when the number has changed.
+pub fn trims() -> u64 {
+    TRIMS.load(Ordering::Relaxed)
+}
+
+/// Notes that the program asks for it once more.
+pub fn trim() {
+    TRIMS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Makes the `n`-th allocation from now on fail, once, as if there were no memory; with 0, none. Returns how many

@@ -1,12 +1,14 @@
 //! The file that elements are spilled to: one for the process, in the folder for temporary files.
 //!
 //! Owns [`SpillSlot`], a part of the file. A fork gives the child the parent's file, with the same places: from then on
-//! both only read it, and each makes a file of its own when it spills again. Invariants: the file is unlinked once it
-//! is open, or deleted when it is closed, so that none is left behind, however the process ends; a slot belongs to one
-//! value, and its place is free again when the slot is dropped; a file that another process may have is only read.
+//! both only read it, and each makes a file of its own when it spills again. Invariants: the file is its owner's alone,
+//! and has a random name; it is unlinked once it is open, or deleted when it is closed, so that none is left behind,
+//! however the process ends; a slot belongs to one value, and its place is free again when the slot is dropped; a file
+//! that another process may have is only read.
 //!
 //! Not here: which elements are spilled (`execute/spilling.rs`), the slots of a value (`graph/value/paged.rs`).
 
+use gpupy_core::memory::private_file;
 use gpupy_core::{Error, ErrorKind, Result};
 use rustc_hash::FxHashMap;
 use std::fs::{File, OpenOptions};
@@ -137,27 +139,25 @@ fn failed(spill: &Spill, place: u64) -> Error {
 }
 
 fn opened() -> Result<Spill> {
-    let name = format!("gpupy-{}.spill", std::process::id());
-    let path = std::env::temp_dir().join(name);
+    let folder = std::env::temp_dir();
     let told = |error: io::Error| {
         Error::new(ErrorKind::File, "spill")
             .says("no file for elements beyond GPUPY_HOST_BYTES can be made: set TMPDIR to a folder for it")
-            .with("file", format!("`{}`", path.display()))
+            .with("folder", format!("`{}`", folder.display()))
             .from_source(error)
     };
     #[cfg(unix)]
     count_forks().map_err(told)?;
     let forks = FORKS.load(Ordering::Relaxed);
-    // A file that a crashed process with this process number left behind has no owner.
-    let _ = std::fs::remove_file(&path);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true);
+    let options = OpenOptions::new();
     #[cfg(windows)]
-    {
+    let options = {
         const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+        let mut options = options;
         std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, DELETE_ON_CLOSE);
-    }
-    let file = options.open(&path).map_err(told)?;
+        options
+    };
+    let (file, path) = private_file::create(&folder, "gpupy", ".spill", options).map_err(told)?;
     #[cfg(unix)]
     std::fs::remove_file(&path).map_err(told)?;
     Ok(Spill { file, path, forks, places: Mutex::default() })
@@ -213,6 +213,14 @@ mod tests {
         drop(one);
         assert_eq!(SpillSlot::new((3 << 20) - 7)?.start, start);
         assert!(cfg!(windows) || !path.exists());
+        // Nobody could have made a file or a link of that name before.
+        assert_ne!(opened()?.path, opened()?.path);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = opened()?.file.metadata().map(|about| about.permissions().mode() & 0o777);
+            assert_eq!(mode.ok(), Some(0o600));
+        }
         Ok(())
     }
 }

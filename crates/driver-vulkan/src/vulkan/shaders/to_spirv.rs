@@ -10,7 +10,7 @@ use crate::NAME;
 use crate::vulkan::gpu::gpu_device::Traits;
 use gpupy_codegen::compute::Language;
 use gpupy_codegen::compute::spirv as wgsl;
-use gpupy_codegen::disk_cache::short_hash;
+use gpupy_core::memory::private_file;
 use gpupy_core::{Error, ErrorKind, Result};
 
 /// The name of shaders in shaderc's messages.
@@ -56,19 +56,17 @@ fn glsl(_: &str) -> std::result::Result<Vec<u32>, String> {
 /// The error of a refused shader, which is saved for people to look at.
 pub fn refused(reason: &str, source: &str, traits: &Traits) -> Error {
     let suffix = match traits.kernels.language {
-        Language::Glsl => "comp",
-        Language::Wgsl => "wgsl",
+        Language::Glsl => ".comp",
+        Language::Wgsl => ".wgsl",
     };
-    let name = format!("gpupy-refused-{}-{:08x}.{suffix}", std::process::id(), short_hash(source));
-    let path = std::env::temp_dir().join(name);
     // The first message usually causes the others.
     let first = reason.lines().find(|line| line.starts_with(FILE)).or(reason.lines().next());
     let error = Error::new(ErrorKind::Refused, "eval_ir")
         .with("driver", NAME)
         .with("device", &traits.name)
         .with("compiler", first.unwrap_or("no reason given").trim());
-    match std::fs::write(&path, source) {
-        Ok(()) => error.with("source", path.display()),
+    match private_file::temporary("gpupy-refused", suffix, source) {
+        Ok(path) => error.with("source", path.display()),
         Err(_) => error.with("source", "could not be saved"),
     }
 }
