@@ -121,6 +121,7 @@ impl AdapterList {
 impl Adapters {
     /// Lists devices; OpenGL's only if no other is selected by the configuration.
     pub fn new(config: &Config) -> Adapters {
+        gpupy_codegen::mesa_cache::keep_from_full_disk();
         let (shared, mut own) = (AdapterList::shared(), AdapterList::default());
         if shared.names.is_empty() || config.choose(&shared.names).is_err() {
             own.look(instance::of, wgpu::Backends::GL);

@@ -35,7 +35,7 @@ mod thresholds;
 
 pub use analysis::uses::live_for;
 pub use device::operation_support::OperationSupport;
-pub use device::{driver_answers, exact, probe};
+pub use device::{driver_answers, exact, mesa_cache, probe};
 pub use dialect::glsl::Glsl;
 pub use dialect::wgsl::Wgsl;
 pub use emit::loop_bounds::MOST_STEPS;

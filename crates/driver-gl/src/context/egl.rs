@@ -19,7 +19,7 @@ use glutin::context::{
     ContextApi, ContextAttributesBuilder, GlProfile, PossiblyCurrentGlContext, Robustness, Version,
 };
 use glutin::display::GlDisplay;
-use gpupy_codegen::fragment;
+use gpupy_codegen::{fragment, mesa_cache};
 use gpupy_core::driver::Config as Wanted;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::ffi::{CStr, c_void};
@@ -106,6 +106,7 @@ pub fn open(wanted: &Wanted) -> Result<GlContext> {
     let mut reasons = Vec::new();
     // Only a context tells the name of its device.
     let mut names = Vec::new();
+    mesa_cache::keep_from_full_disk();
     // Taken before any use of EGL, which a forked process may not make.
     let _share = DisplayLease::take()?;
     match Device::query_devices() {

@@ -10,6 +10,7 @@
 use super::errors::unavailable;
 use super::validation::{self, Watch};
 use ash::vk;
+use gpupy_codegen::mesa_cache;
 use gpupy_core::Result;
 use std::ffi::{CStr, c_char};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -61,6 +62,7 @@ impl VulkanInstance {
     }
 
     fn new(watched: bool) -> Result<VulkanInstance> {
+        mesa_cache::keep_from_full_disk();
         // SAFETY: the loader is a library that may be initialised and unloaded at any time.
         let entry = unsafe { ash::Entry::load() }
             .map_err(|error| unavailable("there is no Vulkan loader").with("reason", error))?;
