@@ -44,8 +44,12 @@ impl OpenDriver {
         self.blocks.alloc(&self.thread, spec)
     }
 
-    /// Frees a block of one texture.
+    /// Frees a block of one texture, and kernels if memory was trimmed.
     pub fn free(&mut self, block: BlockId) {
+        for kernel in self.kernels.trimmed() {
+            // A thread that has ended has no kernels.
+            let _ = self.thread.post(move |gpu| gpu.forget_kernel(kernel.id));
+        }
         self.blocks.free(&self.thread, block);
     }
 

@@ -122,6 +122,11 @@ impl Evaluator<'_> {
     }
 }
 
+/// The bytes of a kernel, and more for each byte of its text: what the process grew by with Mesa's lavapipe, for 120
+/// kernels of 4 operations and 120 of 16.
+const KERNEL_BYTES: usize = 256 << 10;
+const TEXT_BYTES: usize = 150;
+
 /// Makes the kernels of a launch.
 struct KernelBuilder<'a> {
     request: &'a DispatchRequest<'a>,
@@ -149,6 +154,10 @@ impl KernelMaker for KernelBuilder<'_> {
         let source = compute::source(program, &planned.plan, self.shaping);
         let blocks = (program.operands.len(), planned.plan.stores.len());
         self.compiler.compile(self.gpu, &source, blocks)
+    }
+
+    fn bytes(kernel: &Kernel) -> usize {
+        KERNEL_BYTES + kernel.code.len() * TEXT_BYTES
     }
 
     /// wgpu keeps the kernel until the device has finished with it.

@@ -47,8 +47,9 @@ impl OpenDriver {
         self.blocks.alloc(&self.gpu, &self.shaping, spec)
     }
 
-    /// Frees a block.
+    /// Frees a block, and kernels if memory was trimmed.
     pub fn free(&mut self, block: BlockId) {
+        drop(self.kernels.trimmed());
         self.blocks.free(block);
     }
 

@@ -6,6 +6,9 @@
 
 gpupy_core::thresholds! {
     // kernels
+    /// The most bytes of all compiled kernels of an open driver, as drivers estimate them: some hundred kernels of
+    /// Mesa's rasterisers, which take 0.3 to 2.2 MB each. Kernels on disk are found again.
+    kernel_bytes: usize = 256 << 20,
     /// A program with fewer scalars than this is not specialised.
     literal_params: usize = 8,
     /// Launches with the same scalars before specialisation is considered.

@@ -100,6 +100,24 @@ def test_free_blocks_serve_again_and_trim_gives_them_back(pooling):
     assert (stats["pool_blocks"], stats["pool_bytes"]) == (0, 0)
 
 
+@pytest.mark.parametrize("name", [row["name"] for row in gp.drivers() if row["starts"]])
+def test_trimming_lets_go_of_kernels(name):
+    def compiled():
+        before = gp.stats()["kernels_compiled"]
+        x = gp.arange(100_003, dtype="f4") * np.float32(1.25) - np.float32(3.5)
+        gp.evaluate(x)
+        assert float(x[8]) == 6.5
+        return gp.stats()["kernels_compiled"] - before
+
+    with gp.driver(name):
+        first = compiled()
+        assert compiled() == 0
+        gp.trim()
+        # What the processor computes needs no kernels of a device.
+        assert compiled() == (first if name in ("gl", "vulkan", "wgpu") else 0)
+        assert compiled() == 0
+
+
 def test_a_pool_is_let_go_of_when_nobody_comes_for_it(pooling):
     gp.trim()
     computed(5000)

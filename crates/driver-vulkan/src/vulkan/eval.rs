@@ -157,6 +157,11 @@ fn plan(traits: &Traits, request: &DispatchRequest<'_>, binds: bool) -> Result<P
     }
 }
 
+/// The bytes of a kernel, and more for each byte of its text: what the process grew by with Mesa's lavapipe, for 120
+/// kernels of 4 operations and 120 of 16.
+const KERNEL_BYTES: usize = 256 << 10;
+const TEXT_BYTES: usize = 150;
+
 /// Makes the kernels of a launch.
 struct KernelBuilder<'a> {
     request: &'a DispatchRequest<'a>,
@@ -184,6 +189,10 @@ impl KernelMaker for KernelBuilder<'_> {
         let source = compute::source(program, &planned.plan, &self.traits.kernels);
         let blocks = program.operands.len() + program.dests.len();
         self.compiler.compile(&source, if planned.plan.addresses { 0 } else { blocks })
+    }
+
+    fn bytes(kernel: &Kernel) -> usize {
+        KERNEL_BYTES + kernel.code.len() * TEXT_BYTES
     }
 
     fn retire(&mut self, kernel: Kernel) {

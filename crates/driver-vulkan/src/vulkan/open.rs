@@ -86,8 +86,12 @@ impl OpenDriver {
     }
 
     /// Frees a block; its memory comes back when the device has finished with it. If the memory is the host's,
-    /// this waits.
+    /// this waits. If memory was trimmed, kernels go, too.
     pub fn free(&mut self, id: BlockId) {
+        for kernel in self.kernels.trimmed() {
+            self.compiler.forget(&kernel);
+            self.queue.retire(Retired::Pipeline(kernel.pipeline));
+        }
         let Some(block) = self.blocks.remove(id) else { return };
         if block.buffer.is_imported() {
             // A lost device reads nothing any more.

@@ -1,8 +1,8 @@
 //! The kernel cache: kernels that this process has compiled, and their specialisation.
 //!
 //! Owns [`KernelCache`]. A kernel is found by its program and plan. Invariants: equal programs and plans are compiled
-//! once. A specialised kernel, in which scalars are literals, is used for exactly these scalars and this shape, and
-//! only beside its general kernel.
+//! once, unless memory ran short or was trimmed between. A specialised kernel, in which scalars are literals, is used
+//! for exactly these scalars and this shape, and only beside its general kernel.
 //!
 //! The driver defines the types of kernels (a handle of compiled code) and plans.
 //!
@@ -11,7 +11,7 @@
 use crate::thresholds::T;
 use gpupy_core::driver::{Evaluated, Launch};
 use gpupy_core::ir::Fingerprint;
-use gpupy_core::{ErrorKind, Result};
+use gpupy_core::{ErrorKind, Result, memory};
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::num::NonZeroUsize;
@@ -25,13 +25,18 @@ pub const ELEMENTS_UNTIL_LITERALS: usize = 50_000_000;
 /// element, which costs 30 ps an operation.
 pub const ELEMENTS_WHERE_SCALARS_ARE_DEAR: usize = 8_000_000;
 
-/// The most programs that keep their kernels. It bounds device memory if a user's program makes new ones for ever.
+/// The most programs that keep their kernels; their bytes are bounded, too (`kernel_bytes` of the thresholds).
 const MOST_PROGRAMS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1023);
 
 /// Compiled kernels, by program and plan.
 #[derive(Debug)]
 pub struct KernelCache<P, K> {
     entries: LruCache<Fingerprint, Vec<CachedKernel<P, K>>, FxBuildHasher>,
+    /// The bytes of all kernels, about, and the most.
+    bytes: usize,
+    most: usize,
+    /// How often memory had been trimmed when the kernels were last let go of.
+    trims: u64,
     elements_until_literals: usize,
 }
 
@@ -92,6 +97,9 @@ pub trait KernelMaker {
     /// - `DeviceLost`: the device is gone.
     fn compile(&mut self, planned: &Self::Planned) -> Result<Self::Kernel>;
 
+    /// The bytes of memory that a kernel takes, about; all kernels together are kept within a limit.
+    fn bytes(kernel: &Self::Kernel) -> usize;
+
     /// Releases a kernel that no later launch uses.
     fn retire(&mut self, kernel: Self::Kernel);
 }
@@ -111,8 +119,20 @@ impl<P, K> KernelCache<P, K> {
     /// Like `specialising_after`, with a limit of programs.
     fn of_most(programs: NonZeroUsize, elements: usize) -> KernelCache<P, K> {
         let entries = LruCache::with_hasher(programs, FxBuildHasher);
-        KernelCache { entries, elements_until_literals: elements }
+        let (bytes, most, trims) = (0, T.kernel_bytes, memory::trims());
+        KernelCache { entries, bytes, most, trims, elements_until_literals: elements }
     }
+}
+
+/// All kernels of some entries.
+fn kernels<P, K>(entries: Vec<CachedKernel<P, K>>) -> impl Iterator<Item = K> {
+    entries.into_iter().flat_map(|entry| {
+        let twin = match entry.literal {
+            Literal::Ready(_, twin) => Some(twin),
+            Literal::Absent | Literal::Refused => None,
+        };
+        [Some(entry.kernel), twin].into_iter().flatten()
+    })
 }
 
 impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
@@ -129,6 +149,7 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
         evaluated: &mut Evaluated,
     ) -> Result<(K, M::Planned)> {
         let (name, params) = (launch.fingerprint, launch.params);
+        self.trimmed().into_iter().for_each(|kernel| maker.retire(kernel));
         let plan = M::plan(&planned);
         match self.find(name, plan, params, launch.shape) {
             Some(KernelChoice::General(kernel)) => Ok((kernel, planned)),
@@ -140,9 +161,11 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
                 let special = maker.literals(&planned);
                 let compiled = special.as_ref().map(|special| maker.compile(special)).transpose();
                 let twin = compiled.as_ref().ok().cloned().flatten();
+                self.bytes += twin.as_ref().map_or(0, M::bytes);
                 if let Some(old) = self.specialise(name, plan, (params, launch.shape), twin) {
-                    maker.retire(old);
+                    self.retire(maker, old);
                 }
+                self.keep_within(maker, name);
                 match (compiled, special) {
                     (Ok(Some(twin)), Some(special)) => {
                         evaluated.specialised += 1;
@@ -156,10 +179,41 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
             None => {
                 let kernel = maker.compile(&planned)?;
                 evaluated.compiled += 1;
+                self.bytes += M::bytes(&kernel);
                 let old = self.add(name, plan.clone(), kernel.clone(), params, launch.shape);
-                old.into_iter().for_each(|kernel| maker.retire(kernel));
+                old.into_iter().for_each(|kernel| self.retire(maker, kernel));
+                self.keep_within(maker, name);
                 Ok((kernel, planned))
             }
+        }
+    }
+
+    /// All kernels, to be released, where memory was trimmed since the last call; none otherwise.
+    pub fn trimmed(&mut self) -> Vec<K> {
+        let trims = memory::trims();
+        if std::mem::replace(&mut self.trims, trims) == trims {
+            return Vec::new();
+        }
+        self.bytes = 0;
+        let mut gone = Vec::new();
+        while let Some((_, entries)) = self.entries.pop_lru() {
+            gone.extend(kernels(entries));
+        }
+        gone
+    }
+
+    fn retire<M: KernelMaker<Kernel = K>>(&mut self, maker: &mut M, kernel: K) {
+        self.bytes = self.bytes.saturating_sub(M::bytes(&kernel));
+        maker.retire(kernel);
+    }
+
+    /// Lets go of the programs that were used least recently, until the kernels are within the limit; never of one.
+    fn keep_within<M: KernelMaker<Kernel = K>>(&mut self, maker: &mut M, kept: Fingerprint) {
+        while self.bytes > self.most
+            && self.entries.peek_lru().is_some_and(|(program, _)| *program != kept)
+            && let Some((_, entries)) = self.entries.pop_lru()
+        {
+            kernels(entries).for_each(|kernel| self.retire(maker, kernel));
         }
     }
 
@@ -219,15 +273,8 @@ impl<P: Clone + PartialEq, K: Clone> KernelCache<P, K> {
             entries.push(entry);
             return Vec::new();
         }
-        let gone = self.entries.push(program, vec![entry]).map(|(_, entries)| entries);
-        let kernels = gone.into_iter().flatten().flat_map(|entry| {
-            let twin = match entry.literal {
-                Literal::Ready(_, twin) => Some(twin),
-                Literal::Absent | Literal::Refused => None,
-            };
-            [Some(entry.kernel), twin].into_iter().flatten()
-        });
-        kernels.collect()
+        let gone = self.entries.push(program, vec![entry]);
+        gone.into_iter().flat_map(|(_, entries)| kernels(entries)).collect()
     }
 
     /// Adds a specialised kernel for these scalars and this shape, or the fact that it does not compile. Returns the
@@ -287,6 +334,10 @@ mod tests {
             Ok(self.made)
         }
 
+        fn bytes(_: &u32) -> usize {
+            100
+        }
+
         fn retire(&mut self, kernel: u32) {
             self.retired.push(kernel);
         }
@@ -330,6 +381,24 @@ mod tests {
         assert_eq!(numbers.retired, [second, first[0], first[1]]);
         assert!(!first.contains(&provide(&mut kernels, &mut numbers, 1, 0)));
         assert_eq!(numbers.retired, [second, first[0], first[1], third]);
+    }
+
+    #[test]
+    fn kernels_are_bounded_in_bytes_and_given_back_when_memory_is_trimmed() {
+        let (mut kernels, mut numbers) = (KernelCache::default(), NumberMaker::default());
+        kernels.most = 350;
+        let made: Vec<u32> =
+            (0..4).map(|name| provide(&mut kernels, &mut numbers, name, 0)).collect();
+        assert_eq!((numbers.retired.as_slice(), kernels.bytes), (&made[..1], 300));
+        // A program with more than the limit allows stays while it is used.
+        kernels.most = 50;
+        let large = provide(&mut kernels, &mut numbers, 9, 0);
+        assert_eq!((provide(&mut kernels, &mut numbers, 9, 0), kernels.bytes), (large, 100));
+        assert_eq!(numbers.retired, made);
+        // As after `memory::trim`, which other tests would see, too.
+        kernels.trims = kernels.trims.wrapping_sub(1);
+        assert_eq!((kernels.trimmed(), kernels.bytes), (vec![large], 0));
+        assert_ne!(provide(&mut kernels, &mut numbers, 9, 0), large);
     }
 
     #[test]

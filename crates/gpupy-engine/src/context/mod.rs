@@ -47,7 +47,7 @@ use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::op::Op;
-use gpupy_core::{DType, Result};
+use gpupy_core::{DType, Result, memory};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -274,17 +274,19 @@ impl Context {
         let _ = self.inner.opener.set(opener);
     }
 
-    /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans to
-    /// the system.
+    /// Gives memory that is kept for reuse back: blocks to their drivers, host memory and that of plans and compiled
+    /// kernels to the system.
     ///
     /// # Errors
     /// - `Busy`: a reader asks.
     pub fn trim(&self) -> Result<()> {
+        memory::trim();
         for device in self.state()?.engine.devices.iter_mut().flatten() {
             device.sweep();
             device.empty_pool();
             device.plans.kept.clear();
             device.recipes.clear();
+            device.trim_driver();
         }
         host_buffer::trim();
         Ok(())

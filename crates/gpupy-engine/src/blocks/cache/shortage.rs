@@ -16,6 +16,7 @@ use crate::explain::stats::Stats;
 use crate::graph::value::Value;
 use crate::thresholds::T;
 use gpupy_core::Result;
+use gpupy_core::driver::BlockSpec;
 use gpupy_core::ir::REDUCE_CHUNK;
 
 /// What a device lacked.
@@ -30,6 +31,16 @@ pub(super) struct Shortage {
 }
 
 impl BlockCache {
+    /// Has the driver let go of what it keeps of its own, once memory was trimmed (`gpupy_core::memory::trims`): it
+    /// looks when a block is freed.
+    pub fn trim_driver(&mut self) {
+        let Some(dtype) = self.caps.dtypes.first() else { return };
+        // A driver without room for one element has nothing that it keeps.
+        if let Ok(block) = self.driver.block_alloc(BlockSpec::new(*dtype, 1)) {
+            self.driver.block_free(block);
+        }
+    }
+
     /// The bytes of the smallest launch that found no room, if there was one: one of as many would find none.
     pub fn lacked(&self) -> Option<u64> {
         self.shortage.room
