@@ -98,8 +98,16 @@ impl FileReader {
     /// - `File`: it cannot be opened, or has not so many.
     pub fn open(path: &Path, offset: u64, dtype: DType, len: usize) -> Result<FileReader> {
         let told = |error: io::Error| failed(path, "cannot be opened").from_source(error);
-        let file = File::open(path).map_err(told)?;
-        let known = facts(&file.metadata().map_err(told)?);
+        let file = opened(path).map_err(told)?;
+        let about = file.metadata().map_err(told)?;
+        if !about.is_file() {
+            return Err(failed(
+                path,
+                "only the elements of a file can be read when they are needed: this is a pipe, \
+                a device or a folder; read it into memory (`numpy.fromfile`)",
+            ));
+        }
+        let known = facts(&about);
         let bytes = (len as u64).checked_mul(dtype.size() as u64);
         let end = bytes.and_then(|bytes| bytes.checked_add(offset));
         if end.is_none_or(|end| end > known.0) {
@@ -157,6 +165,15 @@ impl Reader for FileReader {
     }
 }
 
+/// Opens what a path names, and waits for nothing: a pipe would be waited for until another process opens it, where no
+/// handler of a signal runs.
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.read(true).open(path)
+}
+
 /// The facts by which a changed file is recognised.
 fn facts(found: &Metadata) -> (u64, Option<SystemTime>) {
     (found.len(), found.modified().ok())
@@ -196,6 +213,21 @@ mod tests {
         assert_eq!(found, [2, 3]);
         let longer = FileReader::open(&path, 4, DType::U8, 4).err().map(|error| error.kind());
         assert_eq!(longer, Some(ErrorKind::File));
+        std::fs::remove_file(path)?;
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_refused_at_once() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let path = std::env::temp_dir().join(format!("gpupy-pipe-{}", std::process::id()));
+        let made = std::process::Command::new("mkfifo").arg(&path).status()?;
+        for odd in ["/dev/zero".into(), std::env::temp_dir(), path.clone()] {
+            if odd != path || made.success() {
+                let error = FileReader::open(&odd, 0, DType::U8, 0).err().ok_or("it was opened")?;
+                assert!(error.to_string().contains("this is a pipe"), "{error}");
+            }
+        }
         std::fs::remove_file(path)?;
         Ok(())
     }

@@ -56,7 +56,7 @@ fn file(path: &Path) -> PathBuf {
 }
 
 fn load(file: &Path) -> Result<Table> {
-    if file.is_absolute() && !file.exists() {
+    if file.is_absolute() && !file.is_file() {
         return Err(unavailable("there is no such file"));
     }
     // SAFETY: the library's initialisation runs here; see `driver`.

@@ -13,6 +13,7 @@ import numpy as np
 
 import gpupy
 
+from .._files import regular
 from . import saved
 
 USE = """\
@@ -89,5 +90,6 @@ def _argument(word: str, dtype: str | None) -> Any:
     try:
         number = float(word) if dtype is None or np.dtype(dtype).kind == "f" else int(word)
     except ValueError:
-        return gpupy.array(np.load(word), order="C")
+        with regular(word) as file:
+            return gpupy.array(np.load(file), order="C")
     return gpupy.array(number, dtype=dtype)

@@ -17,6 +17,7 @@ import numpy as np
 
 import gpupy
 
+from .._files import regular
 from .._gpupy import eager
 from .._gpupy import jit as _own
 
@@ -264,5 +265,5 @@ def _one(value: Any) -> str:
 
 def load(path: Any) -> Loaded:
     """The recorded function in a file."""
-    with open(path, "rb") as file:
+    with regular(path) as file:
         return Loaded(file.read(), os.path.abspath(os.fsdecode(path)))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.lib import format as _format
 from numpy.lib import stride_tricks
 
+from .._files import regular
 from .._gpupy import file_array, is_lazy, ndarray, read_array
 from .boxes import boxes, unit_of
 
@@ -45,7 +46,7 @@ def open_memmap(
             raise TypeError(
                 "open_memmap: shape, offset and order go with dtype; a file of NumPy's says its own"
             )
-        with open(path, "rb") as file:
+        with regular(path) as file:
             version = _format.read_magic(file)
             read = {(1, 0): _format.read_array_header_1_0, (2, 0): _format.read_array_header_2_0}
             if version not in read:
