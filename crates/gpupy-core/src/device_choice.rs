@@ -4,7 +4,7 @@
 //!
 //! Not here: the order of a driver's devices, and its preference among them (drivers).
 
-use crate::driver::Config;
+use crate::driver::{Capabilities, Config};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Config {
@@ -32,9 +32,39 @@ impl Config {
     }
 }
 
+impl Capabilities {
+    /// Refuses a device that words chose (`vulkan:1`) and the driver does not have: one that lists no devices has the
+    /// one that is open, as number 0.
+    ///
+    /// # Errors
+    /// - `Unavailable`: no device matches; the message names the devices.
+    pub fn check_chosen(&self, device: &str) -> Result<()> {
+        if !self.devices.is_empty() || device.is_empty() {
+            // The driver has chosen among those that it lists.
+            return Ok(());
+        }
+        let config = Config { device: device.to_owned(), ..Config::default() };
+        config.choose(std::slice::from_ref(&self.device)).map(drop)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_only_device_of_a_driver_is_number_0() {
+        let caps = Capabilities { device: "the CPU (2 threads)".into(), ..Capabilities::default() };
+        for device in ["", "0", " 0", "cpu"] {
+            assert!(caps.check_chosen(device).is_ok(), "{device}");
+        }
+        for device in ["1", "99", "-1", "gpu"] {
+            let error = caps.check_chosen(device).map_err(|error| error.to_string());
+            assert!(error.is_err_and(|error| error.contains("0: the CPU")), "{device}");
+        }
+        let listed = Capabilities { devices: vec!["an A2".into()], ..caps };
+        assert!(listed.check_chosen("7").is_ok());
+    }
 
     #[test]
     fn a_device_is_named_by_its_number_or_by_part_of_its_name() {

@@ -430,6 +430,12 @@ impl Context {
                 _ => error,
             }
         })?;
+        if let Some(device) = registry.device(position)
+            && let Err(error) = caps.check_chosen(device)
+        {
+            driver.cleanup();
+            return Err(error.with("driver", name));
+        }
         if hardware && !caps.hardware {
             driver.cleanup();
             return Err(Error::new(ErrorKind::Unavailable, "init")

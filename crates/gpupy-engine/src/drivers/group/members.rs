@@ -45,6 +45,10 @@ impl Choice {
         }
         let mut driver = (self.constructor)();
         let caps = driver.init(&config).map_err(|error| error.with("driver", self.name()))?;
+        if let Err(error) = caps.check_chosen(&self.device) {
+            driver.cleanup();
+            return Err(error.with("driver", self.name()));
+        }
         let (driver, caps) = lowering_driver::provided(driver, caps);
         Ok(Member { driver, caps, takes: FxHashMap::default() })
     }
