@@ -259,7 +259,7 @@ impl HostBuffer {
     ///
     /// # Errors
     /// - `Invalid`: the range leaves the buffer, is read already, or another thread writes the buffer; nothing is
-    ///   written. Those of `write`.
+    ///   written. `OutOfMemory`: the process may have no more memory. Those of `write`.
     pub(crate) fn write_unread(
         &self,
         range: Range<usize>,
@@ -274,6 +274,7 @@ impl HostBuffer {
                 .with("bytes", format!("{}..{}", range.start, range.end))
                 .with("length", self.len()));
         };
+        self.open(range.clone())?;
         // SAFETY: the range is in bounds and initialised. No reader has it, and no other writer has any of the buffer
         // while `_sole` lives.
         write(unsafe {

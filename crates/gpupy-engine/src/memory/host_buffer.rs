@@ -144,7 +144,7 @@ impl HostBuffer {
 
     /// Counts the buffer no longer, as others count what is in it; whether its pages may go back one by one.
     pub(crate) fn is_paged(&self) -> bool {
-        let is_paged = matches!(self.owned, Some(Owned::Mapped(_) | Owned::Reserved(_)));
+        let is_paged = self.owned.as_ref().is_some_and(Owned::is_paged);
         if is_paged && self.counts.swap(false, Ordering::Relaxed) {
             limit::uncount(self.len);
         }
@@ -157,6 +157,28 @@ impl HostBuffer {
         if is_own && !self.counts.load(Ordering::Relaxed) {
             self.counts.store(limit::count(self.len), Ordering::Relaxed);
         }
+    }
+
+    /// A buffer that takes memory as it is written by `write_unread`, and gives it back by `release`; nothing else may
+    /// be read or written.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no addresses for so much.
+    pub(crate) fn closed(len: usize) -> Result<HostBuffer> {
+        let made = memory::granted(len, || Owned::closed(len));
+        let made = made.map(|owned| HostBuffer::of(owned, len))?;
+        made.is_paged();
+        Ok(made)
+    }
+
+    /// Opens bytes that are written next, where pages are opened.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the process may have no more memory.
+    pub(super) fn open(&self, range: Range<usize>) -> Result<()> {
+        let bytes = range.len();
+        let opened = self.owned.as_ref().map_or(Ok(()), |owned| owned.open(range));
+        opened.map_err(|error| memory::refused(bytes).from_source(error))
     }
 
     /// A buffer of zeros that takes memory as it is written, and gives it back by `release`.
@@ -284,7 +306,7 @@ impl Drop for HostBuffer {
             return;
         }
         let Some(owned) = self.owned.take() else { return };
-        if let Owned::Lent { .. } | Owned::Reserved(_) = owned {
+        if owned.is_never_reused() {
             return;
         }
         let Some(owned) = thread_free_lists::put(owned) else { return };
@@ -318,6 +340,12 @@ pub(crate) fn trim() {
     drop(pool);
     // Giving back takes time, so it comes after the lock.
     drop(free);
+    // What drivers and compilers have freed stays with the allocator.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: a plain call, of any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// Rounds a size up so that buffers of nearly equal size can stand in for each other: at most one eighth is wasted.

@@ -12,6 +12,7 @@ use crate::thresholds::T;
 use memmap2::UncheckedAdvice;
 use memmap2::{MmapMut, MmapOptions};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::io;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,6 +36,9 @@ pub(crate) enum Owned {
     Mapped(MmapMut),
     /// Addresses whose pages are there once they are written, and go back one by one; never reused.
     Reserved(MmapMut),
+    /// Addresses whose pages are opened before they are written, and go back one by one; never reused.
+    #[cfg(unix)]
+    Closed(ClosedPages),
     #[cfg(feature = "guard")]
     Guarded(gpupy_core::memory::guard_pages::Guarded),
     /// Memory of another owner, which this keeps alive.
@@ -81,11 +85,38 @@ impl Owned {
         Some(Owned::Reserved(map))
     }
 
+    /// Addresses for so many bytes, of which parts are opened; `None` where the system has none. Systems that do not
+    /// count what is never touched open all.
+    pub fn closed(len: usize) -> Option<Owned> {
+        #[cfg(unix)]
+        return ClosedPages::new(len).map(Owned::Closed);
+        #[cfg(not(unix))]
+        Owned::reserved(len)
+    }
+
+    /// Opens bytes that are written next.
+    ///
+    /// # Errors
+    /// The process may have no more memory.
+    pub fn open(&self, range: Range<usize>) -> io::Result<()> {
+        #[cfg(unix)]
+        if let Owned::Closed(pages) = self {
+            return pages.open(range);
+        }
+        let _ = range;
+        Ok(())
+    }
+
     /// Gives pages of mapped memory back to the system, those that lie inside a range; they are zeros then.
     ///
     /// # Safety
     /// The range is neither read nor written during the call.
     pub unsafe fn release(&self, range: Range<usize>) {
+        #[cfg(unix)]
+        if let Owned::Closed(pages) = self {
+            // SAFETY: the caller promises that the range is not accessed; it is opened before it is written again.
+            unsafe { pages.close(range.clone()) };
+        }
         #[cfg(unix)]
         if let Owned::Reserved(map) | Owned::Mapped(map) = self {
             let (start, end) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
@@ -101,10 +132,32 @@ impl Owned {
         let _ = range;
     }
 
+    /// Whether its pages may go back one by one.
+    pub fn is_paged(&self) -> bool {
+        match self {
+            Owned::Mapped(_) | Owned::Reserved(_) => true,
+            #[cfg(unix)]
+            Owned::Closed(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it goes back when it is free, rather than to the pool.
+    pub fn is_never_reused(&self) -> bool {
+        match self {
+            Owned::Lent { .. } | Owned::Reserved(_) => true,
+            #[cfg(unix)]
+            Owned::Closed(_) => true,
+            _ => false,
+        }
+    }
+
     pub fn capacity(&self) -> usize {
         match self {
             Owned::Allocated { capacity, .. } => *capacity,
             Owned::Mapped(map) | Owned::Reserved(map) => map.len(),
+            #[cfg(unix)]
+            Owned::Closed(pages) => pages.len(),
             #[cfg(feature = "guard")]
             Owned::Guarded(guarded) => guarded.len(),
             // Nothing behind the elements may be touched, nor the memory be reused.
@@ -117,6 +170,8 @@ impl Owned {
             // SAFETY: the capacity follows what is skipped, in the same allocation.
             Owned::Allocated { start, skipped, .. } => unsafe { start.add(*skipped) },
             Owned::Lent { memory, .. } => *memory,
+            #[cfg(unix)]
+            Owned::Closed(pages) => pages.start(),
             // A map is not empty, and nowhere but at an address.
             Owned::Mapped(map) | Owned::Reserved(map) => NonNull::from(&mut **map).cast(),
             #[cfg(feature = "guard")]
@@ -133,6 +188,92 @@ impl Drop for Owned {
             // SAFETY: allocated in `new` with this layout, and freed only here.
             unsafe { dealloc(start.as_ptr(), layout) };
         }
+    }
+}
+
+/// Addresses without memory, of which a part is opened before it is written, and closed when its memory goes back.
+/// They are for elements that come and go, as those of files do: memory that may be written counts to what a process
+/// may have (`ulimit -d`), even if it is never touched, and a file may be larger than that.
+#[cfg(unix)]
+pub(crate) struct ClosedPages {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+#[cfg(unix)]
+// SAFETY: the addresses belong to no thread; what is read and written there is up to the buffer that has them.
+unsafe impl Send for ClosedPages {}
+
+#[cfg(unix)]
+impl ClosedPages {
+    /// Addresses for so many bytes; `None` where the system has none.
+    pub fn new(len: usize) -> Option<ClosedPages> {
+        let len = len.max(1);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at a place of the system's choice.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        #[cfg(target_os = "linux")]
+        // SAFETY: the range was just mapped. It is advice, which the system may refuse.
+        unsafe {
+            libc::madvise(start, len, libc::MADV_HUGEPAGE);
+        }
+        NonNull::new(start.cast()).map(|start| ClosedPages { start, len })
+    }
+
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Opens the pages of a range of bytes; those that were closed are zeros.
+    ///
+    /// # Errors
+    /// The process may have no more memory.
+    pub fn open(&self, range: Range<usize>) -> io::Result<()> {
+        let end = range.end.min(self.len).next_multiple_of(PAGE);
+        let start = range.start / PAGE * PAGE;
+        if start >= end {
+            return Ok(());
+        }
+        // SAFETY: the pages are of this mapping, whose last page is mapped to its end.
+        let done = unsafe {
+            let first = self.start.as_ptr().add(start).cast();
+            libc::mprotect(first, end - start, libc::PROT_READ | libc::PROT_WRITE)
+        };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Gives the memory of the pages inside a range back, and closes them.
+    ///
+    /// # Safety
+    /// The range is neither read nor written until it is opened again.
+    pub unsafe fn close(&self, range: Range<usize>) {
+        let (start, end) =
+            (range.start.next_multiple_of(PAGE), range.end.min(self.len) / PAGE * PAGE);
+        if start >= end {
+            return;
+        }
+        // SAFETY: the pages are private to this mapping, and the caller promises that they are not accessed. Where the
+        // system refuses, they stay.
+        unsafe {
+            let first = self.start.as_ptr().add(start).cast();
+            libc::madvise(first, end - start, libc::MADV_DONTNEED);
+            libc::mprotect(first, end - start, libc::PROT_NONE);
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for ClosedPages {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this one's, and nothing refers to it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
 
@@ -171,5 +312,26 @@ mod tests {
             let mut owned = Owned::new(capacity).unwrap();
             assert!((owned.memory().as_ptr() as usize).is_multiple_of(PAGE));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_opened_is_zeros_and_keeps_what_is_written_until_it_is_closed() -> std::io::Result<()>
+    {
+        let pages = ClosedPages::new(10 * PAGE + 5).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        let byte = |at: usize| pages.start().as_ptr().wrapping_add(at);
+        pages.open(PAGE + 7..3 * PAGE)?;
+        pages.open(10 * PAGE..pages.len())?;
+        // SAFETY: these pages are open.
+        unsafe {
+            assert_eq!((*byte(PAGE), *byte(10 * PAGE + 4)), (0, 0));
+            (*byte(PAGE), *byte(3 * PAGE - 1), *byte(10 * PAGE + 4)) = (1, 2, 3);
+            // The page of which it is a part stays.
+            pages.close(PAGE + 1..3 * PAGE);
+            assert_eq!((*byte(PAGE), *byte(10 * PAGE + 4)), (1, 3));
+            pages.open(2 * PAGE..3 * PAGE)?;
+            assert_eq!(*byte(3 * PAGE - 1), 0);
+        }
+        Ok(())
     }
 }

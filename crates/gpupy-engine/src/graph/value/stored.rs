@@ -161,7 +161,8 @@ impl Value {
             return Ok(host.clone());
         }
         let bytes = self.len().saturating_mul(self.dtype().size());
-        let made = match self.is_external() || self.0.paged {
+        let made = match self.0.paged {
+            _ if self.is_external() => HostBuffer::closed(bytes),
             true => HostBuffer::reserved(bytes),
             false => HostBuffer::new(bytes),
         };
