@@ -10,6 +10,7 @@
 
 use crate::array::owned_elements::OwnedElements;
 use crate::graph::value::{Copies, Origin, Value};
+use crate::memory::ranges::Ranges;
 use gpupy_core::shape::Shape;
 use gpupy_core::{Error, ErrorKind, Result};
 
@@ -50,12 +51,28 @@ impl Current {
     /// has that, or a copy, as far as `copies` allows. `None` for all others, to which a write has to be recorded.
     #[inline]
     pub fn make_mut(&mut self, copies: Copies) -> Option<&mut [u8]> {
+        self.make_own(copies)?.make_mut()
+    }
+
+    /// As `make_mut`, where these positions are written alone.
+    #[inline]
+    pub fn make_mut_at(
+        &mut self,
+        copies: Copies,
+        written: impl FnOnce() -> Ranges,
+    ) -> Option<&mut [u8]> {
+        self.make_own(copies)?.make_mut_at(written)
+    }
+
+    /// The elements as own ones, which a value's become as far as `copies` allows.
+    #[inline]
+    pub fn make_own(&mut self, copies: Copies) -> Option<&mut OwnedElements> {
         if let Contents::Value(value) = &self.held {
             let memory = value.memory_to_write(copies)?;
             let (dtype, shape) = (value.dtype(), value.0.shape.clone());
             self.held = Contents::Own(OwnedElements::new(dtype, shape, Origin::Eager, memory));
         }
-        self.own_mut()?.make_mut()
+        self.own_mut()
     }
 
     /// The version for a reader of the present elements: a new one where exports may have changed them.

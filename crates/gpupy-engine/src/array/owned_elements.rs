@@ -6,9 +6,11 @@
 //!
 //! Not here: their memory (`memory/cow_buffer.rs`), when own elements become a value (`contents.rs`).
 
+use crate::graph::value::set_aside::SetAside;
 use crate::graph::value::{Origin, Value};
 use crate::memory::cow_buffer::CowBuffer;
 use crate::memory::host_buffer::HostBuffer;
+use crate::memory::ranges::Ranges;
 use gpupy_core::memory::of_array;
 use gpupy_core::shape::{Shape, size_of};
 use gpupy_core::{DType, Result};
@@ -23,19 +25,22 @@ pub(crate) struct OwnedElements {
     pub depth: u32,
     origin: Origin,
     memory: CowBuffer,
+    /// The blocks that a device has of them, where they came to host memory to be written.
+    set_aside: Option<Box<SetAside>>,
 }
 
 impl OwnedElements {
     /// Elements that lie in this memory, which has room for all of them.
     #[inline(always)]
     pub fn new(dtype: DType, shape: Shape, origin: Origin, memory: CowBuffer) -> OwnedElements {
-        OwnedElements { dtype, shape, depth: 0, origin, memory }
+        OwnedElements { dtype, shape, depth: 0, origin, memory, set_aside: None }
     }
 
     /// Elements without memory yet, for a result at the end of a chain of `depth` operations.
     #[inline(always)]
     pub fn blank(dtype: DType, origin: Origin, depth: u32) -> OwnedElements {
-        OwnedElements { dtype, shape: Shape::new(), depth, origin, memory: CowBuffer::blank() }
+        let (shape, memory) = (Shape::new(), CowBuffer::blank());
+        OwnedElements { dtype, shape, depth, origin, memory, set_aside: None }
     }
 
     /// Makes room for elements in C order, replacing the old ones; the caller writes them before they are read.
@@ -44,6 +49,7 @@ impl OwnedElements {
     /// - `OutOfMemory`: there is no room; nothing changed.
     #[inline(always)]
     pub fn make_room(&mut self, shape: &[usize]) -> Result<&mut [u8]> {
+        self.set_aside = None;
         let room = self.memory.make_room(size_of(shape) * self.dtype.size())?;
         self.shape = Shape::from_slice(shape);
         Ok(room)
@@ -73,7 +79,23 @@ impl OwnedElements {
     /// The elements, for writing; `None` where there is no room for a copy that others do not read.
     #[inline]
     pub fn make_mut(&mut self) -> Option<&mut [u8]> {
+        // Which ones are written is not known.
+        self.set_aside = None;
         self.memory.make_mut(self.byte_len())
+    }
+
+    /// As `make_mut`, where these positions are written alone.
+    #[inline]
+    pub fn make_mut_at(&mut self, written: impl FnOnce() -> Ranges) -> Option<&mut [u8]> {
+        if let Some(set_aside) = &mut self.set_aside {
+            set_aside.note(&written());
+        }
+        self.memory.make_mut(self.byte_len())
+    }
+
+    /// Keeps the blocks that a device has of the elements.
+    pub fn set_aside(&mut self, blocks: Value) {
+        self.set_aside = Some(Box::new(SetAside::new(blocks)));
     }
 
     /// Puts other elements, as many and of the same dtype, in the place of these.
@@ -92,6 +114,7 @@ impl OwnedElements {
 
     /// As of [`CowBuffer::pin`].
     pub fn pin(&mut self, for_life: bool) -> Result<Arc<HostBuffer>> {
+        self.set_aside = None;
         self.memory.pin(self.byte_len(), for_life)
     }
 
@@ -130,7 +153,11 @@ impl OwnedElements {
     /// - `OutOfMemory`: there is no room for a value's memory; the elements are here as they were.
     pub fn take_value(&mut self) -> Result<Value> {
         let taken = self.memory.take_shared(self.byte_len());
-        self.value_in(taken)
+        let value = self.value_in(taken)?;
+        if let Some(set_aside) = self.set_aside.take() {
+            set_aside.leave_to(&value);
+        }
+        Ok(value)
     }
 
     /// A value whose elements are in this memory.

@@ -1,7 +1,7 @@
 //! Promotion to host memory: of bases that a program accesses in many small pieces, by elements, rows or columns.
 //!
-//! Owns how they are brought there. Invariants: only values that a device holds in host memory anyway are promoted;
-//! promotion changes no element.
+//! Owns how they are brought there. Invariants: values that a device holds are promoted for writes alone, and its
+//! blocks are kept, so that it is sent what was written; promotion changes no element.
 //!
 //! Not here: the rule when they come (`graph/value/residence.rs`), the writes themselves (`host_moves.rs`,
 //! `recorder.rs`), eager operations (`eager_evaluator.rs`).
@@ -36,9 +36,15 @@ impl Context {
     /// Any error of the driver; no value is lost.
     pub(crate) fn promote_for_write(&self, dest: &Array, source: &Operand) -> Result<()> {
         // What still has to be computed; own elements are there.
-        let base = match dest.current().held() {
-            Contents::Value(value) if value.comes_for_write() => Some(value.clone()),
-            Contents::Own(_) => None,
+        let (base, pays) = match dest.current().held() {
+            Contents::Value(value)
+                if value.comes_for_write()
+                    || value.comes_from_device()
+                    || value.is_there_alone() =>
+            {
+                (Some(value.clone()), value.comes_for_write())
+            }
+            Contents::Own(_) => (None, true),
             Contents::Value(_) | Contents::Nothing => return Ok(()),
         };
         let is_pending = |source: &&Value| {
@@ -48,12 +54,21 @@ impl Context {
         if base.is_none() && source.is_none() {
             return Ok(());
         }
-        let mut comes = false;
+        let (mut comes, mut blocks) = (false, None);
         self.while_others_run(|| {
-            comes = self.evaluates_in_host_memory()?;
+            let on_host = self.evaluates_in_host_memory()?;
+            // On a device, what is still to be computed is written there.
+            let is_due = || base.as_ref().is_some_and(|v| v.comes_from_device() || v.is_there());
+            comes = if on_host { pays } else { source.is_none() && is_due() };
             if comes {
                 base.as_ref().map_or(Ok(()), |base| self.bring(base))?;
                 source.map_or(Ok(()), |source| self.bring(source))?;
+            }
+            if comes && !on_host {
+                blocks = match &base {
+                    Some(base) => self.state()?.engine.set_aside(base),
+                    None => None,
+                };
             }
             Ok(())
         })?;
@@ -62,7 +77,9 @@ impl Context {
         if matches!(current.held(), Contents::Value(held) if held.id() == base.id()) {
             drop(base);
             // Where it fails, the write is recorded.
-            let _ = current.make_mut(Copies::Any);
+            if let (Some(own), Some(blocks)) = (current.make_own(Copies::Any), blocks) {
+                own.set_aside(blocks);
+            }
         }
         Ok(())
     }

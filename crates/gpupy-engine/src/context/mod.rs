@@ -148,7 +148,9 @@ impl Context {
     /// - `Busy`: this thread has it, and reads elements for it.
     pub(crate) fn state(&self) -> Result<MutexGuard<'_, EngineState>> {
         check_free()?;
-        Ok(self.inner.state.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut state = self.inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.engine.settle();
+        Ok(state)
     }
 
     /// What it was told.

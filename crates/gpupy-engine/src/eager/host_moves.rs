@@ -15,6 +15,7 @@ use crate::graph::value::{Copies, Input, Operand, Origin, Value};
 use crate::memory::access;
 use crate::memory::cow_buffer::CowBuffer;
 use crate::memory::element_bytes::{ElementBytes, copy_seen, fill, fill_all, place, put};
+use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
 use crate::memory::view::View;
 use crate::thresholds::T;
@@ -40,9 +41,14 @@ pub(crate) fn write(
     }
     let data = data(dest, source, little)?;
     let most = if little { T.most_points } else { 0 };
-    let bytes = current.make_mut(Copies::UpTo(most))?;
+    let bytes = current.make_mut_at(Copies::UpTo(most), || written(dest))?;
     put(bytes, dest.dtype().size(), dest.layout(), &data);
     Some(())
+}
+
+/// The positions that a write into a view changes.
+fn written(dest: &Array) -> Ranges {
+    dest.layout().positions(T.sent_ranges)
 }
 
 /// The source elements of a write, in C order; one element for a scalar.
@@ -80,7 +86,7 @@ pub(crate) fn write_own(dest: &Array, source: &ArrayOrScalar<'_>) -> Option<()> 
         }
     };
     let mut current = dest.current_to_write()?;
-    let bytes = current.make_mut(few())?;
+    let bytes = current.make_mut_at(few(), || written(dest))?;
     match data {
         WriteSource::Of(data) => put(bytes, size, dest.layout(), &data),
         WriteSource::Within(view) => move_within(bytes, size, view, dest.layout())?,
@@ -158,7 +164,8 @@ pub(crate) fn write_element(array: &Array, position: isize, element: Scalar) -> 
         return false;
     };
     let mut write = || {
-        let (at, own) = (usize::try_from(position).ok()?, current.make_mut(few())?);
+        let at = usize::try_from(position).ok()?;
+        let own = current.make_mut_at(few(), || Ranges::of(at..at + 1))?;
         own.get_mut(at * size..(at + 1) * size)?.copy_from_slice(bytes.get(..size)?);
         Some(())
     };

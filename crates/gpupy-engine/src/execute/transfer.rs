@@ -9,7 +9,7 @@ use crate::blocks::cache::{BlockKey, BlockPart};
 use crate::execute::evaluate::Engine;
 use crate::explain::step::StepAction;
 use crate::explain::tracer::Doing;
-use crate::graph::value::{HostSlice, NodeOp, Value, ValueId, ValueKind};
+use crate::graph::value::{HostSlice, NodeOp, Value, ValueId, ValueKind, set_aside};
 use crate::memory::access;
 use crate::memory::element_bytes::fill_all;
 use crate::memory::ranges::Ranges;
@@ -19,6 +19,7 @@ use crate::thresholds::T;
 use gpupy_core::driver::BlockId;
 use gpupy_core::{Error, ErrorKind, Result, Scalar};
 use std::ops::Range;
+use std::sync::Arc;
 
 impl Engine {
     /// The block of an operand's part on a device, copied or gathered there if need be. The part's
@@ -136,6 +137,27 @@ impl Engine {
         if devices.any(|device| !device.tiles(from).is_empty()) {
             let written = written();
             self.devices.iter_mut().flatten().for_each(|device| device.inherit(from, to, &written));
+        }
+    }
+
+    /// Sets the blocks of a value aside, whose elements are in host memory and written there next; `None` where there
+    /// are none, or other handles of the value need them.
+    pub(crate) fn set_aside(&mut self, value: &Value) -> Option<Value> {
+        // The base has one handle, and the caller.
+        if Arc::strong_count(&value.0) > 2 {
+            return None;
+        }
+        let blocks = Value::on_device(value.dtype(), value.shape());
+        blocks.state().is_set_aside = true;
+        self.inherit(value.id(), &blocks, Ranges::default);
+        let mut devices = self.devices.iter().flatten();
+        devices.any(|device| !device.tiles(blocks.id()).is_empty()).then_some(blocks)
+    }
+
+    /// Has values take over blocks that were set aside for them.
+    pub(crate) fn settle(&mut self) {
+        for (blocks, heir, written) in set_aside::heirs() {
+            self.inherit(blocks.id(), &heir, || written);
         }
     }
 

@@ -15,6 +15,13 @@ use std::ops::Range;
 pub struct Ranges(SmallVec<[Range<usize>; 1]>);
 
 impl Ranges {
+    /// The set of a range.
+    pub fn of(range: Range<usize>) -> Ranges {
+        let mut ranges = Ranges::default();
+        ranges.insert(range);
+        ranges
+    }
+
     /// The set of `0..len`.
     pub fn full(len: usize) -> Ranges {
         if len == 0 { Ranges::default() } else { Ranges(smallvec![0..len]) }

@@ -11,6 +11,7 @@
 mod expression;
 pub(crate) mod paged;
 pub(crate) mod residence;
+pub(crate) mod set_aside;
 mod stored;
 
 pub(crate) use stored::{Copies, HostSlice};
@@ -128,6 +129,8 @@ pub(crate) struct ValueStorage {
     pub passed: Option<Box<Passed>>,
     /// The elements that are on the disk.
     pub spilled: Option<Box<paged::Spilled>>,
+    /// Its blocks are kept for another value, which has the elements: no one asks for these.
+    pub is_set_aside: bool,
     /// The caches to tell when the value is dropped.
     pub watchers: SmallVec<[DeadList; 1]>,
 }

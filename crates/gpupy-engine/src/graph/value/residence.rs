@@ -68,6 +68,25 @@ impl Value {
         self.has_paid(self.0.accesses.all().saturating_add(1))
     }
 
+    /// As `comes_for_write`, of elements that a device computes: only where many little writes came one after another.
+    pub(crate) fn comes_from_device(&self) -> bool {
+        let writes = self.0.accesses.all().saturating_add(1);
+        !self.is_open()
+            && writes >= T.promoted_writes
+            && self.len() <= T.promoted_from_device.saturating_mul(writes as usize)
+    }
+
+    /// Whether all elements are in host memory, and the caller has the only handle.
+    pub(crate) fn is_there_alone(&self) -> bool {
+        !self.is_shared() && self.is_there()
+    }
+
+    /// Whether all elements are in host memory.
+    pub(crate) fn is_there(&self) -> bool {
+        matches!(self.0.kind, ValueKind::Host(_) | ValueKind::Expr { .. })
+            && self.state().on_host.covers(0..self.len())
+    }
+
     /// Whether they had better be there for an operation that reads little of the value; counts the read.
     pub(crate) fn comes_for_read(&self) -> bool {
         // The first read may be the only one, and part of another kernel.

@@ -144,6 +144,9 @@ impl Value {
             return Vec::new();
         }
         let state = self.state();
+        if state.is_set_aside {
+            return Vec::new();
+        }
         let gaps = state.on_host.gaps(range.clone());
         match &state.spilled {
             Some(spilled) => gaps.into_iter().flat_map(|gap| spilled.gaps(gap)).collect(),
