@@ -292,7 +292,7 @@ impl Engine {
         // One before it may have given more than it had promised.
         if value.state().computed.covers(tile.range.clone()) {
             let is_there = gives.is_there();
-            return self.settle((&value, &tile), rank, Ok(StepOutcome::of(is_there)), progress);
+            return self.follow_up((&value, &tile), rank, Ok(StepOutcome::of(is_there)), progress);
         }
         let position = progress.homes.order.devices[rank];
         self.capture(|capture| if rank == 0 { capture.begin(&value) } else { None });
@@ -303,9 +303,9 @@ impl Engine {
                 self.go_on(BegunStep { value, tile, rank, commands, gives }, progress)
             }
             Ok(Err(needs)) => {
-                self.settle((&value, &tile), rank, Ok(StepOutcome::Otherwise(needs)), progress)
+                self.follow_up((&value, &tile), rank, Ok(StepOutcome::Otherwise(needs)), progress)
             }
-            Err(error) => self.settle((&value, &tile), rank, Err(error), progress),
+            Err(error) => self.follow_up((&value, &tile), rank, Err(error), progress),
         }
     }
 
@@ -334,7 +334,7 @@ impl Engine {
                 Ok(StepOutcome::of(begun.gives.is_there()))
             }
         };
-        self.settle((&begun.value, &begun.tile), rank, outcome, progress)
+        self.follow_up((&begun.value, &begun.tile), rank, outcome, progress)
     }
 
     /// Does something for which the promises of later steps are not there.
@@ -355,7 +355,7 @@ impl Engine {
     ///
     /// # Errors
     /// That of the step, where nothing can be done about it.
-    fn settle(
+    fn follow_up(
         &mut self,
         (of, tile): (&Value, &Tile),
         rank: usize,
