@@ -21,6 +21,7 @@ mod drivers;
 mod expect;
 mod model_based;
 mod reporting;
+mod share;
 mod suite;
 
 pub use reporting::report::{Case, Report, Verdict};
@@ -100,6 +101,25 @@ pub fn check_some(
     wanted: impl Fn(&str, &str) -> bool,
 ) {
     assert_passes(make, Options { wanted: Some(&wanted), ..Options::default() });
+}
+
+/// Like [`check_some`], for a variant of a driver that another test checks whole: where a commit's share of the tests
+/// runs (`cargo xtask test`), some of the cases, and the rest are [`skipped`].
+///
+/// # Panics
+/// When one of them fails, or the driver does not start.
+pub fn check_variant(
+    make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
+    wanted: impl Fn(&str, &str) -> bool,
+) {
+    let share = share::Share::wanted();
+    if share.is_some() {
+        let parts = share::PARTS;
+        skipped(format_args!("all but one of {parts} cases, which `cargo xtask test all` runs"));
+    }
+    check_some(make, |group, name| {
+        wanted(group, name) && share.as_ref().is_none_or(|share| share.has(group, name))
+    });
 }
 
 fn assert_passes(make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static, options: Options<'_>) {

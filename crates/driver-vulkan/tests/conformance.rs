@@ -55,7 +55,7 @@ fn all_but_faults(trial: Trial) {
     let _layers = layers();
     let trial = watched(trial);
     if starts(trial) {
-        gpupy_conformance::check_some(
+        gpupy_conformance::check_variant(
             move || driver_vulkan::new_trial(trial),
             |group, _| group != "faults",
         );
@@ -76,7 +76,7 @@ fn integers_of_64_bits_are_computed_in_pairs_where_the_device_has_none() {
     for trial in by_each_compiler(Trial { short: true, ..Trial::default() }) {
         let of_operations =
             ["scalars", "dtypes", "views", "regions", "random", "block_read", "block_write"];
-        gpupy_conformance::check_some(
+        gpupy_conformance::check_variant(
             move || driver_vulkan::new_trial(trial),
             |group, _| of_operations.contains(&group),
         );
@@ -92,7 +92,7 @@ fn the_contract_is_kept_by_addresses_and_the_validation_layers_are_silent() {
 #[test]
 fn reductions_that_invocations_share_have_the_same_bits() {
     for trial in by_each_compiler(Trial { shares: true, ..Trial::default() }) {
-        gpupy_conformance::check_some(
+        gpupy_conformance::check_variant(
             move || driver_vulkan::new_trial(trial),
             |group, _| ["reductions", "several_reductions"].contains(&group),
         );

@@ -11,7 +11,7 @@ fn check_some(
     let started = driver.init(&Config::default());
     driver.cleanup();
     match started {
-        Ok(_) => gpupy_conformance::check_some(make, |group, _| wanted(group)),
+        Ok(_) => gpupy_conformance::check_variant(make, |group, _| wanted(group)),
         Err(error) => gpupy_conformance::skipped(error),
     }
 }

@@ -84,7 +84,7 @@ pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
     let wanted = |part: &str| all || names.iter().any(|word| word == part);
     let mut steps = vec![module()];
     if wanted("rust") {
-        steps.push(SuiteStep::noting("Rust tests", rust));
+        steps.push(SuiteStep::noting("Rust tests", move || rust(share)));
     }
     if wanted("conformance") {
         // Each driver's own tests, in the first part, run the suite on it.
@@ -109,8 +109,13 @@ pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
     steps
 }
 
-fn rust() -> Result<String> {
+fn rust(share: Share) -> Result<String> {
     let mut tests = cargo();
+    if let Share::OfCommit = share {
+        // Variants of drivers run a share of the suite (`tests/src/share.rs`).
+        let commit = capture(command("git").args(["rev-parse", "HEAD"]));
+        tests.env("GPUPY_TEST_SHARE", commit.as_deref().map_or("unknown", str::trim));
+    }
     tests.args(["test", "--release", "--workspace", "--no-fail-fast"]);
     suite_parts::rust(tests.args(features::of_workspace()))
 }
