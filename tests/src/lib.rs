@@ -112,7 +112,7 @@ pub fn check_variant(
     make: impl Fn() -> Box<dyn Driver> + Send + Sync + 'static,
     wanted: impl Fn(&str, &str) -> bool,
 ) {
-    let share = share::Share::wanted();
+    let share = share::CaseShare::wanted();
     if share.is_some() {
         let parts = share::PARTS;
         skipped(format_args!("all but one of {parts} cases, which `cargo xtask test all` runs"));
