@@ -57,8 +57,8 @@ gpupy_core::thresholds! {
     /// Likewise of a base that a device computed, when little of it is written: a launch takes longer there than a part
     /// of a transfer. On lavapipe a write takes 40 µs, on llvmpipe 60 to 230 µs, and 10⁶ float32 come in 1 to 5 ms.
     promoted_from_device: usize = 64 << 10,
-    /// The fewest little writes, one after another, for which elements come from a device: a step of a simulation writes
-    /// as many edges and corners, and would wait for the device each time.
+    /// The fewest little writes, one after another, for which elements come from a device: a step of a simulation
+    /// writes as many edges and corners, and would wait for the device each time.
     promoted_writes: u32 = 16,
     /// Writes into elements that came from a device after which their positions are put together.
     noted_writes: usize = 256,

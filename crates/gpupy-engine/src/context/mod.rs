@@ -33,7 +33,7 @@ use crate::eager::eager_dispatch::EagerDispatch;
 use crate::eager::eager_evaluator::EagerEvaluator;
 use crate::execute::engine_state::EngineState;
 use crate::execute::evaluate::Engine;
-use crate::execute::time_slice::TimeSlice;
+use crate::execute::progress::time_slice::TimeSlice;
 use crate::explain::stats::Stats;
 use crate::explain::tracer::{Tracer, to_stderr};
 use crate::graph::value::Value;

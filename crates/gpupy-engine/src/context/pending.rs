@@ -1,11 +1,12 @@
 //! How much is pending behind a value: operations, and the memory that they keep alive.
 //!
-//! Owns the counts of a graph's pending operations and of the bytes that its evaluation would free: computed values that
-//! only the graph still holds. Recording keeps a cheap upper bound of each in each node: the values that were made since
-//! the oldest one below it, and bytes that count shared values again. When a bound is large, this module traverses the
-//! graph, and lowers it. Owns as well the rule when so much leads to an evaluation that the program did not ask for: the
-//! device has work while the program records, and what is planned at once is bounded. Invariants: the rule counts, and
-//! never asks the time, so that a program does the same in each run; counting looks at each value a few times in all.
+//! Owns the counts of a graph's pending operations and of the bytes that its evaluation would free: computed values
+//! that only the graph still holds. Recording keeps a cheap upper bound of each in each node: the values that were made
+//! since the oldest one below it, and bytes that count shared values again. When a bound is large, this module
+//! traverses the graph, and lowers it. Owns as well the rule when so much leads to an evaluation that the program did
+//! not ask for: the device has work while the program records, and what is planned at once is bounded. Invariants: the
+//! rule counts, and never asks the time, so that a program does the same in each run; counting looks at each value a
+//! few times in all.
 //!
 //! Not here: evaluation itself (`evaluate.rs`).
 

@@ -106,8 +106,8 @@ impl Context {
     }
 }
 
-/// Values with the same memory, each a node of its own. A plan is for all values, so it must not depend on what is equal
-/// among these: two arguments may be one node, and a step may be the node that an argument is.
+/// Values with the same memory, each a node of its own. A plan is for all values, so it must not depend on what is
+/// equal among these: two arguments may be one node, and a step may be the node that an argument is.
 fn apart(values: &[Value]) -> Option<Vec<Value>> {
     values.iter().map(Value::in_own_memory).collect()
 }

@@ -5,13 +5,12 @@
 //! launch leaves every value as it was.
 //!
 //! Not here: choosing drivers (`driver_selection.rs`) and between them (`placement.rs`), where an evaluation stands
-//! (`progress.rs`), the commands of a step (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
+//! (`progress/`), the commands of a step (`perform.rs`), launching (`launch.rs`), transfers (`transfer.rs`).
 
 use crate::blocks::streams::Residents;
-use crate::execute::attempts::Attempts;
-use crate::execute::progress::{BegunStep, Stage, TilesProgress};
-use crate::execute::replay::Replaying;
-use crate::execute::time_slice::TimeSlice;
+use crate::execute::progress::attempts::Attempts;
+use crate::execute::progress::time_slice::TimeSlice;
+use crate::execute::progress::{BegunStep, Replaying, Stage, TilesProgress};
 use crate::explain::stats::Stats;
 use crate::explain::trace::{Event, subject};
 use crate::explain::tracer::Tracer;
@@ -88,7 +87,7 @@ impl Engine {
     ///
     /// # Errors
     /// - `Interrupted`: the slice is over. Nothing is lost if the evaluation is laid aside and taken up again
-    ///   (`progress.rs`).
+    ///   (`progress/`).
     pub fn evaluate(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let done = self.evaluate_anyhow(demand, order);
         if !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) {

@@ -1,69 +1,30 @@
 //! Replay: the actions of a recipe are done on the values of another flush.
 //!
-//! Owns [`Replaying`], where a replay stands, and the [`ReplayTurn`]: the values, as long as the rest of the recipe
-//! names them. Invariants: each action leaves
+//! The values of a [`ReplayTurn`] are held as long as the rest of the recipe names them. Invariants: each action leaves
 //! the values as the planned action did, so that an unfinished replay is planned on from the values that there are; a
 //! block is taken only if no handle holds its value beside those that the recipe knows.
 //!
-//! Not here: recipes and how they are captured (`schedule/replay/`), when there is one (`evaluate.rs`).
+//! Not here: where a replay stands (`progress/`), recipes and how they are captured (`schedule/replay/`), when there is
+//! one (`evaluate.rs`).
 
 use super::filling::Opened;
 use super::strip_launches::Striped;
 use crate::blocks::cache::BlockPart;
 use crate::execute::evaluate::Engine;
+use crate::execute::progress::{ReplayTurn, Replaying};
 use crate::graph::value::{Input, Value, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::commands::{Command, LaunchCommand};
 use crate::schedule::destination::Destination;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::kernels::in_place::TakenOperand;
-use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
+use crate::schedule::passes::pending_graph::InputSource;
 use crate::schedule::program::kernel::Kernel;
-use crate::schedule::program::structure_cache::Structure;
 use crate::schedule::replay::capture::Capture;
-use crate::schedule::replay::recipe::{
-    Action, LaunchTarget, Param, Recipe, RecordedLaunch, TakenBlock,
-};
+use crate::schedule::replay::recipe::{Action, LaunchTarget, Param, RecordedLaunch, TakenBlock};
 use crate::schedule::walk::rematerialisation;
 use gpupy_core::{ErrorKind, Result};
 use smallvec::SmallVec;
-use std::sync::Arc;
-
-/// A recipe that is being replayed.
-pub(crate) struct Replaying {
-    pub device: usize,
-    structure: Structure,
-    recipe: Arc<Recipe>,
-    turn: ReplayTurn,
-    /// The place of the next action.
-    next: usize,
-}
-
-impl Replaying {
-    /// The beginning of a replay of the recipe of a structure on these values.
-    pub fn of(
-        structure: Structure,
-        recipe: Arc<Recipe>,
-        below: PendingGraph,
-        device: usize,
-    ) -> Replaying {
-        let some = |values: Vec<Value>| values.into_iter().map(Some).collect();
-        let PendingGraph { values, leaves, .. } = below;
-        let turn = ReplayTurn { values: some(values), leaves: some(leaves) };
-        Replaying { structure, device, recipe, turn, next: 0 }
-    }
-
-    /// Its structure and its device; the values are let go.
-    pub fn ended(self) -> (Structure, usize) {
-        (self.structure, self.device)
-    }
-}
-
-/// The values of a flush that is replayed.
-struct ReplayTurn {
-    values: Vec<Option<Value>>,
-    leaves: Vec<Option<Value>>,
-}
 
 impl ReplayTurn {
     fn value(&self, source: InputSource) -> Option<&Value> {

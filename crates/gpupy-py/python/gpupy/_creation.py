@@ -229,14 +229,14 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
             return array(read, dtype, copy=copy, ndmin=ndmin)
     if isinstance(object, (list, tuple)):
         return wrap(_of_items(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs))
-    given = to_host(object)
-    if isinstance(object, ndarray) and given.dtype == "O" and np.dtype(dtype).kind in "SU":
-        given = as_texts(given)
-    made = np.array(given, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
+    there = to_host(object)
+    if isinstance(object, ndarray) and there.dtype == "O" and np.dtype(dtype).kind in "SU":
+        there = as_texts(there)
+    made = np.array(there, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
     if copy is False:
         return adopt(made)
     # Without a copy it is the array itself or a view of it.
-    return wrapped("array", made, [object], [given]) if isinstance(object, ndarray) else wrap(made)
+    return wrapped("array", made, [object], [there]) if isinstance(object, ndarray) else wrap(made)
 
 
 def _of_items(items: Any, dtype: Any, **kwargs: Any) -> Any:

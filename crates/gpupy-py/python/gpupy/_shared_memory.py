@@ -22,6 +22,11 @@ from ._gpupy import is_in_memory, is_lazy, is_written, memory_of, place_in, snap
 _Kept = TypeVar("_Kept")
 
 
+def _is_array(value: Any) -> bool:
+    """Whether it is an array of ours, which to a type checker is one of NumPy's."""
+    return isinstance(value, gpupy.ndarray)
+
+
 class Registry(Generic[_Kept]):
     """Objects by the number of another one, for as long as something else keeps them."""
 
@@ -223,7 +228,7 @@ class Swap:
         interrupted, nothing more is computed: what is not there yet stays ours, and unwritten.
         """
         kept = {id(value) for value in before if isinstance(value, (gpupy.ndarray, gpupy.scalar))}
-        ours = [
+        ours: list[Any] = [
             value
             for value in {id(value): value for value in values}.values()
             if isinstance(value, (gpupy.ndarray, gpupy.scalar)) and id(value) not in kept
@@ -233,7 +238,7 @@ class Swap:
         used = list(self.used)
         new = [value for value in found if id(value) not in self.known and not self._shows_old(value, used)]
         if is_again:
-            new = [v for v in new if isinstance(v, gpupy.ndarray) and is_in_memory(v)]
+            new = [v for v in new if _is_array(v) and is_in_memory(v)]
             used = [base for base in used if is_in_memory(base.ours)]
         else:
             arrays = [value for value in ours if isinstance(value, gpupy.ndarray)]
@@ -256,7 +261,7 @@ class Swap:
         """Makes NumPy's arrays for new ones of ours; those on one base of ours share memory."""
         groups: list[list[Any]] = []
         for value in values:
-            if not isinstance(value, gpupy.ndarray):
+            if not _is_array(value):
                 self.known[id(value)] = value, np.asarray(value)[()]
             elif not value._lazy:
                 # Its memory is NumPy's.

@@ -363,9 +363,9 @@ fn is_foreign(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(number >= USERS && number != STRINGS)
 }
 
-/// True for records whose buffer NumPy reads as another dtype than theirs, or not at all: its own description of them may
-/// have padding that is not there, or lack some. This depends on the fields, on their offsets, on the strides and on the
-/// address, so NumPy is asked.
+/// True for records whose buffer NumPy reads as another dtype than theirs, or not at all: its own description of them
+/// may have padding that is not there, or lack some. This depends on the fields, on their offsets, on the strides and
+/// on the address, so NumPy is asked.
 fn is_misread(host: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = host.py();
     let dtype = host.getattr("dtype")?;

@@ -367,7 +367,8 @@ class Reach:
         self.know(function, name)
         self.read_function(function)
         names = _names_in(function.__code__)
-        builtins = function.__builtins__  # type: ignore[attr-defined]
+        watched: Any = function
+        builtins = watched.__builtins__
         found = [self.read_global(function.__globals__, builtins, each) for each in names]
         cells = [getattr(cell, "cell_contents", MISSING) for cell in function.__closure__ or ()]
         for each in (*found, *cells):

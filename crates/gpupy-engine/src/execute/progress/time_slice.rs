@@ -1,14 +1,13 @@
 //! Time slices: how long an evaluation runs before it pauses to ask whether to go on.
 //!
 //! Owns [`TimeSlice`]. A front end may have other duties while one of its threads waits for an evaluation: a signal,
-//! another thread that wants the engine, a fork. So an evaluation pauses when its slice is over, between two
-//! commands: it fails with `Interrupted`, releases the engine, asks, and usually goes on where it stood
-//! (`progress.rs`). If another evaluation came between, it plans anew, and finds the tiles that are computed.
-//! Invariants: evaluations pause only if a hook is set; a slice that pauses has added a tile to those computed; one that
-//! planned anew goes on for as long as its planning took, within reason, so that pauses at most about double the time of
-//! an evaluation.
+//! another thread that wants the engine, a fork. So an evaluation pauses when its slice is over, between two commands:
+//! it fails with `Interrupted`, releases the engine, asks, and usually goes on where it stood (`pauses.rs`). If another
+//! evaluation came between, it plans anew, and finds the tiles that are computed. Invariants: evaluations pause only if
+//! a hook is set; a slice that pauses has added a tile to those computed; one that planned anew goes on for as long as
+//! its planning took, within reason, so that pauses at most about double the time of an evaluation.
 //!
-//! Not here: the question (`Context::set_interrupt`), where an evaluation stands (`progress.rs`).
+//! Not here: the question (`Context::set_interrupt`), where an evaluation stands (`mod.rs`).
 
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
