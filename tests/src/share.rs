@@ -25,7 +25,7 @@ impl CaseShare {
     pub fn has(&self, group: &str, name: &str) -> bool {
         let mut hasher = DefaultHasher::new();
         (self.0.as_str(), group, name).hash(&mut hasher);
-        hasher.finish() % PARTS == 0
+        hasher.finish().is_multiple_of(PARTS)
     }
 }
 

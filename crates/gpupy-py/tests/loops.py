@@ -1,7 +1,7 @@
 """Whole programs: loops of many steps that write to slices, swap buffers, or go through a table by rows.
 
-Each takes the library, the number of steps, and a function that it calls with what it has after each step; it gives its
-results. They are written as NumPy programs are. Not here: what is asserted about them (`test_loops.py`).
+Each takes the library, the number of steps, and a function that it calls with what it has after each step; it
+gives its results. They are written as NumPy programs are. Not here: what is asserted of them (`test_loops.py`).
 """
 
 import numpy
@@ -205,8 +205,10 @@ def upwind(np, steps, look):
 def burgers(np, steps, look):
     u = np.sin(np.linspace(0, 6.28, 500)).astype("f4")
     for _ in range(steps):
-        u = u - np.float32(0.01) * u * (u - np.roll(u, 1)) + np.float32(0.001) * (
-            np.roll(u, -1) - 2 * u + np.roll(u, 1)
+        u = (
+            u
+            - np.float32(0.01) * u * (u - np.roll(u, 1))
+            + np.float32(0.001) * (np.roll(u, -1) - 2 * u + np.roll(u, 1))
         )
         look(u)
     return [u]
@@ -295,7 +297,7 @@ def padded(np, steps, look):
 
 
 LOOPS = [
-    heat, heat_with_edges, life, wave, double_buffer, gray_scott, householder, edit_distance, table_by_rows,
-    tridiagonal, electrodynamics, shallow_water, red_and_black, upwind, burgers, relaxation, ring, shortest_paths,
-    gram_schmidt, particles, escape_time, cells_in_a_row, padded,
+    heat, heat_with_edges, life, wave, double_buffer, gray_scott, householder, edit_distance,
+    table_by_rows, tridiagonal, electrodynamics, shallow_water, red_and_black, upwind, burgers,
+    relaxation, ring, shortest_paths, gram_schmidt, particles, escape_time, cells_in_a_row, padded,
 ]  # fmt: skip

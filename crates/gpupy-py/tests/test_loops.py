@@ -1,7 +1,7 @@
-"""Whole loops: the same work however they are interrupted, and the same results as NumPy however they are read.
+"""Whole loops: the same work however they are interrupted, and NumPy's results however they are read.
 
-Programs of a thousand steps (`loops.py`) show what a step does not: the graph grows while nobody reads, evaluations
-begin by themselves, pauses come at any moment. What is counted is all that planning and launching do.
+Programs of a thousand steps (`loops.py`) show what a step does not: the graph grows while nobody reads,
+evaluations begin by themselves, pauses come at any moment. All that planning and launching do is counted.
 """
 
 import os
@@ -16,7 +16,14 @@ import gpupy
 
 STEPS = 1000
 # Counts of planning and of launches; compiled kernels may be known from the program before.
-COUNTED = ("nodes_walked", "launches", "instructions", "blocks_evaluated", "plans_replayed", "flushes_replayed")
+COUNTED = (
+    "nodes_walked",
+    "launches",
+    "instructions",
+    "blocks_evaluated",
+    "plans_replayed",
+    "flushes_replayed",
+)
 # Those that take long to plan: fewer steps show as much.
 DEAR = (loops.wave, loops.particles, loops.life)
 # Of every kind one, and those that have most launches a step.
@@ -40,7 +47,7 @@ np.save({out!r}, np.asarray(program.result(*state)))
 
 
 def on(driver, strict=True, **limits):
-    """Starts again on a driver; strictly, so that small work is recorded, too, or with the host driver beside it."""
+    """Starts again on a driver; strictly, so that small work is recorded, or beside the host driver."""
     gpupy._gpupy.reconfigure(driver, strict=strict, **limits)
     gpupy.reset_stats()
 

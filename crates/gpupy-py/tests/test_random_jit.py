@@ -243,6 +243,6 @@ def test_results_of_functions_are_arguments_of_others(name):
                 break
             made = list(zip(found, right, strict=True))
             for array, numpys in [*made, *given, *pool]:
-                array = np.asarray(array.copy())
-                assert np.array_equal(array, numpys) and array.dtype == numpys.dtype, told
+                there = np.asarray(array.copy())
+                assert np.array_equal(there, numpys) and there.dtype == numpys.dtype, told
             pool = [*pool, *(one for one in made if np.shape(one[1]) in ((size,), ())), pair(r, size)][-6:]

@@ -99,18 +99,19 @@ impl Engine {
     /// Goes on after a pause, does what an evaluation of the same structure did, or finds out what there is to do.
     fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let first = order.devices.first().copied().unwrap_or_default();
-        match self.stage.take() {
+        let goes_on = match self.stage.take() {
             Some(Stage::Replay(replaying)) if replaying.device == first => {
-                if self.replay_all(replaying, demand)? {
-                    return Ok(());
-                }
+                self.replay_all(replaying, demand)?
             }
             Some(Stage::Tiles(progress))
                 if progress.homes.order.devices.first() == Some(&first) =>
             {
                 return self.evaluate_tiles(demand, progress);
             }
-            _ => {}
+            _ => false,
+        };
+        if goes_on {
+            return Ok(());
         }
         self.turn += 1;
         if self.decided.is_some() {

@@ -316,9 +316,8 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_opened_is_zeros_and_keeps_what_is_written_until_it_is_closed() -> std::io::Result<()>
-    {
-        let pages = ClosedPages::new(10 * PAGE + 5).ok_or(std::io::ErrorKind::OutOfMemory)?;
+    fn what_is_opened_is_zeros_and_keeps_what_is_written_until_it_is_closed() -> io::Result<()> {
+        let pages = ClosedPages::new(10 * PAGE + 5).ok_or(io::ErrorKind::OutOfMemory)?;
         let byte = |at: usize| pages.start().as_ptr().wrapping_add(at);
         pages.open(PAGE + 7..3 * PAGE)?;
         pages.open(10 * PAGE..pages.len())?;

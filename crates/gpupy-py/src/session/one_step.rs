@@ -24,16 +24,16 @@ pub fn is_on() -> bool {
 }
 
 /// Being in a step, until it is dropped.
-struct Step;
+struct OneCall;
 
-impl Step {
-    fn begin() -> Step {
+impl OneCall {
+    fn begin() -> OneCall {
         IN_STEP.set(IN_STEP.get() + 1);
-        Step
+        OneCall
     }
 }
 
-impl Drop for Step {
+impl Drop for OneCall {
     fn drop(&mut self) {
         IN_STEP.set(IN_STEP.get() - 1);
     }
@@ -51,7 +51,7 @@ fn made<'py>(call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 #[pyfunction]
 #[pyo3(signature = (*calls))]
 pub fn in_one_step(calls: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let _step = Step::begin();
+    let _step = OneCall::begin();
     calls.iter().try_for_each(|call| made(&call).map(drop))
 }
 
@@ -255,6 +255,6 @@ fn ended(plan: &Bound<'_, PyAny>) -> PyResult<()> {
 /// # Errors
 /// That of the first one that fails.
 fn changed_back(off: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let _step = Step::begin();
+    let _step = OneCall::begin();
     off.iter().map(|call| made(&call).map(drop)).fold(Ok(()), Result::and)
 }
