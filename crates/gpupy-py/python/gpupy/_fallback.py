@@ -517,7 +517,8 @@ def _to_write(target: Any) -> Any:
         raise TypeError("return arrays must be of ArrayType")
     if not isinstance(target, ndarray):
         return target
-    target._may_write()
+    if target._lazy:
+        target._may_write()
     return target._pinned()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._creation import asanyarray, is_of_a_subclass, order_of
 from ._fallback import call, named_to_host, to_host
-from ._gpupy import ndarray
+from ._gpupy import hold, ndarray
 from ._subclass import by_methods, is_instance, plain
 
 # NumPy's functions whose result is always a view of their first argument.
@@ -167,6 +167,10 @@ def broadcast_arrays(*args, subok=False):
 
 def _written_to(array: Any, shape: tuple[int, ...], subok: bool) -> Any:
     """A broadcast view that may be written to, as long as NumPy lets the views of ``broadcast_arrays`` be."""
+    if type(array) is ndarray and not array._lazy:
+        # NumPy warns itself of writes to its own.
+        seen, _ = np.broadcast_arrays(array._host(), np.broadcast_to(np.False_, shape))
+        return hold(seen, array)
     made = FUNCTIONS["broadcast_to"](array, shape, subok=subok)
     if made._lazy and array._writable:
         made._writable = True

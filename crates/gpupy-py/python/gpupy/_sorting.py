@@ -112,7 +112,8 @@ def argsort_method(self, axis=-1, kind=None, order=None, *, stable=None, descend
 def sort_in_place(self, axis=-1, kind=None, order=None, *, stable=None, descending=_UNSET):
     """The method: the array keeps its identity."""
     given = _PLAIN if stable is None and descending is _UNSET else _given(np.ndarray.sort, stable, descending)
-    rows = None if axis is None or not self._writable else _rows(self, axis, kind, order, given)
+    ours = axis is not None and self._lazy and self._writable
+    rows = _rows(self, axis, kind, order, given) if ours else None
     result = _sorted(rows, given)
     if result is None:
         call("sort", np.ndarray.sort, (self, axis), _more(kind, order) | given)
