@@ -15,7 +15,7 @@ import numpy as np
 from . import _gpupy, _subclass
 from ._fallback import call, named_to_host, to_host, wrapped
 from ._gpupy import adopt, assign_all, empty, hold, is_lazy, ndarray, retyped, scalar, wrap, zeros
-from ._objects import as_texts, stored
+from ._objects import as_texts_of, stored
 
 
 def shape_of(shape: Any) -> tuple[int, ...] | None:
@@ -229,9 +229,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
             return array(read, dtype, copy=copy, ndmin=ndmin)
     if isinstance(object, (list, tuple)):
         return wrap(_of_items(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs))
-    there = to_host(object)
-    if isinstance(object, ndarray) and there.dtype == "O" and np.dtype(dtype).kind in "SU":
-        there = as_texts(there)
+    is_cast = type(object) is ndarray and dtype is not None and np.dtype(dtype).kind in "SU"
+    there = as_texts_of(object) if is_cast else to_host(object)
     made = np.array(there, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **kwargs)
     if copy is False:
         return adopt(made)
@@ -242,9 +241,16 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
 def _of_items(items: Any, dtype: Any, **kwargs: Any) -> Any:
     """NumPy's array of a list or a tuple."""
     if dtype is not None and np.dtype(dtype).hasobject:
-        return np.array(stored(items), dtype, **kwargs)
+        try:
+            return np.array(stored(items), dtype, **kwargs)
+        except ValueError as error:
+            if "not producing an array" not in str(error):
+                raise
+            # Of what converts itself to an array of ours NumPy takes its own.
+            return np.array(to_host(items), dtype, **kwargs)
     seen: list[ndarray] = []
-    made = np.array(to_host(items, seen), dtype, **kwargs)
+    pick = as_texts_of if dtype is not None and np.dtype(dtype).kind in "SU" else None
+    made = np.array(to_host(items, seen, pick), dtype, **kwargs)
     if seen and made.dtype.hasobject:
         # Of what is in a list that became an element nothing may be another object.
         return np.array(items, dtype, **kwargs)

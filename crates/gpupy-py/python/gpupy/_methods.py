@@ -106,7 +106,7 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
             return made
     given, dtype = dtype, np.dtype(dtype)
     if dtype.kind in "SU" and self.dtype == object and type(self) is ndarray:
-        self = hold(_objects.as_texts(self._host()))
+        self = hold(_objects.as_texts_of(self))
     if self._lazy and _creation.is_lazy(dtype):
         letter = order if order == "K" else _creation.order_of(order)
         # For arrays in neither order, "A" means C.

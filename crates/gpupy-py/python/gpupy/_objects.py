@@ -59,8 +59,11 @@ def stored(value: Any) -> Any:
     return to_host(value) if hasattr(type(value), "__array__") else itself(value)
 
 
-def as_texts(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Objects for a cast to texts: of arrays without axes NumPy takes its own apart, and refuses others."""
+def as_texts_of(array: ndarray) -> Any:
+    """NumPy's array for a cast to texts: of objects without axes it takes its own apart, no others."""
+    host = to_host(array)
+    if array.dtype != object:
+        return host
     made = host.copy()
     for at, item in enumerate(host.flat):
         if isinstance(item, ndarray) and not item.ndim:

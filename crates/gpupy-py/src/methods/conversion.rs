@@ -197,7 +197,8 @@ impl NdArray {
         };
         // Elements in host memory are exported in place; others are waited for, without a read guard.
         let there = slf.get().read(slf.py()).as_lazy().and_then(|array| array.pin_now(false));
-        let writable = slf.get().is_writable();
+        // As NumPy, for what it would warn of.
+        let writable = slf.get().is_freely_writable();
         let given = match there {
             Some(pin) => BufferSource::Exported(Box::new(Exported::pinned(pin, writable))),
             None => match elements(&slf) {
