@@ -1,7 +1,7 @@
 """Whole programs: loops of many steps that write to slices, swap buffers, or go through a table by rows.
 
 Each takes the library, the number of steps, and a function that it calls with what it has after each step; it
-gives its results. They are written as NumPy programs are. Not here: what is asserted of them (`test_loops.py`).
+gives its results. Each is written as a NumPy program. Not here: what is asserted of them (`test_loops.py`).
 """
 
 import numpy
