@@ -67,7 +67,7 @@ def _made(np, dtype, n):
     return made
 
 
-@pytest.mark.parametrize("dtype, view", itertools.product(DTYPES, VIEWS))
+@pytest.mark.parametrize("dtype, view", list(itertools.product(DTYPES, VIEWS)))
 def test_records_are_exported_with_their_dtype_and_elements(dtype, view):
     for name, export in EXPORTS.items():
         wanted = export(VIEWS[view](_made(numpy, DTYPES[dtype], 6)))
