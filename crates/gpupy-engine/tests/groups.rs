@@ -252,7 +252,7 @@ fn large_arrays_of_the_host_are_read_where_they_lie_each_part_by_one_member() {
 #[test]
 fn three_members_and_one_device_twice_are_groups() {
     let wanted = wanted();
-    for words in ["one,one", "one,two,one", "one:0,one:some name", " one , two"] {
+    for words in ["one,one", "one,two,one", "one:0,one:the CPU", " one , two"] {
         let (context, _) = context(words, Settings::default());
         assert_eq!(programs(&context), wanted, "{words}");
         assert!(members(&context).iter().all(|member| member.slabs > 0), "{words}");
@@ -393,21 +393,21 @@ fn a_flush_of_a_known_structure_is_replayed_on_a_group() {
 
 #[test]
 fn each_member_hears_of_its_device_and_blocks_are_freed() {
-    let (context, plans) = context("one:3, two:A Name", Settings::default());
+    let (context, plans) = context("one:0, two:the CPU", Settings::default());
     let x = made(&[1000], 1);
     let y = context.apply(Op::Mul, &[ArrayOrScalar::Array(&x), ArrayOrScalar::Array(&x)]).unwrap();
     context.evaluate(&[&y]).unwrap();
     let devices = plans.each_ref().map(|plan| plan.lock().unwrap().openings[0].device.clone());
-    assert_eq!(devices, ["3", "A Name"]);
+    assert_eq!(devices, ["0", "the CPU"]);
     assert!(plans.iter().all(|plan| plan.lock().unwrap().live > 0));
     drop((x, y));
     context.trim().unwrap();
     assert_eq!(plans.each_ref().map(|plan| plan.lock().unwrap().live), [0, 0]);
     // One device of a driver is no group.
     let (context, plans) =
-        self::context("one:2", Settings { device: "9".into(), ..Settings::default() });
-    assert_eq!(context.driver().unwrap().0, "one:2");
-    assert_eq!(plans[0].lock().unwrap().openings[0].device, "2");
+        self::context("one:0", Settings { device: "9".into(), ..Settings::default() });
+    assert_eq!(context.driver().unwrap().0, "one:0");
+    assert_eq!(plans[0].lock().unwrap().openings[0].device, "0");
     assert!(context.group_stats().is_empty());
 }
 

@@ -64,9 +64,9 @@ def test_the_command_of_recorded_functions_reads_files_alone(pipe, tmp_path, pla
 
 
 def test_a_plugin_is_a_file(pipe):
-    with pytest.raises(RuntimeError, match="no such file"):
+    with pytest.raises(RuntimeError, match="no regular file"):
         gp.use(pipe)
-    with pytest.raises(RuntimeError, match="no such file"):
+    with pytest.raises(RuntimeError, match="no regular file"):
         gp.use("/dev/zero")
 
 

@@ -12,8 +12,8 @@ use gpupy_core::op::Op;
 
 const F16: DType = DType::F16;
 
-/// The program with uint16 in the place of float16. `None` for a program without float16, and for one that computes
-/// with it.
+/// The program with uint16 in the place of float16. `None` for a program that stores no float16, and for one that
+/// computes with it.
 pub fn as_words(program: &Program) -> Option<Program> {
     let is_half = |at: u32| program.insts[at as usize].dtype == F16;
     let mut found = false;
@@ -27,7 +27,7 @@ pub fn as_words(program: &Program) -> Option<Program> {
             _ if inst.dtype == F16 || from_half => return None,
             _ => {}
         }
-        found |= inst.dtype == F16;
+        found |= inst.op == Op::Store && inst.dtype == F16;
     }
     if !found || program.form != Form::Map {
         return None;

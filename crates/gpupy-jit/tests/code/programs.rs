@@ -39,7 +39,10 @@ fn random(seed: u64, isa: Isa, operations: usize, n: usize) {
     let mut rng = Rng::new(seed);
     let dtypes = SETS[rng.below(SETS.len())];
     let program = generate::program(&mut rng, isa, dtypes, operations);
-    right(seed, isa, &program, n, rng);
+    // One that only moves float16, beside bools, has narrower lanes: it is interpreted.
+    if gpupy_jit::is_for(&program) {
+        right(seed, isa, &program, n, rng);
+    }
 }
 
 /// The code of a program, with random strides, has the bits of the reference.

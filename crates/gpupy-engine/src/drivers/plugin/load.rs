@@ -56,8 +56,12 @@ fn file(path: &Path) -> PathBuf {
 }
 
 fn load(file: &Path) -> Result<Table> {
-    if file.is_absolute() && !file.is_file() {
+    if file.is_absolute() && !file.exists() {
         return Err(unavailable("there is no such file"));
+    }
+    // To open a pipe would wait for a writer.
+    if file.is_absolute() && !file.is_file() {
+        return Err(unavailable("this is no library that can be loaded: it is no regular file"));
     }
     // SAFETY: the library's initialisation runs here; see `driver`.
     let library = unsafe { Library::new(file) }
