@@ -98,8 +98,17 @@ def test_the_distance_map_is_numpys_to_the_bit(driver):
 
 
 def test_5000_points_compile_three_kernels(driver):
+    gpupy._gpupy.reconfigure(driver, flush_operations=1 << 20)
+    gpupy.reset_stats()
     gpupy.evaluate(distances(16, 5000))
     assert settled().kernels_compiled <= 3
+
+
+def test_5000_points_that_are_evaluated_on_the_way_compile_few_kernels(driver):
+    gpupy.evaluate(distances(16, 5000))
+    stats = settled()
+    # Each evaluation ends within a point, and the next one begins there.
+    assert stats.automatic_flushes >= 5 and stats.kernels_compiled <= 6
 
 
 def test_one_element_evaluates_one_block(driver):

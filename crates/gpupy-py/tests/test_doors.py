@@ -19,6 +19,12 @@ import gpupy as gp
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are Linux's files")
 
 
+@pytest.fixture(autouse=True)
+def every_dtype():
+    """A driver that has float64."""
+    gp._gpupy.reconfigure("cpu", strict=False)
+
+
 @pytest.fixture
 def pipe(tmp_path):
     path = tmp_path / "pipe"

@@ -38,6 +38,7 @@ def _few(np, a):
     return np.arange(a.size) % 3 == 0
 
 
+# Conditions tell no subnormal number from zero, as a device may flush it there.
 MOVES = {
     "copy": lambda np, a: a.copy(),
     "a cast to its own dtype": lambda np, a: a.astype(a.dtype),
@@ -62,8 +63,8 @@ MOVES = {
     "where": lambda np, a: np.where(_few(np, a), a, a[::-1]),
     "where, beside a number": lambda np, a: np.where(_few(np, a), a, np.asarray(0, a.dtype)),
     "where, by itself": lambda np, a: np.where(np.isnan(a), a, a[::-1]),
-    "where, by what is computed of it": lambda np, a: np.where(a + a > a, a[::-1], a),
-    "where, nested": lambda np, a: np.where(_few(np, a), np.where(a > 0, a, a[::-1]), np.roll(a, 1)),
+    "where, by what is computed of it": lambda np, a: np.where(a + a > 2, a[::-1], a),
+    "where, nested": lambda np, a: np.where(_few(np, a), np.where(a > 1, a, a[::-1]), np.roll(a, 1)),
     "select": lambda np, a: np.select([_few(np, a)], [a], a[::-1]),
     "choose": lambda np, a: np.choose(np.arange(a.size) % 2, [a, a[::-1]]),
     "a triangle": lambda np, a: np.tril(a.reshape(8, -1)),

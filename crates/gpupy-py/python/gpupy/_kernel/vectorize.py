@@ -129,6 +129,9 @@ class vectorize(np.vectorize):
             taken, kind = (value, _excluded(value)) if is_excluded else _taken(value)
             values.append(taken)
             kinds.append(kind)
+        if np.geterr()["under"] != "ignore":
+            # Operations are computed at their lines, so that none can be compiled.
+            raise _Refused("what is too small is told")
         variant = tried.variant(kinds, values)
         results = _results(tried, variant, values)
         chars = self._dtypes(function, given, len(results))
@@ -206,8 +209,6 @@ def _results(tried: _Tried, variant: Variant, values: list[Any]) -> list[tuple[A
         raise _Refused("what the function gives are no numbers of Python's")
     if not any(isinstance(value, gpupy.ndarray) for value in used):
         raise _Refused("no argument is an array")
-    if np.geterr()["under"] != "ignore":
-        raise _Refused("what is too small is told")
     try:
         arrays, error = tried.kernel.results(variant, used)
         is_known = error is None or not error.any()
