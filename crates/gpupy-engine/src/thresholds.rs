@@ -175,6 +175,10 @@ gpupy_core::thresholds! {
     /// are seldom known from earlier ones, and what is planned early is no longer in a cache when it is done.
     flush_operations: usize = 1 << 10,
 
+    /// The longest that an evaluation goes on after it planned anew, in slices: a signal may wait for its answer. Not
+    /// measured.
+    slices_after_planning: u32 = 64,
+
     // schedule
     /// The most parts of a join that are told apart at each point: of more, a walk is cut, which costs a launch
     /// for each.

@@ -99,7 +99,7 @@ impl Engine {
     /// Goes on after a pause, does what an evaluation of the same structure did, or finds out what there is to do.
     fn evaluate_anyhow(&mut self, demand: &Demand<'_>, order: &DeviceOrder) -> Result<()> {
         let first = order.devices.first().copied().unwrap_or_default();
-        let goes_on = match self.stage.take() {
+        let is_done = match self.stage.take() {
             Some(Stage::Replay(replaying)) if replaying.device == first => {
                 self.replay_all(replaying, demand)?
             }
@@ -110,7 +110,7 @@ impl Engine {
             }
             _ => false,
         };
-        if goes_on {
+        if is_done {
             return Ok(());
         }
         self.turn += 1;

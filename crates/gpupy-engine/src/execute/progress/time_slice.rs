@@ -9,11 +9,9 @@
 //!
 //! Not here: the question (`Context::set_interrupt`), where an evaluation stands (`mod.rs`).
 
+use crate::thresholds::T;
 use gpupy_core::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
-
-/// The longest that a slice goes on after it planned anew, in slices: somebody may wait for the answer to a signal.
-const LONGEST: u32 = 64;
 
 /// The present slice, and how much work a device may have queued in it.
 pub(crate) struct TimeSlice {
@@ -75,7 +73,7 @@ impl TimeSlice {
         if self.plans_anew && !self.kept {
             // What was planned until now may be lost with the next pause.
             let now = Instant::now();
-            let most = self.length * LONGEST;
+            let most = self.length * T.slices_after_planning;
             self.end = self.began.map(|began| now + (now - began).clamp(self.length, most));
         }
         self.kept = true;
