@@ -66,6 +66,9 @@ gpupy_core::thresholds! {
     promoted_constant: usize = 1 << 20,
     /// The most elements that a read copies rather than to share them.
     read_copied: usize = 1 << 10,
+    /// The most bytes of a part of a pending base that is exported by itself: they are compared with what they were at
+    /// each look at the base, which takes 1 ms.
+    exported_part: usize = 16 << 20,
     /// Bytes from which a value's host memory is asked for before anything is computed.
     read_large: u64 = 64 << 20,
 
@@ -179,6 +182,10 @@ gpupy_core::thresholds! {
     /// measured.
     slices_after_planning: u32 = 64,
 
+    /// The most values that are recorded again for a part: what lies below them is computed whole where it does not fit
+    /// one kernel.
+    narrowed_nodes: usize = 1 << 12,
+
     // schedule
     /// The most parts of a join that are told apart at each point: of more, a walk is cut, which costs a launch
     /// for each.
@@ -252,6 +259,27 @@ gpupy_core::thresholds! {
     on_host: f64 = 0.02,
     /// As above, for a hardware GPU.
     on_hardware: f64 = 0.001,
+    /// The cost of reading few pending elements as a value of their own, to the element in the reader's hand, in
+    /// nanoseconds: 6 to 18 us on the host driver, 100 to 150 us by OpenGL and Vulkan on Mesa. That of hardware is not
+    /// measured.
+    read_on_host: f64 = 10_000.0,
+    /// As above, for a rasteriser in software.
+    read_on_software: f64 = 120_000.0,
+    /// As above, for a hardware GPU.
+    read_on_hardware: f64 = 40_000.0,
+    /// The cost of moving a byte from a device, in nanoseconds.
+    moved_byte: f64 = 0.1,
+    /// The cost of planning a node of a walk, in nanoseconds: chains of 200 and 800 operations take 0.7 us each.
+    planned_node: f64 = 700.0,
+    /// The cost of compiling a kernel, in nanoseconds, and of each of its operations: machine code of 2 to 800 takes 60
+    /// to 500 us, Mesa's GLSL 80 to 4000 ms, and its SPIR-V 20 to 550 ms.
+    compiled_on_host: f64 = 60_000.0,
+    /// As above, on devices.
+    compiled_on_device: f64 = 20_000_000.0,
+    /// As above, an operation.
+    compiled_node_on_host: f64 = 200.0,
+    /// As above, an operation on devices.
+    compiled_node_on_device: f64 = 500_000.0,
     /// Elements of a piece of a map that is stored for a reduction to read. In host memory it is still in a
     /// cache when it is read: sums of an outer product of 8000 by 8000 take 26 to 34 ms of two cores' time with
     /// pieces of 2^16 to 2^20 float32, and 55 with 2^22 or with all of it (an AMD EPYC with 32 MiB); the most

@@ -353,7 +353,9 @@ impl Array {
 
     /// The contents of the base that owns the elements.
     pub(crate) fn owner_current(&self) -> MutexGuard<'_, Current> {
-        self.owner().current.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut current = self.owner().current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.follow_exports();
+        current
     }
 
     /// Bytes from the first element of the base whose elements these are to the first one shown.
@@ -403,6 +405,7 @@ impl Array {
 
     pub(crate) fn current(&self) -> MutexGuard<'_, Current> {
         let mut current = self.base.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.follow_exports();
         if let Some(dtype_view) = self.base.dtype_view.get() {
             dtype_view.follow(self.base.dtype, &mut current);
         }
@@ -417,6 +420,7 @@ impl Array {
             Err(TryLockError::Poisoned(current)) => current.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
+        current.follow_exports();
         if let Some(dtype_view) = self.base.dtype_view.get() {
             dtype_view.follow_now(self.base.dtype, &mut current)?;
         }

@@ -9,6 +9,7 @@
 //! (`dtype_view.rs`).
 
 use crate::array::owned_elements::OwnedElements;
+use crate::array::part_exports::PartExports;
 use crate::graph::value::{Copies, Origin, Value};
 use crate::memory::ranges::Ranges;
 use gpupy_core::shape::Shape;
@@ -20,6 +21,8 @@ pub(crate) struct Current {
     pub version: u64,
     /// Why there is nothing, where the elements of a dtype view could not be had.
     lack: Option<Error>,
+    /// The parts of the value that exports show.
+    parts: Option<Box<PartExports>>,
 }
 
 /// The contents of a base.
@@ -68,9 +71,16 @@ impl Current {
     #[inline]
     pub fn make_own(&mut self, copies: Copies) -> Option<&mut OwnedElements> {
         if let Contents::Value(value) = &self.held {
-            let memory = value.memory_to_write(copies)?;
-            let (dtype, shape) = (value.dtype(), value.0.shape.clone());
-            self.held = Contents::Own(OwnedElements::new(dtype, shape, Origin::Eager, memory));
+            let own = match &mut self.parts {
+                Some(parts) => parts.completed(value)?,
+                None => {
+                    let memory = value.memory_to_write(copies)?;
+                    let (dtype, shape) = (value.dtype(), value.0.shape.clone());
+                    OwnedElements::new(dtype, shape, Origin::Eager, memory)
+                }
+            };
+            self.held = Contents::Own(own);
+            self.parts = None;
         }
         self.own_mut()
     }
@@ -87,7 +97,36 @@ impl Current {
     pub fn replace(&mut self, held: Contents) {
         self.held = held;
         self.lack = None;
+        self.parts = None;
         self.version += 1;
+    }
+
+    /// Has the value what other code has written to the parts that exports show; the last look at those that are gone.
+    #[inline(always)]
+    pub fn follow_exports(&mut self) {
+        if self.parts.is_some() {
+            self.follow_parts();
+        }
+    }
+
+    #[cold]
+    fn follow_parts(&mut self) {
+        let Some(parts) = &mut self.parts else { return };
+        let is_over = !parts.is_exported();
+        if let Contents::Value(value) = &mut self.held
+            && let Some(written) = parts.written(value)
+        {
+            *value = written;
+            self.version += 1;
+        }
+        if is_over {
+            self.parts = None;
+        }
+    }
+
+    /// The parts that exports show.
+    pub fn parts(&mut self) -> &mut Option<Box<PartExports>> {
+        &mut self.parts
     }
 
     /// Whether exports show the elements, or may.
@@ -95,9 +134,14 @@ impl Current {
         matches!(&self.held, Contents::Own(own) if own.is_pinned())
     }
 
+    /// Whether exports show all elements or parts of them, or may, so that a write goes to where they lie.
+    pub fn is_shown(&self) -> bool {
+        self.parts.is_some() || self.is_pinned()
+    }
+
     /// Whether there are exports that show the elements.
     pub fn is_exported(&self) -> bool {
-        matches!(&self.held, Contents::Own(own) if own.is_exported())
+        self.parts.is_some() || matches!(&self.held, Contents::Own(own) if own.is_exported())
     }
 
     /// Whether the elements lie in memory of another owner.
@@ -139,13 +183,13 @@ impl Current {
         }
     }
 
-    /// The value, for putting another in its place. Own elements become one; `None` where they are pinned, and
-    /// have to be written where they lie.
+    /// The value, for putting another in its place. Own elements become one; `None` where exports show them, and
+    /// they have to be written where they lie.
     ///
     /// # Errors
     /// - `Disposed`: there is none any more. `OutOfMemory`: there is no room for a value's memory.
     pub fn value_mut(&mut self) -> Result<Option<&mut Value>> {
-        if self.is_pinned() { Ok(None) } else { self.made_value().map(Some) }
+        if self.is_shown() { Ok(None) } else { self.made_value().map(Some) }
     }
 
     /// The value; own elements, which are not pinned, become one.
@@ -162,7 +206,7 @@ impl Current {
 
     /// The contents of a new base.
     pub fn new(held: Contents) -> Current {
-        Current { held, version: 0, lack: None }
+        Current { held, version: 0, lack: None, parts: None }
     }
 
     /// Takes the contents away.

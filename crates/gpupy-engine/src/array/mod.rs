@@ -4,7 +4,7 @@
 //! ([`Current`](contents::Current)). These are a value, or elements of its own
 //! ([`OwnedElements`](owned_elements::OwnedElements)), or those of another base under another dtype
 //! ([`DtypeView`](base::DtypeView)).
-//! `axis_order.rs` says in which order the axes of operands lie.
+//! `part_exports.rs` has the elements that other code has while the rest is not there; `axis_order.rs` says in which order the axes of operands lie.
 //!
 //! Imports `memory` and `graph`. Not here: operations on arrays (`record/`, `eager/`, `context/`).
 
@@ -12,4 +12,5 @@ pub(crate) mod axis_order;
 pub(crate) mod base;
 pub(crate) mod contents;
 pub(crate) mod owned_elements;
+pub(crate) mod part_exports;
 mod views;

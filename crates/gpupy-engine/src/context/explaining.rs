@@ -27,8 +27,8 @@ impl Context {
         let Some((low, high)) = array.layout().extent() else {
             return Ok(Explanation::of_nothing("the array has no elements: nothing to evaluate"));
         };
-        if self.is_sparse(&value, array.layout())? {
-            return self.explain(&self.inner.dispatch.recorder().copy(array)?);
+        if let Some(part) = self.apart(array, &value)? {
+            return self.explain(&part);
         }
         let range = low as usize..high as usize + 1;
         if !matches!(value.0.kind, ValueKind::Expr { .. })

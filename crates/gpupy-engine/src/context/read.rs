@@ -3,7 +3,7 @@
 //! Owns [`HostArray`] and [`Unread`]. Invariant: elements that a read returned are never written while the reader holds
 //! them.
 //!
-//! Not here: how elements get there (`transfer.rs`).
+//! Not here: how elements get there (`transfer.rs`), when parts of a value are read by themselves (`parts.rs`).
 
 use crate::array::axis_order;
 use crate::array::base::{Array, ArrayOrScalar};
@@ -11,7 +11,7 @@ use crate::array::contents::Contents;
 use crate::context::Context;
 use crate::eager::borrow::{BorrowGuard, BorrowedOperand};
 use crate::execute::evaluate::Engine;
-use crate::graph::value::{HostSlice, Value, ValueId, ValueKind};
+use crate::graph::value::{HostSlice, ValueId, ValueKind};
 use crate::memory::access;
 use crate::memory::element_bytes;
 use crate::memory::host_buffer::HostBuffer;
@@ -45,6 +45,10 @@ pub struct HostArray {
 }
 
 impl HostArray {
+    pub(crate) fn of(elements: HostSlice, dtype: DType, view: View) -> HostArray {
+        HostArray { elements, dtype, view }
+    }
+
     /// The elements' dtype.
     pub fn dtype(&self) -> DType {
         self.dtype
@@ -219,8 +223,8 @@ impl Context {
         if value.is_external() {
             return self.read_there(&self.inner.dispatch.recorder().taken_in(array)?);
         }
-        if self.is_sparse(&value, &view)? {
-            return self.read_there(&self.copy(array)?);
+        if let Some(part) = self.read_part(array, &value)? {
+            return Ok(part);
         }
         if value.byte_len() >= T.read_large {
             self.make_room_for(&value)?;
@@ -262,7 +266,18 @@ impl Context {
         let steps = index.iter().zip(array.strides()).map(|(i, s)| *i as isize * s);
         let position = (array.offset() + steps.sum::<isize>()) as usize;
         let (value, range) = (array.value()?, position..position + 1);
-        let is_there = value.state().on_host.covers(range.clone());
+        let (is_there, is_computed) = {
+            let state = value.state();
+            (state.on_host.covers(range.clone()), state.computed.covers(range.clone()))
+        };
+        if !is_there && !is_computed {
+            let element = array.seen_as(View { offset: position as isize, ..View::contiguous(&[1]) });
+            if let Some(read) = self.read_part(&element, &value)?
+                && let Some(element) = read.bytes().and_then(|it| Scalar::read(array.dtype(), it))
+            {
+                return Ok(element);
+            }
+        }
         let with_block = !is_there && value.comes_for_element();
         self.compute_and(&value, range, |engine| engine.element(&value, position, with_block))
     }
@@ -307,29 +322,5 @@ impl Context {
             start.max(shown.start) - shown.start..end.min(shown.end) - shown.start
         });
         Ok(bytes.collect())
-    }
-
-    /// Whether reading a view would compute much more than it shows; then the view is computed as a
-    /// value of its own.
-    pub(crate) fn is_sparse(&self, value: &Value, view: &View) -> Result<bool> {
-        if value.is_computed() {
-            return Ok(false);
-        }
-        if value.0.streams {
-            // What is not asked for would take memory.
-            return Ok(view.size() < value.len());
-        }
-        if view.size() * 8 > value.len() {
-            return Ok(false);
-        }
-        let Some((low, high)) = view.extent() else {
-            return Ok(false);
-        };
-        let mut state = self.state()?;
-        let position = self.current(&mut state)?;
-        let tiling = state.engine.device(position)?.tiling_of(value);
-        let tiles = tiling.numbers(low as usize..high as usize + 1);
-        // Within few blocks, the rest of them will be wanted too.
-        Ok(tiles.len() > 2)
     }
 }

@@ -432,7 +432,7 @@ impl Context {
         let mut left = source;
         // Other threads may pin the base, or let go of it, at any time.
         loop {
-            if dest.is_pinned() {
+            if dest.is_shown() {
                 match self.write_pinned(dest, &left)? {
                     true => return Ok(()),
                     false => continue,

@@ -261,6 +261,40 @@ impl Engine {
         Ok(())
     }
 
+    /// Puts the bytes of computed elements into a buffer, moving no more than these; false, with nothing done, where no
+    /// block of a device has all of them.
+    ///
+    /// # Errors
+    /// As of `bring_to_host`.
+    pub fn download(
+        &mut self,
+        value: &Value,
+        range: Range<usize>,
+        into: &mut [u8],
+    ) -> Result<bool> {
+        for at in 0..self.devices.len() {
+            let Ok((device, stats)) = self.device_and_stats(at) else { continue };
+            let tiles = device.tiles(value.id());
+            let has_all = |tile: &Range<usize>| tile.start <= range.start && range.end <= tile.end;
+            let Some((number, tile)) = tiles.iter().find(|(_, tile)| has_all(tile)) else {
+                continue;
+            };
+            let key = (value.id(), BlockPart::Tile(*number));
+            let Some(block) = device.find(key.0, &key.1) else { continue };
+            let began = device.tracer.clock();
+            if let Err(error) = device.read(&key, block, range.start - tile.start, into) {
+                return Err(self.unreadable(at, &key, error)?);
+            }
+            stats.bytes_downloaded += into.len() as u64;
+            device.tracer.step(|| {
+                let doing = Doing::new(StepAction::Download, device.name);
+                doing.reads(value, range.clone()).moves(into.len()).since(began)
+            });
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
     /// One computed element, moving no more than it, or its tile `with_block`.
     pub fn element(&mut self, value: &Value, position: usize, with_block: bool) -> Result<Scalar> {
         let dtype = value.dtype();
@@ -272,33 +306,14 @@ impl Engine {
                 .says("the dtype has no scalar")
                 .with("dtype", dtype)
         };
-        let is_there = value.state().on_host.covers(position..position + 1);
-        if !is_there && !with_block {
-            for at in 0..self.devices.len() {
-                let Ok((device, stats)) = self.device_and_stats(at) else { continue };
-                let tiles = device.tiles(value.id());
-                let Some((number, tile)) = tiles.iter().find(|(_, r)| r.contains(&position)) else {
-                    continue;
-                };
-                let key = (value.id(), BlockPart::Tile(*number));
-                if let Some(block) = device.find(key.0, &key.1) {
-                    let mut bytes = [0u8; 8];
-                    let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
-                    let began = device.tracer.clock();
-                    if let Err(error) = device.read(&key, block, position - tile.start, out) {
-                        return Err(self.unreadable(at, &key, error)?);
-                    }
-                    stats.bytes_downloaded += dtype.size() as u64;
-                    device.tracer.step(|| {
-                        let doing = Doing::new(StepAction::Download, device.name);
-                        let doing = doing.reads(value, position..position + 1);
-                        doing.moves(dtype.size()).since(began)
-                    });
-                    return Scalar::read(dtype, &bytes).ok_or_else(bad);
-                }
-            }
+        let range = position..position + 1;
+        let is_there = value.state().on_host.covers(range.clone());
+        let mut bytes = [0u8; 8];
+        let out = bytes.get_mut(..dtype.size()).ok_or_else(bad)?;
+        if !is_there && !with_block && self.download(value, range.clone(), out)? {
+            return Scalar::read(dtype, &bytes).ok_or_else(bad);
         }
-        let bytes = self.brought(value, position..position + 1)?;
+        let bytes = self.brought(value, range)?;
         Scalar::read(dtype, &bytes).ok_or_else(bad)
     }
 }

@@ -65,6 +65,11 @@ impl CowBuffer {
         CowBuffer::held(Held::Shared(buffer))
     }
 
+    /// The bytes of a buffer that exports have.
+    pub fn pinned(buffer: Arc<HostBuffer>) -> CowBuffer {
+        CowBuffer::held(Held::Pinned { buffer, for_life: false })
+    }
+
     /// So many elements that are all the same one.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl Array {
             Contents::Value(value) => value.shape() == shape,
             Contents::Nothing => false,
         };
-        fits && !current.is_pinned()
+        fits && !current.is_shown()
     }
 
     /// Replaces this base's contents by another's: elements of the same dtype and number. They are moved, so the other
@@ -71,7 +71,7 @@ impl Array {
             return Ok(false);
         }
         let mut current = self.current();
-        if current.is_pinned() {
+        if current.is_shown() {
             return Ok(false);
         }
         let held = from.clone().into_held()?;

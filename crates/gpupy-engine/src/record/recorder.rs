@@ -191,7 +191,7 @@ impl Recorder {
     }
 
     /// A value of the view's own shape with the elements that it shows.
-    fn seen(&self, value: Value, view: View) -> Value {
+    pub(super) fn seen(&self, value: Value, view: View) -> Value {
         if view == View::contiguous(value.shape()) {
             return value;
         }

@@ -33,6 +33,65 @@ pub(crate) fn transfer_costs(caps: &Capabilities) -> Costs {
     caps.costs.unwrap_or(Costs { round_trip: T.launch, upload: 0.1, download: 0.1 })
 }
 
+/// What it costs to read part of a value's elements as a value of their own, and to read all, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadPrices {
+    /// To plan, to launch and to wait, to compute so many elements, and to move them.
+    pub part: f64,
+    /// Likewise for all elements.
+    pub whole: f64,
+    /// What each of these costs for any number of elements.
+    pub begun: f64,
+    /// To compile a kernel for them.
+    pub kernel: f64,
+}
+
+impl ReadPrices {
+    /// Those of so many of the elements of a value that is pending, or on this device.
+    pub fn of(value: &Value, part: usize, caps: &Capabilities) -> ReadPrices {
+        let (round, kernel, kernel_node) = match (caps.host_memory, caps.hardware) {
+            (true, _) => (T.read_on_host, T.compiled_on_host, T.compiled_node_on_host),
+            (false, true) => (T.read_on_hardware, T.compiled_on_device, T.compiled_node_on_device),
+            (false, false) => (T.read_on_software, T.compiled_on_device, T.compiled_node_on_device),
+        };
+        let is_pending = !value.is_computed() || matches!(value.0.kind, ValueKind::Constant(_));
+        let nodes = if is_pending { f64::from(value.0.depth.max(1)) } else { 1.0 };
+        let computed = if is_pending { computed_apart(value) } else { 0.0 };
+        let moved = match caps.host_memory {
+            true => 0.0,
+            false => value.dtype().size() as f64 * T.moved_byte,
+        };
+        let each = computed * operation_cost(caps) + moved;
+        let begun = round + nodes * T.planned_node;
+        ReadPrices {
+            part: begun + part as f64 * each,
+            whole: begun + value.len() as f64 * each,
+            begun,
+            kernel: kernel + nodes * kernel_node,
+        }
+    }
+}
+
+/// The operations that an element of a pending value takes, as far as an element more or less makes a difference.
+fn computed_apart(value: &Value) -> f64 {
+    let (mut at, mut reduced) = (value.clone(), 1.0);
+    loop {
+        let ValueKind::Expr { op, .. } = &at.0.kind else { break };
+        match op {
+            NodeOp::Reduce { n, .. } => reduced *= (*n).max(1) as f64,
+            // All of it is computed in any case.
+            NodeOp::Whole(_) | NodeOp::Scatter(_) | NodeOp::WhereTrue => return 0.0,
+            _ => break,
+        }
+        let below = at.state().operands.first().cloned().flatten();
+        match below {
+            Some(below) if !below.is_computed() => at = below,
+            _ => break,
+        }
+    }
+    reduced * (f64::from(value.0.weight) + T.load as f64)
+}
+
 /// The prices by which explanations estimate a step.
 pub(crate) fn prices(caps: &Capabilities) -> Prices {
     let Costs { round_trip, upload, download } = transfer_costs(caps);

@@ -50,7 +50,7 @@ impl NdArray {
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
-        match text_of_outside(slf, true)? {
+        match text_of_corners(slf, true)? {
             Some(text) => Ok(text),
             None => Ok(shown_of(slf)?.repr()?.into_any()),
         }
@@ -58,7 +58,7 @@ impl NdArray {
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         check_formatted(slf)?;
-        match text_of_outside(slf, false)? {
+        match text_of_corners(slf, false)? {
             Some(text) => Ok(text),
             None => Ok(shown_of(slf)?.str()?.into_any()),
         }
@@ -282,19 +282,24 @@ fn shown_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     slf.py().import("gpupy._subclass")?.call_method1("twin", (slf, host))
 }
 
-/// The text of an array most of whose elements are not to be read for it; `None` for others.
-fn text_of_outside<'py>(
+/// From so many elements on, NumPy writes the corners of an array alone, where it is not told otherwise.
+const SUMMARISED: usize = 1001;
+
+/// The text of an array most of whose elements are not to be computed or moved for it; `None` for others.
+fn text_of_corners<'py>(
     slf: &Bound<'py, NdArray>,
     is_repr: bool,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let is_outside = match &*slf.get().read(slf.py()) {
-        Repr::Lazy(array) => array.is_outside(),
+    let is_elsewhere = match &*slf.get().read(slf.py()) {
+        Repr::Lazy(array) => {
+            array.is_outside() || array.size() >= SUMMARISED && array.unread().is_some()
+        }
         Repr::Numpy(_) => false,
     };
-    if !is_outside || !is_plain(slf) {
+    if !is_elsewhere || !is_plain(slf) {
         return Ok(None);
     }
-    let module = slf.py().import("gpupy._outside.text")?;
+    let module = slf.py().import("gpupy._text")?;
     module.call_method1("text", (slf, is_repr)).map(Some)
 }
 

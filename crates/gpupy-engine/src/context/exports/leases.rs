@@ -219,6 +219,7 @@ impl Context {
     /// # Errors
     /// Any error of the operand's evaluation; nothing is written then.
     pub(crate) fn write_pinned(&self, dest: &Array, source: &Operand) -> Result<bool> {
+        self.complete_exports(dest)?;
         let size = dest.dtype().size();
         if let (Input::Scalar(scalar), _) = source {
             return Ok(put(dest, &scalar.bytes()[..size]));

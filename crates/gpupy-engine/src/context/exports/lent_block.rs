@@ -137,7 +137,7 @@ impl Context {
     /// - any of an evaluation.
     pub fn lend(&self, array: &Array, kind: LendKind, writes: bool) -> Result<LentBlock> {
         let is_whole = array.is_whole() && array.dtype_view().is_none();
-        if writes && array.is_pinned() {
+        if writes && array.is_shown() {
             return Err(refused(
                 ErrorKind::Invalid,
                 "other code has the array's memory and may write it too, so that it is only lent to be read",

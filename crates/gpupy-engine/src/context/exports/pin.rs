@@ -3,17 +3,21 @@
 //! Owns [`Pin`]. A pinned base has its elements in one private host buffer. Every export of the base, of its views and
 //! dtype views is a pointer into that buffer; gpupy's own writes go straight there. An operation that reads the base is
 //! computed before it returns, or reads a copy; expressions that were recorded before keep the elements of that time. A
-//! base stays pinned until its last export is gone, or for its life if an address was given out as a number.
-//! Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
+//! base stays pinned until its last export is gone, or for its life if an address was given out as a number. Of a base
+//! whose elements are not in host memory, a small part is exported by itself (`array/part_exports.rs`), and the rest
+//! comes when the base is written. Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
 //! base is pinned, its elements do not move.
 //!
 //! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`memory/cow_buffer.rs`), exports to
 //! Python (`gpupy-py/src/convert/array_export.rs`).
 
 use crate::array::base::Array;
+use crate::array::contents::Contents;
 use crate::array::owned_elements::OwnedElements;
+use crate::array::part_exports::{Assigned, PartExports};
 use crate::context::Context;
-use crate::graph::value::{Copies, Origin, Value};
+use crate::graph::passed::is_narrow;
+use crate::graph::value::{Copies, Input, Origin, Value, ValueKind};
 use crate::memory::cow_buffer::{CowBuffer, bases_overlap};
 use crate::memory::host_buffer::HostBuffer;
 use crate::memory::view::View;
@@ -112,6 +116,11 @@ impl Array {
         self.owner_current().is_pinned()
     }
 
+    /// Whether exports show the base's elements or parts of them, or may.
+    pub fn is_shown(&self) -> bool {
+        self.owner_current().is_shown()
+    }
+
     /// Whether there are exports that show the base's elements.
     pub fn is_exported(&self) -> bool {
         self.owner_current().is_exported()
@@ -127,11 +136,60 @@ impl Array {
     ///
     /// - `for_life`: the base stays pinned when the export is gone.
     pub fn pin_now(&self, for_life: bool) -> Option<Pin> {
+        self.pin_there(for_life, false)
+    }
+
+    /// As `pin_now`; `wholly` also where it is a part of a constant, which takes no memory until then.
+    fn pin_there(&self, for_life: bool, wholly: bool) -> Option<Pin> {
         let mut current = self.owner_current();
+        if !for_life
+            && self.dtype_view().is_none()
+            && let Some(parts) = current.parts()
+            && let Some(memory) = parts.export(self.layout(), None)
+        {
+            return Some(Pin::of(self, memory));
+        }
+        let is_constant = matches!(
+            current.held(),
+            Contents::Value(value) if matches!(value.0.kind, ValueKind::Constant(_))
+        );
+        if is_constant && !for_life && !wholly && is_narrow(self.size(), self.base_len()) {
+            return None;
+        }
         current.make_mut(Copies::Any)?;
         let pinned = current.own_mut()?.pin(for_life).ok()?;
         drop(current);
         Some(Pin::of(self, pinned))
+    }
+
+    /// The base's value, if it has one and its elements are its own.
+    fn held_value(&self) -> Option<Value> {
+        if self.dtype_view().is_some() {
+            return None;
+        }
+        match self.owner_current().held() {
+            Contents::Value(value) => Some(value.clone()),
+            Contents::Own(_) | Contents::Nothing => None,
+        }
+    }
+
+    /// An export of elements of this value that are given in C order, if the base still has it and shows them alone.
+    fn pin_part(
+        &self,
+        value: &Value,
+        elements: &[u8],
+        assigned: Assigned,
+    ) -> Result<Option<Pin>> {
+        let mut current = self.owner_current();
+        if !matches!(current.held(), Contents::Value(held) if held.id() == value.id()) {
+            return Ok(None);
+        }
+        let (dtype, len) = (self.dtype(), self.base_len());
+        let parts = match current.parts() {
+            Some(parts) => parts,
+            none => none.insert(Box::new(PartExports::new(dtype, len, assigned)?)),
+        };
+        Ok(parts.export(self.layout(), Some(elements)).map(|memory| Pin::of(self, memory)))
     }
 }
 
@@ -142,9 +200,45 @@ impl Context {
     /// # Errors
     /// - `Disposed`: there are no elements any more. Any error of the driver; no value is lost.
     pub fn pin(&self, array: &Array, for_life: bool) -> Result<Pin> {
+        if let Some(pin) = array.pin_now(for_life) {
+            return Ok(pin);
+        }
+        if !for_life
+            && let Some(value) = array.held_value()
+            && let Some(part) = self.read_for_export(array, &value)?
+            && let Some(pin) = array.pin_part(&value, &part.to_vec()?, self.assigned_parts())?
+        {
+            return Ok(pin);
+        }
+        self.pin_wholly(array, for_life)
+    }
+
+    /// Records what other code has written to a part.
+    fn assigned_parts(&self) -> Assigned {
+        let inner = self.inner.clone();
+        Box::new(move |old, view, source| {
+            let source = (Input::Whole(source.id()), Some(source));
+            let dest = Array::with_view(old.clone(), view.clone());
+            inner.dispatch.recorder().assigned(old, &dest, source)
+        })
+    }
+
+    /// Brings what is left of a base whose parts exports show, so that it is pinned.
+    ///
+    /// # Errors
+    /// As of `pin`.
+    pub(crate) fn complete_exports(&self, array: &Array) -> Result<()> {
+        if array.owner_current().parts().is_none() {
+            return Ok(());
+        }
+        let all = array.owner_elements();
+        self.while_others_run(|| self.pin_wholly(&all, false).map(drop))
+    }
+
+    fn pin_wholly(&self, array: &Array, for_life: bool) -> Result<Pin> {
         let mut brought = None;
         loop {
-            if let Some(pin) = array.pin_now(for_life) {
+            if let Some(pin) = array.pin_there(for_life, true) {
                 return Ok(pin);
             }
             let value = array.owner_current().value()?;

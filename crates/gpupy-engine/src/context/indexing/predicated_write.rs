@@ -40,7 +40,7 @@ impl Context {
         let count = positions.size();
         let fits = array.is_whole()
             && array.dtype_view().is_none()
-            && !array.is_pinned()
+            && !array.is_shown()
             && source.is_whole()
             && source.shape() == [count]
             && source.dtype() == array.dtype()

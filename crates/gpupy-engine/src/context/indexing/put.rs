@@ -67,7 +67,7 @@ impl Context {
         let positions = positions.operand(&target.shape)?;
         // Other threads may pin the base, or let go of it, at any time.
         let written = loop {
-            if array.is_pinned() {
+            if array.is_shown() {
                 match self.put_pinned(array, &target.shape, &positions, &source)? {
                     true => return Ok(()),
                     false => continue,
@@ -104,6 +104,7 @@ impl Context {
         positions: &Operand,
         source: &Operand,
     ) -> Result<bool> {
+        self.complete_exports(array)?;
         let elements = |operand: &Operand| match operand.0 {
             Input::Scalar(scalar) => {
                 Ok(SourceElements::One(scalar.bytes()[..scalar.dtype.size()].into()))

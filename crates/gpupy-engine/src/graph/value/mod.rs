@@ -84,6 +84,9 @@ pub(crate) struct Node {
     /// The name of a value that is at least as old as the pending values below it, itself among them; or a later one,
     /// if they were counted, so that those since then and the counted ones are together no more (`context/pending.rs`).
     pub oldest: AtomicU64,
+    /// What reads of parts of it, and of the values that it was recorded from, have cost by themselves, in nanoseconds
+    /// (`context/parts.rs`).
+    pub spent: AtomicU64,
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.
     pub linear: bool,
@@ -143,6 +146,7 @@ struct NodeParts {
     accesses: u32,
     held: u64,
     oldest: Option<ValueId>,
+    spent: u64,
     linear: bool,
     open: bool,
     outlined: bool,
@@ -160,7 +164,7 @@ impl NodeParts {
         operands: SmallVec<[Operand; 3]>,
     ) -> (ValueKind, NodeParts, ValueStorage) {
         let (mut weight, mut depth, mut held) = (op.cost(), 0, 0u64);
-        let mut oldest = None;
+        let (mut oldest, mut spent) = (None, 0);
         let (mut open, mut outlined) = (op == NodeOp::Argument, false);
         let accesses = match (&op, operands.first()) {
             (NodeOp::Assign(view), Some((_, Some(old)))) => old.accesses_after_write(view.size()),
@@ -175,6 +179,9 @@ impl NodeParts {
         for (input, value) in operands {
             open |= value.as_ref().is_some_and(Value::is_open);
             outlined |= value.as_ref().is_some_and(Value::is_outlined);
+            if let Some(value) = &value {
+                spent = spent.max(value.0.spent.load(Ordering::Relaxed));
+            }
             match &value {
                 Some(value) if value.is_external() => streams = true,
                 Some(value) if value.is_computed() => {
@@ -203,6 +210,7 @@ impl NodeParts {
             accesses,
             held,
             oldest,
+            spent,
             linear,
             open,
             outlined,
@@ -537,6 +545,7 @@ impl Node {
             depth: pending.depth,
             held: AtomicU64::new(pending.held),
             oldest: AtomicU64::new(pending.oldest.unwrap_or(id)),
+            spent: AtomicU64::new(pending.spent),
             linear: pending.linear,
             open: pending.open,
             outlined: pending.outlined,

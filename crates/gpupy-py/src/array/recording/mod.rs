@@ -196,7 +196,7 @@ pub struct PendingSegment {
 impl JitRecording {
     /// The placeholder of an array from before; `None` where it cannot have one.
     pub fn touch(&mut self, object: usize, array: &Array) -> Option<Array> {
-        if array.is_pinned() {
+        if array.is_shown() {
             self.refuse("it reads an array whose memory is shown to other code");
         }
         let known = self.inputs.iter().position(|input| input.real.shares_base(array));

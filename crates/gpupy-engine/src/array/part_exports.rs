@@ -1,0 +1,155 @@
+//! Exports of parts: memory that shows a small part of a base whose other elements are not there.
+//!
+//! Owns [`PartExports`]. A base may have a value that is pending, or lies on a device, while other code has the memory
+//! of some of its elements. What that code writes becomes part of the value as soon as anyone looks at the base, by a
+//! comparison with what was there; a write to the base has all of its elements brought first, around those that are
+//! exported, and then it is pinned like any other. Invariants: the elements lie in memory that is reserved for all of
+//! the base, each in its place; no two parts have an element in common.
+//!
+//! Not here: when a part is exported by itself (`context/parts.rs`), exports themselves (`context/exports/pin.rs`).
+
+use crate::array::owned_elements::OwnedElements;
+use crate::graph::value::{Copies, Origin, Value};
+use crate::memory::cow_buffer::CowBuffer;
+use crate::memory::element_bytes::{ElementBytes, place, seen};
+use crate::memory::host_buffer::HostBuffer;
+use crate::memory::ranges::Ranges;
+use crate::memory::view::View;
+use gpupy_core::shape::Shape;
+use gpupy_core::{DType, Result};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Records a value in which elements that a view shows are another one's.
+pub(crate) type Assigned = Box<dyn Fn(Value, &View, Value) -> Value + Send + Sync>;
+
+/// The parts of a base that exports show.
+pub(crate) struct PartExports {
+    /// Room for all elements of the base, of which the parts are there.
+    memory: Arc<HostBuffer>,
+    dtype: DType,
+    len: usize,
+    parts: Vec<Part>,
+    assigned: Assigned,
+}
+
+/// Elements that exports show.
+struct Part {
+    view: View,
+    /// As the base's value has them, in C order.
+    known: ElementBytes,
+}
+
+impl PartExports {
+    /// Room for the parts of a base of so many elements.
+    ///
+    /// # Errors
+    /// - `OutOfMemory`: the system has no addresses for so much.
+    pub fn new(dtype: DType, len: usize, assigned: Assigned) -> Result<PartExports> {
+        let memory = Arc::new(HostBuffer::reserved(len * dtype.size())?);
+        Ok(PartExports { memory, dtype, len, parts: Vec::new(), assigned })
+    }
+
+    /// The memory, if the elements that a view shows are exported, or are from now on, as `elements` in C order.
+    pub fn export(&mut self, view: &View, elements: Option<&[u8]>) -> Option<Arc<HostBuffer>> {
+        if self.parts.iter().any(|part| part.has_all(view)) {
+            return Some(self.memory.clone());
+        }
+        let (elements, (low, high)) = (elements?, view.extent()?);
+        let meets = |part: &Part| {
+            part.view.extent().is_some_and(|(first, last)| first <= high && low <= last)
+        };
+        if self.parts.iter().any(meets) || !is_injective(view) {
+            return None;
+        }
+        let size = self.dtype.size();
+        place(self.bytes_mut(), size, view, elements);
+        let known = ElementBytes::from_slice(elements);
+        self.parts.push(Part { view: view.clone(), known });
+        Some(self.memory.clone())
+    }
+
+    /// Whether there are exports.
+    pub fn is_exported(&self) -> bool {
+        Arc::strong_count(&self.memory) > 1
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the memory has as many bytes, which are zeros until they are written. Exports may write them at any
+        // time; the front end orders accesses, as for pinned elements.
+        unsafe { self.memory.bytes(0..self.len * self.dtype.size()) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        let (start, len) = (self.memory.start(), self.len * self.dtype.size());
+        // SAFETY: as of `bytes`; no other handle but those of exports has the memory, and `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), len) }
+    }
+
+    /// The base's value with what exports have written; `None` where that is nothing.
+    pub fn written(&mut self, value: &Value) -> Option<Value> {
+        let mut written: Option<Value> = None;
+        for number in 0..self.parts.len() {
+            let (view, size) = (self.parts[number].view.clone(), self.dtype.size());
+            let Some(now) = seen(self.bytes(), size, &view) else { continue };
+            if now == self.parts[number].known {
+                continue;
+            }
+            // Without room, the next look at the base finds the difference.
+            let Ok(copy) = HostBuffer::from_bytes(&now) else { continue };
+            self.parts[number].known = now;
+            let source = Value::host(self.dtype, &view.shape, Arc::new(copy));
+            let old = written.take().unwrap_or_else(|| value.clone());
+            written = Some((self.assigned)(old, &view, source));
+        }
+        written
+    }
+
+    /// All elements of the base, where exports show them: those of its value around the parts. `None` where they are not
+    /// in host memory.
+    pub fn completed(&mut self, value: &Value) -> Option<OwnedElements> {
+        // Other code may have the parts at any time, so that they are not written.
+        let mut around = Ranges::full(self.len);
+        for part in &self.parts {
+            part.view.positions(usize::MAX / 8).iter().for_each(|range| around.remove(range));
+        }
+        let (len, size) = (self.len, self.dtype.size());
+        let all = value.memory_to_write(Copies::Any)?;
+        let (from, to) = (all.bytes(len * size), self.bytes_mut());
+        for range in around.iter() {
+            let bytes = range.start * size..range.end * size;
+            to[bytes.clone()].copy_from_slice(&from[bytes]);
+        }
+        let (shape, memory) = (Shape::from(value.shape()), CowBuffer::pinned(self.memory.clone()));
+        Some(OwnedElements::new(self.dtype, shape, Origin::Eager, memory))
+    }
+}
+
+impl Part {
+    /// Whether each element that a view shows is one of these.
+    fn has_all(&self, view: &View) -> bool {
+        let is_between = || match (self.view.extent(), view.extent()) {
+            (Some((first, last)), Some((low, high))) => first <= low && high <= last,
+            _ => false,
+        };
+        self.view == *view || self.view.is_contiguous() && is_between()
+    }
+}
+
+/// Whether a view shows no element twice.
+fn is_injective(view: &View) -> bool {
+    let mut axes: SmallVec<[(usize, usize); 4]> = view
+        .strides
+        .iter()
+        .zip(&view.shape)
+        .filter(|(_, extent)| **extent > 1)
+        .map(|(stride, extent)| (stride.unsigned_abs(), *extent))
+        .collect();
+    axes.sort_unstable();
+    let mut reach = 0;
+    axes.iter().all(|(stride, extent)| {
+        let is_beyond = *stride > reach;
+        reach += stride * (extent - 1);
+        is_beyond
+    })
+}
