@@ -66,6 +66,8 @@ gpupy_core::thresholds! {
     promoted_constant: usize = 1 << 20,
     /// The most elements that a read copies rather than to share them.
     read_copied: usize = 1 << 10,
+    /// The most pending values that are charged for a read of part of one.
+    charged_values: usize = 64,
     /// The most bytes of a part of a pending base that is exported by itself: they are compared with what they were at
     /// each look at the base, which takes 1 ms.
     exported_part: usize = 16 << 20,

@@ -47,7 +47,7 @@ impl Context {
             Way::Free => return self.read(&self.part(array, value)).map(Some),
             Way::Moved(price) => {
                 let Some(moved) = self.moved(value, view)? else { return Ok(None) };
-                value.0.spent.fetch_add(price as u64, Ordering::Relaxed);
+                charge(value, price);
                 return Ok(Some(moved));
             }
             Way::Apart(price) => price,
@@ -60,7 +60,7 @@ impl Context {
             0 => 0.0,
             _ => compiled as f64 * self.read_prices(value, view)?.kernel,
         };
-        value.0.spent.fetch_add((price + more) as u64, Ordering::Relaxed);
+        charge(value, price + more);
         Ok(Some(read))
     }
 
@@ -82,7 +82,7 @@ impl Context {
             if value.0.spent.load(Ordering::Relaxed) as f64 + price > whole {
                 return Ok(None);
             }
-            value.0.spent.fetch_add(price as u64, Ordering::Relaxed);
+            charge(value, price);
         }
         self.read_part(array, value)
     }
@@ -130,7 +130,7 @@ impl Context {
         let ReadPrices { part: price, whole, begun, .. } = self.read_prices(value, view)?;
         let spent = value.0.spent.load(Ordering::Relaxed) as f64;
         // What is saved is to be more than what comes twice if all is wanted after all.
-        if whole - price < begun || spent + price > whole {
+        if whole - price < 2.0 * begun || spent + price > whole {
             return Ok(Way::Whole);
         }
         // What lies between the elements is moved too, where that costs less than to launch a copy.
@@ -170,5 +170,23 @@ impl Context {
         }
         let elements = HostSlice::whole(HostBuffer::from_bytes(&bytes)?);
         Ok(Some(HostArray::of(elements, value.dtype(), view.relative_to(low))))
+    }
+}
+
+/// Notes what a read of part of a value cost: for the value, and for the pending values that it was computed from, of which
+/// a program may read parts of others.
+fn charge(value: &Value, price: f64) {
+    let spent = value.0.spent.fetch_add(price as u64, Ordering::Relaxed) + price as u64;
+    let mut below = vec![value.clone()];
+    let mut next = 0;
+    while next < below.len() && below.len() < T.charged_values {
+        let operands = below[next].state().operands.clone();
+        next += 1;
+        for operand in operands.into_iter().flatten().filter(|operand| !operand.is_computed()) {
+            // One that has as much was charged before, and so were those below it.
+            if operand.0.spent.fetch_max(spent, Ordering::Relaxed) < spent {
+                below.push(operand);
+            }
+        }
     }
 }

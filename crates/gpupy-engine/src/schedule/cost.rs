@@ -89,7 +89,12 @@ fn computed_apart(value: &Value) -> f64 {
             _ => break,
         }
     }
-    reduced * (f64::from(value.0.weight) + T.load as f64)
+    // The cost when it was recorded is an upper bound, in which shared operations count again.
+    let weight = match value.0.weight {
+        few if few <= T.recompute => few,
+        _ => weight(value, u32::MAX / 2, 1, Value::is_computed),
+    };
+    reduced * (f64::from(weight) + T.load as f64)
 }
 
 /// The prices by which explanations estimate a step.
