@@ -8,13 +8,14 @@ from apart import on_each_driver, output, run, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 
-# An evaluation of many blocks and pieces: half a second or more. A test that waits for longer begins another.
+# An evaluation of many blocks and pieces: half a second or more. A test that waits for longer begins another. There are
+# not so many operations that one begins by itself.
 LONG = """
 import os, signal, threading, time
 
-def long(seed=0, size=1 << 22):
+def long(seed=0, size=1 << 23):
     x = gpupy.arange(size, dtype=gpupy.float32) + gpupy.float32(seed)
-    for _ in range(1000):
+    for _ in range(480):
         x = x * gpupy.float32(0.999) + gpupy.float32(1)
         x = gpupy.sqrt(x * x)
     return x
@@ -35,7 +36,7 @@ def test_ctrl_c_ends_a_long_evaluation_and_loses_nothing(name):
             print("interrupted", gpupy.stats().launches > 0)
         # This array again, an element and its block.
         x, wanted = made[0], numpy.float32(7 + made[1])
-        for _ in range(1000):
+        for _ in range(480):
             wanted = numpy.sqrt((wanted * numpy.float32(0.999) + numpy.float32(1)) ** 2)
         print(abs(float(x[7]) - float(wanted)) < 1e-3)
         """
@@ -61,7 +62,7 @@ def test_the_exception_is_the_handlers_and_comes_in_the_middle(name):
             raise Late
 
         # The launches of one block of 32.
-        gpupy.evaluate(long(size=1 << 17))
+        gpupy.evaluate(long(size=1 << 18))
         whole = 32 * launches()
         came, done = [], []
         signal.signal(signal.SIGALRM, late)
