@@ -8,8 +8,8 @@ from apart import on_each_driver, output, run, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 
-# An evaluation of many blocks and pieces: half a second or more. A test that waits for longer begins another. There are
-# not so many operations that one begins by itself.
+# An evaluation of many blocks and pieces: half a second or more. A test that waits for longer begins another.
+# There are not so many operations that one begins by itself.
 LONG = """
 import os, signal, threading, time
 

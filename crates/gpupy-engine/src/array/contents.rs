@@ -112,12 +112,15 @@ impl Current {
     #[cold]
     fn follow_parts(&mut self) {
         let Some(parts) = &mut self.parts else { return };
-        let is_over = !parts.is_exported();
-        if let Contents::Value(value) = &mut self.held
-            && let Some(written) = parts.written(value)
-        {
-            *value = written;
-            self.version += 1;
+        let mut is_over = !parts.is_exported();
+        if let Contents::Value(value) = &mut self.held {
+            let (written, is_all) = parts.written(value);
+            // Without room, the next look finds the difference.
+            is_over &= is_all;
+            if let Some(written) = written {
+                *value = written;
+                self.version += 1;
+            }
         }
         if is_over {
             self.parts = None;

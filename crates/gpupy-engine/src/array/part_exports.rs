@@ -16,7 +16,7 @@ use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::view::View;
 use gpupy_core::shape::Shape;
-use gpupy_core::{DType, Result};
+use gpupy_core::{DType, Result, memory};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -62,9 +62,8 @@ impl PartExports {
         if self.parts.iter().any(meets) || !is_injective(view) {
             return None;
         }
-        let size = self.dtype.size();
+        let (size, known) = (self.dtype.size(), memory::small_copied(elements).ok()?);
         place(self.bytes_mut(), size, view, elements);
-        let known = ElementBytes::from_slice(elements);
         self.parts.push(Part { view: view.clone(), known });
         Some(self.memory.clone())
     }
@@ -86,23 +85,27 @@ impl PartExports {
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), len) }
     }
 
-    /// The base's value with what exports have written; `None` where that is nothing.
-    pub fn written(&mut self, value: &Value) -> Option<Value> {
-        let mut written: Option<Value> = None;
+    /// The base's value with what exports have written, `None` where that is nothing; and whether that is all of it, for
+    /// which there may be no room.
+    pub fn written(&mut self, value: &Value) -> (Option<Value>, bool) {
+        let (mut written, mut is_all) = (None::<Value>, true);
         for number in 0..self.parts.len() {
             let (view, size) = (self.parts[number].view.clone(), self.dtype.size());
-            let Some(now) = seen(self.bytes(), size, &view) else { continue };
-            if now == self.parts[number].known {
+            let now = seen(self.bytes(), size, &view);
+            if now.as_ref() == Some(&self.parts[number].known) {
                 continue;
             }
-            // Without room, the next look at the base finds the difference.
-            let Ok(copy) = HostBuffer::from_bytes(&now) else { continue };
+            let copy = now.as_ref().and_then(|now| HostBuffer::from_bytes(now).ok());
+            let (Some(now), Some(copy)) = (now, copy) else {
+                is_all = false;
+                continue;
+            };
             self.parts[number].known = now;
             let source = Value::host(self.dtype, &view.shape, Arc::new(copy));
             let old = written.take().unwrap_or_else(|| value.clone());
             written = Some((self.assigned)(old, &view, source));
         }
-        written
+        (written, is_all)
     }
 
     /// All elements of the base, where exports show them: those of its value around the parts. `None` where they are not
