@@ -71,6 +71,8 @@ gpupy_core::thresholds! {
     /// The most bytes of a part of a pending base that is exported by itself: they are compared with what they were at
     /// each look at the base, which takes 1 ms.
     exported_part: usize = 16 << 20,
+    /// The most bytes of the pages in which its elements lie.
+    exported_pages: usize = 64 << 20,
     /// Bytes from which a value's host memory is asked for before anything is computed.
     read_large: u64 = 64 << 20,
 

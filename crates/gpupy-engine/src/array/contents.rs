@@ -122,8 +122,12 @@ impl Current {
                 self.version += 1;
             }
         }
+        let is_there = matches!(&self.held, Contents::Value(value) if value.is_there());
         if is_over {
             self.parts = None;
+        } else if is_there {
+            // Then the base is pinned like any other, and nothing is to be compared.
+            let _ = self.make_own(Copies::Any);
         }
     }
 

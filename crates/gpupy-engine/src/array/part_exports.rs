@@ -13,11 +13,12 @@ use crate::graph::value::{Copies, Origin, Value};
 use crate::memory::cow_buffer::CowBuffer;
 use crate::memory::element_bytes::{ElementBytes, place, seen};
 use crate::memory::host_buffer::HostBuffer;
-use crate::memory::ranges::Ranges;
+use crate::memory::owned::Pages;
 use crate::memory::view::View;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Result, memory};
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Records a value in which elements that a view shows are another one's.
@@ -30,6 +31,8 @@ pub(crate) struct PartExports {
     dtype: DType,
     len: usize,
     parts: Vec<Part>,
+    /// The bytes that were compared.
+    compared: usize,
     assigned: Assigned,
 }
 
@@ -46,11 +49,12 @@ impl PartExports {
     /// # Errors
     /// - `OutOfMemory`: the system has no addresses for so much.
     pub fn new(dtype: DType, len: usize, assigned: Assigned) -> Result<PartExports> {
-        let memory = Arc::new(HostBuffer::reserved(len * dtype.size())?);
-        Ok(PartExports { memory, dtype, len, parts: Vec::new(), assigned })
+        let memory = Arc::new(HostBuffer::reserved(len * dtype.size(), Pages::Small)?);
+        Ok(PartExports { memory, dtype, len, parts: Vec::new(), compared: 0, assigned })
     }
 
-    /// The memory, if the elements that a view shows are exported, or are from now on, as `elements` in C order.
+    /// The memory, if the elements that a view shows are exported, or are from now on, as `elements` in C order; the view
+    /// shows none twice.
     pub fn export(&mut self, view: &View, elements: Option<&[u8]>) -> Option<Arc<HostBuffer>> {
         if self.parts.iter().any(|part| part.has_all(view)) {
             return Some(self.memory.clone());
@@ -59,7 +63,7 @@ impl PartExports {
         let meets = |part: &Part| {
             part.view.extent().is_some_and(|(first, last)| first <= high && low <= last)
         };
-        if self.parts.iter().any(meets) || !is_injective(view) {
+        if self.parts.iter().any(meets) {
             return None;
         }
         let (size, known) = (self.dtype.size(), memory::small_copied(elements).ok()?);
@@ -71,6 +75,12 @@ impl PartExports {
     /// Whether there are exports.
     pub fn is_exported(&self) -> bool {
         Arc::strong_count(&self.memory) > 1
+    }
+
+    /// Whether as many bytes were compared as the base has: about as much work as to bring all elements, after which
+    /// nothing is compared.
+    pub fn are_due(&self) -> bool {
+        self.compared > self.len * self.dtype.size()
     }
 
     fn bytes(&self) -> &[u8] {
@@ -92,6 +102,7 @@ impl PartExports {
         for number in 0..self.parts.len() {
             let (view, size) = (self.parts[number].view.clone(), self.dtype.size());
             let now = seen(self.bytes(), size, &view);
+            self.compared += view.size() * size;
             if now.as_ref() == Some(&self.parts[number].known) {
                 continue;
             }
@@ -112,16 +123,19 @@ impl PartExports {
     /// in host memory.
     pub fn completed(&mut self, value: &Value) -> Option<OwnedElements> {
         // Other code may have the parts at any time, so that they are not written.
-        let mut around = Ranges::full(self.len);
+        let mut exported: Vec<Range<usize>> = Vec::new();
         for part in &self.parts {
-            part.view.positions(usize::MAX / 8).iter().for_each(|range| around.remove(range));
+            exported.extend(part.view.positions(usize::MAX / 8).iter());
         }
+        exported.sort_unstable_by_key(|range| range.start);
         let (len, size) = (self.len, self.dtype.size());
         let all = value.memory_to_write(Copies::Any)?;
         let (from, to) = (all.bytes(len * size), self.bytes_mut());
-        for range in around.iter() {
-            let bytes = range.start * size..range.end * size;
+        let mut end = 0;
+        for range in exported.into_iter().chain(std::iter::once(len..len)) {
+            let bytes = end * size..range.start * size;
             to[bytes.clone()].copy_from_slice(&from[bytes]);
+            end = range.end;
         }
         let (shape, memory) = (Shape::from(value.shape()), CowBuffer::pinned(self.memory.clone()));
         Some(OwnedElements::new(self.dtype, shape, Origin::Eager, memory))
@@ -138,6 +152,39 @@ impl Part {
         self.view == *view || self.view.is_contiguous() && is_between()
     }
 }
+
+/// A view of all elements that a view shows, and of few others, that shows none twice; `None` where that would be many
+/// others.
+pub(crate) fn shown_once(view: &View) -> Option<View> {
+    let mut once = view.clone();
+    for (extent, stride) in once.shape.iter_mut().zip(&once.strides) {
+        // Broadcast axes show the same again.
+        *extent = if *stride == 0 { 1 } else { *extent };
+    }
+    let (low, high) = once.extent()?;
+    match is_injective(&once) {
+        true => Some(once),
+        // Windows that overlap.
+        false => {
+            let all = View::contiguous(&[(high - low + 1) as usize]);
+            (all.size() <= once.size()).then_some(View { offset: low, ..all })
+        }
+    }
+}
+
+/// The bytes of the pages that a view touches, at most: of elements of so many bytes.
+pub(crate) fn touched(view: &View, size: usize) -> usize {
+    let Some((low, high)) = view.extent() else { return 0 };
+    let runs = match view.strides.last() {
+        Some(1) => view.size() / view.shape.last().copied().unwrap_or(1).max(1),
+        _ => view.size(),
+    };
+    let all = (high - low + 1) as usize * size;
+    all.min(runs.saturating_mul(PAGE).saturating_add(view.size() * size))
+}
+
+/// The bytes of a page, at least, on the systems that are known.
+const PAGE: usize = 4096;
 
 /// Whether a view shows no element twice.
 fn is_injective(view: &View) -> bool {

@@ -11,6 +11,7 @@
 //! (`graph/value/residence.rs`).
 
 use crate::array::base::Array;
+use crate::array::part_exports::touched;
 use crate::context::Context;
 use crate::context::read::HostArray;
 use crate::graph::passed::is_narrow;
@@ -43,6 +44,10 @@ impl Context {
     pub(crate) fn read_part(&self, array: &Array, value: &Value) -> Result<Option<HostArray>> {
         let view = array.layout();
         let price = match self.way(value, view)? {
+            Way::Whole if array.is_to_be_pinned() && !value.is_open() => {
+                self.complete_exports(array)?;
+                return Ok(array.in_memory());
+            }
             Way::Whole => return Ok(None),
             Way::Free => return self.read(&self.part(array, value)).map(Some),
             Way::Moved(price) => {
@@ -73,7 +78,10 @@ impl Context {
         array: &Array,
         value: &Value,
     ) -> Result<Option<HostArray>> {
-        if array.size() * array.dtype().size() > T.exported_part || value.is_external() {
+        let size = array.dtype().size();
+        let is_much =
+            array.size() * size > T.exported_part || touched(array.layout(), size) > T.exported_pages;
+        if is_much || value.is_external() {
             return Ok(None);
         }
         if matches!(value.0.kind, ValueKind::Constant(_)) {

@@ -10,7 +10,7 @@
 //! dropped (`thread_free_lists.rs`), which parts of a value are in its buffer (`value/`).
 
 use crate::memory::limit;
-use crate::memory::owned::Owned;
+use crate::memory::owned::{Owned, Pages};
 use crate::memory::thread_free_lists;
 use crate::thresholds::T;
 use gpupy_core::Result;
@@ -185,8 +185,8 @@ impl HostBuffer {
     ///
     /// # Errors
     /// - `OutOfMemory`: the system has no addresses for so much.
-    pub(crate) fn reserved(len: usize) -> Result<HostBuffer> {
-        let made = memory::granted(len, || Owned::reserved(len));
+    pub(crate) fn reserved(len: usize, pages: Pages) -> Result<HostBuffer> {
+        let made = memory::granted(len, || Owned::reserved(len, pages));
         let made = made.map(|owned| HostBuffer::of(owned, len))?;
         made.is_paged();
         Ok(made)

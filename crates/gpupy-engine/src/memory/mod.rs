@@ -18,7 +18,7 @@ pub(crate) mod cow_buffer;
 pub(crate) mod element_bytes;
 pub(crate) mod host_buffer;
 pub(crate) mod limit;
-mod owned;
+pub(crate) mod owned;
 pub(crate) mod ranges;
 pub(crate) mod reader;
 pub(crate) mod spill_file;

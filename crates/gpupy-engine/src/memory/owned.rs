@@ -25,6 +25,15 @@ const PLACE_STEP: usize = 23 * 64;
 /// Buffers that were given a place so far.
 static PLACED: AtomicUsize = AtomicUsize::new(0);
 
+/// The pages that reserved memory takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// Large ones, where the system has them: it is written in long runs.
+    Huge,
+    /// As small as the system has them: few bytes of each may be written.
+    Small,
+}
+
 /// Memory that goes back where it is from when it is dropped.
 pub(crate) enum Owned {
     Allocated {
@@ -78,10 +87,14 @@ impl Owned {
     }
 
     /// Addresses for so many bytes, which take memory as they are written; `None` where the system has none.
-    pub fn reserved(len: usize) -> Option<Owned> {
+    pub fn reserved(len: usize, pages: Pages) -> Option<Owned> {
         let map = MmapOptions::new().len(len.max(1)).no_reserve_swap().map_anon().ok()?;
         #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
+        if pages == Pages::Huge {
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = pages;
         Some(Owned::Reserved(map))
     }
 
@@ -91,7 +104,7 @@ impl Owned {
         #[cfg(unix)]
         return ClosedPages::new(len).map(Owned::Closed);
         #[cfg(not(unix))]
-        Owned::reserved(len)
+        Owned::reserved(len, Pages::Huge)
     }
 
     /// Opens bytes that are written next.

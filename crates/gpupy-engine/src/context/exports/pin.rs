@@ -14,7 +14,7 @@
 use crate::array::base::Array;
 use crate::array::contents::Contents;
 use crate::array::owned_elements::OwnedElements;
-use crate::array::part_exports::{Assigned, PartExports};
+use crate::array::part_exports::{Assigned, PartExports, shown_once};
 use crate::context::Context;
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Copies, Input, Origin, Value, ValueKind};
@@ -116,6 +116,12 @@ impl Array {
         self.owner_current().is_pinned()
     }
 
+    /// As `is_pinned`, or is to be, as parts of it are exported and were compared often enough.
+    pub(crate) fn is_to_be_pinned(&self) -> bool {
+        let mut current = self.owner_current();
+        current.is_pinned() || current.parts().as_ref().is_some_and(|parts| parts.are_due())
+    }
+
     /// Whether exports show the base's elements or parts of them, or may.
     pub fn is_shown(&self) -> bool {
         self.owner_current().is_shown()
@@ -145,9 +151,13 @@ impl Array {
         if !for_life
             && self.dtype_view().is_none()
             && let Some(parts) = current.parts()
-            && let Some(memory) = parts.export(self.layout(), None)
+            && let Some(once) = shown_once(self.layout())
+            && let Some(memory) = parts.export(&once, None)
         {
             return Some(Pin::of(self, memory));
+        }
+        if self.size() == 0 && !wholly && !matches!(current.held(), Contents::Own(_)) {
+            return None;
         }
         let is_constant = matches!(
             current.held(),
@@ -164,7 +174,8 @@ impl Array {
 
     /// The base's value, if it has one and its elements are its own.
     fn held_value(&self) -> Option<Value> {
-        if self.dtype_view().is_some() {
+        // Bools may become a dtype view of their bytes.
+        if self.dtype_view().is_some() || self.dtype() == DType::Bool {
             return None;
         }
         match self.owner_current().held() {
@@ -173,10 +184,12 @@ impl Array {
         }
     }
 
-    /// An export of elements of this value that are given in C order, if the base still has it and shows them alone.
+    /// An export of elements of this value, those that the view `once` shows in C order, if the base still has it and no
+    /// others of them are exported.
     fn pin_part(
         &self,
         value: &Value,
+        once: &View,
         elements: &[u8],
         assigned: Assigned,
     ) -> Result<Option<Pin>> {
@@ -189,7 +202,12 @@ impl Array {
             Some(parts) => parts,
             none => none.insert(Box::new(PartExports::new(dtype, len, assigned)?)),
         };
-        Ok(parts.export(self.layout(), Some(elements)).map(|memory| Pin::of(self, memory)))
+        Ok(parts.export(once, Some(elements)).map(|memory| Pin::of(self, memory)))
+    }
+
+    /// An export of no elements.
+    fn pin_of_nothing(&self) -> Result<Pin> {
+        Ok(Pin::of(self, Arc::new(HostBuffer::new(0)?)))
     }
 }
 
@@ -203,10 +221,15 @@ impl Context {
         if let Some(pin) = array.pin_now(for_life) {
             return Ok(pin);
         }
+        if array.size() == 0 && !for_life {
+            return array.pin_of_nothing();
+        }
         if !for_life
             && let Some(value) = array.held_value()
-            && let Some(part) = self.read_for_export(array, &value)?
-            && let Some(pin) = array.pin_part(&value, &part.to_vec()?, self.assigned_parts())?
+            && let Some(once) = shown_once(array.layout())
+            && let Some(part) = self.read_for_export(&array.seen_as(once.clone()), &value)?
+            && let Some(pin) =
+                array.pin_part(&value, &once, &part.to_vec()?, self.assigned_parts())?
         {
             return Ok(pin);
         }

@@ -5,6 +5,7 @@
 use super::{Node, NodeParts, Origin, Value, ValueKind, ValueStorage};
 use crate::memory::cow_buffer::CowBuffer;
 use crate::memory::host_buffer::HostBuffer;
+use crate::memory::owned::Pages;
 use crate::memory::ranges::Ranges;
 use gpupy_core::driver::HostMemory;
 use gpupy_core::memory::of_array;
@@ -166,7 +167,7 @@ impl Value {
         let bytes = self.len().saturating_mul(self.dtype().size());
         let made = match self.0.paged {
             _ if self.is_external() => HostBuffer::closed(bytes),
-            true => HostBuffer::reserved(bytes),
+            true => HostBuffer::reserved(bytes, Pages::Huge),
             false => HostBuffer::new(bytes),
         };
         let host = made.map_err(|error| of_array(error, self.shape(), self.dtype()))?;
