@@ -44,7 +44,7 @@ use create::{arrays, builtin, external_arrays};
 use fallback::{call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
 use methods::{evaluation, explain, view_methods};
-use session::{context, errors, forks, one_step};
+use session::{context, errors, forks, one_step, python_objects};
 use views::{bases, dtype_views, repeats, reshape, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
@@ -92,6 +92,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bases::place_in, module)?)?;
     module.add_function(wrap_pyfunction!(bases::memory_of, module)?)?;
     module.add_function(wrap_pyfunction!(bases::is_in_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(python_objects::register_python, module)?)?;
     module.add_class::<one_step::Bracket>()?;
     module.add_function(wrap_pyfunction!(one_step::in_one_step, module)?)?;
     module.add_function(wrap_pyfunction!(one_step::rename, module)?)?;

@@ -13,6 +13,7 @@ import numpy as _numpy
 
 from . import _libraries, _namespace, _submodules, _variables
 from . import _methods as _methods
+from . import _rust_calls as _rust_calls
 from ._fallback import FallbackError, FallbackWarning, fallback
 from ._gpupy import (
     DriverError,
