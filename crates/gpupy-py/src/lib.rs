@@ -17,7 +17,7 @@
 //!
 //! The path of a call: `compute/operators.rs` or `compute/ufunc_call.rs` classifies operands (`array/operand.rs`),
 //! finds dtypes by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/ufunc_lowering`. A call
-//! that cannot be recorded goes to NumPy by `fallback/fast_call.rs`, or, in rare cases, by `gpupy/_fallback.py`.
+//! that cannot be recorded goes to NumPy by `fallback/fast_call.rs`, or, in rare cases, by `gpupy/_fallback/calls.py`.
 //!
 //! Not here: numerics of any kind (`gpupy-engine` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).

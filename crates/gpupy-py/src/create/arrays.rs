@@ -1,6 +1,6 @@
 //! Arrays from nothing: constants and index values, which take no memory until they are needed.
 //!
-//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and the fast path of NumPy's
+//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation` builds on, and the fast path of NumPy's
 //! most called ones: plain arguments are handled here, others in that file.
 //!
 //! Not here: NumPy's signatures and defaults (there).

@@ -3,7 +3,7 @@
 //! Owns [`count`] and the counts. The line is looked up only for a new site, because Python walks a table for it.
 //! Invariant: a line is the user's, never one of this package or of NumPy.
 //!
-//! Not here: the warning or error that a call to NumPy leads to (`python/gpupy/_fallback.py`).
+//! Not here: the warning or error that a call to NumPy leads to (`python/gpupy/_fallback/policy.py`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::convert::dtypes::numpy;

@@ -1,7 +1,7 @@
 //! The fast path of calls that NumPy serves: arguments are arrays of ours and plain values.
 //!
-//! Owns [`call`]. Invariant: it does the same as the slow path in `python/gpupy/_fallback.py`, which has the policy
-//! and the rare cases: other arguments, outputs, views, refusals.
+//! Owns [`call`]. Invariant: it does the same as the slow path in `python/gpupy/_fallback/calls.py`, which has the
+//! rare cases: other arguments, outputs, views, refusals.
 //!
 //! Not here: how memory is exported (`array_export.rs`), how calls are counted (`call_sites.rs`).
 

@@ -5,7 +5,7 @@
 //! makes it, in NumPy's words.
 //!
 //! Not here: the parts of keys (`advanced_key.rs`), the elements that they select (`indexed_axes.rs`), the value
-//! that is written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! that is written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing/index_arrays.py`).
 
 use crate::array::meta::meta_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};

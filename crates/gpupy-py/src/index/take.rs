@@ -2,7 +2,7 @@
 //!
 //! Owns [`take`] and [`take_along`]. Invariant: the result is a copy.
 //!
-//! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing/index_arrays.py`).
 
 use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};

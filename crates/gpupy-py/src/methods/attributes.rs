@@ -2,7 +2,7 @@
 //!
 //! Owns the getters of [`NdArray`] and their setters. Invariant: none of them evaluates anything.
 //!
-//! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
+//! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods`).
 
 use crate::array::classes::subclass::view_of;
 use crate::array::classes::wrap::wrap_of;

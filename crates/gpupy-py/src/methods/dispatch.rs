@@ -2,7 +2,7 @@
 //!
 //! Owns [`array_ufunc`] and [`array_function`]. Invariant: a plain call of a ufunc that we have runs no Python code.
 //!
-//! Not here: the policy (`python/gpupy/_fallback.py`).
+//! Not here: other calls (`python/gpupy/_namespace/dispatch.py`).
 
 use crate::compute::ufunc::Ufunc;
 use crate::session::python_objects;

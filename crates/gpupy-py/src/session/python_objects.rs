@@ -1,9 +1,9 @@
 //! The package's own functions and classes in Python that this crate uses.
 //!
 //! Owns [`PythonObject`], the table of them, and `register_python`. The package registers its objects by one call when
-//! it is imported (`python/gpupy/_rust_calls.py`), and recordings register theirs when the first one loads them.
-//! Invariants: no other file names a module of the package; an object that is not in the table is refused; the first
-//! object that is registered stays.
+//! it is imported (`python/gpupy/_namespace/rust_calls.py`), and recordings register theirs when the first one loads
+//! them. Invariants: no other file names a module of the package; an object that is not in the table is refused; the
+//! first object that is registered stays.
 //!
 //! Not here: objects of NumPy's (`convert/dtypes.rs`) and of Python's library.
 

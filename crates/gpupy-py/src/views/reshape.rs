@@ -2,7 +2,7 @@
 //!
 //! Owns the parsing of shape arguments. Invariant: errors about shapes are in NumPy's words.
 //!
-//! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
+//! Not here: the other functions that change shapes (`python/gpupy/_views/shape.py`).
 
 use crate::array::classes::subclass::{like, view_of};
 use crate::array::classes::wrap::wrap_of;

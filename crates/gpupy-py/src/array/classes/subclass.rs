@@ -4,7 +4,7 @@
 //! `ndarray.__new__`. Invariants: an instance is finalised once, when its elements are in it; for a plain array all
 //! of this is one comparison of classes.
 //!
-//! Not here: the classes of results of ufuncs and reductions (`python/gpupy/_subclass.py`).
+//! Not here: the classes of results of ufuncs and reductions (`python/gpupy/_classes/subclass.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::recording;

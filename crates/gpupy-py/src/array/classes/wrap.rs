@@ -3,7 +3,7 @@
 //! Owns [`wrap`] and its neighbours. Invariant: wrapping evaluates nothing.
 //!
 //! Not here: calls that NumPy serves (`fallback`), results inside lists and tuples
-//! (`python/gpupy/_fallback.py`).
+//! (`python/gpupy/_fallback/containers.py`).
 
 use crate::array::classes::subclass::like;
 use crate::array::lazy_scalar::{self, LazyScalar};
@@ -90,7 +90,7 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
 /// elements are read in place.
 #[pyfunction]
 pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the callers in Python (`_methods.py`) pass memory to which no other object refers.
+    // SAFETY: the callers in Python (`_methods/pickling.py`) pass memory to which no other object refers.
     let array = match unsafe { numpy_arrays::of_constant(object) }? {
         Some(array) => NdArray::lazy(array),
         None => NdArray::numpy(object),
