@@ -1,10 +1,10 @@
 """The stubs of gpupy's submodules, which are NumPy's under our name: ``python stubs/write.py`` writes them.
 
 Owns the files of ``python/gpupy`` that begin with ``HEAD``. What there is stands in
-``_numpys/submodules.py``, which is read from the source; what a name is, NumPy's own stubs say, those of the release that is installed.
-Each module has a folder, as a stub without a module beside it makes Pyright warn. With ``--check`` nothing is
-written, and a file that is not as it would be written is an error. Not here: the stubs of gpupy's own names
-(``__init__.pyi``, ``_gpupy.pyi``).
+``_numpys/submodules.py``, which is read from the source; what a name is, NumPy's own stubs say, those of the
+release that is installed. Each module has a folder, as a stub without a module beside it makes Pyright warn.
+With ``--check`` nothing is written, and a file that is not as it would be written is an error. Not here: the
+stubs of gpupy's own names (``__init__.pyi``, ``_gpupy.pyi``).
 """
 
 import ast
