@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypedDict, final, ty
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._extents import Told
+from ._classes.extents import Told
 
 # An array or a scalar, of gpupy's or of NumPy's.
 _Array: TypeAlias = np.ndarray[Any, Any] | np.generic

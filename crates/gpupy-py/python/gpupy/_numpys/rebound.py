@@ -223,13 +223,12 @@ def ours_of(value: Any) -> Any:
     return _function(value) if callable(value) and not isinstance(value, type) else value
 
 
-def _override(function: Any) -> Any:
-    """Our implementation of a function of NumPy's, if there is one; the namespace registers it."""
-    raise LookupError(function)
+# Our implementation of a function of NumPy's, if there is one.
+_override: Callable[[Any], Any]
 
 
 def register(override: Callable[[Any], Any]) -> None:
-    """Registers the look-up of our implementations."""
+    """Registers the look-up of our implementations, which is the namespace's."""
     global _override
     _override = override
 

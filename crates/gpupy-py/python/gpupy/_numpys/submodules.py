@@ -40,13 +40,12 @@ class _Module(types.ModuleType):
         return sorted({*dir(source_of(self)), *self.__dict__})
 
 
-def _lookup(module: types.ModuleType, name: str) -> Any:
-    """The object of a submodule of ours under a name; the namespace registers it."""
-    raise AttributeError(name)
+# The object of a submodule of ours under a name.
+_lookup: Callable[[types.ModuleType, str], Any]
 
 
 def register(lookup: Callable[[types.ModuleType, str], Any]) -> None:
-    """Registers the look-up of names in submodules."""
+    """Registers the look-up of names in submodules, which is the namespace's."""
     global _lookup
     _lookup = lookup
 
