@@ -13,7 +13,7 @@ import numpy as np
 
 from .._classes.subclass import any_instance, as_of, has_own, is_instance, plain
 from .._creation.conversion import asanyarray
-from .._fallback.through import through_numpy
+from .._fallback.through_numpy import through_numpy
 from .._gpupy import call, empty, little_product, ndarray
 from .._numpys.rebound import by_methods, over_ours
 from .._views.shape import FUNCTIONS as FUNCTIONS_OF_VIEWS

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from .._gpupy import call, wrap
 from .hosts import to_host
-from .through import through_numpy
+from .through_numpy import through_numpy
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
 from .._compute import complex_parts, linalg, linear, reductions, sorting
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
-from .._fallback import hosts, proxy, through
+from .._fallback import hosts, proxy, through_numpy
 from .._gpupy import ndarray
 from .._indexing import index_arrays, positions, select
 from .._numpys import rebound, submodules
@@ -222,7 +222,7 @@ def _wrapped(name: str, value: Any, module: str) -> Callable[..., Any]:
             return value(*shapes, **hosts.named_to_host(kwargs, None, _meta_array))
 
     else:
-        function = through.through_numpy(name, value)
+        function = through_numpy.through_numpy(name, value)
         if name in _LIKE:
             function = _given_like(name, function)
         if rebound.is_rebound(name, value, module):

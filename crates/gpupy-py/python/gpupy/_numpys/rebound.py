@@ -22,7 +22,7 @@ from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
 from .._creation.conversion import asanyarray
 from .._fallback import policy
-from .._fallback.through import through_numpy
+from .._fallback.through_numpy import through_numpy
 from .._gpupy import ndarray, ufunc
 from .._session import locks
 from . import submodules
