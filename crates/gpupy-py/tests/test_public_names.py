@@ -205,3 +205,10 @@ def test_the_class_of_arrays_takes_as_many_types_as_numpys():
     for types_ in ((), (int, int, int)):
         with pytest.raises(TypeError, match="Too"):
             gpupy.ndarray[types_]
+
+
+def test_rust_finds_all_that_it_calls():
+    importlib.import_module("gpupy._jit.recording")
+    assert gpupy._gpupy.register_python() == []
+    with pytest.raises(TypeError, match="nothing is called `length`"):
+        gpupy._gpupy.register_python(length=len)

@@ -155,13 +155,7 @@ def _variance(
 
 
 mean = average(is_method=False)
-
-
 var = spread("var", lambda x: x)
-
-
 # Ours, which NumPy would ask for at each call of its own.
 root = ufunc("sqrt", np.sqrt)
-
-
 std = spread("std", root)

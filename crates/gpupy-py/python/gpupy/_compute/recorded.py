@@ -21,7 +21,6 @@ from .._views.flat import flatiter
 
 UNSET = np._NoValue
 
-
 # The identities of reductions, by their ufunc.
 _OF_NOTHING: dict[str, Any] = {
     **{"add": 0, "multiply": 1, "logical_and": True, "logical_or": False},

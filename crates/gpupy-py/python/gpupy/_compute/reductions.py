@@ -146,19 +146,10 @@ def count_nonzero(a, axis=None, *, keepdims=False):
 
 # The class of NumPy's counts: Python's, or its own.
 _COUNT = type(np.count_nonzero([]))
-
-
 sum_ = reduction("sum", "add")
-
-
 prod = reduction("prod", "multiply")
-
-
 max_, min_ = extreme_of("max", "maximum"), extreme_of("min", "minimum")
-
-
 (all_, all_method), (any_, any_method) = _truth("all", "logical_and"), _truth("any", "logical_or")
-
 
 # As methods they ask no class for methods of its own.
 METHODS = {

@@ -105,6 +105,4 @@ def ufunc_accumulate(
 
 
 argmax, argmin = position("argmax", "maximum"), position("argmin", "minimum")
-
-
 cumprod, cumsum = running("cumprod", "multiply"), running("cumsum", "add")

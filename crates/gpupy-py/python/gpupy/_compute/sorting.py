@@ -14,8 +14,6 @@ from .._creation.conversion import asanyarray
 from .._gpupy import assign_all, call, kind_of, ndarray
 
 _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
-
-
 _UNSET = np._NoValue
 
 

@@ -12,14 +12,7 @@ import numpy as np
 
 from .._classes import subclass
 from .._classes.subclass import decides
-from .._gpupy import (
-    call,
-    count_fallback,
-    count_made,
-    ndarray,
-    scalar,
-    wrap,
-)
+from .._gpupy import call, count_fallback, count_made, ndarray, scalar, wrap
 from . import objects, records
 from .hosts import PLAIN, Hosts, named_to_host, to_host
 from .results import given_back, is_writable

@@ -14,8 +14,6 @@ from .._gpupy import ndarray, scalar
 
 # NumPy's arrays that stand for ours, in the same order.
 Hosts: TypeAlias = list[np.ndarray[Any, Any]]
-
-
 # Functions that read an array of ours.
 Pick: TypeAlias = Callable[[ndarray], np.ndarray[Any, Any]]
 

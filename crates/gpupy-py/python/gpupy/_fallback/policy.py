@@ -28,11 +28,7 @@ from .._gpupy import (
 )
 
 _Mode: TypeAlias = Literal["allow", "warn", "error"]
-
-
 _MODES = ("allow", "warn", "error")
-
-
 # The folders of code that is no program's.
 PACKAGES = tuple(os.path.dirname(str(package.__file__)) + os.sep for package in (gpupy, np))
 

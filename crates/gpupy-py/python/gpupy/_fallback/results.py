@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._classes import subclass
-from .._gpupy import (
-    adopt,
-    hold,
-    ndarray,
-    wrap,
-)
+from .._gpupy import adopt, hold, ndarray, wrap
 from . import objects, places
 from .hosts import Hosts
 

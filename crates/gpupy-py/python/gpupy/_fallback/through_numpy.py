@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._classes import subclass
-from .._gpupy import (
-    call,
-    ndarray,
-    wrap,
-)
+from .._gpupy import call, ndarray, wrap
 from . import objects
 from .calls import call_writing
 from .hosts import named_to_host, to_host
@@ -35,8 +31,6 @@ def through_numpy(name: str, function: Callable[..., Any]) -> Callable[..., Any]
 
 # Functions that write elements down, or give them to NumPy's matrices: they compute nothing.
 _READING = frozenset("array2string array_repr array_str asmatrix save savetxt savez savez_compressed".split())
-
-
 # Functions that put values into their first argument, or into a copy of it.
 _STORING = frozenset(("fill_diagonal", "insert"))
 

@@ -86,8 +86,6 @@ def _is_basic(key: Any) -> bool:
 
 
 _BASIC = (int, slice, str, type(None), type(...))
-
-
 _KEYS = (int, slice, list, tuple, str, bytes, type(None), type(...), np.generic, np.ndarray, ndarray, scalar)
 
 

@@ -14,14 +14,7 @@ from .._classes.subclass import plain
 from .._creation import conversion, orders
 from .._fallback import objects
 from .._fallback.hosts import to_host
-from .._gpupy import (
-    assign_all,
-    call,
-    count_fallback,
-    hold,
-    kind_of,
-    ndarray,
-)
+from .._gpupy import assign_all, call, count_fallback, hold, kind_of, ndarray
 from .._indexing import select
 
 
@@ -120,7 +113,7 @@ def item(self, *args):
     return to_host(element).item()
 
 
-def _place(self, flat):
+def place_of(self, flat):
     flat = operator.index(flat)
     if not -self.size <= flat < self.size:
         return None

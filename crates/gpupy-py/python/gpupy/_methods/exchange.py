@@ -71,5 +71,5 @@ def set_device(self, value):
     np.empty(0).device = value  # type: ignore[misc]
 
 
-def _namespace(self, *, api_version=None):
+def namespace_of(self, *, api_version=None):
     return gpupy

@@ -10,11 +10,7 @@ import numpy as np
 
 from .._classes.subclass import plain
 from .._fallback.hosts import to_host
-from .._gpupy import (
-    ndarray,
-    wrap,
-    zeros,
-)
+from .._gpupy import ndarray, wrap, zeros
 from .._views import joining
 from .elements import view
 

@@ -14,18 +14,12 @@ from .._classes import extents
 from .._compute import complex_parts, linear, reductions, sorting
 from .._fallback.calls import call_writing
 from .._fallback.hosts import named_to_host, to_host
-from .._gpupy import (
-    call,
-    ndarray,
-    new_array,
-    numpy_attribute,
-)
+from .._gpupy import call, ndarray, new_array, numpy_attribute
 from .._indexing import index_arrays, positions, select
 from .._views import joining, shape
 from .._views.flat import flatiter, set_flat
-from .elements import _place, astype, clip, conjugate, contains, fill, flatten, item, ravel, view
+from .elements import astype, clip, conjugate, contains, fill, flatten, item, place_of, ravel, view
 from .exchange import (
-    _namespace,
     array_wrap,
     arrow_array,
     arrow_c_array,
@@ -33,6 +27,7 @@ from .exchange import (
     device,
     dlpack,
     jax_array,
+    namespace_of,
     set_device,
     to_numpy,
 )
@@ -93,7 +88,7 @@ _OWN = {
     "_set_dtype": set_dtype,
     "_set_shape": set_shape,
     "__sizeof__": sizeof,
-    "__array_namespace__": _namespace,
+    "__array_namespace__": namespace_of,
     "__array_priority__": 0.0,
     "__array_wrap__": array_wrap,
     "__arrow_array__": arrow_array,
@@ -108,7 +103,7 @@ _OWN = {
     "__reduce__": reduce,
     "__setstate__": setstate,
     "__reduce_ex__": reduce_ex,
-    "_place": _place,
+    "_place": place_of,
     "argsort": sorting.argsort_method,
     "astype": astype,
     "clip": clip,
@@ -138,13 +133,8 @@ _OWN = {
     "view": view,
 }
 
-
 _READERS = "dump dumps tobytes tofile".split()
-
-
 _VIEWS = ["diagonal"]
-
-
 # Attributes that objects of all classes have.
 _SKIPPED = {"__hash__"}
 

@@ -8,11 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._gpupy import (
-    ndarray,
-    wrap,
-    wrap_constant,
-)
+from .._gpupy import ndarray, wrap, wrap_constant
 from .elements import copy
 
 # The first protocol of pickle whose buffers may go beside the pickle.

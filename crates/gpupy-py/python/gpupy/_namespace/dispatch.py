@@ -14,10 +14,7 @@ from .._classes.ufuncs import ufunc_of
 from .._compute import ufunc_methods
 from .._fallback.calls import others_out
 from .._fallback.hosts import to_host
-from .._gpupy import (
-    call,
-    wrap,
-)
+from .._gpupy import call, wrap
 from .._gpupy import ufunc as ufunc_class
 from . import namespace
 

@@ -45,10 +45,8 @@ OWN = {
     **sorting.FUNCTIONS,
 }
 
-
 # By the id of NumPy's object: ours, and that object.
 _adapted: dict[int, tuple[Any, Any]] = {}
-
 
 # Our functions in NumPy's submodules.
 OWN_INSIDE: dict[str, dict[str, Any]] = {
@@ -147,16 +145,10 @@ _COMPARISONS = frozenset(
     "assert_equal".split()
 )
 
-
 # Classes of NumPy's whose methods give arrays.
 _GENERATORS = ("Generator", "RandomState")
-
-
 _POLYNOMIALS = frozenset("Chebyshev Hermite HermiteE Laguerre Legendre Polynomial poly1d".split())
-
-
 _OF_TYPES = ("types", "typing")
-
 
 _CONSTANTS = (
     *(int, float, complex, str, bytes, tuple, list, dict, set, frozenset),
@@ -186,7 +178,6 @@ _SHAPES_ALONE = frozenset(
     "can_cast common_type einsum_path is_masked iscomplexobj isfortran isrealobj isscalar issubdtype "
     "iterable ndim promote_types result_type shape size".split()
 )
-
 
 # Functions of NumPy's alone that take ``like``.
 _LIKE = frozenset("fromfile frombuffer fromiter fromstring genfromtxt loadtxt".split())

@@ -265,8 +265,6 @@ class _Warnings:
 
 # Functions of NumPy's in C that look at no array.
 _OF_NUMBERS = frozenset(("normalize_axis_index",))
-
-
 _WEAK = (int, float, complex)
 
 

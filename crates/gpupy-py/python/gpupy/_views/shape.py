@@ -82,8 +82,6 @@ def _at_least(rank: int) -> Callable[..., Any]:
 
 
 atleast_1d, atleast_2d, atleast_3d = _at_least(1), _at_least(2), _at_least(3)
-
-
 _swapped = _view("swapaxes")
 
 
