@@ -164,3 +164,9 @@ def test_an_old_pickle_loads(name):
             assert found is wanted or plainly(found) == plainly(wanted)
         else:
             assert plainly(found) == plainly(wanted)
+
+
+@pytest.mark.parametrize("name", [name for name in gp._OURS if name in WRITTEN])
+def test_a_public_name_is_pickled_as_it_was(name):
+    pickled = pickletools.optimize(pickle.dumps(MADE[name](), 2))
+    assert base64.b64encode(pickled).decode() == WRITTEN[name]["2"]

@@ -25,6 +25,8 @@ if hasattr(os, "register_at_fork"):
 class driver(_gpupy.Bracket):
     """``with gpupy.driver("soft"):`` uses a driver, or what else `use` takes, until the end of the block."""
 
+    __module__ = "gpupy._session"
+
     _lock = None
 
     def __init__(self, name: str) -> None:
@@ -37,6 +39,8 @@ class driver(_gpupy.Bracket):
 
 class Stats(dict[str, Any]):
     """Counts by name, as items and as attributes."""
+
+    __module__ = "gpupy._session"
 
     kernels_compiled: int
     kernels_specialised: int
@@ -138,3 +142,7 @@ def info(*args: Any, **kwargs: Any) -> str | None:
         notes += ["flushes subnormal numbers to zero"] if row["flushes_subnormals"] else []
         lines += [f"    {note}" for note in notes]
     return "\n".join(lines)
+
+
+for _public in (stats, reset_stats, info):
+    _public.__module__ = "gpupy._session"

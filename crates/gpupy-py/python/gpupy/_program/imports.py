@@ -208,3 +208,7 @@ def unload_ipython_extension(ipython: Any) -> None:
         (setattr, importlib, "__import__", called),
         (setattr, builtins, "__import__", statement),
     )
+
+
+for _public in (install, load_ipython_extension, unload_ipython_extension):
+    _public.__module__ = "gpupy._imports"

@@ -62,6 +62,8 @@ class accelerator(Bracket):
     arguments.
     """
 
+    __module__ = "gpupy._scope"
+
     _lock = _LOCK
 
     def __init__(self, *, immutable: bool = False) -> None:

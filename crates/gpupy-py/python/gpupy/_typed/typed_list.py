@@ -63,6 +63,8 @@ class TypedList(NDArrayOperatorsMixin):
         The sizes are no integers.
     """
 
+    __module__ = "gpupy._typed_list"
+
     __slots__ = ("_added", "_bounds", "_count", "_data", "_is_own", "_shares_bounds")
     __hash__ = None  # type: ignore[assignment]
 

@@ -263,18 +263,21 @@ class Vector(_Small):
 
 class vec2(Vector):
     __doc__ = Vector.__doc__
+    __module__ = "gpupy._vector"
     __slots__ = ()
     _inner = (2,)
 
 
 class vec3(Vector):
     __doc__ = Vector.__doc__
+    __module__ = "gpupy._vector"
     __slots__ = ()
     _inner = (3,)
 
 
 class vec4(Vector):
     __doc__ = Vector.__doc__
+    __module__ = "gpupy._vector"
     __slots__ = ()
     _inner = (4,)
 
@@ -315,18 +318,21 @@ class Matrix(_Small):
 
 class mat2(Matrix):
     __doc__ = Matrix.__doc__
+    __module__ = "gpupy._vector"
     __slots__ = ()
     _inner = (2, 2)
 
 
 class mat3(Matrix):
     __doc__ = Matrix.__doc__
+    __module__ = "gpupy._vector"
     __slots__ = ()
     _inner = (3, 3)
 
 
 class mat4(Matrix):
     __doc__ = Matrix.__doc__
+    __module__ = "gpupy._vector"
     __slots__ = ()
     _inner = (4, 4)
 

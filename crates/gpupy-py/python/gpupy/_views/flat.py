@@ -18,6 +18,8 @@ from .._gpupy import call, ndarray, wrap
 class flatiter:
     """A flat iterator over an array, as NumPy's: indexed, assigned to, or iterated once."""
 
+    __module__ = "gpupy._flat"
+
     def __init__(self, array):
         self._array = array
         self._iterator = None

@@ -17,6 +17,7 @@ _OWN = ("_given", "_hosts", "_iterator")
 
 class nditer:
     __doc__ = np.nditer.__doc__
+    __module__ = "gpupy._iteration"
     __slots__ = _OWN
 
     def __init__(
