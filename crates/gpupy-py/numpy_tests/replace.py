@@ -3,7 +3,7 @@
 Owns ``install``. Only what the test modules themselves import is replaced: the public modules that
 gpupy has, and of the private ones two that tests use as another name of the namespace. Other
 private modules (``numpy._core``, ``numpy.lib._…``) stay NumPy's, and NumPy itself sees nothing of
-all this. Not here: how imports are replaced (gpupy's ``_script.py``), the running of the tests
+all this. Not here: how imports are replaced (gpupy's ``_program/script.py``), the running of the tests
 (``worker.py``).
 """
 
@@ -16,7 +16,9 @@ import types
 import numpy
 
 import gpupy
-from gpupy import _imports, _script
+from gpupy._classes.ufuncs import ufunc_of
+from gpupy._namespace import namespace
+from gpupy._program import imports, script
 
 _NAMESPACES = ("umath", "numeric")
 """Modules of ``numpy._core`` whose public names are the namespace's."""
@@ -32,7 +34,7 @@ _CASTS = "_multiarray_umath"
 def install():
     """From here on, test modules of NumPy's are imported with gpupy instead of NumPy."""
     gpupy._core = _core()
-    sys.meta_path.insert(0, _script.Finder(_is_test, _ours))
+    sys.meta_path.insert(0, script.Finder(_is_test, _ours))
 
 
 def _core():
@@ -47,7 +49,7 @@ def _core():
                 continue
             public = getattr(numpy, key, None) is value and not isinstance(value, types.ModuleType)
             if isinstance(value, numpy.ufunc):
-                module.__dict__[key] = gpupy._namespace.ufunc_of(value)
+                module.__dict__[key] = ufunc_of(value)
             else:
                 module.__dict__[key] = getattr(gpupy, key) if public else value
         setattr(core, name, module)
@@ -73,7 +75,7 @@ class _InC:
     """A function in C with gpupy's arrays going in and coming out. As C's, it binds to no instance."""
 
     def __init__(self, name, function):
-        self._function = gpupy._namespace.adapt(name, function, f"gpupy._core.{_IN_C}")
+        self._function = namespace.adapt(name, function, f"gpupy._core.{_IN_C}")
 
     def __call__(self, *args, **kwargs):
         return self._function(*args, **kwargs)
@@ -107,4 +109,4 @@ def _ours(module):
     package, _, name = module.rpartition(".")
     if package == "numpy._core" and name in (*_NAMESPACES, _IN_C, _CASTS):
         return f"gpupy._core.{name}"
-    return _imports.ours(module)
+    return imports.ours(module)

@@ -17,7 +17,7 @@
 //!
 //! The path of a call: `compute/operators.rs` or `compute/ufunc_call.rs` classifies operands (`array/operand.rs`),
 //! finds dtypes by NumPy's own promotion (`compute/ufunc.rs`), and records through `compute/ufunc_lowering`. A call
-//! that cannot be recorded goes to NumPy by `fallback/fast_call.rs`, or, in rare cases, by `gpupy/_fallback.py`.
+//! that cannot be recorded goes to NumPy by `fallback/fast_call.rs`, or, in rare cases, by `gpupy/_fallback/calls.py`.
 //!
 //! Not here: numerics of any kind (`gpupy-engine` and the drivers), NumPy's many other functions
 //! (`python/gpupy/`).
@@ -44,7 +44,7 @@ use create::{arrays, builtin, external_arrays};
 use fallback::{call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
 use methods::{evaluation, explain, view_methods};
-use session::{context, errors, forks, one_step};
+use session::{context, errors, forks, one_step, python_objects};
 use views::{bases, dtype_views, repeats, reshape, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
@@ -92,6 +92,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bases::place_in, module)?)?;
     module.add_function(wrap_pyfunction!(bases::memory_of, module)?)?;
     module.add_function(wrap_pyfunction!(bases::is_in_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(python_objects::register_python, module)?)?;
     module.add_class::<one_step::Bracket>()?;
     module.add_function(wrap_pyfunction!(one_step::in_one_step, module)?)?;
     module.add_function(wrap_pyfunction!(one_step::rename, module)?)?;

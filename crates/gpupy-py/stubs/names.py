@@ -7,11 +7,11 @@ program. Not here: what a name is (``mypy.stubtest`` for gpupy's own, NumPy's st
 import importlib
 
 import gpupy
-from gpupy import _submodules
+from gpupy._numpys import submodules
 
 
 def program():
-    modules = ["gpupy", *(f"gpupy.{name}" for name in _submodules._NAMES)]
+    modules = ["gpupy", *(f"gpupy.{name}" for name in submodules.NAMES)]
     yield from (f"import {module}" for module in modules)
     for module in modules:
         found = importlib.import_module(module)

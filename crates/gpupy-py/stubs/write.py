@@ -1,10 +1,10 @@
 """The stubs of gpupy's submodules, which are NumPy's under our name: ``python stubs/write.py`` writes them.
 
-Owns the files of ``python/gpupy`` that begin with ``HEAD``. What there is stands in ``_submodules._NAMES``,
-which is read from the source; what a name is, NumPy's own stubs say, those of the release that is installed.
-Each module has a folder, as a stub without a module beside it makes Pyright warn. With ``--check`` nothing is
-written, and a file that is not as it would be written is an error. Not here: the stubs of gpupy's own names
-(``__init__.pyi``, ``_gpupy.pyi``).
+Owns the files of ``python/gpupy`` that begin with ``HEAD``. What there is stands in
+``_numpys/submodules.py``, which is read from the source; what a name is, NumPy's own stubs say, those of the
+release that is installed. Each module has a folder, as a stub without a module beside it makes Pyright warn.
+With ``--check`` nothing is written, and a file that is not as it would be written is an error. Not here: the
+stubs of gpupy's own names (``__init__.pyi``, ``_gpupy.pyi``).
 """
 
 import ast
@@ -23,7 +23,7 @@ BEYOND = {
     "write_array_header_2_0",
 }
 # Our replacements of NumPy's functions.
-INSTEAD = "from ._session import info as info\n"
+INSTEAD = "from ._program.drivers import info as info\n"
 TWICE = "# Ours stand before NumPy's for Mypy, which keeps the first of a name, and behind for Pyright.\n"
 # Modules that are attributes under other names in NumPy.
 SOURCES = {"emath": "lib.scimath"}
@@ -31,12 +31,12 @@ SOURCES = {"emath": "lib.scimath"}
 
 def names():
     """The submodules that gpupy installs, by their names below the package."""
-    tree = ast.parse((PACKAGE / "_submodules.py").read_text())
+    tree = ast.parse((PACKAGE / "_numpys/submodules.py").read_text())
     for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_NAMES":
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NAMES":
             words = node.value.func.value
             return ast.literal_eval(words).split()
-    raise LookupError("`_NAMES` is not in _submodules.py")
+    raise LookupError("`NAMES` is not in _numpys/submodules.py")
 
 
 def stubs():

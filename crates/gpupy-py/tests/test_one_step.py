@@ -121,8 +121,8 @@ def test_scopes_give_names_back(driver):
             work()
             print(interrupted(work, 150, 1e-3) > 0)
         exec(compile("with gpupy.accelerator():\\n    pass", "x", "exec"), globals())
-        from gpupy import _scope
-        inside = [frame for frame, scopes in _scope._inside.items() if scopes]
+        from gpupy._scopes import scope
+        inside = [frame for frame, scopes in scope._inside.items() if scopes]
         print(sorted(bad), inside, type(np).__name__, plain(shared))
         """
     found = run(code, driver, setup=SETUP)
@@ -201,11 +201,11 @@ def test_a_drivers_choice_ends_with_its_block():
 
 def test_the_mode_of_fallbacks_is_one(monkeypatch):
     with gpupy.fallback("error"):
-        assert gpupy._fallback._mode == "error"
+        assert gpupy._fallback.policy._mode == "error"
         with gpupy.fallback("warn"):
-            assert gpupy._fallback._mode == "warn"
-        assert gpupy._fallback._mode == "error"
-    assert gpupy._fallback._mode == "allow"
+            assert gpupy._fallback.policy._mode == "warn"
+        assert gpupy._fallback.policy._mode == "error"
+    assert gpupy._fallback.policy._mode == "allow"
 
 
 def test_the_calls_of_a_step_end_with_the_first_that_fails():

@@ -12,9 +12,10 @@ import numpy
 import pytest
 
 import gpupy
-from gpupy import _namespace, _submodules
+from gpupy._namespace import namespace
+from gpupy._numpys import submodules
 
-MODULES = ["gpupy", *(f"gpupy.{name}" for name in _submodules._NAMES)]
+MODULES = ["gpupy", *(f"gpupy.{name}" for name in submodules.NAMES)]
 
 
 def source(module):
@@ -36,7 +37,7 @@ def public(module):
 @pytest.mark.parametrize("module", MODULES)
 def test_every_function_can_be_pickled(module):
     for name, value in public(module).items():
-        is_function = isinstance(value, (types.FunctionType, gpupy.ufunc, _namespace._Unbound))
+        is_function = isinstance(value, (types.FunctionType, gpupy.ufunc, namespace._Unbound))
         if is_function and not getattr(value, "__module__", "").startswith("numpy"):
             assert pickle.loads(pickle.dumps(value)) is value, name
 
@@ -51,10 +52,10 @@ def test_a_function_of_a_submodule_is_found_in_another_process():
 
 
 def own_functions():
-    for name, own in _namespace.OWN.items():
+    for name, own in namespace.OWN.items():
         if hasattr(numpy, name):
             yield name, own, getattr(numpy, name)
-    for name, own in _namespace.OWN_INSIDE["gpupy.linalg"].items():
+    for name, own in namespace.OWN_INSIDE["gpupy.linalg"].items():
         if hasattr(numpy.linalg, name):
             yield f"linalg.{name}", own, getattr(numpy.linalg, name)
 
@@ -184,7 +185,7 @@ def test_functions_give_arrays_of_the_classes_that_numpys_give(kind):
 def test_functions_in_python_have_the_signatures_that_numpys_carry(module, attribute):
     for name, value in public(module).items():
         theirs = getattr(source(module), name)
-        if isinstance(value, (types.FunctionType, _namespace._Unbound)) and value is not theirs:
+        if isinstance(value, (types.FunctionType, namespace._Unbound)) and value is not theirs:
             assert getattr(value, attribute, None) == getattr(theirs, attribute, None), name
 
 
@@ -204,3 +205,10 @@ def test_the_class_of_arrays_takes_as_many_types_as_numpys():
     for types_ in ((), (int, int, int)):
         with pytest.raises(TypeError, match="Too"):
             gpupy.ndarray[types_]
+
+
+def test_rust_finds_all_that_it_calls():
+    importlib.import_module("gpupy._jit.recording")
+    assert gpupy._gpupy.register_python() == []
+    with pytest.raises(TypeError, match="nothing is called `length`"):
+        gpupy._gpupy.register_python(length=len)

@@ -438,15 +438,15 @@ def test_an_accelerated_body_leaves_instances_as_they_are(auto):
 
 
 def test_plain_arrays_never_reach_the_code_of_subclasses(auto, monkeypatch):
-    from gpupy import _subclass
+    from gpupy._classes import subclass
 
     def refuse(*args, **kwargs):
         raise AssertionError("a plain array was taken for an instance of a subclass")
 
     for name in ("of_ufunc", "of_method", "through", "like", "dispatched", "twin"):
-        monkeypatch.setattr(_subclass, name, refuse)
+        monkeypatch.setattr(subclass, name, refuse)
         for module in [m for key, m in sys.modules.items() if key.startswith("gpupy._")]:
-            if getattr(module, name, None) is not None and module is not _subclass:
+            if getattr(module, name, None) is not None and module is not subclass:
                 monkeypatch.setattr(module, name, refuse, raising=False)
     names = calls.arrays(gp, 6)
     for name, call in calls.calls().items():

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import gpupy
-from gpupy import _imports
+from gpupy._program import imports
 
 
 def run(folder, *arguments, given=None):
@@ -82,10 +82,10 @@ def test_a_package_that_was_installed_is_the_program_where_it_is_named(tmp_path)
         (site / name).mkdir(parents=True)
         (site / name / "__init__.py").write_text("import numpy as np\nKIND = type(np.ones(1)).__module__\n")
     (site / "tool" / "__main__.py").write_text("import tool, library\nprint(tool.KIND, library.KIND)\n")
-    code = f"import sys; sys.path.insert(1, {str(site)!r})\nfrom gpupy import _running\n"
+    code = f"import sys; sys.path.insert(1, {str(site)!r})\nfrom gpupy._program import running\n"
     code += "import sysconfig; paths = sysconfig.get_paths()\n"
     code += f"sysconfig.get_paths = lambda: {{**paths, 'purelib': {str(site)!r}}}\n"
-    done = run(tmp_path, "-c", f"{code}_running.module('tool', [])")
+    done = run(tmp_path, "-c", f"{code}running.module('tool', [])")
     assert done.stdout == "gpupy numpy\n", done.stderr
 
 
@@ -209,7 +209,7 @@ def test_after_install_libraries_keep_numpy(tmp_path):
 
 
 def test_a_program_may_lie_in_the_folder_of_its_environment(tmp_path):
-    own = _imports.Own()
+    own = imports.Own()
     own.add(str(tmp_path))
     inside = {"__name__": "m", "__file__": str(tmp_path / "deep" / "m.py")}
     assert own.has(inside)
@@ -220,7 +220,7 @@ def test_a_program_may_lie_in_the_folder_of_its_environment(tmp_path):
     own.add(os.path.dirname(os.path.dirname(os.__file__)))
     assert not own.has({"__name__": "m", "__file__": os.__file__})
     # gpupy itself, and NumPy, even where the program lies around them.
-    for file in (_imports.__file__, _imports.np.__file__):
+    for file in (imports.__file__, imports.np.__file__):
         own.add(os.path.dirname(os.path.dirname(file)))
         assert not own.has({"__name__": "m", "__file__": file})
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gpupy import _variables
+from gpupy._session import variables
 
 WORK = "import gpupy as np\nfor _ in range(3): assert (np.arange(100000.0) * 2).sum() > 0\n"
 
@@ -34,7 +34,7 @@ def test_a_mistyped_variable_is_said_once_with_the_one_that_is_alike():
 def test_the_variables_that_are_read_are_known():
     assert said(GPUPY_DRIVER="cpu", GPUPY_TRACE="0", GPUPY_THREADS="1", GPUPY_DIFFERENTIAL="3") == []
     page = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
-    assert set(re.findall(r"^\| `(GPUPY_\w+)` \|", page, re.MULTILINE)) == _variables.VARIABLES
+    assert set(re.findall(r"^\| `(GPUPY_\w+)` \|", page, re.MULTILINE)) == variables.VARIABLES
 
 
 @pytest.mark.parametrize("name", ["cpu", "soft"])

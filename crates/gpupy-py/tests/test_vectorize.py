@@ -316,11 +316,11 @@ def test_few_elements_are_numpys_and_many_are_compiled(auto):
     small, large = gp.ones(10), gp.ones(40_000)
     for _ in range(3):
         add(small)
-    before = sum(count for *_, count in gp._fallback.sites())
+    before = sum(count for *_, count in gp._fallback.policy.sites())
     np.testing.assert_array_equal(add(large), 2)
-    assert sum(count for *_, count in gp._fallback.sites()) == before
+    assert sum(count for *_, count in gp._fallback.policy.sites()) == before
     add(small)
-    assert sum(count for *_, count in gp._fallback.sites()) == before + 1
+    assert sum(count for *_, count in gp._fallback.policy.sites()) == before + 1
 
 
 def test_calls_rest_after_errors(auto):

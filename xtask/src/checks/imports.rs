@@ -6,7 +6,7 @@
 //! an import is in a circle when it leads back to its file. Tests may import anything. A folder's page counts
 //! as a file; its declarations are not imports.
 //!
-//! Not here: imports between crates, which Cargo checks.
+//! Not here: imports between crates, which Cargo checks, and those of Python (`python_imports.rs`).
 
 use crate::machine::workspace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const LIST: &str = "xtask/imports.txt";
 
 /// For each file of a crate, by its path in `src` without the ending, the files that it imports.
-type Imports = BTreeMap<String, BTreeSet<String>>;
+pub(super) type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// A source without comments and without its tests.
 fn code(text: &str) -> String {
@@ -148,7 +148,7 @@ fn order(page: &str, src: &Path) -> Vec<String> {
 }
 
 /// The imports of a crate that go upwards or in a circle, as lines of the list.
-fn against(imports: &Imports, order: &[String]) -> Vec<String> {
+pub(super) fn against(imports: &Imports, order: &[String]) -> Vec<String> {
     let place = |file: &str| {
         let lies_in = |folder: &String| {
             file.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))

@@ -2,8 +2,8 @@
 //!
 //! `lint.rs` has the list, `types.rs` the checks of Python's types, `targets.rs` the compiler's check for other
 //! machines, `sanitize.rs` and `guarded_memory.rs` the runs under sanitizers. The tests in `pages.rs`,
-//! `imports.rs`, `folders.rs`, `unique_names.rs`, `comment_width.rs` and `shared_build.rs` check documents, imports,
-//! folders, names, comments and features; `strict_list.rs` reads their lists of exceptions.
+//! `imports.rs`, `python_imports.rs`, `folders.rs`, `unique_names.rs`, `comment_width.rs` and `shared_build.rs` check
+//! documents, imports, folders, names, comments and features; `strict_list.rs` reads their lists of exceptions.
 //!
 //! Imports `machine`, `develop.rs` and `suites`.
 
@@ -17,6 +17,8 @@ mod imports;
 pub mod lint;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
+mod python_imports;
 pub mod sanitize;
 #[cfg(test)]
 mod shared_build;

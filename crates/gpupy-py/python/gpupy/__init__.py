@@ -6,14 +6,13 @@ everything else of NumPy's namespace is here too, and is NumPy's.
 
 import importlib as _importlib
 
-from . import _interpreter as _interpreter
+from ._session import interpreter as _interpreter
 
 # isort: split
 import numpy as _numpy
 
-from . import _libraries, _namespace, _submodules, _variables
-from . import _methods as _methods
-from ._fallback import FallbackError, FallbackWarning, fallback
+from . import _libraries
+from ._fallback.policy import FallbackError, FallbackWarning, fallback
 from ._gpupy import (
     DriverError,
     Explanation,
@@ -27,8 +26,14 @@ from ._gpupy import (
     ufunc,
     use,
 )
-from ._imports import install, load_ipython_extension, unload_ipython_extension
-from ._session import driver, info, reset_stats, stats
+from ._methods import methods as _methods_of_arrays
+from ._namespace import namespace as _names
+from ._namespace import rust_calls as _rust_calls
+from ._numpys import submodules as _submodules_of_numpys
+from ._program.drivers import driver, info, reset_stats, stats
+from ._program.imports import install, load_ipython_extension, unload_ipython_extension
+from ._session import old_names as _old_names
+from ._session import variables as _variables
 
 __version__ = "0.1.0"
 
@@ -64,8 +69,8 @@ _OURS = [
 _LATER = {
     "parallel": ".parallel",
     "vectors": ".vectors",
-    "TypedList": "._typed_list:TypedList",
-    "accelerator": "._scope:accelerator",
+    "TypedList": "._typed.typed_list:TypedList",
+    "accelerator": "._scopes.scope:accelerator",
     "jit": "._jit.jit:jit",
     "JitError": "._jit.recording:JitError",
     "from_chunks": "._outside.arrays:from_chunks",
@@ -75,7 +80,7 @@ _LATER = {
     "kernel": "._kernel.kernel:kernel",
     "reduction": "._kernel.reduction:reduction",
     "KernelError": "._kernel.source:KernelError",
-    **{name: f"._vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},
+    **{name: f"._typed.vector:{name}" for name in ("vec2", "vec3", "vec4", "mat2", "mat3", "mat4")},
 }
 
 _OURS += _LATER
@@ -83,7 +88,8 @@ _OURS += _LATER
 # The names of `from numpy import *`, and the thesis's dtype.
 __all__ = [*_numpy.__all__, "gpufloat32"]
 
-_submodules.install(__name__)
+_submodules_of_numpys.install(__name__)
+_old_names.install(__name__)
 _variables.tell_of_unknown()
 
 
@@ -93,7 +99,7 @@ def __getattr__(name):
         found = _importlib.import_module(module, __name__)
         return getattr(found, inside) if inside else found
     try:
-        value = _namespace.lookup(name)
+        value = _names.lookup(name)
     except AttributeError as error:
         words = str(error).replace("module 'numpy'", f"module '{__name__}'", 1)
         raise AttributeError(words, name=name) from None

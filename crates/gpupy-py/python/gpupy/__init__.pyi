@@ -13,9 +13,9 @@ import numpy as _numpy
 
 from . import parallel as parallel
 from . import vectors as vectors
-from ._fallback import FallbackError as FallbackError
-from ._fallback import FallbackWarning as FallbackWarning
-from ._fallback import fallback as fallback
+from ._fallback.policy import FallbackError as FallbackError
+from ._fallback.policy import FallbackWarning as FallbackWarning
+from ._fallback.policy import fallback as fallback
 from ._jit.jit import jit as jit
 from ._jit.recording import JitError as JitError
 from ._kernel.kernel import kernel as kernel
@@ -25,14 +25,14 @@ from ._outside.arrays import from_chunks as from_chunks
 from ._outside.arrays import open_memmap as open_memmap
 from ._outside.progress import progress as progress
 from ._outside.storing import store as store
-from ._scope import accelerator as accelerator
-from ._typed_list import TypedList as TypedList
-from ._vector import mat2 as mat2
-from ._vector import mat3 as mat3
-from ._vector import mat4 as mat4
-from ._vector import vec2 as vec2
-from ._vector import vec3 as vec3
-from ._vector import vec4 as vec4
+from ._scopes.scope import accelerator as accelerator
+from ._typed.typed_list import TypedList as TypedList
+from ._typed.vector import mat2 as mat2
+from ._typed.vector import mat3 as mat3
+from ._typed.vector import mat4 as mat4
+from ._typed.vector import vec2 as vec2
+from ._typed.vector import vec3 as vec3
+from ._typed.vector import vec4 as vec4
 from ._gpupy import DriverError as DriverError
 from ._gpupy import Explanation as Explanation
 from ._gpupy import current_driver as current_driver
@@ -41,12 +41,12 @@ from ._gpupy import evaluate as evaluate
 from ._gpupy import explain as explain
 from ._gpupy import trim as trim
 from ._gpupy import use as use
-from ._imports import install as install
-from ._imports import load_ipython_extension as load_ipython_extension
-from ._imports import unload_ipython_extension as unload_ipython_extension
-from ._session import driver as driver
-from ._session import reset_stats as reset_stats
-from ._session import stats as stats
+from ._program.imports import install as install
+from ._program.imports import load_ipython_extension as load_ipython_extension
+from ._program.imports import unload_ipython_extension as unload_ipython_extension
+from ._program.drivers import driver as driver
+from ._program.drivers import reset_stats as reset_stats
+from ._program.drivers import stats as stats
 
 gpufloat32 = _numpy.float32
 scalar = _numpy.generic

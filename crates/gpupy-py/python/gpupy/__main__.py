@@ -1,7 +1,7 @@
 """``python -m gpupy``: runs a NumPy program; ``info`` tells of this machine's drivers, ``bench`` times them.
 
-Owns the command line. Not here: how a program runs (``_script.py``, ``_running.py``), what ``info`` prints
-(``_session.py``), and the benchmark (``_bench``).
+Owns the command line. Not here: how a program runs (``_program/script.py``, ``_program/running.py``), what
+``info`` prints (``_program/drivers.py``), and the benchmark (``_bench``).
 """
 
 import argparse
@@ -13,9 +13,9 @@ import numpy
 
 import gpupy
 
-from . import _running, _script
 from ._bench import command
 from ._jit import command as calls
+from ._program import running, script
 
 PROGRAMS = """\
 A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
@@ -29,13 +29,13 @@ A NumPy program runs with gpupy in NumPy's place, with the arguments behind it:
 def main() -> int | None:
     first, *rest = sys.argv[1:] or [""]
     if first == "-m" and rest:
-        return _running.module(rest[0], rest[1:])
+        return running.module(rest[0], rest[1:])
     if first == "-c" and rest:
-        return _running.code(rest[0], rest[1:])
+        return running.code(rest[0], rest[1:])
     if first == "-":
-        return _running.standard_input(rest)
+        return running.standard_input(rest)
     if first.endswith(".py") or os.path.isfile(first):
-        return _script.run(first, rest)
+        return script.run(first, rest)
     if first in ("-m", "-c"):
         wanted = "the name of a module" if first == "-m" else "a program"
         print(f"python -m gpupy: `{first}` wants {wanted} behind it", file=sys.stderr)

@@ -14,4 +14,4 @@ from . import rec as rec
 from . import strings as strings
 from . import testing as testing
 from . import typing as typing
-from ._session import info as info
+from ._program.drivers import info as info

@@ -3,14 +3,14 @@
 Names and meanings are those of the OpenGL Shading Language, version 4.60, section 8: a function that it has
 for vectors takes ``vec2``, ``vec3`` and ``vec4``, and gives vectors of that size, or arrays of their shape
 where it gives numbers. Each is the line of NumPy over components that ends its docstring. Not here: the types
-(``_vector.py``), what is component by component in NumPy's own functions (``np.sin(v)``).
+(``_typed/vector.py``), what is component by component in NumPy's own functions (``np.sin(v)``).
 """
 
 from typing import Any
 
 import gpupy as np
 
-from ._vector import Matrix, Vector, mat2, mat3, mat4, vec2, vec3, vec4
+from ._typed.vector import Matrix, Vector, mat2, mat3, mat4, vec2, vec3, vec4
 
 __all__ = [
     "Matrix",

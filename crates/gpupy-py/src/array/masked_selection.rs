@@ -5,21 +5,15 @@
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::recording;
+use crate::session::python_objects;
 use gpupy_core::DType;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
-
-/// The class of selections.
-fn class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    CLASS.import(py, "gpupy._jit.selection", "Selection")
-}
 
 /// Whether an object is a selection of this thread's recording.
 #[cold]
 pub fn is_one(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(recording::number() != 0 && object.get_type().is(class(object.py())?))
+    Ok(recording::number() != 0
+        && object.get_type().is(python_objects::SELECTION.get(object.py())?))
 }
 
 /// The selection by a mask of the array's shape, where the mask or the array is open; `None` for other keys, and
@@ -42,5 +36,5 @@ pub fn of<'py>(
     if !selects || !full.is_open() && !seen.is_open() {
         return Ok(None);
     }
-    class(array.py())?.call1((array, mask)).map(Some)
+    python_objects::SELECTION.get(array.py())?.call1((array, mask)).map(Some)
 }

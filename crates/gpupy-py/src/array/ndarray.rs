@@ -5,8 +5,8 @@
 //! read (`record_fields.rs`). Invariants: the elements are replaced only while they have no readers; `base` is the
 //! array of ours that owns the elements.
 //!
-//! Not here: its methods in Python (`methods`, and `python/gpupy/_methods.py` for the many that are a few lines),
-//! indexing (`index`), data besides the elements (`side_data.rs`).
+//! Not here: its methods in Python (`methods`, and `python/gpupy/_methods` for the many that are a few
+//! lines), indexing (`index`), data besides the elements (`side_data.rs`).
 
 use crate::array::read_cell::{ReadCell, ReadGuard};
 use crate::array::recording::{self, RecordingTag};

@@ -6,7 +6,7 @@
 //! Invariant: later writes do not change the elements that an operation was recorded with.
 //!
 //! Not here: which fields have a copy (`record_fields.rs`), other operations on records, which NumPy does
-//! (`python/gpupy/_fallback.py`).
+//! (`python/gpupy/_fallback`).
 
 use crate::session::context::context;
 use crate::session::errors::to_py;

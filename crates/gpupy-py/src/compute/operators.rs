@@ -17,6 +17,7 @@ use crate::compute::ufunc::{self, Ufunc};
 use crate::convert::numpy_arrays;
 use crate::fallback::calls::{fallback, fallback_operator};
 use crate::index::setitem;
+use crate::session::python_objects;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -241,9 +242,8 @@ fn in_place<'py>(
             }
         }
     }
-    let module = py.import("gpupy._fallback")?;
-    module.call_method1("in_place", (op.python_name(), op.ufunc_name(), target, value))?;
-    Ok(())
+    let given = (op.python_name(), op.ufunc_name(), target, value);
+    python_objects::IN_PLACE.get(py)?.call1(given).map(drop)
 }
 
 macro_rules! number_slots {

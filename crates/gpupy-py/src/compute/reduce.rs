@@ -2,7 +2,7 @@
 //!
 //! Owns [`reduce`] and [`mean`]. Invariant: a result has the dtype that NumPy gives it.
 //!
-//! Not here: other axes, keyword arguments, means in other dtypes (`python/gpupy/_reduce.py`).
+//! Not here: other axes, keyword arguments, means in other dtypes (`python/gpupy/_compute/reductions.py`).
 
 use crate::convert::dtypes::known;
 use crate::session::context::{holds, ready, supports};

@@ -2,8 +2,8 @@
 //!
 //! Owns their dtypes, which are NumPy's, and products of one-dimensional operands.
 //!
-//! Not here: axes and keyword arguments (`python/gpupy/_reduce.py`, `_sorting.py`), products that are made of this
-//! one (`_linear.py`).
+//! Not here: axes and keyword arguments (`python/gpupy/_compute/reductions.py`, `_compute/sorting.py`), products that
+//! are made of this one (`_compute/linear.py`).
 
 use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::NdArray;

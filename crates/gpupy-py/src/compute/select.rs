@@ -2,7 +2,7 @@
 //!
 //! Owns their promotion, which is `numpy.result_type`'s, asked once for each combination of kinds.
 //!
-//! Not here: calls that NumPy has to serve (`python/gpupy/_select.py`).
+//! Not here: calls that NumPy has to serve (`python/gpupy/_indexing/select.py`).
 
 use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::NdArray;

@@ -2,7 +2,7 @@
 //!
 //! Owns [`of_instances`]. Invariant: it runs no code of the class but `__array_finalize__`.
 //!
-//! Not here: classes that decide the results of ufuncs themselves (`python/gpupy/_subclass.py`).
+//! Not here: classes that decide the results of ufuncs themselves (`python/gpupy/_classes/subclass.py`).
 
 use crate::array::classes::subclass::{is_plain, is_simple, like_view};
 use crate::array::ndarray::NdArray;

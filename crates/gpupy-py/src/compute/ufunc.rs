@@ -5,7 +5,7 @@
 //! asked once for each combination of operand kinds.
 //!
 //! Not here: compositions of several operations (`ufunc_lowering`), calls (`ufunc_call.rs`), how a call reaches
-//! NumPy (`python/gpupy/_fallback.py`).
+//! NumPy (`python/gpupy/_fallback/policy.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::operand::{OperandKind, UfuncOperand, classify_exact};

@@ -17,6 +17,7 @@ use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
 use crate::fallback::calls::fallback_ufunc;
 use crate::index::setitem;
+use crate::session::python_objects;
 use gpupy_core::DType;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
@@ -54,7 +55,7 @@ impl Ufunc {
             Plain::Call { out } => out,
             Plain::Longer { out, mask, dtype } => {
                 let given = (slf, args, out, mask, dtype);
-                let made = py.import("gpupy._ufunc")?.call_method1("called", given)?;
+                let made = python_objects::CALLED.get(py)?.call1(given)?;
                 return match made.is_none() {
                     true => fallback_ufunc(this.numpy.bind(py), &this.name, args, kwargs),
                     false => Ok(made),
@@ -255,8 +256,8 @@ impl Ufunc {
             _ => None,
         };
         if out.is_some() && self.warns_of_position() {
-            let module = args.py().import("gpupy._ufunc")?;
-            module.call_method1("warn_of_position", (self.numpy.bind(args.py()),))?;
+            let warn = python_objects::WARN_OF_POSITION.get(args.py())?;
+            warn.call1((self.numpy.bind(args.py()),))?;
         }
         let Some(kwargs) = kwargs else { return Ok(Plain::Call { out }) };
         let (mut mask, mut given_dtype) = (None, None);

@@ -3,8 +3,8 @@
 //! Owns [`retyped`]. NumPy exports and imports the same bits as uint16. Invariant: nothing but the code of the dtype
 //! changes, and only in a capsule that nothing has consumed.
 //!
-//! Not here: capsules themselves, which are NumPy's and other libraries' (`python/gpupy/_methods.py`,
-//! `python/gpupy/_creation.py`).
+//! Not here: capsules themselves, which are NumPy's and other libraries' (`python/gpupy/_methods/exchange.py`,
+//! `python/gpupy/_creation/tensors.py`).
 
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! Arrays from nothing: constants and index values, which take no memory until they are needed.
 //!
-//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation.py` builds on, and the fast path of NumPy's
+//! Owns the functions of `gpupy._gpupy` that `python/gpupy/_creation` builds on, and the fast path of NumPy's
 //! most called ones: plain arguments are handled here, others in that file.
 //!
 //! Not here: NumPy's signatures and defaults (there).
@@ -11,6 +11,7 @@ use crate::convert::dtypes;
 use crate::index::basic_key::integer;
 use crate::session::context::{self, holds, ready};
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use crate::thresholds::T;
 use gpupy_core::{DType, Op, Scalar, memory, op_eval};
 use gpupy_engine::{Array, ArrayOrScalar, Context};
@@ -97,7 +98,7 @@ fn constant_of<'py>(
     {
         return Ok(Bound::new(py, array)?.into_any());
     }
-    let longer = py.import("gpupy._creation")?.getattr("CONSTANTS")?.get_item(name)?;
+    let longer = python_objects::CONSTANTS.get(py)?.get_item(name)?;
     longer.call(args, kwargs)
 }
 
@@ -155,7 +156,7 @@ pub fn arange<'py>(
     {
         return Ok(Bound::new(py, array)?.into_any());
     }
-    py.import("gpupy._creation")?.getattr("arange")?.call(args, kwargs)
+    python_objects::ARANGE.get(py)?.call(args, kwargs)
 }
 
 /// NumPy's `arange` of ints, where it gives few numbers; `None` leaves it to the slow path.
@@ -199,7 +200,7 @@ pub fn array<'py>(
     {
         return Ok(Bound::new(py, array)?.into_any());
     }
-    py.import("gpupy._creation")?.getattr("array")?.call(args, kwargs)
+    python_objects::ARRAY.get(py)?.call(args, kwargs)
 }
 
 /// An array of a list of Python's floats alone, or of its ints alone; `None` for other lists.

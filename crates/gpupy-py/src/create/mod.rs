@@ -3,7 +3,7 @@
 //! `arrays.rs` makes constants and index values; `builtin.rs` has the functions that are called most, as C
 //! functions; `external_arrays.rs` makes arrays of files and of reading functions.
 //!
-//! Imports `session`, `convert` and `array`. Not here: NumPy's signatures (`python/gpupy/_creation.py`).
+//! Imports `session`, `convert` and `array`. Not here: NumPy's signatures (`python/gpupy/_creation`).
 
 pub mod arrays;
 pub mod builtin;

@@ -3,11 +3,11 @@
 //! Owns [`count`] and the counts. The line is looked up only for a new site, because Python walks a table for it.
 //! Invariant: a line is the user's, never one of this package or of NumPy.
 //!
-//! Not here: the warning or error that a call to NumPy leads to (`python/gpupy/_fallback.py`).
+//! Not here: the warning or error that a call to NumPy leads to (`python/gpupy/_fallback/policy.py`).
 
-use crate::array::classes::wrap::module;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::convert::dtypes::numpy;
+use crate::session::python_objects;
 use crate::thresholds::T;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
@@ -83,7 +83,7 @@ impl CallSites {
 
     /// Whether a file is ours or NumPy's, and notes it of its code.
     fn is_inside(&self, file: &Bound<'_, PyAny>, code: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let packages = module(file.py())?.getattr("_INSIDE")?;
+        let packages = python_objects::PACKAGES.get(file.py())?;
         let inside = file.call_method1("startswith", (packages,))?.is_truthy()?;
         if inside {
             self.met().inside.insert(code.as_ptr() as usize, code.clone().unbind());
@@ -288,6 +288,5 @@ fn tell<'py>(
     arrays: &[Bound<'py, NdArray>],
     frame: Bound<'py, PyAny>,
 ) -> PyResult<()> {
-    let tell = module(site.py())?.getattr("_tell")?;
-    tell.call1((site, arrays.to_vec(), frame)).map(drop)
+    python_objects::TELL.get(site.py())?.call1((site, arrays.to_vec(), frame)).map(drop)
 }

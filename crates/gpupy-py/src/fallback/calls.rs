@@ -2,7 +2,7 @@
 //!
 //! Owns [`fallback`] and its neighbours. Invariant: every fallback is counted (`call_sites.rs`).
 //!
-//! Not here: the policy (`python/gpupy/_fallback.py`), the way of arguments to NumPy and back (`fast_call.rs`).
+//! Not here: the policy (`python/gpupy/_fallback/policy.py`), the way of arguments to NumPy and back (`fast_call.rs`).
 
 use crate::fallback::fast_call::call;
 use pyo3::BoundObject;

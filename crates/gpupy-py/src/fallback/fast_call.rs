@@ -1,17 +1,18 @@
 //! The fast path of calls that NumPy serves: arguments are arrays of ours and plain values.
 //!
-//! Owns [`call`]. Invariant: it does the same as the slow path in `python/gpupy/_fallback.py`, which has the policy
-//! and the rare cases: other arguments, outputs, views, refusals.
+//! Owns [`call`]. Invariant: it does the same as the slow path in `python/gpupy/_fallback/calls.py`, which has the
+//! rare cases: other arguments, outputs, views, refusals.
 //!
 //! Not here: how memory is exported (`array_export.rs`), how calls are counted (`call_sites.rs`).
 
-use crate::array::classes::wrap::{module, references, wrap_new};
+use crate::array::classes::wrap::{references, wrap_new};
 use crate::array::lazy_scalar::LazyScalar;
 use crate::array::ndarray::{NdArray, host_of};
 use crate::array::record_fields;
 use crate::convert::dtypes::{Numpy, numpy};
 use crate::convert::numpy_arrays::span;
 use crate::fallback::call_sites;
+use crate::session::python_objects;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -38,8 +39,7 @@ pub fn call<'py>(
     }
     let mut loan = HostCall { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
     let Some((host_args, host_kwargs)) = loan.arguments(function, args, kwargs)? else {
-        return module(py)?
-            .call_method1(intern!(py, "_longer_call"), (name, function, args, kwargs));
+        return python_objects::LONGER_CALL.get(py)?.call1((name, function, args, kwargs));
     };
     call_sites::count(name, &loan.arrays)?;
     match function.call(host_args, host_kwargs.as_ref()) {
@@ -51,7 +51,7 @@ pub fn call<'py>(
         }
         Err(error) if error.is_instance_of::<PyValueError>(py) => {
             let refused = (error.into_value(py), function, args, kwargs, loan.arrays.to_vec());
-            module(py)?.call_method1(intern!(py, "_refused"), refused)
+            python_objects::REFUSED.get(py)?.call1(refused)
         }
         Err(error) => Err(error),
     }
@@ -71,8 +71,7 @@ fn of_fields<'py>(
     if !found {
         return Ok(None);
     }
-    let own = py.import(intern!(py, "gpupy._records"))?;
-    let own = own.call_method1(intern!(py, "own_of_fields"), (name, function, args))?;
+    let own = python_objects::OWN_OF_FIELDS.get(py)?.call1((name, function, args))?;
     if own.is_none() {
         Ok(None)
     } else {
@@ -274,7 +273,7 @@ impl<'py> HostCall<'py> {
             return Ok(simple);
         }
         let parts = (name, result, self.arrays.to_vec(), self.hosts.to_vec());
-        module(py)?.call_method1(intern!(py, "_given_back"), parts)
+        python_objects::GIVEN_BACK.get(py)?.call1(parts)
     }
 
     /// Wraps a result, or a tuple or list of results, that shares no memory with the arguments; `None` for others.

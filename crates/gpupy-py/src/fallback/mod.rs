@@ -3,7 +3,7 @@
 //! `calls.rs` has them by kind of call; `fast_call.rs` passes plain arguments to NumPy and results back;
 //! `call_sites.rs` counts calls by the line that makes them.
 //!
-//! Imports `session`, `convert` and `array`. Not here: the policy (`python/gpupy/_fallback.py`).
+//! Imports `session`, `convert` and `array`. Not here: the policy (`python/gpupy/_fallback/policy.py`).
 
 pub mod call_sites;
 pub mod calls;

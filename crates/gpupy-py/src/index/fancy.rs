@@ -5,7 +5,7 @@
 //! makes it, in NumPy's words.
 //!
 //! Not here: the parts of keys (`advanced_key.rs`), the elements that they select (`indexed_axes.rs`), the value
-//! that is written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! that is written (`setitem.rs`), NumPy's signatures (`python/gpupy/_indexing/index_arrays.py`).
 
 use crate::array::meta::meta_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
@@ -14,6 +14,7 @@ use crate::index::indexed_axes::{IndexedAxes, Indices, place};
 use crate::index::setitem::{self, AssignSource};
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use crate::session::waiting::wait;
 use gpupy_core::{ErrorKind, Op, Result};
 use gpupy_engine::{Array, Outside};
@@ -112,7 +113,7 @@ pub fn refusal<'py>(
 ) -> PyResult<()> {
     let py = key.py();
     let meta = meta_array(py, array.shape(), array.dtype())?;
-    let key = py.import("gpupy._fallback")?.call_method1("to_host", (key,))?;
+    let key = python_objects::TO_HOST.get(py)?.call1((key,))?;
     call(meta, key).map(drop)
 }
 
@@ -127,7 +128,7 @@ pub fn put(
     let ArrayElements::Lazy(array) = elements(array) else { return Ok(false) };
     let Some(parts) = parts(key)? else { return Ok(false) };
     let refused = || {
-        let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
+        let value = python_objects::TO_HOST.get(py)?.call1((value,))?;
         refusal(&array, key, |meta, key| meta.set_item(key, value).map(|()| meta))
     };
     let Some(picked) = place(py, &array, &parts)? else { return refused().map(|()| false) };

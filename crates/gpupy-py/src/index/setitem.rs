@@ -16,6 +16,7 @@ use crate::convert::numpy_arrays;
 use crate::index::basic::Selection;
 use crate::session::context::{context, ready};
 use crate::session::errors::{shape_words, to_py, warn_of_lost_parts};
+use crate::session::python_objects;
 use gpupy_core::{DType, Op, Scalar, op_eval};
 use gpupy_engine::{Array, ArrayOrScalar};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -173,7 +174,7 @@ pub fn set_item(
         return Err(error);
     }
     let meta = meta_array(py, array.shape(), array.dtype())?;
-    let value = py.import("gpupy._fallback")?.call_method1("to_host", (value,))?;
+    let value = python_objects::TO_HOST.get(py)?.call1((value,))?;
     meta.set_item(key, value)?;
     // NumPy took it, in a way of its own (the truth of a list, for one): all elements of the meta array, which share
     // one address, are now the converted value.

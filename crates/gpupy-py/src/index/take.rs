@@ -2,7 +2,7 @@
 //!
 //! Owns [`take`] and [`take_along`]. Invariant: the result is a copy.
 //!
-//! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing.py`).
+//! Not here: keys with index arrays (`fancy.rs`), NumPy's signatures (`python/gpupy/_indexing/index_arrays.py`).
 
 use crate::array::classes::wrap::wrap_array;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
@@ -12,6 +12,7 @@ use crate::index::fancy::refusal;
 use crate::index::fast_path;
 use crate::session::context::{ready, supports};
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use crate::session::waiting::wait;
 use gpupy_core::{ErrorKind, Op};
 use gpupy_engine::{Array, Outside};
@@ -133,7 +134,7 @@ fn numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         };
     }
     let py = given.py();
-    let host = py.import("gpupy._fallback")?.call_method1("to_host", (given,))?;
+    let host = python_objects::TO_HOST.get(py)?.call1((given,))?;
     let array = numpy(py)?.asarray.bind(py).call1((host,))?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     match kind {

@@ -2,7 +2,7 @@
 //!
 //! Owns the getters of [`NdArray`] and their setters. Invariant: none of them evaluates anything.
 //!
-//! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods.py`).
+//! Not here: attributes that are elements, such as `real` and `flat` (`python/gpupy/_methods`).
 
 use crate::array::classes::subclass::view_of;
 use crate::array::classes::wrap::wrap_of;
@@ -10,6 +10,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::array::recording;
 use crate::array::repr::Repr;
 use crate::convert::dtypes;
+use crate::session::python_objects;
 use crate::views::reshape;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyValueError;
@@ -55,7 +56,7 @@ impl NdArray {
 
     #[setter(dtype)]
     fn set_dtype(slf: &Bound<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
-        slf.py().import("gpupy._methods")?.call_method1("set_dtype", (slf, dtype)).map(drop)
+        python_objects::SET_DTYPE.get(slf.py())?.call1((slf, dtype)).map(drop)
     }
 
     /// How many axes.
@@ -213,6 +214,6 @@ impl NdArray {
     /// The memory layout, as NumPy shows it.
     #[getter]
     fn flags<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("gpupy._flags")?.call_method1("flags", (slf,))
+        python_objects::FLAGS.get(slf.py())?.call1((slf,))
     }
 }

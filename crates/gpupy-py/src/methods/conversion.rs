@@ -15,6 +15,7 @@ use crate::convert::dtypes;
 use crate::methods::dispatch;
 use crate::session::context::context;
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use gpupy_core::DType;
 use pyo3::exceptions::{PyAttributeError, PyBufferError, PyException};
 use pyo3::ffi;
@@ -88,7 +89,7 @@ impl NdArray {
             let copied = context()?.copy(array).map_err(to_py)?;
             return like(slf, NdArray::lazy(copied));
         }
-        let copy = slf.py().import("gpupy._methods")?.getattr("copy")?;
+        let copy = python_objects::COPY.get(slf.py())?;
         copy.call_method1("__get__", (slf,))?.call(args, kwargs)
     }
 
@@ -279,7 +280,7 @@ fn shown_of<'py>(slf: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
     if is_plain(slf) {
         return Ok(host);
     }
-    slf.py().import("gpupy._subclass")?.call_method1("twin", (slf, host))
+    python_objects::TWIN.get(slf.py())?.call1((slf, host))
 }
 
 /// From so many elements on, NumPy writes the corners of an array alone, where it is not told otherwise.
@@ -299,8 +300,7 @@ fn text_of_corners<'py>(
     if !is_elsewhere || !is_plain(slf) {
         return Ok(None);
     }
-    let module = slf.py().import("gpupy._text")?;
-    module.call_method1("text", (slf, is_repr)).map(Some)
+    python_objects::TEXT.get(slf.py())?.call1((slf, is_repr)).map(Some)
 }
 
 /// Refuses to make text of an open array.

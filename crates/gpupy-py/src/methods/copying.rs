@@ -3,7 +3,7 @@
 //! Owns these methods of [`NdArray`]. Invariant: later writes do not change a copy. It is lazy, unless the elements are
 //! external: then it is read at once.
 //!
-//! Not here: NumPy's signatures (`python/gpupy/_methods.py`).
+//! Not here: NumPy's signatures (`python/gpupy/_methods`).
 
 use crate::array::classes::subclass::like;
 use crate::array::ndarray::{ArrayElements, NdArray, elements};

@@ -2,10 +2,10 @@
 //!
 //! Owns [`array_ufunc`] and [`array_function`]. Invariant: a plain call of a ufunc that we have runs no Python code.
 //!
-//! Not here: the policy (`python/gpupy/_fallback.py`).
+//! Not here: other calls (`python/gpupy/_namespace/dispatch.py`).
 
-use crate::array::classes::wrap::module;
 use crate::compute::ufunc::Ufunc;
+use crate::session::python_objects;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -18,7 +18,7 @@ fn ours<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Ufunc>> {
     let found = match known.get_item(ufunc)? {
         Some(found) => found,
         None => {
-            let found = py.import("gpupy._namespace")?.call_method1("ufunc_of", (ufunc,))?;
+            let found = python_objects::UFUNC_OF.get(py)?.call1((ufunc,))?;
             known.set_item(ufunc, &found)?;
             found
         }
@@ -42,7 +42,7 @@ pub fn array_ufunc<'py>(
         return Ok(result);
     }
     let kwargs = kwargs.map_or_else(|| PyDict::new(py), Clone::clone);
-    module(py)?.call_method1("array_ufunc", (ufunc, method, inputs, kwargs))
+    python_objects::ARRAY_UFUNC.get(py)?.call1((ufunc, method, inputs, kwargs))
 }
 
 /// `__array_function__`.
@@ -52,5 +52,5 @@ pub fn array_function<'py>(
     args: &Bound<'py, PyAny>,
     kwargs: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    module(function.py())?.call_method1("array_function", (function, types, args, kwargs))
+    python_objects::ARRAY_FUNCTION.get(function.py())?.call1((function, types, args, kwargs))
 }

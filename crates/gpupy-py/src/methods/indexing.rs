@@ -13,6 +13,7 @@ use crate::array::recording;
 use crate::compute::operators::known_number;
 use crate::index::row_iterator::RowIterator;
 use crate::index::{basic, fancy, fast_path, setitem};
+use crate::session::python_objects;
 use crate::thresholds::T;
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -60,7 +61,7 @@ impl NdArray {
                 return like_view(slf, NdArray::lazy(picked));
             }
         }
-        py.import("gpupy._indexing")?.call_method1("getitem", (slf, key))
+        python_objects::GETITEM.get(py)?.call1((slf, key))
     }
 
     fn __setitem__<'py>(
@@ -91,8 +92,7 @@ impl NdArray {
                 return setitem::set_item(&array, key, &selected, value);
             }
         }
-        py.import("gpupy._indexing")?.call_method1("setitem", (slf, key, value))?;
-        Ok(())
+        python_objects::SETITEM.get(py)?.call1((slf, key, value)).map(drop)
     }
 
     fn __delitem__(_slf: &Bound<'_, Self>, _key: &Bound<'_, PyAny>) -> PyResult<()> {

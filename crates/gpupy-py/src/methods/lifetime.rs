@@ -9,6 +9,7 @@ use crate::array::classes::wrap::{adopt, references};
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::repr::Repr;
 use crate::convert::{dtypes, numpy_arrays};
+use crate::session::python_objects;
 use crate::session::waiting::wait;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -66,8 +67,7 @@ impl NdArray {
         refcheck: i32,
     ) -> PyResult<()> {
         let is_shared = refcheck != 0 && (is_referenced(slf) || is_exported(slf));
-        let rest = slf.py().import("gpupy._methods")?.getattr("resize")?;
-        rest.call1((slf, new_shape, is_shared)).map(drop)
+        python_objects::RESIZE.get(slf.py())?.call1((slf, new_shape, is_shared)).map(drop)
     }
 
     /// Lets go of the elements now, on every device and in host memory. The array and its views keep

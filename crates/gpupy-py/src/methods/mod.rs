@@ -6,7 +6,7 @@
 //! functions of these names.
 //!
 //! Imports all other folders, and no other imports it. Not here: operators (`compute/operators.rs`), methods of a
-//! few lines of Python (`python/gpupy/_methods.py`).
+//! few lines of Python (`python/gpupy/_methods`).
 
 mod attributes;
 mod conversion;

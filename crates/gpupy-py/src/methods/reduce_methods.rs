@@ -1,4 +1,4 @@
-//! Reductions of arrays, as `python/gpupy/_reduce.py` asks for them.
+//! Reductions of arrays, as `python/gpupy/_compute/reductions.py` asks for them.
 //!
 //! Owns these methods of [`NdArray`]. Invariant: `None` means that NumPy has to do it.
 //!

@@ -13,6 +13,7 @@ use crate::compute::operators;
 use crate::convert::dtypes;
 use crate::methods::dispatch;
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use gpupy_core::DType;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyAttributeError;
@@ -164,9 +165,9 @@ impl LazyScalar {
         &self,
         py: Python<'py>,
         api_version: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyModule>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let _ = api_version; // there is one
-        py.import("gpupy")
+        python_objects::NAMESPACE.get(py).cloned()
     }
 
     /// The element as DLPack's tensor without axes, over memory of its own.

@@ -3,7 +3,7 @@
 //! Owns these methods of [`NdArray`]. Invariants: exported elements are never written again; a key is given without
 //! an evaluation, and no two arrays of a process with different elements ever have the same one.
 //!
-//! Not here: pickling (`python/gpupy/_methods.py`), and Dask (`python/gpupy/_libraries`).
+//! Not here: pickling (`python/gpupy/_methods/pickling.py`), and Dask (`python/gpupy/_libraries`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::convert::array_export;

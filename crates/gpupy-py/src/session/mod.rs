@@ -2,7 +2,8 @@
 //!
 //! `context.rs` has the one [`Context`](gpupy_engine::Context) and the choice of its driver; every wait passes the
 //! fork barrier of `waiting.rs`; `errors.rs` maps the core's errors to Python's exceptions; `forks.rs` has the
-//! hooks for forks and for the end of the process; `one_step.rs` makes changes between which no signal's handler runs.
+//! hooks for forks and for the end of the process; `one_step.rs` makes changes between which no signal's handler runs;
+//! `python_objects.rs` has the package's functions in Python that this crate calls.
 //!
 //! Imports nothing else of this crate. Not here: arrays (`array`).
 
@@ -10,4 +11,5 @@ pub mod context;
 pub mod errors;
 pub mod forks;
 pub mod one_step;
+pub mod python_objects;
 pub mod waiting;

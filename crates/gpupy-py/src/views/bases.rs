@@ -1,6 +1,6 @@
 //! The base that arrays share and its value; the ranges of it that a device has.
 //!
-//! Not here: views themselves (`gpupy_engine::View`), scopes, which call this (`python/gpupy/_scope.py`).
+//! Not here: views themselves (`gpupy_engine::View`), scopes, which call this (`python/gpupy/_scopes/scope.py`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::array::record_fields;

@@ -2,7 +2,7 @@
 //!
 //! Owns [`repeated`] and [`tiled`]. Invariant: `None` leaves the call to NumPy, and nothing is recorded then.
 //!
-//! Not here: NumPy's signatures (`python/gpupy/_joining.py`), shifts and pads (`shifts.rs`).
+//! Not here: NumPy's signatures (`python/gpupy/_views/joining.py`), shifts and pads (`shifts.rs`).
 
 use crate::array::ndarray::NdArray;
 use crate::session::context::context;

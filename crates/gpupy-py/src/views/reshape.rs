@@ -2,7 +2,7 @@
 //!
 //! Owns the parsing of shape arguments. Invariant: errors about shapes are in NumPy's words.
 //!
-//! Not here: the other functions that change shapes (`python/gpupy/_shape.py`).
+//! Not here: the other functions that change shapes (`python/gpupy/_views/shape.py`).
 
 use crate::array::classes::subclass::{like, view_of};
 use crate::array::classes::wrap::wrap_of;
@@ -11,6 +11,7 @@ use crate::array::ndarray::{ArrayElements, NdArray, elements, host_of};
 use crate::index::basic_key::integer;
 use crate::session::context::{context, open, ready};
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use gpupy_core::MAX_RANK;
 use gpupy_core::shape::contiguous_strides;
 use gpupy_engine::Array;
@@ -92,7 +93,7 @@ pub fn reshape<'py>(
     let array = match elements(slf) {
         ArrayElements::Lazy(array) if row_major && !shape.is_empty() => array,
         ArrayElements::Lazy(_) if !row_major => {
-            return py.import("gpupy._shape")?.call_method1("reshape_as", (slf, one, order, copy));
+            return python_objects::RESHAPE_AS.get(py)?.call1((slf, one, order, copy));
         }
         _ => {
             let kwargs = PyDict::new(py);

@@ -2,7 +2,7 @@
 //!
 //! Owns the bounds of these views. Invariant: the result is a new array.
 //!
-//! Not here: shifts, widths and modes in NumPy's forms (`python/gpupy/_joining.py`).
+//! Not here: shifts, widths and modes in NumPy's forms (`python/gpupy/_views/joining.py`).
 
 use crate::array::ndarray::{ArrayElements, NdArray, elements};
 use crate::session::context::{open, ready};

@@ -107,7 +107,7 @@ def test_what_arrives_is_read_where_the_socket_put_it(tmp_path):
     one, other = client.scheduler_info()["workers"]
 
     def watch():
-        theirs = gpupy._methods.from_buffer
+        theirs = gpupy._methods.pickling.from_buffer
 
         def from_buffer(buffer, *rest):
             array = theirs(buffer, *rest)
@@ -116,7 +116,7 @@ def test_what_arrives_is_read_where_the_socket_put_it(tmp_path):
             return array
 
         gpupy.watched = watched = []
-        gpupy._methods.from_buffer = from_buffer
+        gpupy._methods.pickling.from_buffer = from_buffer
 
     client.run(watch, workers=[other])
     sizes = [20_000 + 1001 * n for n in range(12)]

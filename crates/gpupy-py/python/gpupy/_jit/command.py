@@ -13,7 +13,7 @@ import numpy as np
 
 import gpupy
 
-from .._files import regular
+from .._session.files import regular
 from . import saved
 
 USE = """\

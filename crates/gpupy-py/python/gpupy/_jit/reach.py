@@ -23,7 +23,7 @@ import numpy as np
 import gpupy
 
 from .._gpupy import jit as _own
-from .._scope import actual
+from .._scopes.scope import actual
 from . import pure
 from .forms import Array, Refused, Scalar
 

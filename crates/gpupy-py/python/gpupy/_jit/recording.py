@@ -16,9 +16,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from .._gpupy import FormatError, eager
+from .._gpupy import FormatError, eager, register_python
 from .._gpupy import jit as _own
 from .forms import Arguments, Refused, Result, may_be_open
+from .selection import Selection
 from .watch import Held, Unrecorded, Watch, is_programs
 
 # The most decisions of a call that is kept: each is a place where it may part.
@@ -259,3 +260,6 @@ def reading() -> str:
     while frame.f_back is not None and not is_programs(frame):
         frame = frame.f_back
     return f"{READS}, {frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+register_python(reading=reading, selection=Selection)

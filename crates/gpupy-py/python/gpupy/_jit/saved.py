@@ -17,9 +17,9 @@ import numpy as np
 
 import gpupy
 
-from .._files import regular
 from .._gpupy import eager
 from .._gpupy import jit as _own
+from .._session.files import regular
 
 # The classes of an open number.
 _NUMBERS = {"float": float} | {

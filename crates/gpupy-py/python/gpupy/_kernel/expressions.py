@@ -6,7 +6,7 @@ gpupy's own ufuncs, with NumPy's dtypes. Functions of ``math`` give Python's flo
 result where ``math`` raises an error.
 
 Not here: statements (``segments.py``), which functions are inlined (``flow.py``), Python's own numbers and
-errors (``python.py``).
+errors (``_vectorize/python.py``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The ways through a function: its statements as blocks, with other functions in the place of their calls.
 
-Owns ``Flow``: blocks of simple statements, each with where it goes on. A block that a loop comes back to is
+Owns ``Flow``, which makes blocks (``blocks.py``). A block that a loop comes back to is
 its *header*; between headers no way comes by a block twice. A loop that is *peeled* has its first turn before
-it. A call of another function stands for that function's own blocks, whose names get a prefix. Hidden names
-begin with a dot.
+it. A call of another function stands for that function's own blocks, whose names get a prefix.
 
 Not here: the computations in blocks (``segments.py``), the source (``source.py``).
 """
@@ -11,81 +10,17 @@ Not here: the computations in blocks (``segments.py``), the source (``source.py`
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from . import source as sources
+from .blocks import Assign, Begin, Block, Branch, Loop, Next, _bound, reachable, read_by, read_by_way
 from .source import Guard, Place, Source, copied
 from .written import power
 
 RESULT = ".result"
-
-
-@dataclass
-class Assign:
-    """A name, or a tuple of them, gets the value of an expression."""
-
-    target: ast.expr
-    value: ast.expr
-    place: Place
-
-
-@dataclass
-class Begin:
-    """A loop over a range begins: its number, its step, and how many numbers are left get their values."""
-
-    loop: str
-    arguments: list[ast.expr]
-    place: Place
-
-
-@dataclass
-class Next:
-    """The next number of a range."""
-
-    loop: str
-    target: ast.expr
-    place: Place
-
-
-@dataclass
-class Branch:
-    """Where a block goes on: by an expression, or by whether a range (its loop's name) has numbers left."""
-
-    test: ast.expr | str
-    then: Block
-    otherwise: Block
-    place: Place
-
-
-@dataclass
-class Loop:
-    """A loop, for a bound on how often its header is come to; ``range`` names that of a `for`."""
-
-    header: Block
-    range: str | None
-    inner: list[Loop] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Block:
-    """Statements, and where they lead: to a block, by a branch, or out of the function."""
-
-    steps: list[Assign | Begin | Next] = field(default_factory=list)
-    way: Block | Branch | None = None
-    is_header: bool = False
-    live: set[str] = field(default_factory=set)
-
-    def successors(self) -> list[Block]:
-        """Where it may go on."""
-        match self.way:
-            case Branch(then=then, otherwise=otherwise):
-                return [then, otherwise]
-            case Block():
-                return [self.way]
-        return []
 
 
 @dataclass
@@ -126,11 +61,11 @@ class Flow:
         last = self._statements(source.tree.body, self.entry, inside)
         if last is not None:
             source.at(source.tree).refuse(f"kernel `{source.tree.name}` ends without `return` on some way")
-        everything = list(_reachable([self.entry]))
+        everything = list(reachable([self.entry]))
         # The headers of loops, outer ones first.
         self.headers = [block for block in everything if block.is_header]
         # All blocks; between headers ways lead forwards.
-        self.blocks = list(_reachable([self.entry, *self.headers], to_headers=False))
+        self.blocks = list(reachable([self.entry, *self.headers], to_headers=False))
         self._find_live()
 
     def hidden(self, what: str) -> str:
@@ -312,9 +247,9 @@ class Flow:
             changed = False
             for block in reversed(self.blocks):
                 live = set().union(*(below.live for below in block.successors()))
-                live |= _read_by_way(block)
+                live |= read_by_way(block)
                 for step in reversed(block.steps):
-                    read = _read(step, live)
+                    read = read_by(step, live)
                     live -= _bound(step)
                     live |= read
                 changed |= not live <= block.live
@@ -441,70 +376,3 @@ def _joined(ends: list[Block]) -> Block | None:
     for end in ends:
         end.way = behind
     return behind
-
-
-def _reachable(starts: list[Block], *, to_headers: bool = True) -> Iterator[Block]:
-    """All blocks that a way leads to, in an order in which ways that do not go back lead forwards.
-
-    Not ``to_headers``: ways end before these.
-    """
-    order: list[Block] = []
-    seen: set[Block] = set()
-    for start in starts:
-        stack = [] if start in seen else [(start, iter(start.successors()))]
-        seen.add(start)
-        while stack:
-            block, below = stack[-1]
-            wanted = (one for one in below if one not in seen and (to_headers or not one.is_header))
-            found = next(wanted, None)
-            if found is None:
-                order.append(block)
-                stack.pop()
-            else:
-                seen.add(found)
-                stack.append((found, iter(found.successors())))
-    return reversed(order)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {found.id for found in ast.walk(node) if isinstance(found, ast.Name)}
-
-
-def of_range(loop: str) -> list[str]:
-    """The hidden names of a loop over a range: its next number, its step, and how many numbers are left."""
-    return [f"{loop}.next", f"{loop}.step", f"{loop}.left"]
-
-
-def _read(step: Assign | Begin | Next, live: set[str]) -> set[str]:
-    """The names that a step reads, behind which these are live."""
-    match step:
-        case Assign(value=value):
-            return _names(value)
-        case Begin(arguments=arguments):
-            return set().union(*map(_names, arguments))
-    number, by, left = of_range(step.loop)
-    # Nothing counts numbers that are not read.
-    is_read = not live.isdisjoint({number, *_names(step.target)})
-    return {number, by, left} if is_read else {left}
-
-
-def _bound(step: Assign | Begin | Next) -> set[str]:
-    match step:
-        case Assign(target=target):
-            return _names(target)
-        case Begin(loop=loop):
-            return set(of_range(loop))
-    number, _, left = of_range(step.loop)
-    return _names(step.target) | {number, left}
-
-
-def bound(block: Block) -> set[str]:
-    """The names that a block binds."""
-    return set().union(*map(_bound, block.steps))
-
-
-def _read_by_way(block: Block) -> set[str]:
-    match block.way:
-        case Branch(test=test):
-            return {of_range(test)[-1]} if isinstance(test, str) else _names(test)
-    return set()

@@ -18,8 +18,9 @@ import numpy as np
 
 import gpupy
 
-from .. import _locks, _subclass
+from .._classes import subclass
 from .._gpupy import Function, is_lazy
+from .._session import locks
 from .expressions import Expressions
 from .flow import Flow
 from .kinds import Fixed, Kind, key, leaves, unknown
@@ -27,7 +28,7 @@ from .segments import Compiled, compiled
 from .source import Guard, KernelError, Source, read
 from .written import NUMPYS, WRITTEN
 
-_COMPILING = _locks.over_forks()
+_COMPILING = locks.over_forks()
 # Variants in which an int that was given is a constant.
 _KNOWN_INTS = 16
 # The turns of the first launch of a loop whose end is not known, and of the longest.
@@ -103,10 +104,9 @@ class Kernel:
             results = [result.astype(dtype) for result in results]
         if out is not None or where is not True:
             results = _written(results, out, where)
-        if out is None and _subclass.any_instance(args):
+        if out is None and subclass.any_instance(args):
             results = [
-                _subclass.wrapped_by(args, result, True, (self, args, at))
-                for at, result in enumerate(results)
+                subclass.wrapped_by(args, result, True, (self, args, at)) for at, result in enumerate(results)
             ]
         return _shaped(variant.compiled.result, iter(results))
 

@@ -7,7 +7,7 @@ full; or a tuple of kinds. ``Kinds`` says which kind a number has, and what two 
 rules, by which Python's numbers take the other operand's dtype, its bools are NumPy's, and its ints are
 computed as int64.
 
-Not here: which ways meet (``segments.py``), the rules of Python's own numbers (``python.py``).
+Not here: which ways meet (``segments.py``), the rules of Python's own numbers (``_vectorize/python.py``).
 """
 
 from __future__ import annotations

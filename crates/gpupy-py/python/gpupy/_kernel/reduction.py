@@ -4,7 +4,7 @@ Owns ``Reduction``. The order is that of sums: the canonical tree of docs/ir.md,
 combined by 16 lanes. So a reduction by `+` of float32, float64 and int64 has the bits of `sum`, on every
 driver.
 
-Not here: the functions (``kernel.py``), reductions that drivers have themselves (``_reduce.py``).
+Not here: the functions (``kernel.py``), reductions that drivers have themselves (``_compute/reductions.py``).
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ import numpy as np
 import gpupy
 
 from .._gpupy import DriverError, Function
+from .blocks import Assign, Begin, Block, Branch, Loop, Next, bound, of_range
 from .expressions import Expressions
-from .flow import RESULT, Assign, Begin, Block, Branch, Flow, Loop, Next, bound, of_range
+from .flow import RESULT, Flow
 from .kinds import (
     Fixed,
     Kind,

@@ -2,7 +2,7 @@
 
 Owns ``ROWS`` and ``computed``. Invariants: nothing that a task gives is pending when it has ended, so that
 errors, times and memory are its own; memory that came from another worker is read where it lies. Not here:
-Dask's arrays (``dask_arrays.py``), pickle (``_methods.py``), when this is done (``__init__.py``).
+Dask's arrays (``dask_arrays.py``), pickle (``_methods/methods.py``), when this is done (``__init__.py``).
 """
 
 import functools

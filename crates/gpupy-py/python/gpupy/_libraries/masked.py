@@ -3,7 +3,7 @@
 Owns ``ROWS``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions are;
 what makes arrays gives NumPy's. Functions of SciPy's and matplotlib's get NumPy's masked array over the same
 memory; some of Dask's do, and give ours. Not here: functions that take NumPy's arrays in the place of all of
-ours (``calls.py``), what ``numpy.asanyarray`` gives of one (``_masked.py``), when this is done
+ours (``calls.py``), what ``numpy.asanyarray`` gives of one (``_masked/masked.py``), when this is done
 (``__init__.py``).
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _subclass
+from .._classes import subclass
 from . import calls
 
 
@@ -25,7 +25,7 @@ def _is_masked(value: Any) -> bool:
     kind = type(value)
     if kind is tuple or kind is list:
         return any(_is_masked(item) for item in value[: calls.SHORT])
-    return _subclass.is_masked(value)
+    return subclass.is_masked(value)
 
 
 def _theirs(value: Any) -> Any:
@@ -39,7 +39,7 @@ def _theirs(value: Any) -> Any:
 def _ours(value: Any) -> Any:
     if type(value) in (tuple, list):
         return type(value)(map(_ours, value))
-    return _subclass.ours(value) if isinstance(value, np.ndarray) else value
+    return subclass.ours(value) if isinstance(value, np.ndarray) else value
 
 
 def _taking_theirs(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 Owns ``ROWS``: by the name of a module, what is done there. NumPy's arrays and scalars beside ours (a truth
 value that is known, a list that the library made an array of) do not make two namespaces: ours takes them.
-Not here: when this is done (``__init__.py``), the answer of an array (``_methods.py``).
+Not here: when this is done (``__init__.py``), the answer of an array (``_methods/methods.py``).
 """
 
 import functools

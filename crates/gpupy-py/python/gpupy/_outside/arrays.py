@@ -16,8 +16,8 @@ import numpy as np
 from numpy.lib import format as _format
 from numpy.lib import stride_tricks
 
-from .._files import regular
 from .._gpupy import file_array, is_lazy, ndarray, read_array
+from .._session.files import regular
 from .boxes import boxes, unit_of
 
 # The bytes that are read at once of what has chunks, at most.

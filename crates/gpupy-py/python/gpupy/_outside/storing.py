@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as _format
 
-from .._creation import asarray
-from .._fallback import to_host
+from .. import _gpupy
+from .._fallback.hosts import to_host
 from .._gpupy import ndarray
 from . import progress
 from .boxes import boxes, unit_of
@@ -34,7 +34,7 @@ def store(x: Any, target: Any) -> None:
     """
     if any(kind.__name__ == "MaskedArray" for kind in type(x).__mro__):
         raise TypeError("store: masked arrays have a mask beside their elements: store `x.filled(value)`")
-    array = asarray(x)
+    array = _gpupy.array(x, copy=None)
     if isinstance(target, (str, bytes, os.PathLike)):
         return _to_file(array, os.fsdecode(target))
     if not hasattr(target, "shape") or not hasattr(target, "__setitem__"):

@@ -4,7 +4,7 @@
 //! so that nothing in the class of arrays moves. Before Python 3.12 the stable interface cannot make a class with a
 //! metaclass, so that the metaclass is set afterwards, as NumPy does with its own.
 //!
-//! Not here: the metaclass (`python/gpupy/_kind.py`), the class of arrays (`ndarray.rs`).
+//! Not here: the metaclass (`python/gpupy/_classes/kind.py`), the class of arrays (`ndarray.rs`).
 
 use crate::array::ndarray::NdArray;
 use pyo3::exceptions::PyTypeError;

@@ -4,7 +4,7 @@
 //! define, and `wrap.rs` makes results: arrays and scalars of ours.
 //!
 //! Imports `ndarray.rs`, `lazy_scalar.rs` and `operand.rs` of the arrays. Not here: the classes of results of ufuncs
-//! and reductions (`python/gpupy/_subclass.py`).
+//! and reductions (`python/gpupy/_classes/subclass.py`).
 
 pub mod metaclass;
 pub mod subclass;

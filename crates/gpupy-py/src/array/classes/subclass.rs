@@ -4,10 +4,11 @@
 //! `ndarray.__new__`. Invariants: an instance is finalised once, when its elements are in it; for a plain array all
 //! of this is one comparison of classes.
 //!
-//! Not here: the classes of results of ufuncs and reductions (`python/gpupy/_subclass.py`).
+//! Not here: the classes of results of ufuncs and reductions (`python/gpupy/_classes/subclass.py`).
 
 use crate::array::ndarray::NdArray;
 use crate::array::recording;
+use crate::session::python_objects;
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
@@ -132,7 +133,7 @@ fn finalize<'py>(
     }
     if own.is_none() {
         // NumPy has the words of its warning.
-        return py.import("gpupy._subclass")?.call_method0("warn_of_none").map(drop);
+        return python_objects::WARN_OF_NONE.get(py)?.call0().map(drop);
     }
     own.call1((made, of)).map(drop)
 }

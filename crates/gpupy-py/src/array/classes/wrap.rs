@@ -3,7 +3,7 @@
 //! Owns [`wrap`] and its neighbours. Invariant: wrapping evaluates nothing.
 //!
 //! Not here: calls that NumPy serves (`fallback`), results inside lists and tuples
-//! (`python/gpupy/_fallback.py`).
+//! (`python/gpupy/_fallback/containers.py`).
 
 use crate::array::classes::subclass::like;
 use crate::array::lazy_scalar::{self, LazyScalar};
@@ -12,10 +12,9 @@ use crate::array::operand::{OperandValue, UfuncOperand};
 use crate::convert::dtypes::numpy;
 use crate::convert::numpy_arrays;
 use crate::session::context::context;
+use crate::session::python_objects;
 use gpupy_engine::Array;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyModule;
 
 /// A lazy result as the user gets it: a scalar if it has no axes, otherwise an array.
 pub fn wrap_array(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
@@ -63,7 +62,7 @@ pub fn wrap<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         };
         return Ok(Bound::new(py, array)?.into_any());
     }
-    module(py)?.call_method1("wrap_inside", (object,))
+    python_objects::WRAP_INSIDE.get(py)?.call1((object,))
 }
 
 /// A result of NumPy's that is a new ndarray. Where it owns its memory and has no references but the known ones,
@@ -91,7 +90,7 @@ pub fn references(object: &Bound<'_, PyAny>) -> isize {
 /// elements are read in place.
 #[pyfunction]
 pub fn wrap_constant<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the callers in Python (`_methods.py`) pass memory to which no other object refers.
+    // SAFETY: the callers in Python (`_methods/pickling.py`) pass memory to which no other object refers.
     let array = match unsafe { numpy_arrays::of_constant(object) }? {
         Some(array) => NdArray::lazy(array),
         None => NdArray::numpy(object),
@@ -105,7 +104,7 @@ pub fn wrap_of<'py>(
     host: &Bound<'py, PyAny>,
     result: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    module(owner.py())?.call_method1("wrapped", ("view", result, (owner,), (host,)))
+    python_objects::WRAPPED.get(owner.py())?.call1(("view", result, (owner,), (host,)))
 }
 
 /// An array of ours that holds one of NumPy's, on which NumPy alone works; its memory may be that of an array
@@ -120,14 +119,6 @@ pub fn hold<'py>(
         Some(of) => like(of, NdArray::numpy_view(array, of)),
         None => Ok(Bound::new(array.py(), NdArray::numpy(array))?.into_any()),
     }
-}
-
-/// `gpupy._fallback`, which decides about calls to NumPy.
-pub fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    MODULE
-        .get_or_try_init(py, || py.import("gpupy._fallback").map(Bound::unbind))
-        .map(|module| module.bind(py).clone())
 }
 
 /// An array whose elements are those of an ndarray: both see writes to either. Where no driver in use

@@ -6,6 +6,7 @@ use super::{JitRecording, PendingSegment, number, of_another, whole_base, with};
 use crate::convert::numpy_arrays;
 use crate::session::context::{open, ready};
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use crate::session::waiting::{outside, wait};
 use gpupy_core::Result;
 use gpupy_engine::Array;
@@ -53,7 +54,7 @@ pub fn opened(array: &Array) -> Result<Option<Array>> {
 
 /// Says which operation reads elements.
 fn reading(py: Python<'_>) -> String {
-    let told = py.import("gpupy._jit.recording").and_then(|module| module.call_method0("reading"));
+    let told = python_objects::READING.get(py).and_then(|reading| reading.call0());
     let told = told.and_then(|words| words.extract());
     told.unwrap_or_else(|_| "it reads elements".to_owned())
 }

@@ -1,0 +1,399 @@
+"""Products of vectors and matrices with NumPy's signatures: recorded as matrix products.
+
+Operands are transposed as views, and made rows and columns of one matrix where several axes are summed over.
+Not here: ``matmul`` itself, which is a ufunc (in Rust).
+"""
+
+import functools
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._classes.subclass import any_instance, as_of, has_own, is_instance, plain
+from .._creation.conversion import asanyarray
+from .._fallback.through_numpy import through_numpy
+from .._gpupy import call, empty, little_product, ndarray
+from .._numpys.rebound import by_methods, over_ours
+from .._views.shape import FUNCTIONS as FUNCTIONS_OF_VIEWS
+from .recorded import given_to
+
+# Arrays have no more axes.
+_MOST_AXES = 64
+
+
+def _operands(*given: Any) -> list[Any] | None:
+    """The operands as lazy arrays with elements, or ``None``."""
+    if any_instance(given):
+        # NumPy handles them.
+        return None
+    arrays = [asanyarray(a) if isinstance(a, (np.ndarray, list, tuple)) else a for a in given]
+    ours = all(isinstance(a, ndarray) and a._lazy for a in arrays)
+    return arrays if ours else None
+
+
+def _finished(
+    name: str, result: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Any:
+    """The result, or NumPy's where there is none or ``out`` cannot hold it as it is."""
+    result = None if result is None else given_to(out, result)
+    if result is not None:
+        return result
+    given = dict(kwargs or {})
+    return call(name, getattr(np, name), args, given if out is None else {**given, "out": out})
+
+
+def _size(shape: Iterable[int]) -> int:
+    return functools.reduce(operator.mul, shape, 1)
+
+
+def _contracted(a: ndarray, b: ndarray, axes_a: Sequence[int], axes_b: Sequence[int]) -> Any:
+    """The sum of products over pairs of axes: the others of ``a``, then those of ``b``; or ``None``."""
+    if [a.shape[k] for k in axes_a] != [b.shape[k] for k in axes_b]:
+        return None
+    kept_a = [k for k in range(a.ndim) if k not in axes_a]
+    kept_b = [k for k in range(b.ndim) if k not in axes_b]
+    rows, columns = [a.shape[k] for k in kept_a], [b.shape[k] for k in kept_b]
+    n = _size(a.shape[k] for k in axes_a)
+    left = a.transpose(*kept_a, *axes_a).reshape(_size(rows), n) if a.ndim else a.reshape(1, 1)
+    right = b.transpose(*axes_b, *kept_b).reshape(n, _size(columns)) if b.ndim else b.reshape(1, 1)
+    product = _times(left, right)
+    return None if product is None else product.reshape((*rows, *columns))
+
+
+def _dtype(a: ndarray, b: ndarray) -> Any:
+    """The dtype of NumPy's ``dot``; ``None`` where the operands have none in common, and it takes objects."""
+    try:
+        return np.promote_types(a.dtype, b.dtype)
+    except TypeError:
+        return None
+
+
+def _times(a: ndarray, b: ndarray) -> Any:
+    """The product by ``dot``, or ``None``: of bfloat16, ``matmul`` gives a wider one."""
+    if "V" not in (a.dtype.kind, b.dtype.kind):
+        return a @ b
+    dtype = _dtype(a, b)
+    return None if dtype is None else (a @ b).astype(dtype)
+
+
+def _scaled(a: ndarray, b: ndarray) -> Any:
+    """The product by ``dot`` with an operand without axes, or ``None``; in C order where NumPy calls BLAS."""
+    dtype = _dtype(a, b)
+    if dtype is None:
+        return None
+    if dtype.char in "fdFD" and max(a.ndim, b.ndim) <= 2:
+        a, b = _in_c_order(a), _in_c_order(b)
+    return np.multiply(a, b)
+
+
+def _in_c_order(a: Any) -> Any:
+    return a if a.flags.c_contiguous else a._copy()
+
+
+def _element(product: Any) -> Any:
+    """A product as in NumPy except ``tensordot``: no view of another shape, and a scalar without axes."""
+    if product is None or not product.ndim:
+        return None if product is None else product[()]
+    return product._alone() if product.size else product._copy()
+
+
+def dot(a, b, out=None):
+    if out is None and (product := little_product(a, b)) is not None:
+        return product
+    if out is None and type(a) is ndarray and type(b) is ndarray and a.ndim and 0 < b.ndim <= 2:
+        if a._lazy and b._lazy and a.shape[-1] == b.shape[0] and (product := _times(a, b)) is not None:
+            return product
+    if out is None and (is_instance(a) or is_instance(b)):
+        return as_of(dot(plain(a), plain(b)), a, b)
+    result, arrays = None, _operands(a, b)
+    if arrays is not None:
+        x, y = arrays
+        if not x.ndim or not y.ndim:
+            result = _scaled(x, y)
+        elif y.ndim <= 2:
+            result = _times(x, y) if x.shape[-1] == y.shape[0] else None
+        elif x.ndim + y.ndim - 2 <= _MOST_AXES:
+            result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 2]))
+    if isinstance(out, ndarray) and not out.flags.c_contiguous:
+        # NumPy takes no other order, and has the words.
+        result = None
+    return _finished("dot", result, out, (a, b))
+
+
+def inner(a, b, /):
+    if is_instance(a) or is_instance(b):
+        return as_of(inner(plain(a), plain(b)), a, b)
+    result, arrays = None, _operands(a, b)
+    if arrays is not None:
+        x, y = arrays
+        if not x.ndim or not y.ndim:
+            result = _scaled(x, y)
+        elif x.ndim + y.ndim - 2 <= _MOST_AXES:
+            result = _element(_contracted(x, y, [x.ndim - 1], [y.ndim - 1]))
+    return _finished("inner", result, None, (a, b))
+
+
+def outer(a, b, out=None):
+    if is_instance(a) or is_instance(b):
+        return by_methods(np.outer, a, b, out)
+    arrays = _operands(a, b)
+    result = None
+    if arrays is not None:
+        x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
+        result = x[:, None] * y
+    return _finished("outer", result, out, (a, b))
+
+
+def vdot(a, b, /):
+    a, b = plain(a), plain(b)
+    arrays = [a, b] if type(a) is type(b) is ndarray and a._lazy and b._lazy else _operands(a, b)
+    result = None
+    if arrays is not None and arrays[0].size == arrays[1].size and arrays[0].dtype.kind != "c":
+        x, y = (array if array.ndim == 1 else array.reshape(-1) for array in arrays)
+        result = _times(x, y)
+    return _finished("vdot", result, None, (a, b))
+
+
+def tensordot(a, b, axes=2):
+    a, b = plain(a), plain(b)
+    arrays = _operands(a, b)
+    result = None
+    if arrays is not None:
+        x, y = arrays
+        pairs = _axes(x, y, axes)
+        result = None if pairs is None else _contracted(x, y, *pairs)
+    return _finished("tensordot", result, None, (a, b), {"axes": axes})
+
+
+def _axes(a: ndarray, b: ndarray, axes: Any) -> Sequence[list[int]] | None:
+    """The axes that ``tensordot`` sums over, or ``None`` where NumPy has to judge them."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            return None
+        return list(range(a.ndim - axes, a.ndim)), list(range(axes))
+    try:
+        pairs = [[each] if isinstance(each, int) else [operator.index(k) for k in each] for each in axes]
+    except TypeError:
+        return None
+    found = []
+    for array, given in zip((a, b), pairs, strict=False):
+        if not all(-array.ndim <= k < array.ndim for k in given):
+            return None
+        found.append([k % array.ndim for k in given])
+    alike = len(pairs) == 2 and len(found[0]) == len(found[1])
+    return found if alike and all(len(set(each)) == len(each) for each in found) else None
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    are_last = axis == -1 if axis is not None else axisa == axisb == axisc == -1
+    if are_last and type(a) is ndarray and type(b) is ndarray and a._lazy and b._lazy:
+        x, y = a.shape, b.shape
+        of_three = x[-1:] == y[-1:] == (3,) and a.dtype.kind in "iufc"
+        if of_three and a.dtype == b.dtype and (x == y or 1 in (len(x), len(y))):
+            made = empty(x if len(x) > 1 else y, a.dtype)
+            # Of two vectors the components keep their axis: without one they would be scalars, which warn.
+            parts: Any = (0, 1, 2) if made.ndim > 1 else (slice(0, 1), slice(1, 2), slice(2, 3))
+            a0, a1, a2 = (a[..., part] for part in parts)
+            b0, b1, b2 = (b[..., part] for part in parts)
+            made[..., parts[0]] = a1 * b2 - a2 * b1
+            made[..., parts[1]] = a2 * b0 - a0 * b2
+            made[..., parts[2]] = a0 * b1 - a1 * b0
+            return made
+    return _cross_as_numpys(a, b, axisa, axisb, axisc, axis)
+
+
+# Of vectors with other axes, dtypes or components.
+_cross_as_numpys = through_numpy("cross", np.cross)
+_cross_as_numpys = over_ours("cross", np.cross, _cross_as_numpys) or _cross_as_numpys
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    if out is None and type(a) is ndarray and a._lazy:
+        is_main = type(offset) is type(axis1) is type(axis2) is int and (offset, axis1, axis2) == (0, 0, 1)
+        if is_main and a.ndim == 2 and (row := a._row()) is not None:
+            rows, columns = a.shape
+            return row[: min(rows, columns) * (columns + 1) : columns + 1].sum(-1, dtype)
+        return FUNCTIONS_OF_VIEWS["diagonal"](a, offset, axis1, axis2).sum(-1, dtype)
+    if has_own(a, "trace"):
+        return a.trace(offset=offset, axis1=axis1, axis2=axis2, dtype=dtype, out=out)
+    if out is None and is_instance(a):
+        return as_of(trace(plain(a), offset, axis1, axis2, dtype), a, None)
+    given = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
+    return call("trace", np.trace, (a, offset, axis1, axis2), given)
+
+
+def einsum(*operands, out=None, optimize=False, **kwargs):
+    operands = tuple(map(plain, operands))
+    result = None
+    if len(operands) == 3 and isinstance(operands[0], str) and not kwargs:
+        arrays = _operands(*operands[1:])
+        # NumPy's einsum takes no bfloat16, and has the words.
+        if arrays is not None and not any(array.dtype.kind == "V" for array in arrays):
+            result = _summed(operands[0], arrays[0], arrays[1], bool(optimize))
+    if len(operands) == 2 and out is None and not kwargs:
+        result = _turned(*operands)
+    return _finished("einsum", result, out, operands, {"optimize": optimize, **kwargs})
+
+
+def _turned(subscripts: Any, a: Any) -> Any:
+    """An array's axes in another order, a view, or ``None`` for other requests."""
+    if not isinstance(subscripts, str) or not isinstance(a, ndarray):
+        return None
+    given, arrow, wanted = subscripts.replace(" ", "").partition("->")
+    plain = arrow and given.isascii() and given.isalpha() and len(set(given)) == len(given) == a.ndim
+    if not plain or sorted(given) != sorted(wanted):
+        return None
+    return a.transpose([given.index(label) for label in wanted])
+
+
+class _Operand(NamedTuple):
+    """The reshape that makes an operand a matrix, a stack of them, or a vector; ``None`` if it is one."""
+
+    order: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+
+    def of(self, array: Any) -> Any:
+        array = array if self.order is None else array.transpose(self.order)
+        return array if self.shape is None else array.reshape(self.shape)
+
+
+class _Product(NamedTuple):
+    """How a sum of products of two operands is a product of matrices, as `_product` finds it."""
+
+    swapped: bool
+    operands: tuple[_Operand, _Operand]
+    # Whether no label is summed over.
+    is_outer: bool
+    shape: tuple[int, ...]
+    # Where its axes are to lie in memory, if otherwise, and then where they stand.
+    laid: tuple[int, ...] | None
+    order: tuple[int, ...] | None
+
+
+def _summed(subscripts: str, a: Any, b: Any, optimize: bool) -> Any:
+    """A sum of products of two operands that is a product of stacks of matrices, or ``None``."""
+    way = _product(subscripts, a.shape, a.strides, b.shape, b.strides, optimize)
+    if way is None:
+        return None
+    if way.swapped:
+        a, b = b, a
+    product = way.operands[0].of(a) @ way.operands[1].of(b)
+    if way.is_outer and product.dtype.kind in "fc":
+        # NumPy adds the one product to a zero, which leaves no zero negative.
+        product = product + product.dtype.type(0)
+    if not way.shape:
+        return product
+    if product.shape != way.shape:
+        product = product.reshape(way.shape)
+    if way.laid is not None:
+        product = product.transpose(way.laid)._copy()
+    product = product if way.order is None else product.transpose(way.order)
+    return product if product.base is None else product._alone()
+
+
+# A program has few of them, and calls each often.
+@functools.lru_cache(maxsize=256)
+def _product(
+    subscripts: str,
+    shape_a: tuple[int, ...],
+    strides_a: tuple[int, ...],
+    shape_b: tuple[int, ...],
+    strides_b: tuple[int, ...],
+    optimize: bool,
+) -> _Product | None:
+    """How to sum products of operands with these extents and strides, or ``None``.
+
+    The result's axes lie in memory as those of NumPy's: where that is to be fast, as in a product of
+    matrices, and otherwise as near to those of the operands as can be.
+    """
+    inputs, arrow, given = subscripts.replace(" ", "").partition("->")
+    first, comma, second = inputs.partition(",")
+    labels = first + second
+    if not comma or not all(label.isascii() and label.isalpha() for label in labels + given):
+        return None
+    once = sorted(label for label in set(labels) if labels.count(label) == 1)
+    wanted = given if arrow else "".join(once)
+    plain = len(set(first)) == len(first) == len(shape_a) and len(set(second)) == len(second) == len(shape_b)
+    if not plain or len(set(wanted)) != len(wanted) or not set(once) <= set(wanted) <= set(labels):
+        return None
+    extents = dict(zip(labels, shape_a + shape_b, strict=True))
+    if any(extents[label] != n for label, n in zip(first, shape_a, strict=True)):
+        return None
+    stack = [label for label in first if label in second and label in wanted]
+    summed = [label for label in first if label in second and label not in wanted]
+    rows = [label for label in first if label not in second]
+    columns = [label for label in second if label not in first]
+
+    laid = None
+    if not optimize:
+        laid = _laid(wanted, sorted(summed), (first, shape_a, strides_a), (second, shape_b, strides_b))
+    swapped = laid == stack + columns + rows != stack + rows + columns
+    if swapped:
+        # The transposed product.
+        first, second, shape_a, shape_b = second, first, shape_b, shape_a
+        rows, columns = columns, rows
+
+    def operand(own: str, shape: tuple[int, ...], *parts: list[str]) -> _Operand:
+        order = tuple(own.index(label) for label in (*stack, *parts[0], *parts[1]))
+        matrix = [extents[label] for label in stack]
+        # Without a stack, a row or a column is a vector.
+        matrix += [
+            _size(extents[label] for label in part) for part in parts if stack or part or part is summed
+        ]
+        turned = tuple(shape[axis] for axis in order)
+        return _Operand(
+            None if order == tuple(range(len(order))) else order,
+            None if turned == tuple(matrix) else tuple(matrix),
+        )
+
+    operands = operand(first, shape_a, rows, summed), operand(second, shape_b, summed, columns)
+    order, places = stack + rows + columns, None
+    shape = tuple(extents[label] for label in order)
+    if laid is not None and laid != order:
+        places, order = tuple(order.index(label) for label in laid), laid
+    last = None if order == list(wanted) else tuple(order.index(label) for label in wanted)
+    return _Product(swapped, operands, not summed, shape, places, last)
+
+
+def _laid(
+    wanted: Iterable[str],
+    summed: Iterable[str],
+    *operands: tuple[str, tuple[int, ...], tuple[int, ...]],
+) -> list[str]:
+    """The labels of a result from the outermost in memory to the innermost, as NumPy's iterator sorts them:
+    from the innermost out, each as far in as no operand's strides speak against it.
+    """
+    steps = []
+    for each, shape, strides in operands:
+        axes = zip(each, strides, shape, strict=True)
+        steps.append({label: abs(stride) for label, stride, n in axes if stride and n != 1})
+
+    def goes_inside(label: str, other: str) -> bool | None:
+        told = [found[label] < found[other] for found in steps if label in found and other in found]
+        return all(told) if told else None
+
+    labels = [*reversed([*wanted, *summed])]
+    for k in range(1, len(labels)):
+        to = k
+        for at in reversed(range(k)):
+            inside = goes_inside(labels[k], labels[at])
+            if inside is False:
+                break
+            if inside:
+                to = at
+        labels.insert(to, labels.pop(k))
+    return [label for label in reversed(labels) if label in wanted]
+
+
+FUNCTIONS = {
+    "cross": cross,
+    "dot": dot,
+    "einsum": einsum,
+    "inner": inner,
+    "outer": outer,
+    "tensordot": tensordot,
+    "trace": trace,
+    "vdot": vdot,
+}

@@ -1,0 +1,207 @@
+"""The slow path of calls to NumPy: outputs, masks, views, other classes, writes to arguments.
+
+Owns ``longer_call``, ``call_writing`` and ``in_place``; ``call`` in Rust is the fast path, for plain
+arguments. Not here: the policy (``policy.py``).
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._classes import subclass
+from .._classes.subclass import decides
+from .._gpupy import call, count_fallback, count_made, ndarray, scalar, wrap
+from . import objects, records
+from .hosts import PLAIN, Hosts, named_to_host, to_host
+from .results import given_back, is_writable
+
+_COMPARISONS = frozenset(("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"))
+
+
+def _comparable(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands of a comparison, with infinity for Python's integers that the other's dtype does not hold.
+
+    With ``where``, some releases of NumPy crash on these.
+    """
+    for at, value in enumerate(args):
+        other = getattr(args[1 - at], "dtype", None) if len(args) == 2 and type(value) is int else None
+        if other is not None and other.kind in "iu":
+            limits = np.iinfo(other)
+            if not limits.min <= value <= limits.max:
+                # Compared as it would be: all elements are on one side of it.
+                return (*args[:at], np.inf if value > 0 else -np.inf, *args[at + 1 :])
+    return args
+
+
+def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The slow path of ``call``: outputs, masks, views, other classes."""
+    outputs = isinstance(function, np.ufunc) and len(args) > function.nin
+    if outputs and (len(args) > function.nargs or any(x is ... for x in args)):
+        # NumPy has the words.
+        return function(*to_host(tuple(args)), **named_to_host(kwargs))
+    is_ufunc = isinstance(function, np.ufunc) or function in _OPERATORS
+    if is_ufunc and subclass.any_instance((*args, *kwargs.values())):
+        if not any(type(x) not in PLAIN and decides(x) for x in args):
+            return subclass.of_ufunc(name, function, args, kwargs)
+    if outputs and "out" not in kwargs:
+        given = tuple(args[function.nin :])
+        # NumPy makes those that are not given.
+        kwargs = {**kwargs, "out": given + (None,) * (function.nout - len(given))}
+        args = args[: function.nin]
+    if "where" in kwargs and name in _COMPARISONS:
+        args = _comparable(args)
+    seen: list[ndarray] = []
+    hosts: Hosts = []
+    out = kwargs.get("out")
+    if any(type(x) not in PLAIN and decides(x) for x in args) or (out is not None and others_out(out)):
+        # NumPy's ufunc calls the other class, not ours.
+        if getattr(function, "__module__", None) == "_operator":
+            function = getattr(np, name, function)
+        if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
+            return wrap(function(*args, **kwargs))
+    if out is not None:
+        kwargs = {key: value for key, value in kwargs.items() if key != "out"}
+
+    outs = () if out is None or out is ... else out if isinstance(out, tuple) else (out,)
+    targets = [to_write(o) for o in outs]
+
+    def pick(array: ndarray) -> np.ndarray[Any, Any]:
+        # NumPy has to read and write one memory.
+        read_there = any(isinstance(o, ndarray) and array._shares(o) for o in outs)
+        host = array._pinned() if read_there else array._host()
+        hosts.append(host if type(array) is ndarray else subclass.twin(array, host))
+        return hosts[-1]
+
+    host_args = to_host(tuple(args), seen, pick)
+    host_kwargs = named_to_host(kwargs, seen, pick)
+    if out is ...:
+        # A result without axes stays an array.
+        host_kwargs["out"] = out
+        out = None
+    if out is None:
+        return _called(name, function, args, kwargs, seen, hosts, host_args, host_kwargs)
+    seen.extend(o for o in outs if isinstance(o, ndarray))
+    count_fallback(name, seen)
+    host_out = tuple(targets) if isinstance(out, tuple) else targets[0]
+    result = function(*host_args, **host_kwargs, out=host_out)
+    if isinstance(result, tuple):
+        return tuple(_originals(r, targets, outs) for r in result)
+    return _originals(result, targets, outs)
+
+
+def _called(
+    name: str,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    arrays: list[ndarray],
+    hosts: Hosts,
+    host_args: tuple[Any, ...],
+    host_kwargs: dict[str, Any],
+) -> Any:
+    """Wraps NumPy's result for host memory, with the arrays that own it."""
+    count_fallback(name, arrays)
+    try:
+        result = function(*host_args, **host_kwargs)
+    except ValueError as error:
+        return refused(error, function, args, kwargs, arrays)
+    if not arrays:
+        count_made(name, args, result)
+    return given_back(name, result, arrays, hosts)
+
+
+def refused(
+    error: ValueError,
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    arrays: list[ndarray],
+) -> Any:
+    """Handles a failed call: if it was to write to its arguments, repeats it with writable ones."""
+    # NumPy's own arrays raise it too, and then nothing of ours would be changed.
+    if "read-only" not in str(error) or not any(is_writable(a) or subclass.is_masked(a) for a in arrays):
+        raise error
+    return _write_back(function, args, kwargs)
+
+
+def others_out(out: Any) -> bool:
+    return any(decides(x) or subclass.overrides(x) for x in (out if isinstance(out, tuple) else (out,)))
+
+
+# Python's functions of operators that are ufuncs.
+_OPERATORS = frozenset(
+    getattr(operator, name)
+    for name in "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift "
+    "lt le eq ne gt ge neg pos abs invert".split()
+) | {divmod}
+
+
+def to_write(target: Any) -> Any:
+    if type(target) is scalar:
+        raise TypeError("return arrays must be of ArrayType")
+    if not isinstance(target, ndarray):
+        return target
+    if target._lazy:
+        target._may_write()
+    return target._pinned()
+
+
+def _originals(result: Any, targets: Sequence[Any], outs: Sequence[Any]) -> Any:
+    for out, target in zip(outs, targets, strict=True):
+        if result is target:
+            return out
+    return wrap(result)
+
+
+def call_writing(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``function(*args, **kwargs)`` by NumPy, which writes to its first argument."""
+    if not isinstance(args[0] if args else None, ndarray):
+        return call(name, function, args, kwargs)
+    seen: list[ndarray] = []
+    if args[0].dtype.hasobject:
+        host_args = tuple(map(objects.stored, args[1:]))
+        host_kwargs = {key: objects.stored(value) for key, value in kwargs.items()}
+    else:
+        host_args, host_kwargs = to_host(tuple(args[1:]), seen), named_to_host(kwargs, seen)
+    count_fallback(name, [args[0], *seen])
+    return function(to_write(args[0]), *host_args, **host_kwargs)
+
+
+def _write_back(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Calls a function that changes its arguments, on the arrays' own memory."""
+    written = []
+
+    def pick(array: ndarray) -> np.ndarray[Any, Any]:
+        masked = subclass.is_masked(array)
+        if not masked and not (is_writable(array) and array._may_write()):
+            return array._host()
+        written.append((array, array.__array__() if masked else array._pinned()))
+        return written[-1][1]
+
+    result = function(*to_host(tuple(args), None, pick), **named_to_host(kwargs, None, pick))
+    for array, host in written:
+        if result is host:
+            return array
+    return wrap(result)
+
+
+def in_place(operator_name: str, ufunc_name: str, target: ndarray, value: Any) -> Any:
+    """``target op= value`` by NumPy."""
+    function = getattr(operator, "i" + operator_name.rstrip("_"))
+    if subclass.any_instance((target, value)) and not decides(value):
+        if value is not None and getattr(type(value), "__array_ufunc__", PLAIN) is None:
+            return NotImplemented
+        return subclass.of_ufunc(ufunc_name, getattr(np, ufunc_name), (target, value), {"out": (target,)})
+    if decides(value):
+        return getattr(np, ufunc_name)(target, value, out=(target,))
+    if not target._lazy and records.changed(target, lambda elements: function(elements, value)):
+        return None
+    seen = [target]
+    host_value = to_host(value, seen)
+    count_fallback(ufunc_name, seen)
+    function(to_write(target), host_value)
+    return None

@@ -1,0 +1,149 @@
+"""Objects of NumPy's whose methods and items give arrays: generators, ``mgrid``, ``r_``, archives.
+
+Owns ``Proxy``, which is the object but for wrapping what comes out. Not here: functions
+(``_namespace/namespace.py``).
+"""
+
+import collections.abc
+import functools
+from collections.abc import Iterator
+from typing import Any, Self
+
+from .._gpupy import call, wrap
+from .hosts import to_host
+from .through_numpy import through_numpy
+
+
+@functools.cache
+def giving_ours(kind: type[Any]) -> type[Any]:
+    """A subclass of a class of NumPy's, whose methods give arrays of ours."""
+
+    def get(self: Any, name: str) -> Any:
+        value = kind.__getattribute__(self, name)  # type: ignore[call-arg]
+        if name.startswith("_") or not callable(value):
+            return value
+        return through_numpy(name, value)
+
+    members = {"__getattribute__": get, "__module__": "gpupy.random", "__doc__": kind.__doc__}
+    return type(kind.__name__, (kind,), members)
+
+
+@functools.cache
+def called_giving_ours(kind: type[Any]) -> type[Any]:
+    """A subclass of a class of NumPy's, whose instances give arrays of ours when they are called."""
+
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(kind.__name__, super(made, self).__call__, args, kwargs)
+
+    class Kind(type(kind)):  # type: ignore[misc]
+        # Results of NumPy's functions are of its own class.
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
+
+    made: Any
+    package = "gpupy" if kind.__module__ == "numpy" else "gpupy.polynomial"
+    members = {"__call__": __call__, "__module__": package, "__doc__": kind.__doc__}
+    members |= {name: _wrapped(getattr(kind, name)) for name in _ROOTS if hasattr(kind, name)}
+    made = Kind(kind.__name__, (kind,), members)
+    return made
+
+
+# Methods and attributes that are computed from a polynomial.
+_ROOTS = ("linspace", "r", "roots")
+
+
+def _wrapped(theirs: Any) -> Any:
+    """A method or an attribute of NumPy's that gives arrays of ours."""
+    if isinstance(theirs, property):
+        return property(lambda self: wrap(theirs.fget(self)), doc=theirs.__doc__)  # type: ignore[misc]
+
+    @functools.wraps(theirs)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(theirs.__name__, theirs, (self, *args), kwargs)
+
+    return method
+
+
+# Objects that are called by a key, by their class.
+_KEYED = {"CClass": "c_", "MGridClass": "mgrid", "OGridClass": "ogrid", "RClass": "r_"}
+
+
+class Proxy:
+    """The object itself, with arrays of ours going in and coming out."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, value: Any) -> None:
+        object.__setattr__(self, "_object", value)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
+        kind: Any = type(self._object)
+        return giving_ours(kind) if kind.__module__.startswith("numpy.random") else kind
+
+    def __gpupy_host__(self) -> Any:
+        return self._object
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._object, name)
+        if callable(value) and not isinstance(value, type):
+            method = through_numpy(name, value)
+            method.__name__ = name
+            return method
+        return wrap(value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._object, name, to_host(value))
+
+    def __getitem__(self, key: Any) -> Any:
+        kind = type(self._object).__name__
+        return call(_KEYED.get(kind, kind), self._object.__getitem__, (key,), {})
+
+    def __len__(self) -> int:
+        return len(self._object)
+
+    def __repr__(self) -> str:
+        return repr(self._object)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Proxy, (self._object,)
+
+
+class Archive(Proxy, collections.abc.Mapping[str, Any]):
+    """The result of ``load`` for a file of several arrays, which are read when they are needed."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> Any:
+        return wrap(self._object[key])
+
+    @property
+    def f(self) -> "_Attributes":
+        """The arrays as attributes."""
+        return _Attributes(self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._object)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._object
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: Any) -> Any:
+        return self._object.__exit__(*failure)
+
+
+class _Attributes:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._archive[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self) -> list[str]:
+        return list(self._archive)

@@ -1,0 +1,204 @@
+"""Selection between elements (``where``, ``clip``), with NumPy's signatures.
+
+Owns ``where``, ``clip``, ``round``, ``tril``, ``triu`` and ``copyto``. Not here: promotion of their operands
+(in Rust).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .. import _gpupy
+from .._classes import subclass
+from .._creation.conversion import asanyarray
+from .._creation.coordinates import tri
+from .._gpupy import assign_all, call, kind_of, ndarray, scalar, zeros
+from . import masks, positions
+
+_UNSET = np._NoValue
+
+
+def _ours(value: Any) -> Any:
+    """Plain arrays of lazy dtypes as arrays of ours; the rest as it is."""
+    return asanyarray(value) if type(value) is np.ndarray else value
+
+
+def where(condition, x=_UNSET, y=_UNSET, /):
+    if x is _UNSET or y is _UNSET:
+        known = tuple(v for v in (condition, x, y) if v is not _UNSET)
+        if len(known) == 1:
+            return positions.nonzero(condition)
+        return call("where", np.where, known, {})
+    given = (_ours(condition), _ours(x), _ours(y))
+    made = _gpupy.select(*given)
+    return call("where", np.where, given, {}) if made is None else made
+
+
+def clip(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **kwargs):
+    low = min if a_min is _UNSET else a_min
+    high = max if a_max is _UNSET else a_max
+    a = _ours(a)
+    if type(a) is not ndarray and subclass.has_own(a, "clip"):
+        return a.clip(*(x for x in (low, high) if x is not _UNSET), out=out, **kwargs)
+    return clip_method(a, a_min, a_max, out, min=min, max=max, **kwargs)
+
+
+def clip_method(a, a_min=_UNSET, a_max=_UNSET, out=None, *, min=_UNSET, max=_UNSET, **kwargs):
+    low = min if a_min is _UNSET else a_min
+    high = max if a_max is _UNSET else a_max
+    if type(a) is not ndarray and subclass.is_instance(a):
+        return _clipped_instance(a, low, high, out, kwargs)
+    pair = [limit is not _UNSET for limit in (a_min, a_max)]
+    # One of two, or two pairs: NumPy has the words.
+    mixed = any(pair) and not (all(pair) and min is max is _UNSET)
+    if isinstance(a, ndarray) and not kwargs and not mixed:
+        limits = [None if v is _UNSET else _ours(v) for v in (low, high)]
+        made = _gpupy.clip(a, *limits)
+        if made is not None and out is None:
+            return made
+        if made is not None and _fits(out, made):
+            assign_all(out, made)
+            return out
+    given = {"a_min": a_min, "a_max": a_max, "min": min, "max": max}
+    given = {key: value for key, value in given.items() if value is not _UNSET}
+    if out is not None:
+        given["out"] = out
+    return call("clip", np.clip, (a,), {**given, **kwargs})
+
+
+# The ufunc that clips between two limits.
+_CLIP = np._core.umath.clip  # type: ignore[attr-defined]
+
+
+def _clipped_instance(a: Any, low: Any, high: Any, out: Any, kwargs: dict[str, Any]) -> Any:
+    """An instance of a subclass between limits: by the ufunc that NumPy calls for those that there are."""
+    limits = [x for x in (low, high) if x is not _UNSET and x is not None]
+    kwargs = kwargs if out is None else {**kwargs, "out": (out,)}
+    if len(limits) == 2:
+        made = None if out is not None or kwargs else _gpupy.clip(a, *map(subclass.plain, limits))
+        if made is None:
+            return subclass.of_ufunc("clip", _CLIP, (a, *limits), kwargs)
+        return subclass.given_as(a, made, (_CLIP, (a, *limits), 0))
+    if not limits:
+        # Older releases have words for it.
+        np.clip(np.empty(0), None, None)
+        return subclass.of_ufunc("positive", np.positive, (a,), kwargs)
+    name = "minimum" if low is _UNSET or low is None else "maximum"
+    return subclass.of_ufunc(name, getattr(np, name), (a, *limits), kwargs)
+
+
+def _fits(out: Any, made: Any) -> bool:
+    """Whether an output can hold a result as it is; NumPy has the words for others."""
+    return isinstance(out, ndarray) and out._writable and (out.dtype, out.shape) == (made.dtype, made.shape)
+
+
+def round_(a, decimals=0, out=None):
+    if subclass.has_own(a, "round"):
+        return a.round(decimals=decimals, out=out)
+    return round_method(a, decimals, out)
+
+
+def round_method(a, decimals=0, out=None):
+    if subclass.is_instance(a):
+        # NumPy returns scaled arrays as plain ones, and arrays without axes as numbers.
+        keeps = out is not None or (a.ndim > 0 and (decimals == 0 or a.dtype.kind in "biuc"))
+        if not keeps:
+            return round_method(subclass.plain(a), decimals)[()]
+        return subclass.through(round_method, a, decimals, out=out)
+    if isinstance(a, (ndarray, scalar)) and getattr(a, "_lazy", True) and type(decimals) is int:
+        made = _rounded(a, decimals)
+        if made is not None and out is None:
+            return made
+        if made is not None and _fits(out, made):
+            assign_all(out, made)
+            return out
+    given = {} if out is None else {"out": out}
+    return call("round", np.round, (asanyarray(a), decimals), given)
+
+
+def _rounded(a: Any, decimals: int) -> Any:
+    """NumPy's own steps, or ``None`` where it takes others."""
+    if a.dtype.kind in "iu" and decimals >= 0:
+        return +a
+    if decimals == 0 and kind_of(a.dtype) == "f":
+        return np.rint(a)
+    if a.dtype.kind != "f":
+        return None
+    power = 10.0 ** abs(decimals)
+    made = np.rint(a * power) / power if decimals > 0 else np.rint(a / power) * power
+    # In C order, or in Fortran's: other orders of axes are not kept.
+    fits = not made.ndim or made.flags.c_contiguous or a.flags.fnc
+    return made if fits else made.copy()
+
+
+def tril(m, k=0):
+    return _triangle("tril", m, k)
+
+
+def triu(m, k=0):
+    return _triangle("triu", m, k)
+
+
+def _triangle(name: str, m: Any, k: Any) -> Any:
+    a = subclass.plain(asanyarray(m))
+    if not a._lazy or not a.ndim or type(k) is not int:
+        return call(name, getattr(np, name), (m, k), {})
+    inside = tri(*a.shape[-2:], k=k if name == "tril" else k - 1, dtype=bool)  # type: ignore[misc]
+    zero = zeros(1, a.dtype)
+    return where(inside, a, zero) if name == "tril" else where(inside, zero, a)
+
+
+_where = where
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    dst, src, where = subclass.plain(dst), subclass.plain(src), subclass.plain(where)
+    if dst is src and isinstance(dst, ndarray):
+        # NumPy looks at nothing else then.
+        return
+    if where is not True and copied_where(dst, src, casting, where):
+        return
+    plain = isinstance(dst, ndarray) and isinstance(src, ndarray) and where is True
+    if plain and dst._lazy and dst._writable and src._lazy and np.can_cast(src.dtype, dst.dtype, casting):
+        dst[...] = src
+    else:
+        call("copyto", np.copyto, (dst, src), {"casting": casting, "where": where})
+
+
+def copied_where(dst: Any, src: Any, casting: Any, where: Any) -> bool:
+    """Writes elements where a mask says so; false, with nothing done, where NumPy has to judge it."""
+    if type(dst) is not ndarray or not dst._lazy or not dst._writable:
+        return False
+    mask = masks.mask_of(dst, where)
+    if mask is None:
+        return False
+    if type(src) is ndarray:
+        fits = src._lazy and np.can_cast(src.dtype, dst.dtype, casting) and src.ndim <= dst.ndim
+        extents = zip(reversed(src.shape), reversed(dst.shape), strict=False)
+        if not fits or not all(own in (1, wanted) for own, wanted in extents):
+            return False
+        value: Any = src if src.dtype == dst.dtype else src.astype(dst.dtype)
+    elif isinstance(src, np.generic):
+        if type(src) is np.bool or src.dtype.kind not in "iufc" or not np.can_cast(src, dst.dtype, casting):
+            return False
+        value = src.astype(dst.dtype)
+    else:
+        if type(src) not in (bool, int, float, complex) or masks.number_of(dst, src) is None:
+            return False
+        value = dst.dtype.type(src)
+    if type(value) is not ndarray and mask.shape == dst.shape:
+        dst[mask] = value
+    else:
+        assign_all(dst, _where(mask, value, dst))
+    return True
+
+
+FUNCTIONS = {
+    "around": round_,
+    "clip": clip,
+    "copyto": copyto,
+    "round": round_,
+    "tril": tril,
+    "triu": triu,
+    "where": where,
+}

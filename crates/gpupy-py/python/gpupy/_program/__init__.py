@@ -1,0 +1,7 @@
+"""A program that runs with gpupy, and what it asks of the whole.
+
+``drivers.py`` has the choice of a driver and the counters; ``imports.py`` replaces NumPy in a program's
+imports, ``script.py`` in its source; ``running.py`` runs modules.
+
+Not here: blocks of a program (``_scopes``).
+"""

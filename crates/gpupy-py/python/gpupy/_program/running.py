@@ -1,0 +1,71 @@
+"""``python -m gpupy -m MODULE``, ``-c CODE`` and ``-``: programs as Python takes them, on gpupy.
+
+Owns ``module``, ``code`` and ``standard_input``. Each runs as ``__main__`` with its arguments, and the
+current folder is searched for modules and is the program's. Not here: files (``script.py``), which imports
+give gpupy (``imports.py``).
+"""
+
+import importlib.util
+import os
+import sys
+import types
+from importlib.machinery import ModuleSpec
+
+from . import imports
+
+
+def module(name: str, arguments: list[str]) -> int:
+    """Runs a module by its name; of a package, its ``__main__``. The whole package is the program's."""
+    sys.path[0] = os.getcwd()
+    spec = None
+    try:
+        top = importlib.util.find_spec(name.partition(".")[0])
+        # Set before the import, because modules inside it are found by it.
+        imports.put(_folders(top, arguments), True)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if not f"{name}.__main__".startswith(error.name or "."):
+            raise
+    get_code = getattr(spec and spec.loader, "get_code", None)
+    if spec is None or get_code is None:
+        print(f"python -m gpupy: no module named `{name}` that can be run", file=sys.stderr)
+        return 1
+    main = types.ModuleType("__main__")
+    main.__spec__, main.__loader__, main.__package__ = spec, spec.loader, spec.parent
+    main.__file__ = spec.origin
+    return _run(main, get_code(spec.name), [spec.origin or name, *arguments])
+
+
+def _folders(top: ModuleSpec | None, arguments: list[str]) -> list[str]:
+    """The program's folders: the current one, its package's, those of files that its arguments name."""
+    named = [argument.partition("::")[0] for argument in arguments]
+    found = [path if os.path.isdir(path) else os.path.dirname(path) for path in named if os.path.exists(path)]
+    return [os.getcwd(), *((top and top.submodule_search_locations) or ()), *found]
+
+
+def code(text: str, arguments: list[str]) -> int:
+    """Runs a text."""
+    return _run_text(text, "<string>", ["-c", *arguments])
+
+
+def standard_input(arguments: list[str]) -> int:
+    """Runs code from standard input."""
+    return _run_text(sys.stdin.buffer.read(), "<stdin>", ["-", *arguments])
+
+
+def _run_text(text: str | bytes, name: str, arguments: list[str]) -> int:
+    sys.path[0] = ""
+    imports.put([os.getcwd()], True)
+    compiled = compile(text, name, "exec", dont_inherit=True)
+    return _run(types.ModuleType("__main__"), compiled, arguments)
+
+
+def _run(main: types.ModuleType, compiled: types.CodeType, arguments: list[str]) -> int:
+    """Runs a main module; returns the exit status where it does not end by itself."""
+    # Pickles find the program's definitions by its module's name.
+    sys.modules["__main__"] = main
+    sys.argv = arguments
+    exec(compiled, main.__dict__)
+    return 0

@@ -1,0 +1,110 @@
+"""``python -m gpupy program.py``: a NumPy program with gpupy in NumPy's place.
+
+Owns ``run`` and ``Finder``, by which modules are imported so. Import statements of the program, and of
+modules that lie in its folder or below, give gpupy where they name NumPy's public modules; all else that
+the program imports keeps NumPy. Not here: the command line (``__main__``), programs that no file has
+(``running.py``), imports of a program that runs already (``imports.py``).
+"""
+
+import ast
+import importlib.abc
+import importlib.machinery
+import pathlib
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from .imports import ours, put
+
+
+def run(path: str, arguments: list[str]) -> int:
+    """Runs the file as Python runs a program: as ``__main__``, with these arguments, its folder searched.
+
+    Returns the exit status where the program does not end by itself.
+    """
+    file = pathlib.Path(path)
+    try:
+        source = file.read_bytes()
+    except OSError as error:
+        print(f"python -m gpupy: cannot read `{path}`: {error.strerror}", file=sys.stderr)
+        return 2
+    # Python itself gives a program an absolute path, and its arguments as they are.
+    absolute = str(file.absolute())
+    code = _compiled(source, absolute, ours)
+    main = types.ModuleType("__main__")
+    main.__file__ = absolute
+    # Pickles find the program's definitions by its module's name.
+    sys.modules["__main__"] = main
+    sys.argv = [path, *arguments]
+    folder = file.resolve().parent
+    sys.path[0] = str(folder)
+    sys.meta_path.insert(0, Finder(lambda f: folder in f.parents and "site-packages" not in f.parts, ours))
+    # Of code that is made while the program runs, too.
+    put([str(folder)], True)
+    exec(code, main.__dict__)
+    return 0
+
+
+# The name of the module that stands for one, or `None` where that stays.
+_Names: TypeAlias = Callable[[str], str | None]
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds modules whose files ``holds`` accepts, with the modules in place that ``name_of`` names.
+
+    ``name_of(module)`` is the name of a module's replacement, or ``None`` where it has none.
+    """
+
+    def __init__(self, holds: Callable[[pathlib.Path], bool], name_of: _Names) -> None:
+        self._holds = holds
+        self._name_of = name_of
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            return None
+        if not spec.origin or not self._holds(pathlib.Path(spec.origin).resolve()):
+            return None
+        spec.loader = _Loader(fullname, spec.origin, self._name_of)
+        return spec
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, fullname: str, path: str, name_of: _Names) -> None:
+        super().__init__(fullname, path)
+        self._name_of = name_of
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        # Never from bytecode, which was compiled from the module as it lies there.
+        return _compiled(self.get_data(self.path), self.path, self._name_of)
+
+
+def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
+    tree = ast.fix_missing_locations(_Imports(name_of).visit(ast.parse(source, path)))
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+class _Imports(ast.NodeTransformer):
+    """Puts other modules in the place of NumPy's in import statements."""
+
+    def __init__(self, name_of: _Names) -> None:
+        self._name_of = name_of
+
+    def visit_Import(self, node: ast.Import) -> ast.Import:
+        new = []
+        for name in node.names:
+            found = self._name_of(name.name)
+            if name.asname is None and name.name.startswith("numpy."):
+                # `import numpy.fft` binds `numpy`, which the second one leaves.
+                new.append(ast.alias(found, "numpy") if found else name)
+                new.append(ast.alias("gpupy", "numpy"))
+            else:
+                new.append(ast.alias(found, name.asname or "numpy") if found else name)
+        return ast.copy_location(ast.Import(new), node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
+        node.module = (self._name_of(node.module or "") if node.level == 0 else None) or node.module
+        return node
