@@ -6,7 +6,8 @@
 //! exported, and then it is pinned like any other. Invariants: the elements lie in memory that is reserved for all of
 //! the base, each in its place; no two parts have an element in common.
 //!
-//! Not here: when a part is exported by itself (`context/parts.rs`), exports themselves (`context/exports/pin.rs`).
+//! Not here: when a part is exported by itself (`context/read/parts.rs`), exports themselves
+//! (`context/exports/pin.rs`).
 
 use crate::array::owned_elements::OwnedElements;
 use crate::graph::value::{Copies, Origin, Value};
@@ -22,7 +23,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Records a value in which elements that a view shows are another one's.
-pub(crate) type Assigned = Box<dyn Fn(Value, &View, Value) -> Value + Send + Sync>;
+pub(crate) type PartAssignment = Box<dyn Fn(Value, &View, Value) -> Value + Send + Sync>;
 
 /// The parts of a base that exports show.
 pub(crate) struct PartExports {
@@ -30,14 +31,14 @@ pub(crate) struct PartExports {
     memory: Arc<HostBuffer>,
     dtype: DType,
     len: usize,
-    parts: Vec<Part>,
+    parts: Vec<ExportedPart>,
     /// The bytes that were compared.
     compared: usize,
-    assigned: Assigned,
+    assigned: PartAssignment,
 }
 
 /// Elements that exports show.
-struct Part {
+struct ExportedPart {
     view: View,
     /// As the base's value has them, in C order.
     known: ElementBytes,
@@ -48,19 +49,19 @@ impl PartExports {
     ///
     /// # Errors
     /// - `OutOfMemory`: the system has no addresses for so much.
-    pub fn new(dtype: DType, len: usize, assigned: Assigned) -> Result<PartExports> {
+    pub fn new(dtype: DType, len: usize, assigned: PartAssignment) -> Result<PartExports> {
         let memory = Arc::new(HostBuffer::reserved(len * dtype.size(), Pages::Small)?);
         Ok(PartExports { memory, dtype, len, parts: Vec::new(), compared: 0, assigned })
     }
 
-    /// The memory, if the elements that a view shows are exported, or are from now on, as `elements` in C order; the view
-    /// shows none twice.
+    /// The memory, if the elements that a view shows are exported, or are from now on, as `elements` in C order; the
+    /// view shows none twice.
     pub fn export(&mut self, view: &View, elements: Option<&[u8]>) -> Option<Arc<HostBuffer>> {
         if self.parts.iter().any(|part| part.has_all(view)) {
             return Some(self.memory.clone());
         }
         let (elements, (low, high)) = (elements?, view.extent()?);
-        let meets = |part: &Part| {
+        let meets = |part: &ExportedPart| {
             part.view.extent().is_some_and(|(first, last)| first <= high && low <= last)
         };
         if self.parts.iter().any(meets) {
@@ -68,7 +69,7 @@ impl PartExports {
         }
         let (size, known) = (self.dtype.size(), memory::small_copied(elements).ok()?);
         place(self.bytes_mut(), size, view, elements);
-        self.parts.push(Part { view: view.clone(), known });
+        self.parts.push(ExportedPart { view: view.clone(), known });
         Some(self.memory.clone())
     }
 
@@ -95,8 +96,8 @@ impl PartExports {
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), len) }
     }
 
-    /// The base's value with what exports have written, `None` where that is nothing; and whether that is all of it, for
-    /// which there may be no room.
+    /// The base's value with what exports have written, `None` where that is nothing; and whether that is all of it,
+    /// for which there may be no room.
     pub fn written(&mut self, value: &Value) -> (Option<Value>, bool) {
         let (mut written, mut is_all) = (None::<Value>, true);
         for number in 0..self.parts.len() {
@@ -119,8 +120,8 @@ impl PartExports {
         (written, is_all)
     }
 
-    /// All elements of the base, where exports show them: those of its value around the parts. `None` where they are not
-    /// in host memory.
+    /// All elements of the base, where exports show them: those of its value around the parts. `None` where they are
+    /// not in host memory.
     pub fn completed(&mut self, value: &Value) -> Option<OwnedElements> {
         // Other code may have the parts at any time, so that they are not written.
         let mut exported: Vec<Range<usize>> = Vec::new();
@@ -142,7 +143,7 @@ impl PartExports {
     }
 }
 
-impl Part {
+impl ExportedPart {
     /// Whether each element that a view shows is one of these.
     fn has_all(&self, view: &View) -> bool {
         let is_between = || match (self.view.extent(), view.extent()) {

@@ -1,7 +1,7 @@
 //! Contexts: what a front end talks to.
 //!
 //! A [`Context`] has the registry, the chosen driver, and the engine behind a lock. `recording.rs` has what it records,
-//! `replayed.rs` what was recorded before, `read.rs`, `parts.rs` and `explaining.rs` what it reads and explains, `counts.rs` what
+//! `replayed.rs` what was recorded before, `read/` and `explaining.rs` what it reads and explains, `counts.rs` what
 //! it is told. `exports/` has the memory that other libraries and renderers use, `indexing/` reads and writes by index
 //! arrays and masks; `dtype_view.rs` shows a base under another dtype.
 //! `driver_selection.rs` chooses and opens drivers by the [`Settings`]; `pending.rs` bounds what waits, and
@@ -18,7 +18,6 @@ pub(crate) mod exports;
 pub(crate) mod host_promotion;
 pub(crate) mod indexing;
 mod last_snapshot;
-mod parts;
 pub(crate) mod pending;
 pub(crate) mod read;
 mod recording;

@@ -4,7 +4,7 @@
 //! when too much is pending. Invariant: an operation that fails leaves every array as it was.
 //!
 //! Not here: expressions of recorded operations (`record/`), eager operations (`eager_evaluator.rs`), reading
-//! (`read.rs`).
+//! (`read/mod.rs`).
 
 use super::Context;
 use crate::array::axis_order::{self, AxisRole};
@@ -69,7 +69,7 @@ impl Context {
         args: &[ArrayOrScalar<'_>],
         later: Later<'_>,
     ) -> std::result::Result<Array, Postponed> {
-        let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_pinned());
+        let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_to_be_pinned());
         if later.lacks && !self.often_read(args).is_empty() || args.iter().any(is_pinned) {
             return Err(Postponed);
         }

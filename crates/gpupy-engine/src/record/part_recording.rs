@@ -4,7 +4,7 @@
 //! way would be all elements of the map's operands. Invariant: a part has the elements of the view, to the
 //! bit.
 //!
-//! Not here: when parts are read by themselves (`context/parts.rs`).
+//! Not here: when parts are read by themselves (`context/read/parts.rs`).
 
 use crate::graph::value::{Input, NodeOp, Operand, Value, ValueId, ValueKind};
 use crate::memory::access;
@@ -35,7 +35,8 @@ impl Recorder {
                 stack.pop();
                 continue;
             }
-            let places = places(&of, &position, &view.shape).filter(|_| known.len() < T.narrowed_nodes);
+            let places =
+                places(&of, &position, &view.shape).filter(|_| known.len() < T.narrowed_nodes);
             let Some((op, places)) = places else {
                 known.insert((of.id(), position.clone()), self.seen_at(of, &position, view));
                 stack.pop();
@@ -85,11 +86,7 @@ fn placed(at: &Access, part: &View) -> View {
 
 /// The operation of a pending map, and what it reads at the points of a part, which are these positions of it; `None`
 /// for others, and where the positions of an operand are not affine.
-fn places(
-    value: &Value,
-    at: &Access,
-    space: &[usize],
-) -> Option<(NodeOp, SmallVec<[Place; 3]>)> {
+fn places(value: &Value, at: &Access, space: &[usize]) -> Option<(NodeOp, SmallVec<[Place; 3]>)> {
     let ValueKind::Expr { op: op @ (NodeOp::Apply(_) | NodeOp::Call(_)), inputs } = &value.0.kind
     else {
         return None;

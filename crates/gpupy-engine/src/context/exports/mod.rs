@@ -3,7 +3,7 @@
 //! A [`Pin`](pin::Pin) is an export of host memory to another library. Operations on pinned bases run on *leases*
 //! (`leases.rs`). A [`LentBlock`](lent_block::LentBlock) is a block that a renderer draws.
 //!
-//! Imports `context/mod.rs` and `read.rs` of the contexts. Not here: the state of a pinned base
+//! Imports `context/mod.rs` and `read/mod.rs` of the contexts. Not here: the state of a pinned base
 //! (`memory/cow_buffer.rs`).
 
 pub(crate) mod leases;

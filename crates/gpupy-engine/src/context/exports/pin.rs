@@ -5,16 +5,16 @@
 //! computed before it returns, or reads a copy; expressions that were recorded before keep the elements of that time. A
 //! base stays pinned until its last export is gone, or for its life if an address was given out as a number. Of a base
 //! whose elements are not in host memory, a small part is exported by itself (`array/part_exports.rs`), and the rest
-//! comes when the base is written. Invariants: no value, expression or device block refers to pinned memory after an operation has returned; while a
-//! base is pinned, its elements do not move.
+//! comes when the base is written. Invariants: no value, expression or device block refers to pinned memory after an
+//! operation has returned; while a base is pinned, its elements do not move.
 //!
 //! Not here: operations on pinned bases (`leases.rs`), the private buffer itself (`memory/cow_buffer.rs`), exports to
 //! Python (`gpupy-py/src/convert/array_export.rs`).
 
 use crate::array::base::Array;
-use crate::array::contents::Contents;
+use crate::array::contents::{Contents, Current};
 use crate::array::owned_elements::OwnedElements;
-use crate::array::part_exports::{Assigned, PartExports, shown_once};
+use crate::array::part_exports::{PartAssignment, PartExports, shown_once};
 use crate::context::Context;
 use crate::graph::passed::is_narrow;
 use crate::graph::value::{Copies, Input, Origin, Value, ValueKind};
@@ -148,28 +148,34 @@ impl Array {
     /// As `pin_now`; `wholly` also where it is a part of a constant, which takes no memory until then.
     fn pin_there(&self, for_life: bool, wholly: bool) -> Option<Pin> {
         let mut current = self.owner_current();
-        if !for_life
-            && self.dtype_view().is_none()
-            && let Some(parts) = current.parts()
-            && let Some(once) = shown_once(self.layout())
-            && let Some(memory) = parts.export(&once, None)
-        {
-            return Some(Pin::of(self, memory));
-        }
-        if self.size() == 0 && !wholly && !matches!(current.held(), Contents::Own(_)) {
-            return None;
-        }
-        let is_constant = matches!(
-            current.held(),
-            Contents::Value(value) if matches!(value.0.kind, ValueKind::Constant(_))
-        );
-        if is_constant && !for_life && !wholly && is_narrow(self.size(), self.base_len()) {
-            return None;
+        if !for_life && !matches!(current.held(), Contents::Own(_)) {
+            match self.shown_by_itself(&mut current) {
+                Some(memory) => return Some(Pin::of(self, memory)),
+                None if !wholly && self.is_better_apart(&current) => return None,
+                None => {}
+            }
         }
         current.make_mut(Copies::Any)?;
         let pinned = current.own_mut()?.pin(for_life).ok()?;
         drop(current);
         Some(Pin::of(self, pinned))
+    }
+
+    /// The memory of exported parts, if these elements are among them.
+    #[cold]
+    fn shown_by_itself(&self, current: &mut Current) -> Option<Arc<HostBuffer>> {
+        let parts = current.parts().as_mut().filter(|_| self.dtype_view().is_none())?;
+        parts.export(&shown_once(self.layout())?, None)
+    }
+
+    /// Whether an export of all of the base would take memory that an export of these elements alone does not.
+    #[cold]
+    fn is_better_apart(&self, current: &Current) -> bool {
+        let is_constant = matches!(
+            current.held(),
+            Contents::Value(value) if matches!(value.0.kind, ValueKind::Constant(_))
+        );
+        self.size() == 0 || is_constant && is_narrow(self.size(), self.base_len())
     }
 
     /// The base's value, if it has one and its elements are its own.
@@ -184,14 +190,14 @@ impl Array {
         }
     }
 
-    /// An export of elements of this value, those that the view `once` shows in C order, if the base still has it and no
-    /// others of them are exported.
+    /// An export of elements of this value, those that the view `once` shows in C order, if the base still has it and
+    /// no others of them are exported.
     fn pin_part(
         &self,
         value: &Value,
         once: &View,
         elements: &[u8],
-        assigned: Assigned,
+        assigned: PartAssignment,
     ) -> Result<Option<Pin>> {
         let mut current = self.owner_current();
         if !matches!(current.held(), Contents::Value(held) if held.id() == value.id()) {
@@ -237,7 +243,7 @@ impl Context {
     }
 
     /// Records what other code has written to a part.
-    fn assigned_parts(&self) -> Assigned {
+    fn assigned_parts(&self) -> PartAssignment {
         let inner = self.inner.clone();
         Box::new(move |old, view, source| {
             let source = (Input::Whole(source.id()), Some(source));

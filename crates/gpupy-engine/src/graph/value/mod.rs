@@ -85,7 +85,7 @@ pub(crate) struct Node {
     /// if they were counted, so that those since then and the counted ones are together no more (`context/pending.rs`).
     pub oldest: AtomicU64,
     /// What reads of parts of it, and of the values that it was recorded from, have cost by themselves, in nanoseconds
-    /// (`context/parts.rs`).
+    /// (`context/read/parts.rs`).
     pub spent: AtomicU64,
     /// Every input is a scalar or stands in the value's own C order, so any positions of this value
     /// are the same positions (plus the offset) of the inputs.

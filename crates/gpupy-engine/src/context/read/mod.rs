@@ -5,6 +5,8 @@
 //!
 //! Not here: how elements get there (`transfer.rs`), when parts of a value are read by themselves (`parts.rs`).
 
+mod parts;
+
 use crate::array::axis_order;
 use crate::array::base::{Array, ArrayOrScalar};
 use crate::array::contents::Contents;
@@ -271,7 +273,8 @@ impl Context {
             (state.on_host.covers(range.clone()), state.computed.covers(range.clone()))
         };
         if !is_there && !is_computed {
-            let element = array.seen_as(View { offset: position as isize, ..View::contiguous(&[1]) });
+            let element =
+                array.seen_as(View { offset: position as isize, ..View::contiguous(&[1]) });
             if let Some(read) = self.read_part(&element, &value)?
                 && let Some(element) = read.bytes().and_then(|it| Scalar::read(array.dtype(), it))
             {

@@ -7,7 +7,7 @@
 //! element a step has a new value in each, and in each a longer chain to read it from. Invariants: the rule counts, and
 //! never asks the time; it changes no element.
 //!
-//! Not here: the prices (`schedule/cost.rs`), reading (`read.rs`), eager operations on parts
+//! Not here: the prices (`schedule/cost.rs`), reading (`mod.rs`), eager operations on parts
 //! (`graph/value/residence.rs`).
 
 use crate::array::base::Array;
@@ -79,8 +79,8 @@ impl Context {
         value: &Value,
     ) -> Result<Option<HostArray>> {
         let size = array.dtype().size();
-        let is_much =
-            array.size() * size > T.exported_part || touched(array.layout(), size) > T.exported_pages;
+        let is_much = array.size() * size > T.exported_part
+            || touched(array.layout(), size) > T.exported_pages;
         if is_much || value.is_external() {
             return Ok(None);
         }
@@ -181,8 +181,8 @@ impl Context {
     }
 }
 
-/// Notes what a read of part of a value cost: for the value, and for the pending values that it was computed from, of which
-/// a program may read parts of others.
+/// Notes what a read of part of a value cost: for the value, and for the pending values that it was computed from, of
+/// which a program may read parts of others.
 fn charge(value: &Value, price: f64) {
     let spent = value.0.spent.fetch_add(price as u64, Ordering::Relaxed) + price as u64;
     let mut below = vec![value.clone()];
