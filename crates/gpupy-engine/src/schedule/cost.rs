@@ -75,8 +75,7 @@ impl ReadPrices {
 /// The operations that an element of a pending value takes, as far as an element more or less makes a difference.
 fn computed_apart(value: &Value) -> f64 {
     let (mut at, mut reduced) = (value.clone(), 1.0);
-    loop {
-        let ValueKind::Expr { op, .. } = &at.0.kind else { break };
+    while let ValueKind::Expr { op, .. } = &at.0.kind {
         match op {
             NodeOp::Reduce { n, .. } => reduced *= (*n).max(1) as f64,
             // All of it is computed in any case.
@@ -84,9 +83,9 @@ fn computed_apart(value: &Value) -> f64 {
             _ => break,
         }
         let below = at.state().operands.first().cloned().flatten();
-        match below {
-            Some(below) if !below.is_computed() => at = below,
-            _ => break,
+        match below.filter(|below| !below.is_computed()) {
+            Some(below) => at = below,
+            None => break,
         }
     }
     // The cost when it was recorded is an upper bound, in which shared operations count again.
