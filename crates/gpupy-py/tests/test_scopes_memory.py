@@ -148,3 +148,33 @@ def test_immutable_covers_globals_of_a_function(auto):
             shared[0] = 9
     shared[0] = 0
     assert is_numpys(shared) and shared.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("size", [10, 1_000_000])
+@pytest.mark.parametrize("end", [5, None])
+def test_memory_of_ours_that_an_array_of_numpys_shows_is_written_in_its_place(auto, size, end):
+    ours = gp.arange(size).astype("f4") * 2 + 1
+    shown = np.asarray(ours[:end])
+    again = np.asarray(memoryview(ours[:end]))
+    with gp.accelerator():
+        shown[0] = 5
+        assert ours[0].item() == 5
+        ours[1] = 6
+        assert shown[1].item() == 6
+        again[2] = 7
+    assert is_numpys(shown, again)
+    assert ours[:4].tolist() == [5, 6, 7, 7]
+    assert shown[:4].tolist() == again[:4].tolist() == [5, 6, 7, 7]
+
+
+def test_memory_that_other_code_took_inside_is_the_arrays_afterwards(auto):
+    a = np.arange(8, dtype="f4")
+    with gp.accelerator():
+        made = a * 2
+        memory = memoryview(made)
+        part = made[2:]
+    memory[3] = -1.0
+    assert is_numpys(made, part)
+    assert made[3] == part[1] == -1
+    made[2] = -2
+    assert memory[2] == part[0] == -2

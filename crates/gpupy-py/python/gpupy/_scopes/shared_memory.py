@@ -115,7 +115,8 @@ _bases: Registry[_Base] = Registry()
 
 
 def _root_of(value: Any) -> Any:
-    """The owner of an object's memory: an array, or a buffer; None for no memory of NumPy's."""
+    """The owner of an object's memory: an array, or a buffer; None for no memory of NumPy's, and for memory
+    of ours, which an array of ours may show as well."""
     found: Any = None
     while value is not None:
         if isinstance(value, memoryview):
@@ -124,12 +125,16 @@ def _root_of(value: Any) -> Any:
         if isinstance(value, np.ndarray) and not isinstance(value, gpupy.ndarray):
             found = value
         elif not isinstance(value, _DUMMY):
+            if isinstance(value, gpupy.ndarray) or type(value).__module__ == _OURS:
+                return None
             # Other memory that arrays may share.
-            return value if found is not None and not isinstance(value, (bytes, gpupy.ndarray)) else found
+            return value if found is not None and not isinstance(value, bytes) else found
         value = value.base
     return found
 
 
+# The module of the object that keeps our memory while an array of NumPy's shows it.
+_OURS = "gpupy._gpupy"
 # The object that `as_strided` puts between an array and its base.
 _DUMMY: type[Any] = type(np.lib.stride_tricks.as_strided(np.zeros(1), (1,)).base)
 
@@ -283,6 +288,11 @@ class Swap:
 
     def _make_group(self, group: list[Any]) -> None:
         first, whole = group[0], memory_of(group[0])
+        if first._is_pinned:
+            # Other code has the memory, and goes on to read and to write it.
+            for value in group:
+                self.known[id(value)] = value, np.asarray(value)
+            return
         if whole is None or (len(group) == 1 and 2 * first.size * first.itemsize <= whole.nbytes):
             # Nothing else sees the rest of the memory.
             alone = np.array(np.asarray(first), order="K")
