@@ -123,15 +123,18 @@ impl Context {
         let is_pinned = |arg: &ArrayOrScalar<'_>| matches!(arg, ArrayOrScalar::Array(array) if array.is_to_be_pinned());
         let recorded =
             |args: &[ArrayOrScalar<'_>]| record(args)?.map(|made| self.bounded(made)).transpose();
-        if dest.is_none() && !args.iter().any(is_pinned) || !self.leases()? {
-            return recorded(args);
-        }
-        for arg in args {
-            if let ArrayOrScalar::Array(array) = arg
-                && array.is_to_be_pinned()
-            {
-                self.complete_exports(array)?;
+        let are_pinned = args.iter().any(is_pinned);
+        if are_pinned {
+            for arg in args {
+                if let ArrayOrScalar::Array(array) = arg
+                    && array.is_to_be_pinned()
+                {
+                    self.complete_exports(array)?;
+                }
             }
+        }
+        if dest.is_none() && !are_pinned || !self.leases()? {
+            return recorded(args);
         }
         let mut leases = Leases::default();
         let old = dest.and_then(|dest| Some((dest, leases.value(dest)?)));
