@@ -38,7 +38,7 @@ impl Recorder {
             let places =
                 places(&of, &position, &view.shape).filter(|_| known.len() < T.narrowed_nodes);
             let Some((op, places)) = places else {
-                known.insert((of.id(), position.clone()), self.seen_at(of, &position, view));
+                known.insert((of.id(), position.clone()), self.seen(of, placed(&position, view)));
                 stack.pop();
                 continue;
             };
@@ -53,12 +53,12 @@ impl Recorder {
             if stack.len() > before {
                 continue;
             }
-            let operands = places.into_iter().map(|place| match place {
-                Place::Known(operand) => operand,
-                Place::Read(value, at) => match known.get(&(value.id(), at.clone())) {
-                    Some(part) => (Input::Whole(part.id()), Some(part.clone())),
-                    None => self.read_at(value, &at, view),
-                },
+            let operands = places.into_iter().filter_map(|place| match place {
+                Place::Known(operand) => Some(operand),
+                Place::Read(value, at) => {
+                    let part = known.get(&(value.id(), at))?.clone();
+                    Some((Input::Whole(part.id()), Some(part)))
+                }
             });
             let operands: SmallVec<[Operand; 3]> = operands.collect();
             let part = Value::expr(&self.expressions, of.dtype(), view.shape.clone(), op, operands);
@@ -66,15 +66,6 @@ impl Recorder {
             stack.pop();
         }
         known.remove(&(value.id(), at)).unwrap_or_else(|| self.seen(value.clone(), view.clone()))
-    }
-
-    fn seen_at(&self, value: Value, at: &Access, part: &View) -> Value {
-        self.seen(value, placed(at, part))
-    }
-
-    fn read_at(&self, value: Value, at: &Access, part: &View) -> Operand {
-        let view = placed(at, part);
-        (Input::new(value.id(), &view), Some(value))
     }
 }
 
