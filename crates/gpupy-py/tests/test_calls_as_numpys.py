@@ -147,9 +147,15 @@ def test_scalars_give_tensors_and_pending_ones_are_of_our_namespace():
     for x in (gpupy.ones(3, "i4")[1], gpupy.float32(2) * gpupy.ones(2, "f4")[0]):
         assert isinstance(x, numpy.generic) and gpupy.from_dlpack(x).item() == x
     many = gpupy.arange(60_000, dtype="f4") + 1
-    for x in (gpupy.arange(3.0).sum(), many[1], gpupy.float32(2) * many[0]):
-        assert x.__array_namespace__() is gpupy
-        assert x.__array_namespace__(api_version="2024.12") is gpupy
+
+    def numbers():
+        with gpupy.accelerator():
+            return [many.sum(), many[1], gpupy.float32(2) * many[0]]
+
+    for x in numbers():
+        assert type(x) is gpupy.scalar
+        assert x.__array_namespace__() is gpupy.array_api
+        assert x.__array_namespace__(api_version="2024.12") is gpupy.array_api
         assert x.__dlpack_device__() == numpy.ones(1).__dlpack_device__()
         for module in (numpy, gpupy):
             found = module.from_dlpack(x)

@@ -7,7 +7,6 @@ Not here: the counts of the timed programs (``test_launches.py``).
 import apart
 import numpy
 import pytest
-from test_launches import _loop
 
 import gpupy
 
@@ -27,13 +26,30 @@ def _counted(driver, compute):
     return [numpy.asarray(array) for array in found], stats
 
 
+def _loop(np, turns):
+    """Steps of three statements and a reduction, whose number stays pending."""
+    x, v = np.linspace(0, 1, 4000, dtype=np.float32), np.zeros(4000, np.float32)
+    total = np.zeros((), np.float32)
+    for _ in range(turns):
+        force = -x * np.float32(0.01)
+        v = v * np.float32(0.999) + force
+        x = x + v
+        total = total + np.abs(x).sum()
+    return x, total
+
+
+def _loop_in_a_scope(turns):
+    with gpupy.accelerator():
+        return _loop(gpupy, turns)
+
+
 def _given(size=SIZE):
     return numpy.random.default_rng(7).random(size, dtype=numpy.float32)
 
 
 def test_a_long_loop_compiles_no_more_than_a_short_one(driver):
-    _, short = _counted(driver, lambda: _loop(gpupy, 1000))
-    (x, total), long = _counted(driver, lambda: _loop(gpupy, 2000))
+    _, short = _counted(driver, lambda: _loop_in_a_scope(1000))
+    (x, total), long = _counted(driver, lambda: _loop_in_a_scope(2000))
     assert long["kernels_compiled"] <= short["kernels_compiled"]
     assert long["launches"] <= 2.05 * short["launches"]
     # The result of a turn is stored, and never recomputed for the next one.

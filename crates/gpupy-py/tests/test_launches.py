@@ -23,11 +23,20 @@ SIZE = 100
 def _loop(np, turns=20):
     """Steps of three statements and a reduction."""
     x, v = np.linspace(0, 1, 4000, dtype=np.float32), np.zeros(4000, np.float32)
-    total = np.zeros((), np.float32)
+    total = np.zeros(1, np.float32)
     for _ in range(turns):
         force = -x * np.float32(0.01)
         v = v * np.float32(0.999) + force
         x = x + v
+        total = total + np.abs(x).sum(keepdims=True)
+    return x, total
+
+
+def _returned_sum(np, turns=20):
+    """The same with a number that is returned, and so is NumPy's after each step."""
+    x, total = np.linspace(0, 1, 4000, dtype=np.float32), np.float32(0)
+    for _ in range(turns):
+        x = x * np.float32(0.999) + np.float32(0.01)
         total = total + np.abs(x).sum()
     return x, total
 
@@ -86,6 +95,12 @@ def _two_outputs(np, size=300):
 
 def _three_reductions(np):
     m = np.asarray(numpy.random.default_rng(1).random(1_000_000, dtype=numpy.float32))
+    return m.sum(keepdims=True), m.max(keepdims=True), (m * m).sum(keepdims=True)
+
+
+def _three_numbers(np):
+    """The same as NumPy's scalars, each of which is computed by itself."""
+    m = np.asarray(numpy.random.default_rng(1).random(1_000_000, dtype=numpy.float32))
     return m.sum(), m.max(), (m * m).sum()
 
 
@@ -96,12 +111,14 @@ def _normalised_rows(np, size=500):
 
 WRITTEN_HERE = [
     _loop,
+    _returned_sum,
     _heat,
     _bodies,
     _means,
     _mandelbrot,
     _two_outputs,
     _three_reductions,
+    _three_numbers,
     _normalised_rows,
 ]
 

@@ -91,14 +91,14 @@ def sum_of_columns():
 @program()
 def sum_of_all():
     """A reduction of everything, in two steps of the tree."""
-    return given(20, 30).sum()
+    return given(20, 30).sum(keepdims=True)
 
 
 @program()
 def sum_and_extremes():
     """Three reductions of the same elements."""
     x = given(20, 30)
-    return x.sum(), x.max(), x.min()
+    return x.sum(keepdims=True), x.max(keepdims=True), x.min(keepdims=True)
 
 
 @program()
@@ -296,7 +296,7 @@ def tiles():
 @program(block_bytes=4096)
 def sum_of_tiles():
     """A sum over elements of several blocks."""
-    return (given(4, 700) * 2).sum()
+    return (given(4, 700) * 2).sum(keepdims=True)
 
 
 @program(block_bytes=256, device_bytes=768)

@@ -17,7 +17,7 @@ use crate::execute::evaluate::Engine;
 use crate::graph::value::{Value, ValueKind};
 use crate::schedule::cost;
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::placement::DeviceOrder;
 use gpupy_core::driver::Config;
 use gpupy_core::memory;

@@ -8,7 +8,7 @@ use crate::explain::explanation::Explanation;
 use crate::explain::flush_text::whereabouts;
 use crate::explain::trace::Sink;
 use crate::graph::value::{Value, ValueKind};
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use gpupy_core::Result;
 
 impl Context {
@@ -54,7 +54,7 @@ impl Context {
     }
 
     fn explain_demand(&self, demand: &Demand<'_>) -> Result<Explanation> {
-        let Demand { value, range, next } = demand;
+        let Demand { value, range, next, .. } = demand;
         let mut state = self.state()?;
         let first = self.current(&mut state)?;
         // A pause would break the explanation in two.

@@ -42,7 +42,7 @@ use crate::memory::limit;
 use crate::memory::reader::check_free;
 use crate::schedule::cost;
 use crate::schedule::lowering::operation_lowering::OperationLowering;
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::walk::rematerialisation::Rematerialisation;
 use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;

@@ -7,7 +7,7 @@ use crate::array::base::Array;
 use crate::eager::host_moves;
 use crate::eager::segment::{Segment, are_in_memory, in_shape, results};
 use crate::graph::value::Value;
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::thresholds::T;
 use gpupy_core::shape::Shape;
 use gpupy_core::{DType, Error, ErrorKind, Result};

@@ -16,7 +16,7 @@ use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{NodeOp, Origin, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::record::recorded::{Recorded, RecordedOperand, RecordedStep};
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::passes::placement::DeviceOrder;
 use crate::schedule::program::kernel::KernelCode;
@@ -200,7 +200,7 @@ impl Engine {
             if demand.is_met() {
                 continue;
             }
-            let below = PendingGraph::of(demand.wanted());
+            let below = PendingGraph::of(&demand);
             let device = self.device(host).ok().filter(|device| device.caps.memory_launches)?;
             let structure = flush_structure::structure(&demand, &below, device)?;
             let ids = |values: &[Value]| values.iter().map(Value::id).collect::<Vec<ValueId>>();

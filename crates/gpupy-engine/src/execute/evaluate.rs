@@ -19,7 +19,7 @@ use crate::memory::tiling::Tile;
 use crate::schedule::commands::Commands;
 use crate::schedule::engine_device::OpenDevice;
 use crate::schedule::passes::decided::Decided;
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::PendingGraph;
 use crate::schedule::passes::placement::{DeviceOrder, ValuePlacement};
 use crate::schedule::replay::capture::Capture;
@@ -124,7 +124,7 @@ impl Engine {
                 device.try_more_room(stats);
             }
         }
-        let mut below = PendingGraph::of(demand.wanted());
+        let mut below = PendingGraph::of(demand);
         let mut structure = match self.device(first) {
             Ok(device) => flush_structure::structure(demand, &below, device),
             Err(_) => None,
@@ -136,7 +136,7 @@ impl Engine {
                     if self.replay_all(replaying, demand)? {
                         return Ok(());
                     }
-                    below = PendingGraph::of(demand.wanted());
+                    below = PendingGraph::of(demand);
                 }
                 None => structure = Some(known),
             }
@@ -181,7 +181,7 @@ impl Engine {
         capture: Capture,
     ) -> Result<Option<Recipe>> {
         self.turn += 1;
-        let below = PendingGraph::of(demand.wanted());
+        let below = PendingGraph::of(demand);
         self.decided = Some(Decided::of(demand, &below, &self.devices, order));
         drop(below);
         self.captured = Some(capture);

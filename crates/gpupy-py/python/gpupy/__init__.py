@@ -67,6 +67,7 @@ _OURS = [
 
 # Not with the package, whose import is to take as long as NumPy's.
 _LATER = {
+    "array_api": ".array_api",
     "parallel": ".parallel",
     "vectors": ".vectors",
     "TypedList": "._typed.typed_list:TypedList",

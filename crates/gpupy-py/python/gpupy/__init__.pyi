@@ -11,6 +11,7 @@ from ._ours import *
 
 import numpy as _numpy
 
+from . import array_api as array_api
 from . import parallel as parallel
 from . import vectors as vectors
 from ._fallback.policy import FallbackError as FallbackError

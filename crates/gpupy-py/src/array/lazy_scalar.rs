@@ -10,6 +10,7 @@
 use crate::array::recording::{self, RecordingTag};
 use crate::convert::numpy_arrays;
 use crate::session::errors::to_py;
+use crate::session::python_objects;
 use crate::thresholds::T;
 use gpupy_core::{DType, Scalar};
 use gpupy_engine::Array;
@@ -34,25 +35,66 @@ pub struct LazyScalar {
     value: PyOnceLock<Py<PyAny>>,
 }
 
-/// A 0-d array, whose base is never written, as a program gets it: NumPy's scalar where the element is known, because
-/// all code accepts it as a number; a lazy scalar where it is pending.
+/// What a program does with a number that it gets.
+enum NumberUse {
+    /// Nothing that tells a pending one from NumPy's.
+    Stays,
+    /// What needs NumPy's own.
+    Leaves,
+    /// The same, and drops what the number is computed from.
+    LeavesAlone,
+}
+
+/// A 0-d array, whose base is never written, as a program gets it: NumPy's scalar, because all code accepts it as a
+/// number; a lazy scalar where it is pending and the program does nothing with it that would tell one from the other.
 pub fn leaving(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
     leaving_after(py, array, 0)
 }
 
+/// The same as the result of a recorded function, which is pending wherever it goes.
+pub fn leaving_recorded(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyAny>> {
+    match known(py, &array)? {
+        Some(known) => Ok(known),
+        None => Ok(Bound::new(py, LazyScalar::new(array, 0))?.into_any()),
+    }
+}
+
 fn leaving_after(py: Python<'_>, array: Array, operations: u32) -> PyResult<Bound<'_, PyAny>> {
+    if let Some(known) = known(py, &array)? {
+        return Ok(known);
+    }
+    match fate(py, &array)? {
+        NumberUse::Stays => Ok(Bound::new(py, LazyScalar::new(array, operations))?.into_any()),
+        NumberUse::Leaves => numpy_arrays::scalar(py, &array),
+        NumberUse::LeavesAlone => numpy_arrays::scalar_of_passing(py, &array),
+    }
+}
+
+/// The number, if no lazy scalar stands for it.
+fn known<'py>(py: Python<'py>, array: &Array) -> PyResult<Option<Bound<'py, PyAny>>> {
     if let Some(known) = array.known_element() {
-        return numpy_arrays::numpy_scalar(py, known);
+        return numpy_arrays::numpy_scalar(py, known).map(Some);
     }
     // They have no scalar form in the core.
-    if array.dtype().is_complex() && array.is_there() {
-        return numpy_arrays::scalar(py, &array);
-    }
+    let is_complex = array.dtype().is_complex() && array.is_there();
     // A pending one is no instance of ml_dtypes' scalar, and so no number to that package's code.
-    if array.dtype() == DType::BF16 && !array.is_open() {
-        return numpy_arrays::scalar(py, &array);
+    if is_complex || array.dtype() == DType::BF16 && !array.is_open() {
+        return numpy_arrays::scalar(py, array).map(Some);
     }
-    Ok(Bound::new(py, LazyScalar::new(array, operations))?.into_any())
+    Ok(None)
+}
+
+/// What the program does with the number that its present instruction gives.
+fn fate(py: Python<'_>, array: &Array) -> PyResult<NumberUse> {
+    if array.is_open() || recording::is_on() {
+        return Ok(NumberUse::Stays);
+    }
+    let (stays, passing): (bool, bool) = python_objects::FATE.get(py)?.call0()?.extract()?;
+    Ok(match (stays, passing) {
+        (true, _) => NumberUse::Stays,
+        (false, false) => NumberUse::Leaves,
+        (false, true) => NumberUse::LeavesAlone,
+    })
 }
 
 /// A placeholder for a number while a function is recorded: an open array without axes. A weak one stands for a

@@ -27,6 +27,19 @@ use std::ptr::{NonNull, null_mut};
 
 /// The element of a lazy array without axes as a NumPy scalar, evaluated if need be.
 pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    scalar_of_values(py, array, false)
+}
+
+/// The same, where the program drops what it is computed from before it goes on.
+pub fn scalar_of_passing<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    scalar_of_values(py, array, true)
+}
+
+fn scalar_of_values<'py>(
+    py: Python<'py>,
+    array: &Array,
+    passing: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     if array.dtype().is_complex() {
         // They have no scalar form in the core.
         if let Some(known) = known_element(py, array, array.offset())? {
@@ -39,7 +52,11 @@ pub fn scalar<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>
         Some(scalar) => scalar,
         None => {
             let context = ready(py)?;
-            wait(py, || context.item(array, &[])).map_err(to_py)?
+            let item = || match passing {
+                true => context.item_of_passing(array),
+                false => context.item(array, &[]),
+            };
+            wait(py, item).map_err(to_py)?
         }
     };
     numpy_scalar(py, scalar)

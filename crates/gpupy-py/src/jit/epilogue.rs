@@ -228,7 +228,7 @@ impl<'py> EpilogueRun<'_, 'py> {
         match from {
             OutputOwner::Base(number) => {
                 let seen = self.bases[*number].0.seen(view.clone()).map_err(to_py)?;
-                lazy_scalar::leaving(py, seen.snapshot().map_err(to_py)?)
+                lazy_scalar::leaving_recorded(py, seen.snapshot().map_err(to_py)?)
             }
             OutputOwner::Object(place) => Ok(self.objects[*place].clone()),
         }

@@ -115,6 +115,10 @@ impl LazyScalar {
         py.import("operator")?.call_method1("index", (self.value(py)?,))
     }
 
+    fn __trunc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("math")?.call_method1("trunc", (self.value(py)?,))
+    }
+
     #[pyo3(signature = (*args))]
     fn __round__<'py>(
         &self,
@@ -166,8 +170,7 @@ impl LazyScalar {
         py: Python<'py>,
         api_version: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _ = api_version; // there is one
-        python_objects::NAMESPACE.get(py).cloned()
+        python_objects::NAMESPACE.get(py)?.call1((api_version,))
     }
 
     /// The element as DLPack's tensor without axes, over memory of its own.

@@ -56,6 +56,8 @@ objects! {
     CONSTANTS "constants";
     /// The method `copy` with an order.
     COPY "copy";
+    /// What the program does with the number that it gets: whether it may stay pending, or else drops what it is of.
+    FATE "fate";
     /// The flags of an array.
     FLAGS "flags";
     /// A result of NumPy's for arguments in host memory.
@@ -66,7 +68,7 @@ objects! {
     IN_PLACE "in_place";
     /// The slow path of calls to NumPy.
     LONGER_CALL "longer_call";
-    /// The package itself, which is the namespace of its arrays.
+    /// The namespace of arrays, by the version of the Array API.
     NAMESPACE "namespace";
     /// Our implementation of a call that reads numeric fields of records.
     OWN_OF_FIELDS "own_of_fields";

@@ -20,6 +20,7 @@ use crate::memory::host_buffer::HostBuffer;
 use crate::memory::ranges::Ranges;
 use crate::memory::strided::gather;
 use crate::memory::view::View;
+use crate::schedule::passes::demand::Demand;
 use crate::thresholds::T;
 use gpupy_core::memory::{self, of_array, refused};
 use gpupy_core::shape::Shape;
@@ -257,6 +258,18 @@ impl Context {
     /// # Errors
     /// - `Index`: outside the array. Any error of the driver.
     pub fn item(&self, array: &Array, index: &[usize]) -> Result<Scalar> {
+        self.element(array, index, false)
+    }
+
+    /// The element of an array without axes. What it is computed from passes: the program drops it before it goes on.
+    ///
+    /// # Errors
+    /// - `Index`: the array has axes. Any error of the driver.
+    pub fn item_of_passing(&self, array: &Array) -> Result<Scalar> {
+        self.element(array, &[], true)
+    }
+
+    fn element(&self, array: &Array, index: &[usize], passing: bool) -> Result<Scalar> {
         let inside = index.len() == array.ndim()
             && index.iter().zip(array.shape()).all(|(i, extent)| i < extent);
         if !inside {
@@ -282,7 +295,8 @@ impl Context {
             }
         }
         let with_block = !is_there && value.comes_for_element();
-        self.compute_and(&value, range, |engine| engine.element(&value, position, with_block))
+        let demand = Demand { passing, ..Demand::of(&value, range) };
+        self.compute_demand(&demand, |engine| engine.element(&value, position, with_block))
     }
 
     /// Whether the driver in use has its blocks in host memory.

@@ -6,7 +6,8 @@
 //! Not here: the passes (`fusion.rs`, `reduction_groups.rs`, `placement.rs`, `others.rs`), the order of steps
 //! (`ordering.rs`).
 
-use super::flush::{Demand, FlushAnalysis};
+use super::demand::Demand;
+use super::flush::FlushAnalysis;
 use super::fusion::Fates;
 use super::others::Others;
 use super::pending_graph::PendingGraph;

@@ -1,55 +1,18 @@
 //! Flush analysis: the pending graph below the wanted values, examined once before anything of it is computed.
 //!
-//! Owns [`Demand`], the wanted values, and [`FlushAnalysis`]: plain data, operands before the values that read them.
+//! Owns [`FlushAnalysis`]: plain data, operands before the values that read them.
 //! Invariant: an analysis holds no value, so that it does not change the counts of handles.
 //!
 //! Not here: decisions (`fusion.rs`), which reductions go together (`reduction_groups.rs`).
 
 use crate::graph::value::{NodeOp, Value, ValueId, ValueKind};
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::passes::reduction_groups::ReductionGroups;
-use crate::thresholds::T;
 use gpupy_core::driver::Capabilities;
 use gpupy_core::shape::size_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::ops::Range;
-
-/// The values that an engine is asked for.
-pub(crate) struct Demand<'d> {
-    pub value: &'d Value,
-    /// The positions of the value.
-    pub range: Range<usize>,
-    /// The values that will be asked for next.
-    pub next: &'d [Value],
-}
-
-impl<'d> Demand<'d> {
-    /// Positions of a value, and nothing that is known of besides.
-    pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
-        Demand { value, range, next: &[] }
-    }
-
-    /// Whether the values are computed.
-    pub fn is_met(&self) -> bool {
-        self.value.state().computed.covers(self.range.clone())
-    }
-
-    /// The wanted values, and those that will be asked for next.
-    pub fn wanted(&self) -> impl Iterator<Item = &'d Value> {
-        std::iter::once(self.value).chain(self.next)
-    }
-
-    /// All of the first of these, and the others next; `None` where there is none.
-    pub fn first_of(values: &'d [Value]) -> Option<Demand<'d>> {
-        let (value, rest) = values.split_first()?;
-        Some(Demand {
-            value,
-            range: 0..value.len(),
-            next: &rest[..rest.len().min(T.flushed_together)],
-        })
-    }
-}
 
 /// How an operation reads an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 
 use crate::graph::value::{TopologicalRank, Value, ValueId};
 use crate::memory::ranges::Ranges;
+use crate::schedule::passes::demand::Demand;
 use crate::thresholds::T;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -46,12 +47,13 @@ pub(crate) struct PendingGraph {
 }
 
 impl PendingGraph {
-    /// The pending values below these.
-    pub fn of<'v>(wanted: impl Iterator<Item = &'v Value>) -> PendingGraph {
+    /// The pending values below the wanted ones.
+    pub fn of(demand: &Demand<'_>) -> PendingGraph {
         let mut below = PendingGraph::default();
-        for value in wanted.filter(|value| !value.is_computed()) {
+        for value in demand.wanted().filter(|value| !value.is_computed()) {
             below.see(value);
         }
+        let wanted = below.values.len();
         // The weight is at least the number of values, where none is shared.
         let likely = below.values.iter().map(|value| value.0.weight as usize).sum::<usize>();
         below.make_room(likely.min(T.likely_nodes));
@@ -80,10 +82,33 @@ impl PendingGraph {
         }
         handles.resize(below.values.len(), 1);
         let outlives = |(value, handles): (&Value, usize)| Arc::strong_count(&value.0) > handles;
-        below.outlives = below.values.iter().zip(handles).map(outlives).collect();
+        below.outlives = below.values.iter().zip(handles.iter().copied()).map(outlives).collect();
+        if demand.passing {
+            below.let_pass(wanted, &handles);
+        }
         below.leaf_outlives = below.leaves.iter().zip(leaf_handles).map(outlives).collect();
         below.sort();
         below
+    }
+
+    /// The first values below the wanted ones that the program has do not outlive them, where it has one handle.
+    fn let_pass(&mut self, wanted: usize, handles: &[usize]) {
+        let mut open: Vec<usize> = (0..wanted).collect();
+        let mut seen = vec![false; self.values.len()];
+        while let Some(number) = open.pop() {
+            for source in &self.reads[number] {
+                let InputSource::Pending(operand) = *source else { continue };
+                let operand = operand as usize;
+                if std::mem::replace(&mut seen[operand], true) {
+                    continue;
+                }
+                if !self.outlives[operand] {
+                    open.push(operand);
+                } else if Arc::strong_count(&self.values[operand].0) == handles[operand] + 1 {
+                    self.outlives[operand] = false;
+                }
+            }
+        }
     }
 
     fn make_room(&mut self, likely: usize) {

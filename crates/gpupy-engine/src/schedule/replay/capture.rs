@@ -12,7 +12,7 @@ use crate::graph::value::{Input, NodeOp, Value, ValueId, ValueKind};
 use crate::memory::tiling::Tile;
 use crate::schedule::destination::Destination;
 use crate::schedule::lowering::operation_lowering::is_of_chain;
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{GraphReads, InputSource, PendingGraph};
 use crate::schedule::program::kernel::Kernel;
 use crate::schedule::program::plan_cache::KernelPlan;

@@ -10,7 +10,7 @@
 use crate::graph::library_op::LibraryOp;
 use crate::graph::value::{Input, NodeOp, Value, ValueKind};
 use crate::schedule::engine_device::OpenDevice;
-use crate::schedule::passes::flush::Demand;
+use crate::schedule::passes::demand::Demand;
 use crate::schedule::passes::pending_graph::{InputSource, PendingGraph};
 use crate::schedule::program::structure_cache::Structure;
 use crate::thresholds::T;

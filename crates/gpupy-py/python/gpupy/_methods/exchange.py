@@ -72,4 +72,4 @@ def set_device(self, value):
 
 
 def namespace_of(self, *, api_version=None):
-    return gpupy
+    return gpupy.array_api.namespace(api_version)

@@ -4,8 +4,6 @@ Not here: the table of their names (``src/session/python_objects.rs``), what rec
 when the first one loads it (``_jit/recording.py``).
 """
 
-import gpupy
-
 from .._classes import flags, subclass, ufuncs
 from .._compute import ufunc_methods
 from .._creation import constants, conversion, ranges
@@ -13,8 +11,9 @@ from .._fallback import calls, containers, hosts, policy, results, text
 from .._gpupy import register_python
 from .._indexing import index_arrays
 from .._methods import elements, memory
+from .._scalars import sites
 from .._views import shape
-from . import dispatch, records
+from . import array_api, dispatch, records
 
 register_python(
     arange=ranges.arange,
@@ -24,12 +23,13 @@ register_python(
     called=ufunc_methods.called,
     constants=constants.CONSTANTS,
     copy=elements.copy,
+    fate=sites.fate,
     flags=flags.flags,
     getitem=index_arrays.getitem,
     given_back=results.given_back,
     in_place=calls.in_place,
     longer_call=calls.longer_call,
-    namespace=gpupy,
+    namespace=array_api.namespace,
     own_of_fields=records.own_of_fields,
     packages=policy.PACKAGES,
     refused=calls.refused,

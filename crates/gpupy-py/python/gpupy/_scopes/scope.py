@@ -141,7 +141,7 @@ class _Part:
 
     def end(self, is_again: bool) -> None:
         """Brings back what was written, and makes NumPy's arrays for new ones."""
-        is_nested = len(self.scopes) > 1 or _is_inside(self.frame.f_back)
+        is_nested = len(self.scopes) > 1 or is_inside(self.frame.f_back)
         try:
             self.swap.end(self.values(), self.before, is_nested, is_again)
         finally:
@@ -253,7 +253,7 @@ class _Module:
 _Module._open = Registry()
 
 
-def _is_inside(frame: types.FrameType | None) -> bool:
+def is_inside(frame: types.FrameType | None) -> bool:
     """Whether a frame is inside, or was called by one that is."""
     while frame is not None:
         if _inside.get(id(frame)):
@@ -266,7 +266,7 @@ class _StandIn(types.ModuleType):
     """A proxy of NumPy, which is gpupy for calls from a part that is inside."""
 
     def __getattribute__(self, name: str) -> Any:
-        return getattr(gpupy if _is_inside(sys._getframe(1)) else np, name)
+        return getattr(gpupy if is_inside(sys._getframe(1)) else np, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(np, name, value)

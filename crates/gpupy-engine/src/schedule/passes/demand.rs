@@ -1,0 +1,48 @@
+//! What an evaluation is asked for.
+//!
+//! Owns [`Demand`].
+//!
+//! Not here: what is pending below the wanted values (`pending_graph.rs`).
+
+use crate::graph::value::Value;
+use crate::thresholds::T;
+use std::ops::Range;
+
+/// The values that an engine is asked for.
+pub(crate) struct Demand<'d> {
+    pub value: &'d Value,
+    /// The positions of the value.
+    pub range: Range<usize>,
+    /// The values that will be asked for next.
+    pub next: &'d [Value],
+    /// Whether the program drops the values from which the wanted ones are computed, before it goes on.
+    pub passing: bool,
+}
+
+impl<'d> Demand<'d> {
+    /// Positions of a value, and nothing that is known of besides.
+    pub fn of(value: &'d Value, range: Range<usize>) -> Demand<'d> {
+        Demand { value, range, next: &[], passing: false }
+    }
+
+    /// Whether the values are computed.
+    pub fn is_met(&self) -> bool {
+        self.value.state().computed.covers(self.range.clone())
+    }
+
+    /// The wanted values, and those that will be asked for next.
+    pub fn wanted(&self) -> impl Iterator<Item = &'d Value> {
+        std::iter::once(self.value).chain(self.next)
+    }
+
+    /// All of the first of these, and the others next; `None` where there is none.
+    pub fn first_of(values: &'d [Value]) -> Option<Demand<'d>> {
+        let (value, rest) = values.split_first()?;
+        Some(Demand {
+            value,
+            range: 0..value.len(),
+            next: &rest[..rest.len().min(T.flushed_together)],
+            passing: false,
+        })
+    }
+}

@@ -1,0 +1,156 @@
+"""The places in programs that get numbers, and whether a pending one may stay pending there.
+
+Owns ``fate``, which Rust asks before it gives a program a pending number. Invariants: code without a
+source, or with one that is not understood, gets NumPy's scalars; an answer is used again only with the
+globals that it was found with.
+
+Not here: what a function does with a number (``uses.py``).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import linecache
+import os
+import sys
+import types
+from typing import Any, NamedTuple
+
+import gpupy
+
+from .._fallback.policy import PACKAGES
+from .._gpupy import ndarray
+from .._scopes import scope
+from .uses import SyntaxTree, Uses
+
+_FOLDER = os.path.dirname(str(gpupy.__file__)) + os.sep
+# Functions of ours that make arrays of all numbers that they get.
+_MAKERS = {
+    (os.path.join("_classes", "subclass.py"), "through"),
+    (os.path.join("_namespace", "array_api.py"), "adapted"),
+    (os.path.join("_namespace", "array_api.py"), "__getitem__"),
+}
+# The programs that are timed are as a user's.
+_PROGRAMS = _FOLDER + "_bench"
+# Answers of so many pieces of code are kept.
+_KEPT = 4096
+
+
+class _Answer(NamedTuple):
+    """What becomes of a number that an instruction gives."""
+
+    # The globals with which it may stay pending, by name.
+    stays_with: dict[str, Any] | None
+    # And the local names that hold arrays of ours then.
+    arrays: frozenset[str]
+    # Whether the program drops what it is computed from.
+    passing: bool
+
+    def holds(self, frame: types.FrameType) -> bool:
+        """Whether it may stay pending as the frame's names are bound now."""
+        if self.stays_with is None:
+            return False
+        names = frame.f_globals
+        if any(names.get(name) is not found for name, found in self.stays_with.items()):
+            return False
+        if not self.arrays:
+            return True
+        local = frame.f_locals
+        return all(type(local.get(name)) is ndarray for name in self.arrays)
+
+
+class _Code:
+    """A piece of code, and what was found about its instructions that give numbers."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        # As long as it is here, no other code has its number.
+        self.code = code
+        file = code.co_filename
+        self.is_ours = file.startswith(PACKAGES) and not file.startswith(_PROGRAMS)
+        self.makes_arrays = self.is_ours and (file[len(_FOLDER) :], code.co_name) in _MAKERS
+        self.answers: dict[int, _Answer] = {}
+        # The tree, and by how many lines its places are less than the code's.
+        self._tree: tuple[SyntaxTree, int] | None = None
+        self._is_read = False
+
+    def answer(self, frame: types.FrameType) -> _Answer:
+        """What was found about the frame's present instruction."""
+        instruction = frame.f_lasti
+        if instruction not in self.answers:
+            self.answers[instruction] = self._found(instruction, frame)
+        return self.answers[instruction]
+
+    def _found(self, instruction: int, frame: types.FrameType) -> _Answer:
+        if not self._is_read:
+            self._tree, self._is_read = _tree_of(self.code, frame), True
+        places = itertools.islice(self.code.co_positions(), instruction // 2, None)
+        line, last, column, behind = next(places)
+        if self._tree is None or line is None or last is None or column is None or behind is None:
+            return _Answer(None, frozenset(), False)
+        tree, lines = self._tree
+        place = line - lines, last - lines, column, behind
+        uses = Uses(tree, frame.f_globals)
+        stays_with = uses.found if uses.are_alike(place) else None
+        return _Answer(stays_with, frozenset(uses.arrays), uses.are_of_passing(place))
+
+
+_known: dict[int, _Code] = {}
+
+
+def fate() -> tuple[bool, bool]:
+    """Whether the number that the present instruction gives may be pending, and is of what passes."""
+    frame = sys._getframe(1)
+    while True:
+        code = _known.get(id(frame.f_code))
+        if code is None:
+            if len(_known) >= _KEPT:
+                _known.clear()
+            code = _known[id(frame.f_code)] = _Code(frame.f_code)
+        answer = code.answer(frame)
+        if code.makes_arrays or answer.holds(frame):
+            return True, False
+        if not code.is_ours or frame.f_back is None:
+            return scope.is_inside(frame), answer.passing
+        # It may be what our function, or NumPy's, gives.
+        frame = frame.f_back
+
+
+def _tree_of(code: types.CodeType, frame: types.FrameType) -> tuple[SyntaxTree, int] | None:
+    is_function = bool(code.co_flags & inspect.CO_OPTIMIZED) and code.co_name.isidentifier()
+    if not is_function and not _is_program(code, frame):
+        return None
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, frame.f_globals)
+    try:
+        found = _function(code, lines) if is_function else (_program(ast.parse("".join(lines))), 0)
+    except (SyntaxError, ValueError, IndexError, RecursionError):
+        return None
+    return None if found is None or found[0].may_be_looked_at() else found
+
+
+def _function(code: types.CodeType, lines: list[str]) -> tuple[SyntaxTree, int] | None:
+    first = code.co_firstlineno - 1
+    # Below a condition, where any indentation is right.
+    is_inside = lines[first][:1].isspace()
+    block = ast.parse("if 1:\n" * is_inside + "".join(inspect.getblock(lines[first:])))
+    for node in ast.walk(block):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            local = frozenset(code.co_varnames) - frozenset(code.co_cellvars)
+            return (SyntaxTree(node, local), first - is_inside) if node.name == code.co_name else None
+    return None
+
+
+def _program(tree: ast.Module) -> SyntaxTree:
+    """A program, whose names all its functions see, but nothing else does."""
+    names = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return SyntaxTree(tree, frozenset(node.id for node in names))
+
+
+def _is_program(code: types.CodeType, frame: types.FrameType) -> bool:
+    """Whether it is the program's own file: nothing imports its names, and nobody types at its end."""
+    is_main = code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
+    return is_main and not (hasattr(sys, "ps1") or sys.flags.interactive or sys.flags.inspect)
