@@ -1,7 +1,7 @@
 //! The passes of a flush: decisions about the pending graph before anything of it is computed.
 //!
 //! A [`Demand`](demand::Demand) is what is wanted, a [`PendingGraph`](pending_graph::PendingGraph) a copy of the graph
-//! below, and a [`FlushAnalysis`](flush::FlushAnalysis) describes its values. `fusion.rs` says which of them are stored.
+//! below, and a [`FlushAnalysis`](flush::FlushAnalysis) describes its values. `fusion.rs` says which are stored.
 //! [`ReductionGroups`](reduction_groups::ReductionGroups) are reductions of the same points, a
 //! [`ValuePlacement`](placement::ValuePlacement) has the device of each value, and [`Others`](others::Others) are
 //! pending values that the flush was not asked for. [`Decided`](decided::Decided) has all decisions. Invariant: all
