@@ -9,6 +9,7 @@
 
 pub mod context;
 pub mod errors;
+pub mod first_array;
 pub mod forks;
 pub mod one_step;
 pub mod python_objects;

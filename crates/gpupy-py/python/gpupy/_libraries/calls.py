@@ -1,44 +1,23 @@
-"""Functions of other libraries that ask for NumPy's very class: they get NumPy's arrays in the place of ours.
+"""Functions of other libraries that ask for NumPy's very class in C: they get NumPy's arrays in the place of ours.
 
-Owns ``TAKING`` and ``CALLING``, the lists of them, and ``numpys``. What they get is an array over the
-pinned base, so that both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the
-lists that a protocol serves; where nothing is ours, the function sees its own arguments. Not here: when this
-is done (``__init__.py``).
+Owns ``EXCHANGED``, the list of them, and ``numpys``. What they get is an array over the pinned base, so that both
+sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the list that a protocol serves, or a
+question (``lending.py``); where nothing is ours, the function sees its own arguments. Not here: when this is done
+(``__init__.py``).
 """
 
 import functools
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from .._gpupy import ndarray, scalar
 
 # By the module that has them.
 TAKING = {
-    "awkward.operations.ak_from_numpy": "from_numpy",
-    "h5py._hl.dataset": "Dataset.read_direct Dataset.write_direct",
-    "h5py._hl.selections": "select",
-    "jax._src.numpy.indexing": "NDIndexer.from_raw_indices",
-    "networkx.convert": "to_networkx_graph",
-    "pandas": "Timedelta.__new__ factorize isna isnull notna notnull unique",
-    "pandas.api.types": "is_complex is_float is_integer is_number",
-    "pandas.core.arraylike": "array_ufunc",
-    "pandas.core.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.__setitem__ "
-    "DataFrame.from_records DataFrame.groupby DataFrame.set_index",
-    "pandas.core.generic": "NDFrame.replace NDFrame.sample",
-    "pandas.core.indexes.base": "Index._arith_method Index.delete",
-    "pandas.core.reshape.merge": "merge",
-    "pandas.core.strings.accessor": "StringMethods.cat",
-    "pandas.core.indexing": "_LocationIndexer.__getitem__ _LocationIndexer.__setitem__",
-    "pandas.core.series": "Series.__getitem__ Series.__init__ Series.__setitem__ Series.groupby",
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
-    "polars.dataframe.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.filter",
-    "polars.functions.lit": "lit",
-    "polars.series.series": "Series.__getitem__ Series.__init__ Series._arithmetic",
-    "scipy.sparse.linalg._interface": "aslinearoperator",
-    "sklearn.model_selection._search": "ParameterGrid.__init__",
 }
 # Likewise those that call a function of the program, of whose results they ask the same.
 CALLING = {"polars.functions.lazy": "_map_batches_wrapper.__init__"}
@@ -139,17 +118,7 @@ def put_all(module: str, names: str, border: _Border = _taking_numpys) -> None:
         put(functools.reduce(getattr, inside, sys.modules[module]), last, border)
 
 
-def _pointers() -> None:
-    """The types of pointers that NumPy makes for functions in C."""
-    module = sys.modules["numpy.ctypeslib"]
-    # A release moved them into a module of their own.
-    put(getattr(module, "_ctypeslib", module)._ndptr, "from_param")
-
-
-def rows() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Each module with the action for its import."""
-    for module, names in TAKING.items():
-        yield module, functools.partial(put_all, module, names)
-    for module, names in CALLING.items():
-        yield module, functools.partial(put_all, module, names, _calling)
-    yield "numpy.ctypeslib", _pointers
+EXCHANGED: dict[str, Callable[[], None]] = {
+    **{module: functools.partial(put_all, module, names) for module, names in TAKING.items()},
+    **{module: functools.partial(put_all, module, names, _calling) for module, names in CALLING.items()},
+}

@@ -204,7 +204,9 @@ def _tokens() -> None:
 ROWS: dict[str, Callable[[], None]] = {
     "dask.array.backends": _backends,
     "dask.array.chunk_types": _chunk_types,
-    "dask.array.utils": _functions,
     "dask.sizeof": _sizes,
     "dask.tokenize": _tokens,
+}
+EXCHANGED: dict[str, Callable[[], None]] = {
+    "dask.array.utils": _functions,
 }

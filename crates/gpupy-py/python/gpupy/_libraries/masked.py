@@ -1,6 +1,6 @@
 """Masked arrays of ours given to other code: ``numpy.ma``, and libraries that ask for its very class.
 
-Owns ``ROWS``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions are;
+Owns ``EXCHANGED``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions are;
 what makes arrays gives NumPy's. Functions of SciPy's and matplotlib's get NumPy's masked array over the same
 memory; some of Dask's do, and give ours. Not here: functions that take NumPy's arrays in the place of all of
 ours (``calls.py``), what ``numpy.asanyarray`` gives of one (``_masked/masked.py``), when this is done
@@ -149,7 +149,7 @@ _AMONG = {
     "dask.array.ma": "_set_fill_value",
     "dask.array.reductions": "_cumprod_merge _cumsum_merge _sqrt",
 }
-ROWS: dict[str, Callable[[], None]] = {
+EXCHANGED: dict[str, Callable[[], None]] = {
     **{
         module: functools.partial(calls.put_all, module, names, _among_theirs)
         for module, names in _AMONG.items()

@@ -1,6 +1,6 @@
 """Libraries that ask arrays for their namespace: SciPy, scikit-learn, and the package that both carry along.
 
-Owns ``ROWS``: by the name of a module, what is done there. NumPy's arrays and scalars beside ours (a truth
+Owns ``EXCHANGED``: by the name of a module, what is done there. NumPy's arrays and scalars beside ours (a truth
 value that is known, a list that the library made an array of) do not make two namespaces: ours takes them.
 Not here: when this is done (``__init__.py``), the answer of an array (``_methods/methods.py``).
 """
@@ -30,7 +30,7 @@ def _without_numpys(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HELPERS = "array_api_compat.common._helpers"
-ROWS: dict[str, Callable[[], None]] = {
+EXCHANGED: dict[str, Callable[[], None]] = {
     name: functools.partial(calls.put_all, name, "array_namespace", _without_numpys)
     for name in (_HELPERS, f"scipy._lib.{_HELPERS}", f"sklearn.externals.{_HELPERS}")
 }
