@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._classes import subclass
+from .._classes import subclass, takers
 from .._classes.subclass import decides
 from .._gpupy import call, count_fallback, count_made, ndarray, scalar, wrap
 from . import objects, records
@@ -60,7 +60,7 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
         if getattr(function, "__module__", None) == "_operator":
             function = getattr(np, name, function)
         if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
-            return wrap(function(*args, **kwargs))
+            return by_others(function, args, kwargs)
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
 
@@ -146,6 +146,32 @@ def to_write(target: Any) -> Any:
     if target._lazy:
         target._may_write()
     return target._pinned()
+
+
+def by_others(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc of NumPy's, or a method of one, with an operand whose class decides.
+
+    A class that takes NumPy's arrays alone would leave the decision to ours: it gets NumPy's, over our memory.
+    """
+    if not any(takers.takes_numpys(x) for x in args):
+        return wrap(function(*args, **kwargs))
+    lent: list[tuple[Any, ndarray]] = []
+    given = [_lent(value, lent) for value in args]
+    result = function(*given, **{key: _lent(value, lent) for key, value in kwargs.items()})
+    for host, array in lent:
+        if result is host:
+            return array
+    return wrap(result)
+
+
+def _lent(value: Any, lent: list[tuple[Any, ndarray]]) -> Any:
+    """NumPy's array over the memory of one of ours, noted with it; outputs come in tuples."""
+    if isinstance(value, tuple):
+        return tuple(_lent(item, lent) for item in value)
+    if isinstance(value, ndarray):
+        lent.append((value.__array__() if subclass.is_masked(value) else value._pinned(), value))
+        return lent[-1][0]
+    return value._value() if type(value) is scalar else value
 
 
 def _originals(result: Any, targets: Sequence[Any], outs: Sequence[Any]) -> Any:

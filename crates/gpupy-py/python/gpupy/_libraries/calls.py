@@ -16,6 +16,7 @@ from .._gpupy import ndarray, scalar
 
 # By the module that has them.
 TAKING = {
+    "h5py._hl.dataset": "Dataset.read_direct Dataset.write_direct",
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
 }

@@ -11,58 +11,67 @@ Not here: who asks (``src/array/classes/asked_class.rs``), libraries that ask in
 
 import functools
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .._classes import subclass
-from .._gpupy import lend_to
+from .._classes.takers import ALL, AS_CALLER, OF_SUBCLASSES, which
+from .._classes.takers import lend as lend_to_package
 from . import calls
 
-# Which arrays: those of subclasses, or all.
-_SUBCLASSES, _ALL = 1, 2
+# The module that asks for the classes of `collections.abc`.
+_ASKS_FOR_OTHERS = "abc"
 # By package. Those with masked arrays alone take plain ones of any class.
 _LENT = {
-    "awkward": _ALL,
-    "h5py": _ALL,
-    "jax._src.numpy.indexing": _ALL,
-    "matplotlib": _ALL,
-    "mpl_toolkits": _ALL,
-    "networkx": _ALL,
-    "numpy.ctypeslib": _ALL,
-    "pandas": _ALL,
-    "polars": _ALL,
-    "scipy": _SUBCLASSES,
-    "scipy.sparse": _ALL,
-    "sklearn.model_selection": _ALL,
-    "xarray": _SUBCLASSES,
+    "awkward": ALL,
+    "h5py": ALL,
+    "jax._src.numpy.indexing": ALL,
+    "matplotlib": ALL,
+    "mpl_toolkits": ALL,
+    "networkx": ALL,
+    "numpy.ctypeslib": ALL,
+    "pandas": ALL,
+    "polars": ALL,
+    "scipy": OF_SUBCLASSES,
+    "scipy.sparse": ALL,
+    "sklearn.model_selection": ALL,
+    "xarray": OF_SUBCLASSES,
 }
 # Functions have variables that can be told from those of modules and classes.
 _HAS_VARIABLES = 0x1
 _HAS_KEYWORDS = 0x8
 
 
+class _Last(threading.local):
+    """The question of a thread that was answered last, and the answer."""
+
+    question: tuple[int, int, int] | None = None
+    answer: Any = None
+
+
+_last = _Last()
+
+
 def lend(array: Any) -> Any:
     """The class that the calling function is told; it has NumPy's array from then on."""
-    frame = sys._getframe(1)
-    masked = subclass.is_masked(array)
-    if not frame.f_code.co_flags & _HAS_VARIABLES or not (masked or _takes_all(frame.f_globals["__name__"])):
+    frame: types.FrameType | None = sys._getframe(1)
+    if frame is not None and frame.f_globals["__name__"] == _ASKS_FOR_OTHERS:
+        frame = frame.f_back
+    if frame is None or not frame.f_code.co_flags & _HAS_VARIABLES:
         return type(array)
+    if which(frame.f_globals.get("__name__")) < (OF_SUBCLASSES if subclass.is_masked(array) else ALL):
+        return type(array)
+    # One call of `isinstance` asks once for each of several classes.
+    question = id(frame), frame.f_lasti, id(array)
     found = _holding(frame, array)
     if not found:
-        return type(array)
+        return _last.answer if _last.question == question else type(array)
     lent = calls.numpys(array)
     _exchange(frame, {name: _with(value, array, lent) for name, value in found.items()})
+    _last.question, _last.answer = question, type(lent)
     return type(lent)
-
-
-@functools.cache
-def _takes_all(module: str) -> bool:
-    while module not in _LENT:
-        module = module.rpartition(".")[0]
-    return _LENT[module] == _ALL
 
 
 def _holding(frame: types.FrameType, array: Any) -> dict[str, Any]:
@@ -111,6 +120,9 @@ def _written_back() -> Callable[[types.FrameType, int], None]:
     return write
 
 
-ROWS: dict[str, Callable[[], None]] = {
-    package: functools.partial(lend_to, package, which) for package, which in _LENT.items()
-}
+def _begin(package: str) -> None:
+    lend_to_package(package, _LENT[package])
+    lend_to_package(_ASKS_FOR_OTHERS, AS_CALLER)
+
+
+ROWS: dict[str, Callable[[], None]] = {package: functools.partial(_begin, package) for package in _LENT}

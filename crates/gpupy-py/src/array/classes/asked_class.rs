@@ -27,10 +27,11 @@ static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
 /// What code of a package is lent: nothing.
 const NONE: u8 = 0;
-/// Arrays of all classes; of `1`, those of subclasses.
-const ALL: u8 = 2;
+/// Arrays of subclasses.
+const OF_SUBCLASSES: u8 = 1;
 
-/// Lends arrays to the code of a package that takes NumPy's class alone: none (0), those of subclasses (1), all (2).
+/// Lends arrays to the code of a package that takes NumPy's class alone: none (0), those of subclasses (1), all (2),
+/// or those that the code which called it is lent (3).
 #[pyfunction]
 pub fn lend_to(py: Python<'_>, package: &Bound<'_, PyString>, which: u8) -> PyResult<()> {
     table(py, &PACKAGES).set_item(package, which)?;
@@ -49,7 +50,7 @@ impl NdArray {
     fn asked_class<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         if ASKED_FOR.load(Ordering::Relaxed) {
             let which = lent_to_caller(slf.py())?;
-            if which == ALL || which != NONE && !is_plain(slf) {
+            if which > OF_SUBCLASSES || which == OF_SUBCLASSES && !is_plain(slf) {
                 return python_objects::LEND.get(slf.py())?.call1((slf,));
             }
         }
