@@ -90,7 +90,8 @@ class Proxy:
         if callable(value) and not isinstance(value, type):
             method = through_numpy(name, value)
             method.__name__ = name
-            return method
+            # As NumPy's, it binds to no instance when it is an attribute of a class.
+            return staticmethod(method)
         return wrap(value)
 
     def __setattr__(self, name: str, value: Any) -> None:

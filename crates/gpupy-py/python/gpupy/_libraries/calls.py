@@ -20,8 +20,6 @@ TAKING = {
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
 }
-# Likewise those that call a function of the program, of whose results they ask the same.
-CALLING = {"polars.functions.lazy": "_map_batches_wrapper.__init__"}
 # Lists that are longer are looked at by their first item: they are numbers, or rows alike.
 SHORT = 32
 
@@ -75,21 +73,6 @@ def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
     return taking_numpys
 
 
-def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with each function among its arguments giving NumPy's arrays in the place of ours."""
-
-    @functools.wraps(function)
-    def calling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        given = [_giving_numpys(value) if callable(value) else value for value in args]
-        return function(self, *given, **kwargs)
-
-    return calling
-
-
-def _giving_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: numpys(function(*args, **kwargs))
-
-
 # Wrappers of functions.
 _Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -119,7 +102,19 @@ def put_all(module: str, names: str, border: _Border = _taking_numpys) -> None:
         put(functools.reduce(getattr, inside, sys.modules[module]), last, border)
 
 
+def _of_polars() -> None:
+    """The function by which polars guesses from the name of a class whether to ask for NumPy's."""
+    module: Any = sys.modules["polars._dependencies"]
+    theirs = module._might_be
+
+    def might_be(kind: type, package: str) -> bool:
+        return (package == "numpy" and issubclass(kind, ndarray)) or theirs(kind, package)
+
+    # What it knows of a class it keeps, as before.
+    module._might_be = functools.wraps(theirs)(functools.cache(might_be))
+
+
 EXCHANGED: dict[str, Callable[[], None]] = {
     **{module: functools.partial(put_all, module, names) for module, names in TAKING.items()},
-    **{module: functools.partial(put_all, module, names, _calling) for module, names in CALLING.items()},
+    "polars._dependencies": _of_polars,
 }

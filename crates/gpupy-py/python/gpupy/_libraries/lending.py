@@ -2,9 +2,9 @@
 
 Owns ``lend``, and ``ROWS``, which says to which packages. The question is ``isinstance``, which asks an object
 for its ``__class__``. The answer is NumPy's class, and from then on the variables of the asking function that had
-our array have NumPy's array over the pinned base: so what the function goes on with, in C too, is NumPy's, and
+arrays of ours have NumPy's over the pinned bases: so what the function goes on with, in C too, is NumPy's, and
 both sides see what is written. Invariants: no function of a library is replaced; a function that asks of what is
-in none of its variables is told our class, and keeps our array; arrays of libraries' own cost nothing.
+in none of its variables is told our class, and keeps our array; other arrays cost nothing.
 
 Not here: who asks (``src/array/classes/asked_class.rs``), libraries that ask in C alone (``calls.py``).
 """
@@ -19,11 +19,11 @@ from typing import Any
 from .._classes import subclass
 from .._classes.takers import ALL, AS_CALLER, OF_SUBCLASSES, which
 from .._classes.takers import lend as lend_to_package
+from .._gpupy import ndarray
 from . import calls
 
-# The module that asks for the classes of `collections.abc`.
-_ASKS_FOR_OTHERS = "abc"
-# By package. Those with masked arrays alone take plain ones of any class.
+# By package. Those with arrays of subclasses alone take plain ones of any class; of subclasses, masked arrays are
+# lent.
 _LENT = {
     "awkward": ALL,
     "h5py": ALL,
@@ -39,9 +39,10 @@ _LENT = {
     "sklearn.model_selection": ALL,
     "xarray": OF_SUBCLASSES,
 }
-# Functions have variables that can be told from those of modules and classes.
-_HAS_VARIABLES = 0x1
-_HAS_KEYWORDS = 0x8
+# The module that asks for the classes of `collections.abc`.
+_ASKS_FOR_OTHERS = "abc"
+# What Python says of a function's code: it has variables, further arguments, further keywords.
+_HAS_VARIABLES, _HAS_ARGUMENTS, _HAS_KEYWORDS = 0x1, 0x4, 0x8
 
 
 class _Last(threading.local):
@@ -55,50 +56,78 @@ _last = _Last()
 
 
 def lend(array: Any) -> Any:
-    """The class that the calling function is told; it has NumPy's array from then on."""
+    """The class that the calling function is told; it has NumPy's arrays in place of ours from then on."""
     frame: types.FrameType | None = sys._getframe(1)
     if frame is not None and frame.f_globals["__name__"] == _ASKS_FOR_OTHERS:
         frame = frame.f_back
     if frame is None or not frame.f_code.co_flags & _HAS_VARIABLES:
         return type(array)
-    if which(frame.f_globals.get("__name__")) < (OF_SUBCLASSES if subclass.is_masked(array) else ALL):
+    what = which(frame.f_globals.get("__name__"))
+    if what < (OF_SUBCLASSES if subclass.is_masked(array) else ALL):
         return type(array)
     # One call of `isinstance` asks once for each of several classes.
     question = id(frame), frame.f_lasti, id(array)
-    found = _holding(frame, array)
-    if not found:
+    lent = _Lent(array, _is_array if what == ALL else subclass.is_masked)
+    found = lent.exchanged(frame)
+    if lent.answer is None:
         return _last.answer if _last.question == question else type(array)
-    lent = calls.numpys(array)
-    _exchange(frame, {name: _with(value, array, lent) for name, value in found.items()})
-    _last.question, _last.answer = question, type(lent)
-    return type(lent)
+    _exchange(frame, found)
+    _last.question, _last.answer = question, lent.answer
+    return lent.answer
 
 
-def _holding(frame: types.FrameType, array: Any) -> dict[str, Any]:
-    """The variables of a function that are the array, or a tuple of arguments with it."""
-    found = {}
-    for name, value in frame.f_locals.items():
-        kind = type(value)
-        if value is array or (kind is tuple and any(item is array for item in value)):
-            found[name] = value
-    code = frame.f_code
-    if code.co_flags & _HAS_KEYWORDS:
-        # The dictionary of further keywords is the function's own.
-        at = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x4)
-        name = code.co_varnames[at]
-        given = frame.f_locals.get(name)
-        if type(given) is dict and any(item is array for item in given.values()):
-            found[name] = given
-    return found
+def _is_array(value: Any) -> bool:
+    return issubclass(type(value), ndarray)
 
 
-def _with(value: Any, array: Any, lent: Any) -> Any:
-    """A value with NumPy's array in place of ours."""
-    if value is array:
+class _Lent:
+    """NumPy's arrays in place of ours for the variables of one function, which asks for the class of an array."""
+
+    def __init__(self, asked: Any, is_lent: Callable[[Any], bool]) -> None:
+        self.asked, self.is_lent = asked, is_lent
+        self.answer: Any = None
+        # By the number of ours: NumPy's.
+        self._numpys: dict[int, Any] = {}
+
+    def exchanged(self, frame: types.FrameType) -> dict[str, Any]:
+        """The variables that get another value: arrays, and tuples of arguments with some."""
+        variables = frame.f_locals
+        keywords = _keywords_of(frame.f_code)
+        found = {}
+        for name, value in variables.items():
+            made = self._items(value) if name == keywords and type(value) is dict else self._in_place_of(value)
+            if made is not value:
+                found[name] = made
+        return found
+
+    def _in_place_of(self, value: Any) -> Any:
+        if type(value) is tuple:
+            return tuple(map(self._one, value)) if any(map(self.is_lent, value)) else value
+        return self._one(value)
+
+    def _items(self, values: dict[str, Any]) -> dict[str, Any]:
+        # The function's own, whose caller has none of it.
+        if not any(map(self.is_lent, values.values())):
+            return values
+        return {key: self._one(value) for key, value in values.items()}
+
+    def _one(self, value: Any) -> Any:
+        if not self.is_lent(value):
+            return value
+        if id(value) not in self._numpys:
+            self._numpys[id(value)] = calls.numpys(value)
+        lent = self._numpys[id(value)]
+        if value is self.asked:
+            self.answer = type(lent)
         return lent
-    if type(value) is tuple:
-        return tuple(lent if item is array else item for item in value)
-    return {key: lent if item is array else item for key, item in value.items()}
+
+
+def _keywords_of(code: types.CodeType) -> str | None:
+    """The variable with the dictionary of further keywords."""
+    if not code.co_flags & _HAS_KEYWORDS:
+        return None
+    at = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _HAS_ARGUMENTS)
+    return code.co_varnames[at]
 
 
 def _exchange(frame: types.FrameType, values: dict[str, Any]) -> None:
