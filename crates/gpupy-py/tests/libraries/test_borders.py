@@ -12,7 +12,12 @@ import gpupy
 from gpupy import _libraries
 from gpupy._libraries import calls
 
-ROWS = [*dict(calls.rows()), *(name for table in _libraries._TABLES for name in table.ROWS)]
+ROWS = dict.fromkeys(
+    [
+        *(name for table in _libraries._TABLES for name in table.ROWS),
+        *(name for table in _libraries._EXCHANGED for name in table.EXCHANGED),
+    ]
+)
 
 
 def imported(module):
@@ -27,6 +32,8 @@ def imported(module):
 @pytest.mark.parametrize("module", calls.TAKING)
 def test_each_function_that_is_listed_is_there_and_has_a_border(module):
     found = imported(module)
+    # They are exchanged when there is an array.
+    gpupy.ones(1)
     for name in calls.TAKING[module].split():
         *inside, last = name.split(".")
         owner = functools.reduce(getattr, inside, found)
@@ -41,10 +48,12 @@ def test_every_library_is_told_without_a_warning_whenever_it_is_imported(first):
     there = [name for name in ROWS if importlib.util.find_spec(name.split(".")[0])]
     imports = [f"import {name}" for name in there]
     imports.insert(0 if first else len(imports), "import gpupy")
-    program = "; ".join([*imports, "print(*gpupy._libraries._TOLD)"])
-    command = [sys.executable, "-W", "error::ImportWarning", "-c", program]
+    left = "print(*gpupy._libraries._TOLD, *gpupy._libraries._EXCHANGES, *gpupy._libraries._WAITING)"
+    program = "; ".join([*imports, "gpupy.ones(2)", left])
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert {*done.stdout.split()} == {*ROWS} - {*there}
+    assert "gpupy cannot tell" not in done.stderr
 
 
 @pytest.mark.parametrize("order", ["import gpupy, scipy.sparse.linalg", "import scipy.sparse.linalg, gpupy"])
@@ -68,7 +77,7 @@ def test_a_library_that_has_changed_is_imported_all_the_same(tmp_path, monkeypat
     told = {"changed_library": [functools.partial(calls.put_all, "changed_library", "gone")]}
     monkeypatch.setattr(gpupy._libraries, "_TOLD", told)
     with pytest.warns(
-        ImportWarning, match="gpupy cannot tell `changed_library` of its arrays: KeyError: 'gone'"
+        RuntimeWarning, match="gpupy cannot tell `changed_library` of its arrays: KeyError: 'gone'"
     ):
         module = importlib.import_module("changed_library")
     assert module.x == 1

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .._gpupy import ndarray, scalar
 
 # By the module that has them.
 TAKING = {
-    "h5py._hl.dataset": "Dataset.read_direct Dataset.write_direct",
+    "h5py._hl.dataset": "Dataset.__getitem__ Dataset.__setitem__ Dataset.read_direct Dataset.write_direct",
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
 }
@@ -46,11 +48,44 @@ def _array(array: Any) -> Any:
     return array.__array__()
 
 
+def _pinned(array: ndarray) -> Any:
+    host = array._pinned()
+    return _without_ours(host) if host.dtype.hasobject else host
+
+
+def _without_ours(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array of objects, or of records with some: a copy with NumPy's arrays, where some of them are ours.
+
+    Code in C takes the objects for NumPy's arrays without a look at their class.
+    """
+    if host.dtype.names is not None:
+        fields = {name: (host[name], _without_ours(host[name])) for name in host.dtype.names}
+        if all(not _is_changed(*pair) for pair in fields.values()):
+            return host
+        made = host.copy()
+        for name, (_, field) in fields.items():
+            made[name] = field
+        return made
+    if host.dtype != object:
+        return host
+    items = [numpys(item) for item in host.flat]
+    if all(map(operator.is_, items, host.flat)):
+        return host
+    made = np.empty(host.size, host.dtype)
+    for at, item in enumerate(items):
+        made[at] = item
+    return made.reshape(host.shape)
+
+
+def _is_changed(before: np.ndarray[Any, Any], now: np.ndarray[Any, Any]) -> bool:
+    return not np.may_share_memory(before, now)
+
+
 # Names that are not in it stay themselves.
 _OTHERS: dict[type, Callable[[Any], Any]] = {
     dict: _values,
     list: _items,
-    ndarray: lambda array: array._pinned(),
+    ndarray: _pinned,
     scalar: lambda value: value._value(),
     tuple: _items,
 }

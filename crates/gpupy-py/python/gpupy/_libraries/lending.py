@@ -38,6 +38,8 @@ _LENT = {
     "scipy.sparse": ALL,
     "sklearn.model_selection": ALL,
     "xarray": OF_SUBCLASSES,
+    # Its arrays keep ours all the same: `xarray.core.variable` does that.
+    "xarray.core.dataset": ALL,
 }
 # The module that asks for the classes of `collections.abc`.
 _ASKS_FOR_OTHERS = "abc"
@@ -150,8 +152,13 @@ def _written_back() -> Callable[[types.FrameType, int], None]:
 
 
 def _begin(package: str) -> None:
-    lend_to_package(package, _LENT[package])
+    for name in (package, *_WITH.get(package, ())):
+        lend_to_package(name, _LENT[name])
     lend_to_package(_ASKS_FOR_OTHERS, AS_CALLER)
 
 
-ROWS: dict[str, Callable[[], None]] = {package: functools.partial(_begin, package) for package in _LENT}
+# Packages without a module of their own, by the package that they come with.
+_WITH = {"matplotlib": ("mpl_toolkits",)}
+ROWS: dict[str, Callable[[], None]] = {
+    package: functools.partial(_begin, package) for package in _LENT if package != "mpl_toolkits"
+}
