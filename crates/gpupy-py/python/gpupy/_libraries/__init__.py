@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._classes import subclass
 from .._gpupy import await_array, register_python
 from . import calls, compilers, dask_arrays, dask_workers, einops_backend, lending, masked, namespaces, pools
 
@@ -24,7 +25,7 @@ from . import calls, compilers, dask_arrays, dask_workers, einops_backend, lendi
 # module is imported, which costs other arrays nothing.
 _TABLES = (compilers, dask_arrays, dask_workers, einops_backend, lending, pools)
 # Functions that are exchanged, when the next array is made after the module's import.
-_EXCHANGED = (calls, dask_arrays, dask_workers, masked, namespaces)
+_EXCHANGED = (calls, dask_arrays, dask_workers, namespaces)
 
 _Action = Callable[[], None]
 # The actions for modules that are not imported yet, by name: at once, and for the next array.
@@ -44,7 +45,16 @@ def install() -> None:
                 kept.setdefault(module, []).append(action)
     for name in [name for name in {**_TOLD, **_EXCHANGES} if name in sys.modules]:
         _tell(name)
+    subclass.MASKED_IS_MADE.append(_tell_of_masked)
     sys.meta_path.insert(0, _Finder())
+
+
+def _tell_of_masked() -> None:
+    """What is exchanged for masked arrays alone is so from now on."""
+    for module, action in masked.EXCHANGED.items():
+        _EXCHANGES.setdefault(module, []).append(action)
+        if module in sys.modules:
+            _tell(module)
 
 
 def _is_on() -> bool:

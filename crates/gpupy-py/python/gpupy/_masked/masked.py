@@ -36,6 +36,8 @@ def complete(core: Any) -> None:
     core.MaskedArray.lend = _lend
     core.MaskedArray.__new__ = staticmethod(_made(core.MaskedArray.__new__))
     subclass.OURS[np.ma.MaskedArray] = functools.partial(_ours, core)
+    for tell in subclass.MASKED_IS_MADE:
+        tell()
 
 
 def _lend(masked: Any, kind: str = "texture", *, write: bool = False) -> Any:
