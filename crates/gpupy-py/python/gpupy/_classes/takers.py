@@ -8,8 +8,8 @@ import functools
 
 from .._gpupy import lend_to
 
-# What is lent: arrays of subclasses, all arrays, or as the code that called is lent.
-OF_SUBCLASSES, ALL, AS_CALLER = 1, 2, 3
+# What is lent: masked arrays and those whose elements no driver has, all arrays, or what the code that called is lent.
+NO_DRIVERS, ALL, AS_CALLER = 1, 2, 3
 
 _LENT: dict[str, int] = {}
 

@@ -17,13 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .._classes import subclass
-from .._classes.takers import ALL, AS_CALLER, OF_SUBCLASSES, which
+from .._classes.takers import ALL, AS_CALLER, NO_DRIVERS, which
 from .._classes.takers import lend as lend_to_package
 from .._gpupy import ndarray
 from . import calls
 
-# By package. Those with arrays of subclasses alone take plain ones of any class; of subclasses, masked arrays are
-# lent.
+# By package. Those that are not lent all take arrays of any class whose elements are numbers; but for masked arrays,
+# and dates, texts and objects, they know NumPy's class alone.
 _LENT = {
     "awkward": ALL,
     "h5py": ALL,
@@ -34,10 +34,10 @@ _LENT = {
     "numpy.ctypeslib": ALL,
     "pandas": ALL,
     "polars": ALL,
-    "scipy": OF_SUBCLASSES,
+    "scipy": NO_DRIVERS,
     "scipy.sparse": ALL,
     "sklearn.model_selection": ALL,
-    "xarray": OF_SUBCLASSES,
+    "xarray": NO_DRIVERS,
     # Its arrays keep ours all the same: `xarray.core.variable` does that.
     "xarray.core.dataset": ALL,
 }
@@ -65,11 +65,12 @@ def lend(array: Any) -> Any:
     if frame is None or not frame.f_code.co_flags & _HAS_VARIABLES:
         return type(array)
     what = which(frame.f_globals.get("__name__"))
-    if what < (OF_SUBCLASSES if subclass.is_masked(array) else ALL):
+    is_lent = _is_array if what == ALL else _is_no_drivers
+    if not what or not is_lent(array):
         return type(array)
     # One call of `isinstance` asks once for each of several classes.
     question = id(frame), frame.f_lasti, id(array)
-    lent = _Lent(array, _is_array if what == ALL else subclass.is_masked)
+    lent = _Lent(array, is_lent)
     found = lent.exchanged(frame)
     if lent.answer is None:
         return _last.answer if _last.question == question else type(array)
@@ -80,6 +81,11 @@ def lend(array: Any) -> Any:
 
 def _is_array(value: Any) -> bool:
     return issubclass(type(value), ndarray)
+
+
+def _is_no_drivers(value: Any) -> bool:
+    """Whether it is a masked array, or one whose elements NumPy alone has."""
+    return (type(value) is ndarray and not value._lazy) or subclass.is_masked(value)
 
 
 class _Lent:

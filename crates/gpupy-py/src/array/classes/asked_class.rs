@@ -27,11 +27,11 @@ static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
 /// What code of a package is lent: nothing.
 const NONE: u8 = 0;
-/// Arrays of subclasses.
-const OF_SUBCLASSES: u8 = 1;
+/// Arrays of subclasses, and those whose elements no driver has.
+const NO_DRIVERS: u8 = 1;
 
-/// Lends arrays to the code of a package that takes NumPy's class alone: none (0), those of subclasses (1), all (2),
-/// or those that the code which called it is lent (3).
+/// Lends arrays to the code of a package that takes NumPy's class alone: none (0), those of subclasses and those whose
+/// elements no driver has (1), all (2), or those that the code which called it is lent (3).
 #[pyfunction]
 pub fn lend_to(py: Python<'_>, package: &Bound<'_, PyString>, which: u8) -> PyResult<()> {
     table(py, &PACKAGES).set_item(package, which)?;
@@ -50,7 +50,7 @@ impl NdArray {
     fn asked_class<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         if ASKED_FOR.load(Ordering::Relaxed) {
             let which = lent_to_caller(slf.py())?;
-            if which > OF_SUBCLASSES || which == OF_SUBCLASSES && !is_plain(slf) {
+            if which > NO_DRIVERS || which == NO_DRIVERS && is_no_drivers(slf) {
                 return python_objects::LEND.get(slf.py())?.call1((slf,));
             }
         }
@@ -64,6 +64,10 @@ impl NdArray {
         let own = objects.get_item(intern!(py, "__class__"))?;
         own.call_method1(intern!(py, "__set__"), (slf, class)).map(drop)
     }
+}
+
+fn is_no_drivers(array: &Bound<'_, NdArray>) -> bool {
+    !is_plain(array) || array.get().read(array.py()).as_lazy().is_none()
 }
 
 /// What the Python code that runs is lent.
