@@ -1,8 +1,8 @@
 """NumPy's arrays are instances of ``np.ndarray`` in a program whose NumPy is gpupy: libraries give them.
 
 Owns ``Kind``, the class of ``gpupy.ndarray`` in such programs. Invariant: only what the program's own code
-asks, or Python's own modules for it, is answered so; gpupy and libraries tell the classes apart. Not here: whose code it is
-(``_program/imports.py``).
+asks, or Python's own modules for it, is answered so; gpupy and libraries tell the classes apart. Not here: whose
+code it is (``_program/imports.py``).
 """
 
 import sys
@@ -25,12 +25,19 @@ class Kind(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
-        return cls is ndarray and isinstance(instance, np.ndarray) and _asks(sys._getframe(1))
+        theirs = _numpys(cls)
+        return theirs is not None and isinstance(instance, theirs) and _asks(sys._getframe(1))
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
         if type.__subclasscheck__(cls, subclass):
             return True
-        return cls is ndarray and issubclass(subclass, np.ndarray) and _asks(sys._getframe(1))
+        theirs = _numpys(cls)
+        return theirs is not None and issubclass(subclass, theirs) and _asks(sys._getframe(1))
+
+
+def _numpys(kind: type) -> Any:
+    """NumPy's class that one of ours stands for: the class of arrays, and of masked arrays."""
+    return np.ndarray if kind is ndarray else vars(kind).get("_gpupy_numpys")
 
 
 def _nobody(frame: _Asker) -> bool:

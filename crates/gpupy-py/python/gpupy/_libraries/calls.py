@@ -18,7 +18,10 @@ from .._gpupy import ndarray, scalar
 
 # By the module that has them.
 TAKING = {
+    "h5py._hl.attrs": "AttributeManager.create",
     "h5py._hl.dataset": "Dataset.__getitem__ Dataset.__setitem__ Dataset.read_direct Dataset.write_direct",
+    # A view of NumPy's as the class of an argument.
+    "matplotlib.colors": "LightSource.hillshade",
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
 }
@@ -77,6 +80,10 @@ def _without_ours(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return made.reshape(host.shape)
 
 
+def _record(value: np.void) -> Any:
+    return _without_ours(np.asarray(value))[()] if value.dtype.hasobject else value
+
+
 def _is_changed(before: np.ndarray[Any, Any], now: np.ndarray[Any, Any]) -> bool:
     return not np.may_share_memory(before, now)
 
@@ -86,6 +93,7 @@ _OTHERS: dict[type, Callable[[Any], Any]] = {
     dict: _values,
     list: _items,
     ndarray: _pinned,
+    np.void: _record,
     scalar: lambda value: value._value(),
     tuple: _items,
 }
