@@ -43,7 +43,9 @@ SUITES = {
     "scipy": Row(
         "scipy",
         "the array API in special, signal, fft, ndimage, stats, integrate",
-        tuple(f"scipy/{name}/tests/test_*.py" for name in "special signal fft ndimage stats integrate".split()),
+        tuple(
+            f"scipy/{name}/tests/test_*.py" for name in "special signal fft ndimage stats integrate".split()
+        ),
         way="scipy",
         only="array_api_backends",
     ),
@@ -53,8 +55,14 @@ SUITES = {
     "xarray": Row(
         "xarray",
         "arrays of other classes inside its own",
-        ("xarray/tests/test_duck_array_ops.py", "xarray/tests/test_array_api.py", "xarray/tests/test_variable.py",
-         "xarray/tests/test_nputils.py", "xarray/tests/test_ufuncs.py", "xarray/tests/test_interp.py"),
+        (
+            "xarray/tests/test_duck_array_ops.py",
+            "xarray/tests/test_array_api.py",
+            "xarray/tests/test_variable.py",
+            "xarray/tests/test_nputils.py",
+            "xarray/tests/test_ufuncs.py",
+            "xarray/tests/test_interp.py",
+        ),
     ),
     "dask": Row("dask", "chunks in CuPy's place", ("dask/array/tests/test_cupy_*.py",), way="cupy"),
     "matplotlib": Row(
@@ -71,7 +79,11 @@ SUITES = {
     "networkx": Row(
         "networkx",
         "graphs of matrices",
-        ("networkx/tests/test_convert_numpy.py", "networkx/linalg/tests/test_*.py", "networkx/drawing/tests/test_layout.py"),
+        (
+            "networkx/tests/test_convert_numpy.py",
+            "networkx/linalg/tests/test_*.py",
+            "networkx/drawing/tests/test_layout.py",
+        ),
     ),
 }
 
@@ -111,7 +123,13 @@ def _imports(package, root):
     is_test = functools.partial(_is_test, root)
     sys.meta_path.insert(0, script.Finder(is_test, imports.ours))
     # What code of the tests asks at run time.
-    imports.put([str(folder) for folder in {f.parent for row in SUITES.values() for p in row.files for f in root.glob(p)}], True)
+    imports.put(
+        [
+            str(folder)
+            for folder in {f.parent for row in SUITES.values() for p in row.files for f in root.glob(p)}
+        ],
+        True,
+    )
 
 
 def _without_pictures(package, root):
@@ -122,7 +140,9 @@ def _without_pictures(package, root):
 
 
 def _is_test(root, file):
-    return root in file.parents and (file.parent.name == "tests" or "tests" in file.relative_to(root).parts[:-1])
+    return root in file.parents and (
+        file.parent.name == "tests" or "tests" in file.relative_to(root).parts[:-1]
+    )
 
 
 def _scipy(package, root):
@@ -152,4 +172,10 @@ def _cupy(package):
     return made
 
 
-_WAYS = {"imports": _imports, "pictures": _without_pictures, "scipy": _scipy, "sklearn": _sklearn, "cupy": _as_cupy}
+_WAYS = {
+    "imports": _imports,
+    "pictures": _without_pictures,
+    "scipy": _scipy,
+    "sklearn": _sklearn,
+    "cupy": _as_cupy,
+}

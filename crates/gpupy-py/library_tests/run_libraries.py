@@ -30,7 +30,9 @@ def list_of(name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=pathlib.Path, help="where libraries are installed: pip install --target")
+    parser.add_argument(
+        "folder", type=pathlib.Path, help="where libraries are installed: pip install --target"
+    )
     parser.add_argument("suites", nargs="*", help="all by default: " + ", ".join(library_suites.SUITES))
     parser.add_argument("--files", nargs="*", help="only these files of the suites")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
@@ -42,7 +44,9 @@ def main():
     if unknown:
         parser.error(f"no suite `{unknown[0]}`; there are {', '.join(library_suites.SUITES)}")
     os.environ["GPUPY_DRIVER"] = given.driver
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(given.folder.resolve()), os.environ.get("PYTHONPATH", "")])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [str(given.folder.resolve()), os.environ.get("PYTHONPATH", "")]
+    )
     sys.path.insert(0, str(given.folder.resolve()))
     rows, surprising = [], 0
     for name in given.suites or library_suites.SUITES:
@@ -64,9 +68,7 @@ def main():
             rewrite.rewrite(list_of(name), versions, outcomes)
         reasons = expected.load(list_of(name), versions)
         print(f"== {name}: {row.about}")
-        surprising += run.report(
-            reasons, f"{row.library}'s tests", outcomes, files, time.monotonic() - begun
-        )
+        surprising += run.report(reasons, f"{row.library}'s tests", outcomes, files, time.monotonic() - begun)
         passed = sum(outcome == "passed" for outcome, _ in outcomes.values())
         rows.append(f"| `{name}` | {row.about} | {len(outcomes)} | {len(outcomes) - passed} |")
     print("\n".join(["", "| suite | tests of | pass on NumPy | fail on gpupy |", "|---|---|---|---|", *rows]))

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import pathlib
 import subprocess
 import sys
 
@@ -10,12 +11,14 @@ import pytest
 
 import gpupy
 from gpupy import _libraries
-from gpupy._libraries import calls
+from gpupy._classes import takers
+from gpupy._libraries import calls, lending, masked
 
 ROWS = dict.fromkeys(
     [
         *(name for table in _libraries._TABLES for name in table.ROWS),
         *(name for table in _libraries._EXCHANGED for name in table.EXCHANGED),
+        *masked.EXCHANGED,
     ]
 )
 
@@ -49,7 +52,7 @@ def test_every_library_is_told_without_a_warning_whenever_it_is_imported(first):
     imports = [f"import {name}" for name in there]
     imports.insert(0 if first else len(imports), "import gpupy")
     left = "print(*gpupy._libraries._TOLD, *gpupy._libraries._EXCHANGES, *gpupy._libraries._WAITING)"
-    program = "; ".join([*imports, "gpupy.ones(2)", left])
+    program = "; ".join([*imports, "gpupy.ma.ones(2); gpupy.ones(2)", left])
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert {*done.stdout.split()} == {*ROWS} - {*there}
@@ -117,3 +120,28 @@ def test_classmethods_and_staticmethods_stay_what_they_are():
     a = gpupy.ones(2)
     assert Owner.of_class(a) == (Owner, numpy.ndarray)
     assert Owner.of_none(a) is Owner().of_none(a) is Owner().of_instance(value=a) is numpy.ndarray
+
+
+PAGE = (pathlib.Path(__file__).resolve().parents[4] / "docs" / "borders.md").read_text(encoding="utf-8")
+
+
+def rows_of(heading):
+    """The first columns of the table below a heading of the page."""
+    text = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    return {row[0].strip(" `"): row[1].strip() for row in rows}
+
+
+def test_the_page_of_borders_lists_each_package_and_each_exchanged_function():
+    words = {
+        takers.ALL: "all arrays",
+        takers.NO_DRIVERS: "masked arrays, and dates, texts, objects and records",
+    }
+    lent = {name: words[what] for name, what in lending._LENT.items()}
+    assert rows_of("Arrays are lent when a library asks") == lent
+    exchanged = rows_of("Functions that are exchanged")
+    assert exchanged.keys() == {name for table in _libraries._EXCHANGED for name in table.EXCHANGED} | {
+        *masked.EXCHANGED
+    }
+    for module, names in calls.TAKING.items():
+        assert exchanged[module].replace("`", "").split(", ") == names.split()

@@ -29,7 +29,9 @@ def _function(text, module):
 
 
 def test_a_function_that_asks_goes_on_with_numpys_array_over_our_memory(library):
-    function = library("def function(x):\n    told = isinstance(x, np.ndarray)\n    x[0] = 7\n    return told, x")
+    function = library(
+        "def function(x):\n    told = isinstance(x, np.ndarray)\n    x[0] = 7\n    return told, x"
+    )
     a = gpupy.zeros(3)
     told, found = function(a)
     assert told and type(found) is numpy.ndarray
@@ -117,8 +119,30 @@ def test_a_failing_exchange_says_so_and_what_to_do():
     def fail():
         raise KeyError("gone")
 
-    with pytest.warns(RuntimeWarning, match=r"cannot tell `a_library` of its arrays: KeyError: 'gone'; give it"):
+    with pytest.warns(
+        RuntimeWarning, match=r"cannot tell `a_library` of its arrays: KeyError: 'gone'; give it"
+    ):
         _libraries._do("a_library", fail)
+
+
+def test_the_variables_that_a_function_asked_for_stay(library):
+    text = "def function(x):\n    y = 1\n    found = locals()\n    isinstance(x, str)\n    return found"
+    assert library(text)(gpupy.ones(2))["y"] == 1
+
+
+def test_a_copy_of_the_variables_is_not_kept(library):
+    class Kept:
+        pass
+
+    import weakref
+
+    text = (
+        "def function(x, y):\n    isinstance(x, str)\n    seen = ref(y)\n    del y\n    return seen() is None"
+    )
+    names = library(text)
+    names.__globals__["ref"] = weakref.ref
+    is_let_go = names(gpupy.ones(2), Kept())
+    assert is_let_go
 
 
 def _ran(program, **env):

@@ -47,6 +47,10 @@ _ASKS_FOR_OTHERS = "abc"
 _HAS_VARIABLES, _HAS_ARGUMENTS, _HAS_KEYWORDS = 0x1, 0x4, 0x8
 
 
+# The references to the copy: the frame's, the variable's below, and that of the call that counts them.
+_OF_FRAME_ALONE = 3
+
+
 class _Last(threading.local):
     """The question of a thread that was answered last, and the answer."""
 
@@ -103,7 +107,9 @@ class _Lent:
         keywords = _keywords_of(frame.f_code)
         found = {}
         for name, value in variables.items():
-            made = self._items(value) if name == keywords and type(value) is dict else self._in_place_of(value)
+            made = (
+                self._items(value) if name == keywords and type(value) is dict else self._in_place_of(value)
+            )
             if made is not value:
                 found[name] = made
         return found
@@ -143,9 +149,11 @@ def _exchange(frame: types.FrameType, values: dict[str, Any]) -> None:
     variables = frame.f_locals
     variables.update(values)
     if type(variables) is dict:
-        # Before Python 3.13 they are a copy, which keeps what it holds until the function ends.
+        # Before Python 3.13 they are a copy, which the frame keeps until the function ends.
         _written_back()(frame, 0)
-        variables.clear()
+        if sys.getrefcount(variables) == _OF_FRAME_ALONE:
+            # The function did not ask for it by `locals()`.
+            variables.clear()
 
 
 @functools.cache

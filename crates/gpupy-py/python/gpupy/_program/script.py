@@ -113,7 +113,11 @@ class _Imports(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "view" and any(map(_is_ndarray, values)):
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "view"
+            and any(map(_is_ndarray, values))
+        ):
             node.args.insert(0, node.func.value)
             node.func = ast.copy_location(_function(_VIEWED), node.func)
         return node
