@@ -1,8 +1,8 @@
 """The suites of libraries' own tests, as they lie in their installed packages.
 
-Owns ``SUITES``, the table: which files, how gpupy gets in, and what pytest is told. A suite's folder is the one
-that the libraries are installed in. Not here: the processes, the suites of NumPy's and CuPy's (``numpy_tests``),
-which failures are known (``expected``), the command (``run_libraries.py``).
+Owns ``SUITES``, the table: which files, how gpupy gets in, and what pytest is told. A suite's folder is the
+one that the libraries are installed in. Not here: the processes, the suites of NumPy's and CuPy's
+(``numpy_tests``), which failures are known (``expected``), the command (``run_libraries.py``).
 """
 
 import dataclasses
@@ -13,6 +13,7 @@ import pathlib
 import sys
 import types
 
+import pytest
 from suites import Suite
 
 
@@ -29,6 +30,10 @@ class Row:
     without: tuple = ()
 
 
+_OF_MATPLOTLIB = (
+    "cbook colors collections contour dates image lines mlab patches path transforms triangulation units"
+)
+_OF_SCIPY = "special signal fft ndimage stats integrate"
 SUITES = {
     "pandas-frame": Row("pandas", "operators of frames", ("pandas/tests/frame/test_arithmetic.py",)),
     "pandas-series": Row("pandas", "operators of series", ("pandas/tests/series/test_arithmetic.py",)),
@@ -43,9 +48,7 @@ SUITES = {
     "scipy": Row(
         "scipy",
         "the array API in special, signal, fft, ndimage, stats, integrate",
-        tuple(
-            f"scipy/{name}/tests/test_*.py" for name in "special signal fft ndimage stats integrate".split()
-        ),
+        tuple(f"scipy/{name}/tests/test_*.py" for name in _OF_SCIPY.split()),
         way="scipy",
         only="array_api_backends",
     ),
@@ -68,11 +71,7 @@ SUITES = {
     "matplotlib": Row(
         "matplotlib",
         "helpers, colours, paths and collections",
-        tuple(
-            f"matplotlib/tests/test_{name}.py"
-            for name in "cbook colors cm_stubs collections contour dates image lines mlab patches path transforms "
-            "triangulation units".split()
-        ),
+        tuple(f"matplotlib/tests/test_{name}.py" for name in _OF_MATPLOTLIB.split()),
         way="pictures",
     ),
     "h5py": Row("h5py", "data sets and attributes", ("h5py/tests/test_*.py",)),
@@ -133,7 +132,7 @@ def _imports(package, root):
 
 
 def _without_pictures(package, root):
-    """Matplotlib's wheels have its tests without the pictures, which the package of the tests looks for first."""
+    """Matplotlib's wheels have its tests without the pictures that their package looks for first."""
     made = sys.modules["matplotlib.tests"] = types.ModuleType("matplotlib.tests")
     made.__path__ = [str(root / "matplotlib" / "tests")]
     _imports(package, root)
@@ -146,8 +145,6 @@ def _is_test(root, file):
 
 
 def _scipy(package, root):
-    import pytest
-
     os.environ["SCIPY_ARRAY_API"] = '["numpy"]'
     conftest = importlib.import_module("scipy.conftest")
     behind = importlib.import_module(package)

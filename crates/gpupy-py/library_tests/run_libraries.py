@@ -1,9 +1,9 @@
 """Tests of libraries, as they lie in their installed packages, with gpupy in NumPy's place.
 
-``run_libraries.py FOLDER [SUITE…]`` runs those of ``library_suites.SUITES`` whose library is installed in the folder, tries
-on NumPy itself what failed, and holds the failures against the list of the suite in ``expected``. Owns the
-command line and the table of figures. Not here: which suites there are (``library_suites.py``), processes and
-verdict (``numpy_tests``).
+``run_libraries.py FOLDER [SUITE…]`` runs those of ``library_suites.SUITES`` whose library is installed in the
+folder, tries on NumPy itself what failed, and holds the failures against the list of the suite in
+``expected``. Owns the command line and the table of figures. Not here: which suites there are
+(``library_suites.py``), processes and verdict (``numpy_tests``).
 """
 
 import argparse

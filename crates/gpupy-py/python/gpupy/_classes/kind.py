@@ -1,8 +1,8 @@
 """NumPy's arrays are instances of ``np.ndarray`` in a program whose NumPy is gpupy: libraries give them.
 
 Owns ``Kind``, the class of ``gpupy.ndarray`` in such programs. Invariant: only what the program's own code
-asks, or Python's own modules for it, is answered so; gpupy and libraries tell the classes apart. Not here: whose
-code it is (``_program/imports.py``).
+asks, or Python's own modules for it, is answered so; gpupy and libraries tell the classes apart. Not here:
+whose code it is (``_program/imports.py``).
 """
 
 import sys
@@ -48,7 +48,7 @@ _asks: Callable[[_Asker], bool] = _nobody
 
 
 def answering(asks: Callable[[_Asker], bool]) -> tuple[Any, ...]:
-    """The calls that take NumPy's arrays for instances where a frame asks that runs the program's own code."""
+    """The calls that take NumPy's arrays for instances where a frame of the program's own code asks."""
     return (globals().__setitem__, "_asks", asks), (give_kind, Kind)
 
 

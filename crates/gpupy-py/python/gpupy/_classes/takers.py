@@ -1,14 +1,15 @@
 """Packages whose code takes NumPy's class alone, and what it is lent of ours.
 
-Owns the table, which is filled as such packages are imported. Not here: which packages these are, and how their
-code gets what it is lent (``_libraries/lending.py``).
+Owns the table, which is filled as such packages are imported. Not here: which packages these are, and how
+their code gets what it is lent (``_libraries/lending.py``).
 """
 
 import functools
 
 from .._gpupy import lend_to
 
-# What is lent: masked arrays and those whose elements no driver has, all arrays, or what the code that called is lent.
+# What is lent: masked arrays and those whose elements no driver has, all arrays, or what the code that called
+# is lent.
 NO_DRIVERS, ALL, AS_CALLER = 1, 2, 3
 
 _LENT: dict[str, int] = {}

@@ -151,7 +151,8 @@ def to_write(target: Any) -> Any:
 def by_others(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A ufunc of NumPy's, or a method of one, with an operand whose class decides.
 
-    A class that takes NumPy's arrays alone would leave the decision to ours: it gets NumPy's, over our memory.
+    A class that takes NumPy's arrays alone would leave the decision to ours: it gets NumPy's, over our
+    memory.
     """
     if not any(takers.takes_numpys(x) for x in args):
         return wrap(function(*args, **kwargs))

@@ -1,9 +1,9 @@
-"""Functions of other libraries that ask for NumPy's very class in C: they get NumPy's arrays in the place of ours.
+"""Functions of libraries that ask for NumPy's very class in C: they get NumPy's arrays in the place of ours.
 
-Owns ``EXCHANGED``, the list of them, and ``numpys``. What they get is an array over the pinned base, so that both
-sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the list that a protocol serves, or a
-question (``lending.py``); where nothing is ours, the function sees its own arguments. Not here: when this is done
-(``__init__.py``).
+Owns ``EXCHANGED``, the list of them, and ``numpys``. What they get is an array over the pinned base, so that
+both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the list that a protocol
+serves, or a question (``lending.py``); where nothing is ours, the function sees its own arguments. Not here:
+when this is done (``__init__.py``).
 """
 
 import functools

@@ -1,10 +1,11 @@
-"""Libraries whose code takes NumPy's class alone: when it asks for the class of our array, it is lent NumPy's.
+"""Libraries whose code takes NumPy's class alone are lent NumPy's arrays when they ask for the class of ours.
 
-Owns ``lend``, and ``ROWS``, which says to which packages. The question is ``isinstance``, which asks an object
-for its ``__class__``. The answer is NumPy's class, and from then on the variables of the asking function that had
-arrays of ours have NumPy's over the pinned bases: so what the function goes on with, in C too, is NumPy's, and
-both sides see what is written. Invariants: no function of a library is replaced; a function that asks of what is
-in none of its variables is told our class, and keeps our array; other arrays cost nothing.
+Owns ``lend``, and ``ROWS``, which says to which packages. The question is ``isinstance``, which asks an
+object for its ``__class__``. The answer is NumPy's class, and from then on the variables of the asking
+function that had arrays of ours have NumPy's over the pinned bases: so what the function goes on with, in C
+too, is NumPy's, and both sides see what is written. Invariants: no function of a library is replaced; a
+function that asks of what is in none of its variables is told our class, and keeps our array; other arrays
+cost nothing.
 
 Not here: who asks (``src/array/classes/asked_class.rs``), libraries that ask in C alone (``calls.py``).
 """
@@ -22,8 +23,8 @@ from .._classes.takers import lend as lend_to_package
 from .._gpupy import ndarray
 from . import calls
 
-# By package. Those that are not lent all take arrays of any class whose elements are numbers; but for masked arrays,
-# and dates, texts and objects, they know NumPy's class alone.
+# By package. Those that are not lent all take arrays of any class whose elements are numbers; but for masked
+# arrays, and dates, texts and objects, they know NumPy's class alone.
 _LENT = {
     "awkward": ALL,
     "h5py": ALL,
@@ -93,7 +94,7 @@ def _is_no_drivers(value: Any) -> bool:
 
 
 class _Lent:
-    """NumPy's arrays in place of ours for the variables of one function, which asks for the class of an array."""
+    """NumPy's arrays in place of ours for the variables of one function, which asks for a class."""
 
     def __init__(self, asked: Any, is_lent: Callable[[Any], bool]) -> None:
         self.asked, self.is_lent = asked, is_lent

@@ -1,9 +1,9 @@
 """Masked arrays of ours given to functions of ``numpy.ma``, and to some of Dask's, once there are any.
 
-Owns ``EXCHANGED``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions are;
-what makes arrays gives NumPy's. Dask's get NumPy's masked array over the same memory, and give ours. Not here:
-libraries that ask for the class of masked arrays (``lending.py``), what ``numpy.asanyarray`` gives of one (``_masked/masked.py``), when this is done
-(``__init__.py``).
+Owns ``EXCHANGED``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions
+are; what makes arrays gives NumPy's. Dask's get NumPy's masked array over the same memory, and give ours. Not
+here: libraries that ask for the class of masked arrays (``lending.py``), what ``numpy.asanyarray`` gives of
+one (``_masked/masked.py``), when this is done (``__init__.py``).
 """
 
 import functools

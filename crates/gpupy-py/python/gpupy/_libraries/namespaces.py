@@ -1,9 +1,9 @@
-"""Libraries that ask arrays for their namespace: SciPy, scikit-learn, the package that both carry along, xarray.
+"""Libraries that ask arrays for their namespace: SciPy, scikit-learn, the package that both carry, xarray.
 
-Owns ``EXCHANGED``: by the name of a module, what is done there. NumPy's arrays and scalars beside ours (a truth
-value that is known, a list that the library made an array of) do not make two namespaces: ours takes them.
-xarray indexes what has a namespace by the array API's rules; ours has NumPy's.
-Not here: when this is done (``__init__.py``), the answer of an array (``_methods/methods.py``).
+Owns ``EXCHANGED``: by the name of a module, what is done there. NumPy's arrays and scalars beside ours (a
+truth value that is known, a list that the library made an array of) do not make two namespaces: ours takes
+them. xarray indexes what has a namespace by the array API's rules; ours has NumPy's. Not here: when this is
+done (``__init__.py``), the answer of an array (``_methods/methods.py``).
 """
 
 import functools

@@ -76,7 +76,7 @@ class Own:
         return known
 
     def asks(self, frame: types.FrameType | None) -> bool:
-        """Whether a frame runs code of the program, or of Python's own modules that it called, as `unittest`."""
+        """Whether a frame runs code of the program, or of Python's own modules that it called."""
         while frame is not None:
             if self.has(frame.f_globals):
                 return True

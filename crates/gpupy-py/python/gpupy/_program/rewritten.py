@@ -1,7 +1,7 @@
 """What stands in a program's code in the place of two things that NumPy's C decides by the very class.
 
-Owns ``viewed``, for ``x.view(np.ndarray)`` of an array of NumPy's, and ``given``, for methods ``__array__`` of the
-program's classes. Not here: the rewriting (``script.py``).
+Owns ``viewed``, for ``x.view(np.ndarray)`` of an array of NumPy's, and ``given``, for methods ``__array__``
+of the program's classes. Not here: the rewriting (``script.py``).
 """
 
 import functools

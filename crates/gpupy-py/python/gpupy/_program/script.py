@@ -105,7 +105,7 @@ def _is_ndarray(node: ast.expr) -> bool:
 
 
 class _Imports(ast.NodeTransformer):
-    """Puts other modules in the place of NumPy's in import statements, and two expressions (``rewritten.py``)."""
+    """Puts other modules in the place of NumPy's in imports, and two expressions (``rewritten.py``)."""
 
     def __init__(self, name_of: _Names) -> None:
         self._name_of = name_of
