@@ -25,9 +25,8 @@ class Row:
     about: str
     files: tuple
     way: str = "imports"
-    # An expression of pytest's, for the names of tests.
-    only: str = ""
-    without: tuple = ()
+    # Options of pytest's that choose the tests.
+    only: tuple = ()
 
 
 _OF_MATPLOTLIB = (
@@ -50,10 +49,14 @@ SUITES = {
         "the array API in special, signal, fft, ndimage, stats, integrate",
         tuple(f"scipy/{name}/tests/test_*.py" for name in _OF_SCIPY.split()),
         way="scipy",
-        only="array_api_backends",
+        only=("-m", "array_api_backends"),
     ),
     "sklearn": Row(
-        "sklearn", "the array API", ("sklearn/*/tests/test_*.py", "sklearn/tests/test_*.py"), way="sklearn"
+        "sklearn",
+        "the array API",
+        ("sklearn/*/tests/test_*.py", "sklearn/tests/test_*.py"),
+        way="sklearn",
+        only=("-k", "array_api or array_namespace"),
     ),
     "xarray": Row(
         "xarray",
@@ -100,9 +103,7 @@ class LibrarySuite(Suite):
 def of(name, folder):
     """The suite of a name."""
     root = pathlib.Path(folder).resolve()
-    options = ["-c", os.devnull, "-p", "no:randomly"]
-    if SUITES[name].only:
-        options += ["-m", SUITES[name].only]
+    options = ["-c", os.devnull, *SUITES[name].only]
     return LibrarySuite(name, root, root, options)
 
 
@@ -111,7 +112,7 @@ def files_of(suite):
     row = SUITES[suite.name]
     found = {f for pattern in row.files for f in suite.root.glob(pattern)}
     names = ((-f.stat().st_size, f.relative_to(suite.root).as_posix()) for f in found)
-    return [name for _, name in sorted(names) if name not in row.without]
+    return [name for _, name in sorted(names)]
 
 
 def _imports(package, root):
