@@ -34,15 +34,20 @@ _OF_MATPLOTLIB = (
 )
 _OF_SCIPY = "special signal fft ndimage stats integrate"
 SUITES = {
-    "pandas-frame": Row("pandas", "operators of frames", ("pandas/tests/frame/test_arithmetic.py",)),
-    "pandas-series": Row("pandas", "operators of series", ("pandas/tests/series/test_arithmetic.py",)),
+    "pandas-frame": Row(
+        "pandas", "operators of frames", ("pandas/tests/frame/test_arithmetic.py",), way="pandas"
+    ),
+    "pandas-series": Row(
+        "pandas", "operators of series", ("pandas/tests/series/test_arithmetic.py",), way="pandas"
+    ),
     "pandas-ufunc": Row(
         "pandas",
         "ufuncs of series and frames",
         ("pandas/tests/series/test_ufunc.py", "pandas/tests/frame/test_ufunc.py"),
+        way="pandas",
     ),
     "pandas-arithmetic": Row(
-        "pandas", "operators of all of its classes", ("pandas/tests/arithmetic/test_*.py",)
+        "pandas", "operators of all of its classes", ("pandas/tests/arithmetic/test_*.py",), way="pandas"
     ),
     "scipy": Row(
         "scipy",
@@ -132,6 +137,26 @@ def _imports(package, root):
     )
 
 
+def _pandas(package, root):
+    """pandas' helpers for tests compare classes by ``type(x)``, and know ``np.array`` by identity."""
+    _imports(package, root)
+    if package == "gpupy":
+        compilers, calls = (importlib.import_module(f"gpupy._libraries.{n}") for n in ("compilers", "calls"))
+        importlib.import_module("gpupy").ones(1)
+        importlib.import_module("pandas._testing")
+        for module, name in (("asserters", "assert_numpy_array_equal"), ("", "box_expected")):
+            owner = sys.modules[f"pandas._testing.{module}".rstrip(".")]
+            calls.put(owner, name, functools.partial(_given, compilers.theirs))
+
+
+def _given(theirs, function):
+    @functools.wraps(function)
+    def given(*args, **kwargs):
+        return function(*map(theirs, args), **{key: theirs(value) for key, value in kwargs.items()})
+
+    return given
+
+
 def _without_pictures(package, root):
     """Matplotlib's wheels have its tests without the pictures that their package looks for first."""
     made = sys.modules["matplotlib.tests"] = types.ModuleType("matplotlib.tests")
@@ -172,6 +197,7 @@ def _cupy(package):
 
 _WAYS = {
     "imports": _imports,
+    "pandas": _pandas,
     "pictures": _without_pictures,
     "scipy": _scipy,
     "sklearn": _sklearn,

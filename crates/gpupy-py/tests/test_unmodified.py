@@ -57,6 +57,19 @@ def test_arrays_that_libraries_give_are_instances_to_the_programs_own_code(tmp_p
     assert plain.stdout == "False\n", plain.stderr
 
 
+def test_pythons_own_modules_ask_for_the_program(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import unittest\nimport numpy as np\nclass Test(unittest.TestCase):\n"
+        "    def test_one(self):\n"
+        "        self.assertIsInstance(np.matrix([1]).A1.__array__(), np.ndarray)\n"
+        "        self.assertNotIsInstance([], np.ndarray)\n"
+        "        self.assertIsInstance(np.ma.getdata(np.ma.array([1])), np.ndarray)\n"
+        "unittest.main()\n"
+    )
+    done = on_gpupy(tmp_path, "program.py")
+    assert done.returncode == 0, done.stderr
+
+
 def test_only_a_class_of_classes_can_be_that_of_arrays():
     for kind in (int, object):
         with pytest.raises(TypeError):

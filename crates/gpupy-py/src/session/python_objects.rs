@@ -72,6 +72,8 @@ objects! {
     LONGER_CALL "longer_call";
     /// The package itself, which is the namespace of its arrays.
     NAMESPACE "namespace";
+    /// The class of calls that another class decides.
+    ONWARD "onward";
     /// Our implementation of a call that reads numeric fields of records.
     OWN_OF_FIELDS "own_of_fields";
     /// The folders of code that is no program's.

@@ -60,7 +60,7 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
         if getattr(function, "__module__", None) == "_operator":
             function = getattr(np, name, function)
         if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
-            return by_others(function, args, kwargs)
+            return Onward(function, tuple(args), dict(kwargs))
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
 
@@ -148,21 +148,28 @@ def to_write(target: Any) -> Any:
     return target._pinned()
 
 
-def by_others(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A ufunc of NumPy's, or a method of one, with an operand whose class decides.
+class Onward:
+    """A call of NumPy's ufunc, or of a method of it, with an operand whose class decides; Rust makes it.
 
     A class that takes NumPy's arrays alone would leave the decision to ours: it gets NumPy's, over our
     memory.
     """
-    if not any(takers.takes_numpys(x) for x in args):
-        return wrap(function(*args, **kwargs))
-    lent: list[tuple[Any, ndarray]] = []
-    given = [_lent(value, lent) for value in args]
-    result = function(*given, **{key: _lent(value, lent) for key, value in kwargs.items()})
-    for host, array in lent:
-        if result is host:
-            return array
-    return wrap(result)
+
+    __slots__ = ("_lent", "args", "function", "kwargs")
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self._lent: list[tuple[Any, ndarray]] = []
+        if any(takers.takes_numpys(x) for x in args):
+            self.args = tuple(_lent(value, self._lent) for value in args)
+            self.kwargs = {key: _lent(value, self._lent) for key, value in kwargs.items()}
+
+    def given_back(self, result: Any) -> Any:
+        """The result as ours; an output that was lent is itself."""
+        for host, array in self._lent:
+            if result is host:
+                return array
+        return wrap(result)
 
 
 def _lent(value: Any, lent: list[tuple[Any, ndarray]]) -> Any:
