@@ -64,9 +64,11 @@ _last = _Last()
 
 def lend(array: Any) -> Any:
     """The class that the calling function is told; it has NumPy's arrays in place of ours from then on."""
-    frame: types.FrameType | None = sys._getframe(1)
-    if frame is not None and frame.f_globals["__name__"] == _ASKS_FOR_OTHERS:
-        frame = frame.f_back
+    frame = sys._getframe(1)
+    return _answer(frame.f_back if frame.f_globals["__name__"] == _ASKS_FOR_OTHERS else frame, array)
+
+
+def _answer(frame: types.FrameType | None, array: Any) -> Any:
     if frame is None or not frame.f_code.co_flags & _HAS_VARIABLES:
         return type(array)
     what = which(frame.f_globals.get("__name__"))
@@ -166,7 +168,19 @@ def _written_back() -> Callable[[types.FrameType, int], None]:
     return write
 
 
+@property
+def _priority(array: Any) -> Any:
+    """What pandas' operators ask an operand for, before they look in C whether it is without axes."""
+    _answer(sys._getframe(1), array)
+    raise AttributeError(_ASKED_BY_PANDAS)
+
+
+_ASKED_BY_PANDAS = "__pandas_priority__"
+
+
 def _begin(package: str) -> None:
+    if package == "pandas":
+        setattr(ndarray, _ASKED_BY_PANDAS, _priority)
     for name in (package, *_WITH.get(package, ())):
         lend_to_package(name, _LENT[name])
     lend_to_package(_ASKS_FOR_OTHERS, AS_CALLER)

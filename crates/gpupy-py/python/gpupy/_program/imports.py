@@ -146,6 +146,11 @@ def _installed() -> set[str]:
 _own = Own()
 
 
+def is_programs(frame: types.FrameType) -> bool:
+    """Whether a frame runs code of a program that runs with gpupy in NumPy's place."""
+    return _own.asks(frame)
+
+
 def _import(
     name: str,
     globals: Mapping[str, object] | None = None,
