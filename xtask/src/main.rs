@@ -37,7 +37,7 @@ const COMMANDS: &[XtaskCommand] = &[
     },
     XtaskCommand {
         name: "test",
-        arguments: "[all] [rust] [conformance] [python] [versions] [libraries] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR",
+        arguments: "[all] [rust] [conformance] [python] [versions] [libraries] [numpy] | quick | numpy --python PYTHON | array-api --folder DIR | cupy --folder DIR | suites --folder DIR",
         does: "set up, build, and run the tests, or only the named parts; with `all` every test on every driver, where otherwise a tenth of those of the front end runs on GPU drivers; `quick`: a choice of each for the time between two edits",
         run: suites::all_tests::run,
     },

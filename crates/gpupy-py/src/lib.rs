@@ -36,7 +36,7 @@ mod session;
 mod thresholds;
 mod views;
 
-use array::classes::{metaclass, subclass, wrap};
+use array::classes::{asked_class, metaclass, subclass, wrap};
 use array::{lazy_scalar, ndarray, recording};
 use compute::{py_function, scan_sort_matmul, select, ufunc};
 use convert::{dlpack, dtypes};
@@ -44,7 +44,7 @@ use create::{arrays, builtin, external_arrays};
 use fallback::{call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
 use methods::{evaluation, explain, view_methods};
-use session::{context, errors, forks, one_step, python_objects};
+use session::{context, errors, first_array, forks, one_step, python_objects};
 use views::{bases, dtype_views, repeats, reshape, shifts};
 
 // Free-threaded Pythons switch their GIL on for this module, which does not claim to do without.
@@ -68,6 +68,8 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
     module.add_function(wrap_pyfunction!(call_sites::count_made, module)?)?;
     module.add_function(wrap_pyfunction!(metaclass::give_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(asked_class::lend_to, module)?)?;
+    module.add_function(wrap_pyfunction!(first_array::await_array, module)?)?;
     module.add_function(wrap_pyfunction!(mask_positions::positions, module)?)?;
     module.add_function(wrap_pyfunction!(context::current_driver, module)?)?;
     module.add_function(wrap_pyfunction!(context::wanted_driver, module)?)?;

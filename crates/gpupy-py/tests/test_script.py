@@ -149,3 +149,32 @@ def test_a_file_that_is_not_there_is_one_line(tmp_path):
     done = run(tmp_path, "nothing.py")
     assert done.returncode == 2
     assert done.stderr == "python -m gpupy: cannot read `nothing.py`: No such file or directory\n"
+
+
+def test_a_view_by_the_class_of_arrays_of_what_a_library_gives_is_ours_over_the_same_memory(tmp_path):
+    text = "import numpy as np, tempfile\nwith tempfile.NamedTemporaryFile() as file:\n"
+    text += "    map = np.memmap(file.name, dtype=float, mode='w+', shape=(3,))\n"
+    text += "    view = map.view(np.ndarray)\n    view[0] = 5\n"
+    text += "    print(type(view) is np.ndarray, map[0] == 5, (view + 1).tolist())\n"
+    text += "matrix = np.asmatrix([[1.0, 2.0]])\n"
+    text += "print(matrix.view(type=np.ndarray).tolist(), np.arange(2.0).view(np.int64).dtype)\n"
+    text += "print(np.arange(2).view(np.ndarray).base is None)\n"
+    (tmp_path / "program.py").write_text(text)
+    done = run(tmp_path, "program.py")
+    wanted = "True True [6.0, 1.0, 1.0]\n[[1.0, 2.0]] int64\nFalse\n"
+    assert done.stdout == wanted, done.stderr
+
+
+def test_a_class_of_the_program_gives_arrays_to_code_in_c(tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "library.py").write_text("import numpy\ndef total(x): return float(numpy.asarray(x).sum())\n")
+    text = f"import sys; sys.path.insert(1, {str(site)!r})\nimport library\nimport numpy as np\n"
+    text += "class Own:\n    def __array__(self, dtype=None, copy=None):\n        'Words.'\n"
+    text += "        return np.arange(4.0)\n"
+    text += "print(library.total(Own()), type(np.asarray(Own())) is np.ndarray, Own.__array__.__doc__)\n"
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "main.py").write_text(text)
+    done = run(program, "main.py")
+    assert done.stdout == "6.0 True Words.\n", done.stderr

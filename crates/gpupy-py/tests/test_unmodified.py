@@ -57,6 +57,32 @@ def test_arrays_that_libraries_give_are_instances_to_the_programs_own_code(tmp_p
     assert plain.stdout == "False\n", plain.stderr
 
 
+def test_the_version_is_numpys_to_the_program_and_gpupys_to_others(tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "library.py").write_text("import gpupy\nSAYS = gpupy.__version__\n")
+    program = f"import sys; sys.path.insert(1, {str(site)!r})\nimport library\nimport numpy as np\n"
+    program += "from numpy import __version__\nprint(np.__version__, __version__, library.SAYS)\n"
+    (tmp_path / "program").mkdir()
+    (tmp_path / "program" / "main.py").write_text(program)
+    done = on_gpupy(tmp_path / "program", "main.py")
+    numpys = gpupy.version.version
+    assert done.stdout == f"{numpys} {numpys} {gpupy.__version__}\n", done.stderr
+
+
+def test_pythons_own_modules_ask_for_the_program(tmp_path):
+    (tmp_path / "program.py").write_text(
+        "import unittest\nimport numpy as np\nclass Test(unittest.TestCase):\n"
+        "    def test_one(self):\n"
+        "        self.assertIsInstance(np.matrix([1]).A1.__array__(), np.ndarray)\n"
+        "        self.assertNotIsInstance([], np.ndarray)\n"
+        "        self.assertIsInstance(np.ma.getdata(np.ma.array([1])), np.ndarray)\n"
+        "unittest.main()\n"
+    )
+    done = on_gpupy(tmp_path, "program.py")
+    assert done.returncode == 0, done.stderr
+
+
 def test_only_a_class_of_classes_can_be_that_of_arrays():
     for kind in (int, object):
         with pytest.raises(TypeError):

@@ -26,26 +26,32 @@ for d in gpupy.drivers():
 /// The parts, in the order in which they run.
 const PARTS: [&str; 6] = ["rust", "conformance", "python", "versions", "libraries", "numpy"];
 
-/// A suite of tests from a checkout of the user's; it runs only when it is named.
+/// Tests of other projects from a folder of the user's; they run only when they are named.
 struct Suite {
     name: &'static str,
     title: &'static str,
-    checkout: &'static str,
+    folder: &'static str,
     script: &'static str,
 }
 
-const SUITES: [Suite; 2] = [
+const SUITES: [Suite; 3] = [
     Suite {
         name: "array-api",
         title: "the Array API's tests",
-        checkout: "array-api-tests",
+        folder: "a checkout of array-api-tests",
         script: "crates/gpupy-py/numpy_tests/array_api.py",
     },
     Suite {
         name: "cupy",
         title: "CuPy's own tests",
-        checkout: "cupy",
+        folder: "a checkout of cupy",
         script: "crates/gpupy-py/numpy_tests/run_cupy.py",
+    },
+    Suite {
+        name: "suites",
+        title: "tests of libraries",
+        folder: "where libraries are installed (`pip install --target DIR`)",
+        script: "crates/gpupy-py/library_tests/run_libraries.py",
     },
 ];
 
@@ -53,7 +59,7 @@ const SUITES: [Suite; 2] = [
 pub fn run(arguments: &[String]) -> Result<()> {
     if let Some((first, rest)) = arguments.split_first() {
         if let Some(suite) = SUITES.iter().find(|suite| first == suite.name) {
-            return checkout(suite, rest);
+            return of_others(suite, rest);
         }
         if let [option, interpreter, rest @ ..] = rest
             && (first.as_str(), option.as_str()) == ("numpy", "--python")
@@ -177,8 +183,8 @@ fn numpy_on(interpreter: &str) -> Result<()> {
     numpy(&python, &[])
 }
 
-/// Runs the tests of a suite from a checkout of the user's.
-fn checkout(suite: &Suite, arguments: &[String]) -> Result<()> {
+/// Runs the tests of a suite from a folder of the user's.
+fn of_others(suite: &Suite, arguments: &[String]) -> Result<()> {
     let [option, folder] = arguments else {
         return Err(without_folder(suite));
     };
@@ -191,7 +197,7 @@ fn checkout(suite: &Suite, arguments: &[String]) -> Result<()> {
 }
 
 fn without_folder(suite: &Suite) -> Failure {
-    Failure::new(format!("`{}` takes `--folder DIR`, a checkout of {}", suite.name, suite.checkout))
+    Failure::new(format!("`{}` takes `--folder DIR`, {}", suite.name, suite.folder))
 }
 
 #[cfg(test)]
@@ -216,15 +222,15 @@ mod tests {
         let refused = run(&["rusty".to_owned()]).map_err(|failure| failure.to_string());
         assert_eq!(
             refused,
-            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, all, quick, array-api, cupy"
+            Err("no part `rusty`; there are rust, conformance, python, versions, libraries, numpy, all, quick, array-api, cupy, suites"
                 .to_owned())
         );
     }
 
     #[test]
     fn tests_of_other_projects_want_a_folder() {
-        for (name, checkout) in [("array-api", "array-api-tests"), ("cupy", "cupy")] {
-            let wanted = format!("`{name}` takes `--folder DIR`, a checkout of {checkout}");
+        for Suite { name, folder, .. } in SUITES {
+            let wanted = format!("`{name}` takes `--folder DIR`, {folder}");
             for words in [vec![name], vec![name, "here"], vec![name, "--where", "here"]] {
                 let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
                 assert_eq!(run(&words).map_err(|failure| failure.to_string()), Err(wanted.clone()));

@@ -5,6 +5,7 @@ everything else of NumPy's namespace is here too, and is NumPy's.
 """
 
 import importlib as _importlib
+import sys as _sys
 
 from ._session import interpreter as _interpreter
 
@@ -32,10 +33,11 @@ from ._namespace import rust_calls as _rust_calls
 from ._numpys import submodules as _submodules_of_numpys
 from ._program.drivers import driver, info, reset_stats, stats
 from ._program.imports import install, load_ipython_extension, unload_ipython_extension
+from ._program.imports import is_programs as _is_programs
 from ._session import old_names as _old_names
 from ._session import variables as _variables
 
-__version__ = "0.1.0"
+_VERSION = "0.1.0"
 
 gpufloat32 = _numpy.float32
 """The thesis's name of float32."""
@@ -95,6 +97,9 @@ _variables.tell_of_unknown()
 
 
 def __getattr__(name):
+    if name == "__version__":
+        # A program that runs unmodified asks for NumPy's, by which it chooses what it does.
+        return _numpy.__version__ if _is_programs(_sys._getframe(1)) else _VERSION
     if name in _LATER:
         module, _, inside = _LATER[name].partition(":")
         found = _importlib.import_module(module, __name__)

@@ -13,6 +13,7 @@ use crate::array::recording::{self, RecordingTag};
 use crate::array::repr::Repr;
 use crate::array::side_data::SideData;
 use crate::convert::array_export;
+use crate::session::first_array;
 use gpupy_engine::Array;
 use pyo3::exceptions::{PyDeprecationWarning, PyRuntimeError};
 use pyo3::prelude::*;
@@ -60,6 +61,7 @@ impl NdArray {
 
     #[inline(always)]
     fn made_of(repr: Repr, base: Option<Py<PyAny>>, writable: bool) -> NdArray {
+        first_array::made();
         let made = match &repr {
             Repr::Lazy(array) if recording::is_on() => recording::made(array),
             _ => None,

@@ -39,7 +39,12 @@ pub fn call<'py>(
     }
     let mut loan = HostCall { numpy: numpy(py)?, arrays: SmallVec::new(), hosts: SmallVec::new() };
     let Some((host_args, host_kwargs)) = loan.arguments(function, args, kwargs)? else {
-        return python_objects::LONGER_CALL.get(py)?.call1((name, function, args, kwargs));
+        let made = python_objects::LONGER_CALL.get(py)?.call1((name, function, args, kwargs))?;
+        return if made.is_exact_instance(python_objects::ONWARD.get(py)?) {
+            onward(&made)
+        } else {
+            Ok(made)
+        };
     };
     call_sites::count(name, &loan.arrays)?;
     match function.call(host_args, host_kwargs.as_ref()) {
@@ -148,6 +153,16 @@ impl<'py> Container<'py> {
 
 /// Arguments by position, and by name where there are any.
 type HostArguments<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
+
+/// Makes the call that `longer_call` leaves to another class. It is made here, since libraries count the frames from
+/// theirs to the program's for their warnings.
+fn onward<'py>(call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = call.py();
+    let args = call.getattr(intern!(py, "args"))?.cast_into::<PyTuple>()?;
+    let kwargs = call.getattr(intern!(py, "kwargs"))?.cast_into::<PyDict>()?;
+    let made = call.getattr(intern!(py, "function"))?.call(args, Some(&kwargs))?;
+    call.call_method1(intern!(py, "given_back"), (made,))
+}
 
 /// A call to NumPy: our arrays among the arguments, and their NumPy arrays.
 struct HostCall<'py> {

@@ -14,6 +14,7 @@ use crate::session::python_objects;
 use crate::views::reshape;
 use gpupy_engine::Array;
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -103,6 +104,12 @@ impl NdArray {
             }
             ArrayElements::Numpy(array) => array.getattr("strides"),
         }
+    }
+
+    #[setter(strides)]
+    fn set_strides(slf: &Bound<'_, Self>, strides: &Bound<'_, PyAny>) -> PyResult<()> {
+        // Deprecated in NumPy: it may be slow.
+        slf.call_method1(intern!(slf.py(), "_set_strides"), (strides,)).map(drop)
     }
 
     /// The array of which this is a view, or `None`.

@@ -46,6 +46,8 @@ objects! {
     ARANGE "arange";
     /// The slow path of `array`.
     ARRAY "array";
+    /// What libraries are told when there is an array.
+    ARRAY_IS_MADE "array_is_made";
     /// NumPy's functions, called with arrays of ours.
     ARRAY_FUNCTION "array_function";
     /// NumPy's ufuncs, called with arrays of ours.
@@ -66,10 +68,14 @@ objects! {
     GETITEM "getitem";
     /// An operator in place, by NumPy.
     IN_PLACE "in_place";
+    /// The class that code of a library is answered, which has NumPy's array from then on.
+    LEND "lend";
     /// The slow path of calls to NumPy.
     LONGER_CALL "longer_call";
     /// The namespace of arrays, by the version of the Array API.
     NAMESPACE "namespace";
+    /// The class of calls that another class decides.
+    ONWARD "onward";
     /// Our implementation of a call that reads numeric fields of records.
     OWN_OF_FIELDS "own_of_fields";
     /// The folders of code that is no program's.

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import pathlib
 import subprocess
 import sys
 
@@ -10,9 +11,16 @@ import pytest
 
 import gpupy
 from gpupy import _libraries
-from gpupy._libraries import calls
+from gpupy._classes import takers
+from gpupy._libraries import calls, lending, masked
 
-ROWS = [*dict(calls.rows()), *(name for table in _libraries._TABLES for name in table.ROWS)]
+ROWS = dict.fromkeys(
+    [
+        *(name for table in _libraries._TABLES for name in table.ROWS),
+        *(name for table in _libraries._EXCHANGED for name in table.EXCHANGED),
+        *masked.EXCHANGED,
+    ]
+)
 
 
 def imported(module):
@@ -27,6 +35,8 @@ def imported(module):
 @pytest.mark.parametrize("module", calls.TAKING)
 def test_each_function_that_is_listed_is_there_and_has_a_border(module):
     found = imported(module)
+    # They are exchanged when there is an array.
+    gpupy.ones(1)
     for name in calls.TAKING[module].split():
         *inside, last = name.split(".")
         owner = functools.reduce(getattr, inside, found)
@@ -41,10 +51,12 @@ def test_every_library_is_told_without_a_warning_whenever_it_is_imported(first):
     there = [name for name in ROWS if importlib.util.find_spec(name.split(".")[0])]
     imports = [f"import {name}" for name in there]
     imports.insert(0 if first else len(imports), "import gpupy")
-    program = "; ".join([*imports, "print(*gpupy._libraries._TOLD)"])
-    command = [sys.executable, "-W", "error::ImportWarning", "-c", program]
+    left = "print(*gpupy._libraries._TOLD, *gpupy._libraries._EXCHANGES, *gpupy._libraries._WAITING)"
+    program = "; ".join([*imports, "gpupy.ma.ones(2); gpupy.ones(2)", left])
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert {*done.stdout.split()} == {*ROWS} - {*there}
+    assert "gpupy cannot tell" not in done.stderr
 
 
 @pytest.mark.parametrize("order", ["import gpupy, scipy.sparse.linalg", "import scipy.sparse.linalg, gpupy"])
@@ -68,7 +80,7 @@ def test_a_library_that_has_changed_is_imported_all_the_same(tmp_path, monkeypat
     told = {"changed_library": [functools.partial(calls.put_all, "changed_library", "gone")]}
     monkeypatch.setattr(gpupy._libraries, "_TOLD", told)
     with pytest.warns(
-        ImportWarning, match="gpupy cannot tell `changed_library` of its arrays: KeyError: 'gone'"
+        RuntimeWarning, match="gpupy cannot tell `changed_library` of its arrays: KeyError: 'gone'"
     ):
         module = importlib.import_module("changed_library")
     assert module.x == 1
@@ -108,3 +120,28 @@ def test_classmethods_and_staticmethods_stay_what_they_are():
     a = gpupy.ones(2)
     assert Owner.of_class(a) == (Owner, numpy.ndarray)
     assert Owner.of_none(a) is Owner().of_none(a) is Owner().of_instance(value=a) is numpy.ndarray
+
+
+PAGE = (pathlib.Path(__file__).resolve().parents[4] / "docs" / "borders.md").read_text(encoding="utf-8")
+
+
+def rows_of(heading):
+    """The first columns of the table below a heading of the page."""
+    text = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    return {row[0].strip(" `"): row[1].strip() for row in rows}
+
+
+def test_the_page_of_borders_lists_each_package_and_each_exchanged_function():
+    words = {
+        takers.ALL: "all arrays",
+        takers.NO_DRIVERS: "masked arrays, and dates, texts, objects and records",
+    }
+    lent = {name: words[what] for name, what in lending._LENT.items()}
+    assert rows_of("Arrays are lent when a library asks") == lent
+    exchanged = rows_of("Functions that are exchanged")
+    assert exchanged.keys() == {name for table in _libraries._EXCHANGED for name in table.EXCHANGED} | {
+        *masked.EXCHANGED
+    }
+    for module, names in calls.TAKING.items():
+        assert exchanged[module].replace("`", "").split(", ") == names.split()

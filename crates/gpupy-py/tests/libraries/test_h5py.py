@@ -91,4 +91,37 @@ def a_function_of_a_dataset(np, h5py):
         return np.asarray(f["a"]) * 2, np.sum(np.asarray(f["a"]))
 
 
+@step
+def elements_by_a_slice_and_a_mask(np, h5py):
+    with file(h5py) as f:
+        made = f.create_dataset("a", data=np.arange(6.0).reshape(2, 3))
+        made[0, np.array([True, False, True])] = np.array([7.0, 8.0])
+        return made[:, np.array([True, False, True])], made[()]
+
+
+@step
+def rows_of_several_lengths(np, h5py):
+    with file(h5py) as f:
+        rows = np.empty(2, dtype=object)
+        rows[0], rows[1] = np.arange(3, dtype=np.int32), np.arange(5, dtype=np.int32)
+        made = f.create_dataset("a", data=rows, dtype=h5py.vlen_dtype(np.int32))
+        made[1] = np.ones(2, np.int32)
+        return [row.tolist() for row in made[()]]
+
+
+@step
+def a_record_with_a_row_in_it_as_an_attribute(np, h5py):
+    with file(h5py) as f:
+        kind = np.dtype([("row", h5py.vlen_dtype(np.int32)), ("n", np.int64)])
+        f.attrs["a"] = np.array((np.arange(3, dtype=np.int32), 7), dtype=kind)[()]
+        return f.attrs["a"]["row"].tolist(), int(f.attrs["a"]["n"])
+
+
+@step
+def texts_by_the_type_of_texts(np, h5py):
+    with file(h5py) as f:
+        f["a"] = np.array(["x", "yz"], dtype=h5py.string_dtype())
+        return f["a"].asstr()[()].tolist(), f["a"].dtype.metadata == {"vlen": str}
+
+
 test_h5py = step.tests()

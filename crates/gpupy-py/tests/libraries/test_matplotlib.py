@@ -172,4 +172,23 @@ def a_data_line_that_is_changed(np, matplotlib):
     return drawn(matplotlib, draw)
 
 
+@step
+def points_without_values_are_left_out(np, matplotlib):
+    from matplotlib import cbook
+
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
+    return list(cbook.delete_masked_points(masked, np.array([1.0, 5.0, np.nan]), np.arange(3.0)))
+
+
+@step
+def a_picture_of_bytes_is_not_mapped_to_colours(np, matplotlib):
+    picture = (np.arange(48).reshape(4, 4, 3) * 5).astype(np.uint8)
+    return matplotlib.cm.ScalarMappable().to_rgba(picture)
+
+
+@step
+def a_hill_that_is_lit(np, matplotlib):
+    return matplotlib.colors.LightSource().hillshade(np.arange(12.0).reshape(3, 4) ** 2)
+
+
 test_matplotlib = step.tests()

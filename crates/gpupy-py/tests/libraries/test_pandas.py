@@ -409,4 +409,60 @@ def a_ufunc_of_a_frame_and_an_array(np, pd):
     return np.minimum(pd.DataFrame({"x": [0.0, 2.0]}), np.ones((2, 1)))
 
 
+@step
+def operators_with_arrays_of_two_axes(np, pd):
+    table = frame(pd)[["x", "y"]]
+    added = table.copy()
+    added += np.ones((4, 2))
+    return [table + np.ones((4, 2)), np.ones((4, 2)) - table, table > np.full((4, 2), 2.0), added]
+
+
+@step
+def operators_with_arrays_without_axes(np, pd):
+    series = pd.Series([1, 2, 3])
+    series += np.array(5)
+    return [series, pd.Index([5, 6]) == np.array(5), pd.array([1, None], dtype="Int64") + np.array(1)]
+
+
+@step
+def operators_of_nullable_and_sparse_arrays(np, pd):
+    nullable = pd.array([1, 2, None], dtype="Int64")
+    sparse = pd.arrays.SparseArray([0, 0, 1])
+    ones = np.array([1, 1, 1])
+    made = [nullable + ones, ones * nullable, nullable == ones, sparse + ones, np.add(nullable, ones)]
+    return [pd.Series(value) for value in made]
+
+
+@step
+def dates_compared_with_an_array_of_dates(np, pd):
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"]))
+    return dates == np.array(["2020-01-01", "2020-01-03"], dtype="M8[ns]")
+
+
+@step
+def texts_added_to_an_array_of_texts(np, pd):
+    return [pd.Series(["a", "b"]) + np.array(["c", "d"]), pd.Series(["a", "b"]) == np.array(["a", "d"])]
+
+
+@step
+def cells_chosen_from_a_matrix(np, pd):
+    table = frame(pd)[["x", "y"]]
+    return [table.where(table > 2, np.zeros((4, 2))), table.mask(table > 2, np.full((4, 2), 9.0))]
+
+
+@step
+def arrays_of_extensions_by_their_classes(np, pd):
+    mask = np.array([False, True, False])
+    made = [pd.arrays.IntegerArray(np.array([1, 2, 3]), mask), pd.arrays.BooleanArray(~mask, mask)]
+    return [pd.Series(value) for value in made]
+
+
+@step
+def a_logical_ufunc_of_dates_is_refused(np, pd):
+    try:
+        np.logical_xor(pd.array([True]), np.array(["2020-01-01"], dtype="M8[ns]"))
+    except TypeError as error:
+        return str(error)
+
+
 test_pandas = step.tests()

@@ -116,4 +116,9 @@ def large_columns(np, pl):
     return pl.DataFrame({"a": np.arange(100_000) * 0.5}).select(pl.col("a").max())
 
 
+@step
+def comparisons_with_an_array(np, pl):
+    return [pl.Series(["a", "b"]) == np.array(["a", "c"]), pl.Series([1, 2]) != np.array([1, 3])]
+
+
 test_polars = step.tests()

@@ -114,4 +114,32 @@ def identical_arrays(np, xr):
     return bool(table(np, xr).identical(table(np, xr)))
 
 
+@step
+def a_masked_array_has_no_values_there(np, xr):
+    made = xr.DataArray(np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+    return made.sum().values, made.values
+
+
+@step
+def dates_have_the_unit_that_xarray_gives_them(np, xr):
+    return xr.DataArray(np.array([1, 2], dtype="m8[D]")).values
+
+
+@step
+def interpolations_at_an_array(np, xr):
+    pytest.importorskip("scipy")
+    return table(np, xr).interp(x=np.array([5.0, 15.0])).values
+
+
+@step
+def points_by_arrays_of_places(np, xr):
+    places = xr.DataArray(np.array([0, 2]), dims="k"), xr.DataArray(np.array([3, 1]), dims="k")
+    return table(np, xr).isel(t=places[0], x=places[1]).values
+
+
+@step
+def the_lines_of_a_set(np, xr):
+    return str(xr.Dataset({"a": ("x", np.arange(3.0))}))
+
+
 test_xarray = step.tests()

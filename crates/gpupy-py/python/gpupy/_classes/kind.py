@@ -1,19 +1,20 @@
 """NumPy's arrays are instances of ``np.ndarray`` in a program whose NumPy is gpupy: libraries give them.
 
 Owns ``Kind``, the class of ``gpupy.ndarray`` in such programs. Invariant: only what the program's own code
-asks is answered so; gpupy and libraries tell the classes apart. Not here: whose code it is
-(``_program/imports.py``).
+asks, or Python's own modules for it, is answered so; gpupy and libraries tell the classes apart. Not here:
+whose code it is (``_program/imports.py``).
 """
 
 import sys
-from collections.abc import Callable, Mapping
+import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._gpupy import give_kind, ndarray
 
-_Names = Mapping[str, object] | None
+_Asker = types.FrameType | None
 
 
 class Kind(type):
@@ -24,26 +25,31 @@ class Kind(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
-        return cls is ndarray and isinstance(instance, np.ndarray) and _asks(sys._getframe(1).f_globals)
+        theirs = _numpys(cls)
+        return theirs is not None and isinstance(instance, theirs) and _asks(sys._getframe(1))
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
         if type.__subclasscheck__(cls, subclass):
             return True
-        return cls is ndarray and issubclass(subclass, np.ndarray) and _asks(sys._getframe(1).f_globals)
+        theirs = _numpys(cls)
+        return theirs is not None and issubclass(subclass, theirs) and _asks(sys._getframe(1))
 
 
-def _nobody(names: _Names) -> bool:
+def _numpys(kind: type) -> Any:
+    """NumPy's class that one of ours stands for: the class of arrays, and of masked arrays."""
+    return np.ndarray if kind is ndarray else vars(kind).get("_gpupy_numpys")
+
+
+def _nobody(frame: _Asker) -> bool:
     return False
 
 
-_asks: Callable[[_Names], bool] = _nobody
+_asks: Callable[[_Asker], bool] = _nobody
 
 
-def answering(is_own: Callable[[_Names], bool]) -> tuple[Any, ...]:
-    """The calls that take NumPy's arrays for instances where code asks whose module's names are the program's
-    own.
-    """
-    return (globals().__setitem__, "_asks", is_own), (give_kind, Kind)
+def answering(asks: Callable[[_Asker], bool]) -> tuple[Any, ...]:
+    """The calls that take NumPy's arrays for instances where a frame of the program's own code asks."""
+    return (globals().__setitem__, "_asks", asks), (give_kind, Kind)
 
 
 def answering_no_more() -> tuple[Any, ...]:

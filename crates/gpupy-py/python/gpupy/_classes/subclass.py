@@ -40,6 +40,10 @@ def is_instance(value: Any) -> bool:
     return isinstance(value, ndarray) and type(value) is not ndarray
 
 
+# Called once the class of masked arrays is made.
+MASKED_IS_MADE: list[Callable[[], None]] = []
+
+
 def is_masked(value: Any) -> bool:
     """Whether it is an instance with a mask, for which NumPy has a class of its own."""
     return hasattr(type(value), "_gpupy_twin")

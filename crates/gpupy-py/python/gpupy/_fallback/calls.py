@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._classes import subclass
+from .._classes import subclass, takers
 from .._classes.subclass import decides
 from .._gpupy import call, count_fallback, count_made, ndarray, scalar, wrap
 from . import objects, records
@@ -60,7 +60,7 @@ def longer_call(name: str, function: Any, args: tuple[Any, ...], kwargs: dict[st
         if getattr(function, "__module__", None) == "_operator":
             function = getattr(np, name, function)
         if isinstance(function, np.ufunc) or isinstance(getattr(function, "__self__", None), np.ufunc):
-            return wrap(function(*args, **kwargs))
+            return Onward(function, tuple(args), dict(kwargs))
     if out is not None:
         kwargs = {key: value for key, value in kwargs.items() if key != "out"}
 
@@ -146,6 +146,40 @@ def to_write(target: Any) -> Any:
     if target._lazy:
         target._may_write()
     return target._pinned()
+
+
+class Onward:
+    """A call of NumPy's ufunc, or of a method of it, with an operand whose class decides; Rust makes it.
+
+    A class that takes NumPy's arrays alone would leave the decision to ours: it gets NumPy's, over our
+    memory.
+    """
+
+    __slots__ = ("_lent", "args", "function", "kwargs")
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self._lent: list[tuple[Any, ndarray]] = []
+        if any(takers.takes_numpys(x) for x in args):
+            self.args = tuple(_lent(value, self._lent) for value in args)
+            self.kwargs = {key: _lent(value, self._lent) for key, value in kwargs.items()}
+
+    def given_back(self, result: Any) -> Any:
+        """The result as ours; an output that was lent is itself."""
+        for host, array in self._lent:
+            if result is host:
+                return array
+        return wrap(result)
+
+
+def _lent(value: Any, lent: list[tuple[Any, ndarray]]) -> Any:
+    """NumPy's array over the memory of one of ours, noted with it; outputs come in tuples."""
+    if isinstance(value, tuple):
+        return tuple(_lent(item, lent) for item in value)
+    if isinstance(value, ndarray):
+        lent.append((value.__array__() if subclass.is_masked(value) else value._pinned(), value))
+        return lent[-1][0]
+    return value._value() if type(value) is scalar else value
 
 
 def _originals(result: Any, targets: Sequence[Any], outs: Sequence[Any]) -> Any:

@@ -22,7 +22,8 @@ def giving_ours(kind: type[Any]) -> type[Any]:
         value = kind.__getattribute__(self, name)  # type: ignore[call-arg]
         if name.startswith("_") or not callable(value):
             return value
-        return through_numpy(name, value)
+        # As NumPy's, it binds to no instance when it is an attribute of a class.
+        return staticmethod(through_numpy(name, value))
 
     members = {"__getattribute__": get, "__module__": "gpupy.random", "__doc__": kind.__doc__}
     return type(kind.__name__, (kind,), members)
@@ -89,7 +90,8 @@ class Proxy:
         if callable(value) and not isinstance(value, type):
             method = through_numpy(name, value)
             method.__name__ = name
-            return method
+            # As NumPy's, it binds to no instance when it is an attribute of a class.
+            return staticmethod(method)
         return wrap(value)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -57,9 +57,13 @@ def _of_records(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _reading(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    # A matrix shows the array's own memory, which it may write to.
+    shows = name == "asmatrix"
+
     def pick(array: ndarray) -> np.ndarray[Any, Any]:
+        host = array._pinned() if shows else array._host()
         # A text has the name of the class.
-        return array._host() if type(array) is ndarray else subclass.twin(array, array._host())
+        return host if type(array) is ndarray else subclass.twin(array, host)
 
     def reading(*args: Any, **kwargs: Any) -> Any:
         made = function(*to_host(args, None, pick), **named_to_host(kwargs, None, pick))

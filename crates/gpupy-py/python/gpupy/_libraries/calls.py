@@ -1,47 +1,30 @@
-"""Functions of other libraries that ask for NumPy's very class: they get NumPy's arrays in the place of ours.
+"""Functions of libraries that ask for NumPy's very class in C: they get NumPy's arrays in the place of ours.
 
-Owns ``TAKING`` and ``CALLING``, the lists of them, and ``numpys``. What they get is an array over the
-pinned base, so that both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the
-lists that a protocol serves; where nothing is ours, the function sees its own arguments. Not here: when this
-is done (``__init__.py``).
+Owns ``EXCHANGED``, the list of them, and ``numpys``. What they get is an array over the pinned base, so that
+both sides see what is written; of a scalar, NumPy's. Invariants: nothing is in the list that a protocol
+serves, or a question (``lending.py``); where nothing is ours, the function sees its own arguments. Not here:
+when this is done (``__init__.py``).
 """
 
 import functools
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from .._gpupy import ndarray, scalar
 
 # By the module that has them.
 TAKING = {
-    "awkward.operations.ak_from_numpy": "from_numpy",
-    "h5py._hl.dataset": "Dataset.read_direct Dataset.write_direct",
-    "h5py._hl.selections": "select",
-    "jax._src.numpy.indexing": "NDIndexer.from_raw_indices",
-    "networkx.convert": "to_networkx_graph",
-    "pandas": "Timedelta.__new__ factorize isna isnull notna notnull unique",
-    "pandas.api.types": "is_complex is_float is_integer is_number",
-    "pandas.core.arraylike": "array_ufunc",
-    "pandas.core.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.__setitem__ "
-    "DataFrame.from_records DataFrame.groupby DataFrame.set_index",
-    "pandas.core.generic": "NDFrame.replace NDFrame.sample",
-    "pandas.core.indexes.base": "Index._arith_method Index.delete",
-    "pandas.core.reshape.merge": "merge",
-    "pandas.core.strings.accessor": "StringMethods.cat",
-    "pandas.core.indexing": "_LocationIndexer.__getitem__ _LocationIndexer.__setitem__",
-    "pandas.core.series": "Series.__getitem__ Series.__init__ Series.__setitem__ Series.groupby",
+    "h5py._hl.attrs": "AttributeManager.create",
+    "h5py._hl.dataset": "Dataset.__getitem__ Dataset.__setitem__ Dataset.read_direct Dataset.write_direct",
+    # A view of NumPy's as the class of an argument.
+    "matplotlib.colors": "LightSource.hillshade",
     # Masks; other arrays come by the protocol.
     "pyarrow": "array scalar",
-    "polars.dataframe.frame": "DataFrame.__getitem__ DataFrame.__init__ DataFrame.filter",
-    "polars.functions.lit": "lit",
-    "polars.series.series": "Series.__getitem__ Series.__init__ Series._arithmetic",
-    "scipy.sparse.linalg._interface": "aslinearoperator",
-    "sklearn.model_selection._search": "ParameterGrid.__init__",
 }
-# Likewise those that call a function of the program, of whose results they ask the same.
-CALLING = {"polars.functions.lazy": "_map_batches_wrapper.__init__"}
 # Lists that are longer are looked at by their first item: they are numbers, or rows alike.
 SHORT = 32
 
@@ -68,11 +51,49 @@ def _array(array: Any) -> Any:
     return array.__array__()
 
 
+def _pinned(array: ndarray) -> Any:
+    host = array._pinned()
+    return _without_ours(host) if host.dtype.hasobject else host
+
+
+def _without_ours(host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array of objects, or of records with some: a copy with NumPy's arrays, where some of them are ours.
+
+    Code in C takes the objects for NumPy's arrays without a look at their class.
+    """
+    if host.dtype.names is not None:
+        fields = {name: (host[name], _without_ours(host[name])) for name in host.dtype.names}
+        if all(not _is_changed(*pair) for pair in fields.values()):
+            return host
+        made = host.copy()
+        for name, (_, field) in fields.items():
+            made[name] = field
+        return made
+    if host.dtype != object:
+        return host
+    items = [numpys(item) for item in host.flat]
+    if all(map(operator.is_, items, host.flat)):
+        return host
+    made = np.empty(host.size, host.dtype)
+    for at, item in enumerate(items):
+        made[at] = item
+    return made.reshape(host.shape)
+
+
+def _record(value: np.void) -> Any:
+    return _without_ours(np.asarray(value))[()] if value.dtype.hasobject else value
+
+
+def _is_changed(before: np.ndarray[Any, Any], now: np.ndarray[Any, Any]) -> bool:
+    return not np.may_share_memory(before, now)
+
+
 # Names that are not in it stay themselves.
 _OTHERS: dict[type, Callable[[Any], Any]] = {
     dict: _values,
     list: _items,
-    ndarray: lambda array: array._pinned(),
+    ndarray: _pinned,
+    np.void: _record,
     scalar: lambda value: value._value(),
     tuple: _items,
 }
@@ -93,21 +114,6 @@ def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*given, **kwargs)
 
     return taking_numpys
-
-
-def _calling(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with each function among its arguments giving NumPy's arrays in the place of ours."""
-
-    @functools.wraps(function)
-    def calling(self: Any, *args: Any, **kwargs: Any) -> Any:
-        given = [_giving_numpys(value) if callable(value) else value for value in args]
-        return function(self, *given, **kwargs)
-
-    return calling
-
-
-def _giving_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: numpys(function(*args, **kwargs))
 
 
 # Wrappers of functions.
@@ -139,17 +145,19 @@ def put_all(module: str, names: str, border: _Border = _taking_numpys) -> None:
         put(functools.reduce(getattr, inside, sys.modules[module]), last, border)
 
 
-def _pointers() -> None:
-    """The types of pointers that NumPy makes for functions in C."""
-    module = sys.modules["numpy.ctypeslib"]
-    # A release moved them into a module of their own.
-    put(getattr(module, "_ctypeslib", module)._ndptr, "from_param")
+def _of_polars() -> None:
+    """The function by which polars guesses from the name of a class whether to ask for NumPy's."""
+    module: Any = sys.modules["polars._dependencies"]
+    theirs = module._might_be
+
+    def might_be(kind: type, package: str) -> bool:
+        return (package == "numpy" and issubclass(kind, ndarray)) or theirs(kind, package)
+
+    # What it knows of a class it keeps, as before.
+    module._might_be = functools.wraps(theirs)(functools.cache(might_be))
 
 
-def rows() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Each module with the action for its import."""
-    for module, names in TAKING.items():
-        yield module, functools.partial(put_all, module, names)
-    for module, names in CALLING.items():
-        yield module, functools.partial(put_all, module, names, _calling)
-    yield "numpy.ctypeslib", _pointers
+EXCHANGED: dict[str, Callable[[], None]] = {
+    **{module: functools.partial(put_all, module, names) for module, names in TAKING.items()},
+    "polars._dependencies": _of_polars,
+}

@@ -142,6 +142,20 @@ def _giving_ours(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return scipy_linalg_safe
 
 
+def _by_numpys_indices(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """Dask's assignment to a chunk, which takes places beyond it out of NumPy's index arrays alone."""
+
+    @functools.wraps(theirs)
+    def setitem(x: Any, v: Any, indices: Any) -> Any:
+        return theirs(x, v, calls.numpys(indices))
+
+    return setitem
+
+
+def _assignments() -> None:
+    calls.put(sys.modules["dask.array.slicing"], "setitem", _by_numpys_indices)
+
+
 def _functions() -> None:
     calls.put(sys.modules["dask.array.utils"], "scipy_linalg_safe", _giving_ours)
 
@@ -204,7 +218,10 @@ def _tokens() -> None:
 ROWS: dict[str, Callable[[], None]] = {
     "dask.array.backends": _backends,
     "dask.array.chunk_types": _chunk_types,
-    "dask.array.utils": _functions,
     "dask.sizeof": _sizes,
     "dask.tokenize": _tokens,
+}
+EXCHANGED: dict[str, Callable[[], None]] = {
+    "dask.array.slicing": _assignments,
+    "dask.array.utils": _functions,
 }

@@ -151,7 +151,9 @@ def _workers() -> None:
 
 
 ROWS: dict[str, Callable[[], None]] = {
-    "dask.local": _schedulers,
     "distributed.protocol.serialize": _serializers,
     "distributed.worker": _workers,
+}
+EXCHANGED: dict[str, Callable[[], None]] = {
+    "dask.local": _schedulers,
 }

@@ -1,10 +1,9 @@
-"""Masked arrays of ours given to other code: ``numpy.ma``, and libraries that ask for its very class.
+"""Masked arrays of ours given to functions of ``numpy.ma``, and to some of Dask's, once there are any.
 
-Owns ``ROWS``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions are;
-what makes arrays gives NumPy's. Functions of SciPy's and matplotlib's get NumPy's masked array over the same
-memory; some of Dask's do, and give ours. Not here: functions that take NumPy's arrays in the place of all of
-ours (``calls.py``), what ``numpy.asanyarray`` gives of one (``_masked/masked.py``), when this is done
-(``__init__.py``).
+Owns ``EXCHANGED``. A function of ``numpy.ma`` that gets one is gpupy's of the same name, as NumPy's functions
+are; what makes arrays gives NumPy's. Dask's get NumPy's masked array over the same memory, and give ours. Not
+here: libraries that ask for the class of masked arrays (``lending.py``), what ``numpy.asanyarray`` gives of
+one (``_masked/masked.py``), when this is done (``__init__.py``).
 """
 
 import functools
@@ -136,27 +135,15 @@ def _numpys(name: str) -> None:
     calls.put(module.MaskedArray, "__new__", _taking_theirs)
 
 
-def _all_functions(name: str) -> None:
-    """The public functions of a module of a library, or of a class of one."""
-    module, _, kind = name.partition(":")
-    owner = getattr(sys.modules[module], kind) if kind else sys.modules[module]
-    for key, value in list(vars(owner).items()):
-        if isinstance(value, types.FunctionType) and not key.startswith("_"):
-            calls.put(owner, key, _taking_theirs)
-
-
 _AMONG = {
     "dask.array.ma": "_set_fill_value",
     "dask.array.reductions": "_cumprod_merge _cumsum_merge _sqrt",
 }
-ROWS: dict[str, Callable[[], None]] = {
+EXCHANGED: dict[str, Callable[[], None]] = {
     **{
         module: functools.partial(calls.put_all, module, names, _among_theirs)
         for module, names in _AMONG.items()
     },
-    "matplotlib.axes._axes": functools.partial(_all_functions, "matplotlib.axes._axes:Axes"),
     "numpy.ma.core": functools.partial(_numpys, "numpy.ma.core"),
     "numpy.ma.extras": functools.partial(_numpys, "numpy.ma.extras"),
-    "scipy.stats": functools.partial(_all_functions, "scipy.stats"),
-    "scipy.stats.mstats": functools.partial(_all_functions, "scipy.stats.mstats"),
 }

@@ -29,7 +29,7 @@ def _threadpoolctl() -> None:
             _gpupy.set_threads(num_threads)
 
         def get_version(self) -> str:
-            return sys.modules["gpupy"].__version__
+            return sys.modules["gpupy"]._VERSION
 
     theirs.register(Controller)
 

@@ -29,6 +29,7 @@ def complete(core: Any) -> None:
     core.MaskedArray.filled = _filled(core, core.MaskedArray.filled)
     core.MaskedArray.sum = _sum(core, core.MaskedArray.sum)
     core.MaskedArray._gpupy_twin = _theirs
+    core.MaskedArray._gpupy_numpys = np.ma.MaskedArray
     core.masked_print_option = np.ma.core.masked_print_option
     for name in ("__repr__", "__str__", "tolist"):
         setattr(core.MaskedArray, name, _written(core, getattr(core.MaskedArray, name)))
@@ -36,6 +37,8 @@ def complete(core: Any) -> None:
     core.MaskedArray.lend = _lend
     core.MaskedArray.__new__ = staticmethod(_made(core.MaskedArray.__new__))
     subclass.OURS[np.ma.MaskedArray] = functools.partial(_ours, core)
+    for tell in subclass.MASKED_IS_MADE:
+        tell()
 
 
 def _lend(masked: Any, kind: str = "texture", *, write: bool = False) -> Any:

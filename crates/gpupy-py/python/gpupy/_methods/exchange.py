@@ -71,5 +71,12 @@ def set_device(self, value):
     np.empty(0).device = value  # type: ignore[misc]
 
 
+def repr_inline(self, max_width):
+    """The line that xarray shows of an array, as of one of NumPy's."""
+    from xarray.core import formatting
+
+    return formatting.format_array_flat(self._pinned(), max_width)
+
+
 def namespace_of(self, *, api_version=None):
     return gpupy.array_api.namespace(api_version)

@@ -4,9 +4,11 @@ Not here: elements (``elements.py``).
 """
 
 import types
+import warnings
 import weakref
 
 import numpy as np
+from numpy.lib import stride_tricks
 
 from .._classes.subclass import plain
 from .._fallback.hosts import to_host
@@ -85,6 +87,19 @@ def class_getitem(cls, item):
 def set_dtype(self, dtype):
     """``array.dtype = dtype``: the same memory under another dtype."""
     self._replace(view(plain(self), dtype))
+
+
+def set_strides(self, strides):
+    """``array.strides = strides``, which NumPy advises against: other elements of the same memory."""
+    own = plain(self)
+    shown = own._pinned().view()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        # NumPy knows what is within the memory.
+        shown.strides = strides
+    for warning in said:
+        warnings.warn(warning.message, warning.category, stacklevel=2)
+    self._replace(own._views(stride_tricks.as_strided, shown.shape, shown.strides))
 
 
 def sizeof(self):

@@ -28,10 +28,11 @@ from .exchange import (
     dlpack,
     jax_array,
     namespace_of,
+    repr_inline,
     set_device,
     to_numpy,
 )
-from .memory import class_getitem, set_dtype, set_shape, setflags, sizeof, squeeze
+from .memory import class_getitem, set_dtype, set_shape, set_strides, setflags, sizeof, squeeze
 from .pickling import deepcopy, reduce, reduce_ex, setstate, shallow_copy
 
 
@@ -86,7 +87,9 @@ _OWN = {
     **extents.ATTRIBUTES,
     **reductions.METHODS,
     "_set_dtype": set_dtype,
+    "_repr_inline_": repr_inline,
     "_set_shape": set_shape,
+    "_set_strides": set_strides,
     "__sizeof__": sizeof,
     "__array_namespace__": namespace_of,
     "__array_priority__": 0.0,

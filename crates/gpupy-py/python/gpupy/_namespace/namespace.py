@@ -175,7 +175,7 @@ def _home(name: str, value: Any, module: str) -> str:
 
 # Functions that look at dtypes and shapes alone: they need no elements.
 _SHAPES_ALONE = frozenset(
-    "can_cast common_type einsum_path is_masked iscomplexobj isfortran isrealobj isscalar issubdtype "
+    "can_cast common_type einsum_path is_masked iscomplexobj isrealobj isscalar issubdtype "
     "iterable ndim promote_types result_type shape size".split()
 )
 

@@ -30,6 +30,7 @@ register_python(
     in_place=calls.in_place,
     longer_call=calls.longer_call,
     namespace=array_api.namespace,
+    onward=calls.Onward,
     own_of_fields=records.own_of_fields,
     packages=policy.PACKAGES,
     refused=calls.refused,

@@ -1,7 +1,8 @@
 """A program that runs with gpupy, and what it asks of the whole.
 
 ``drivers.py`` has the choice of a driver and the counters; ``imports.py`` replaces NumPy in a program's
-imports, ``script.py`` in its source; ``running.py`` runs modules.
+imports, ``script.py`` in its source, where ``rewritten.py`` has
+what is put there besides; ``running.py`` runs modules.
 
 Not here: blocks of a program (``_scopes``).
 """

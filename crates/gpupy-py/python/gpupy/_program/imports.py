@@ -75,6 +75,16 @@ class Own:
             known = self._known[file] = _longest(path, self._folders) > _longest(path, _installed())
         return known
 
+    def asks(self, frame: types.FrameType | None) -> bool:
+        """Whether a frame runs code of the program, or of Python's own modules that it called."""
+        while frame is not None:
+            if self.has(frame.f_globals):
+                return True
+            if not _is_pythons(str(frame.f_globals.get("__file__"))):
+                return False
+            frame = frame.f_back
+        return False
+
     def runs(self, frame: types.FrameType, names: Mapping[str, object]) -> bool:
         """Whether an import with these names in a frame is one of the program's.
 
@@ -136,6 +146,11 @@ def _installed() -> set[str]:
 _own = Own()
 
 
+def is_programs(frame: types.FrameType) -> bool:
+    """Whether a frame runs code of a program that runs with gpupy in NumPy's place."""
+    return _own.asks(frame)
+
+
 def _import(
     name: str,
     globals: Mapping[str, object] | None = None,
@@ -174,7 +189,7 @@ def put(folders: Sequence[str], main: bool) -> None:
         _own.add(folder)
     in_one_step(
         (setattr, _own, "main", _own.main or main),
-        *kind.answering(_own.has),
+        *kind.answering(_own.asks),
         (setattr, importlib, "import_module", _import_module),
         (setattr, importlib, "__import__", _import),
         (setattr, builtins, "__import__", _import),

@@ -2,7 +2,8 @@
 
 Owns ``run`` and ``Finder``, by which modules are imported so. Import statements of the program, and of
 modules that lie in its folder or below, give gpupy where they name NumPy's public modules; all else that
-the program imports keeps NumPy. Not here: the command line (``__main__``), programs that no file has
+the program imports keeps NumPy. Not here: the command line (``__main__``), what stands in the code of a
+program besides (``rewritten.py``), programs that no file has
 (``running.py``), imports of a program that runs already (``imports.py``).
 """
 
@@ -87,11 +88,46 @@ def _compiled(source: bytes, path: str, name_of: _Names) -> types.CodeType:
     return compile(tree, path, "exec", dont_inherit=True)
 
 
+# The module with what stands in a program's code, and the functions.
+_REWRITTEN = "gpupy._program.rewritten"
+_VIEWED, _GIVEN = "viewed", "given"
+
+
+def _function(name: str) -> ast.expr:
+    """The expression for a function that no name of the program stands for."""
+    names = ast.keyword("fromlist", ast.Tuple([ast.Constant(name)], ast.Load()))
+    module = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant(_REWRITTEN)], [names])
+    return ast.Attribute(module, name, ast.Load())
+
+
+def _is_ndarray(node: ast.expr) -> bool:
+    return getattr(node, "attr", getattr(node, "id", None)) == "ndarray"
+
+
 class _Imports(ast.NodeTransformer):
-    """Puts other modules in the place of NumPy's in import statements."""
+    """Puts other modules in the place of NumPy's in imports, and two expressions (``rewritten.py``)."""
 
     def __init__(self, name_of: _Names) -> None:
         self._name_of = name_of
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr == "view"
+            and any(map(_is_ndarray, values))
+        ):
+            node.args.insert(0, node.func.value)
+            node.func = ast.copy_location(_function(_VIEWED), node.func)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        for inside in node.body:
+            if isinstance(inside, ast.FunctionDef) and inside.name == "__array__":
+                inside.decorator_list.append(ast.copy_location(_function(_GIVEN), inside))
+        return node
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         new = []

@@ -232,12 +232,17 @@ def unstack(x, /, *, axis=0):
     return tuple(FUNCTIONS["moveaxis"](x, axis, 0)) if x.ndim == 1 else x._views(np.unstack, axis=axis)
 
 
+def isfortran(a):
+    return a.flags.fnc if isinstance(a, ndarray) else np.isfortran(a)
+
+
 FUNCTIONS = {name: _view(name) for name in _VIEWS} | {
     "atleast_1d": atleast_1d,
     "atleast_2d": atleast_2d,
     "atleast_3d": atleast_3d,
     "broadcast_arrays": broadcast_arrays,
     "flip": flip,
+    "isfortran": isfortran,
     "may_share_memory": _sharing(np.may_share_memory),
     "ravel": ravel,
     "reshape": reshape,

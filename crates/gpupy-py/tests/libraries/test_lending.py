@@ -1,0 +1,182 @@
+"""What a library asks of an array is answered at the array, and its function goes on with NumPy's."""
+
+import subprocess
+import sys
+import types
+from collections import abc
+
+import numpy
+import pytest
+
+import gpupy
+from gpupy import _libraries
+from gpupy._classes import takers
+
+
+@pytest.fixture
+def library():
+    """A module of a package that takes NumPy's class alone."""
+    takers.lend("library_that_asks", takers.ALL)
+    takers.lend("abc", takers.AS_CALLER)
+    yield lambda text: _function(text, "library_that_asks.inside")
+    takers.lend("library_that_asks", 0)
+
+
+def _function(text, module):
+    names = {"__name__": module, "np": numpy, "abc": abc}
+    exec(text, names)
+    return names["function"]
+
+
+def test_a_function_that_asks_goes_on_with_numpys_array_over_our_memory(library):
+    function = library(
+        "def function(x):\n    told = isinstance(x, np.ndarray)\n    x[0] = 7\n    return told, x"
+    )
+    a = gpupy.zeros(3)
+    told, found = function(a)
+    assert told and type(found) is numpy.ndarray
+    assert a.tolist() == [7, 0, 0] and type(a) is gpupy.ndarray
+    found[1] = 8
+    assert a[1] == 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def function(x):\n    isinstance(x, str)\n    return x",
+        "def function(x):\n    isinstance(x, (str, int, np.ndarray, dict))\n    return x",
+        "def function(x):\n    isinstance(x, abc.Sequence)\n    return x",
+        "def function(*x):\n    for one in x:\n        isinstance(one, str)\n    return x[0]",
+        "def function(x):\n    y = {'k': x}\n    return inside(**y)\n"
+        "def inside(**k):\n    for one in k.values():\n        isinstance(one, str)\n    return k['k']",
+        "def function(x):\n    def inner():\n        return x\n    isinstance(x, str)\n    return inner()",
+        "def function(x):\n    y = x\n    isinstance(x, str)\n    return y",
+        "def function(x):\n    return [one for one in (x,) if isinstance(one, np.ndarray)][0]",
+    ],
+)
+def test_all_variables_of_the_function_have_it(library, text):
+    assert type(library(text)(gpupy.ones(2))) is numpy.ndarray
+
+
+def test_one_question_by_several_classes_has_one_answer(library):
+    function = library("def function(x):\n    return isinstance(x, (str, np.matrix, np.ndarray))")
+    assert function(gpupy.ones(2)) is True
+
+
+def test_what_is_in_no_variable_keeps_its_class_and_the_function_our_array(library):
+    function = library(
+        "def function(box):\n    told = isinstance(box.inside, np.ndarray)\n    return told, box.inside"
+    )
+    told, found = function(types.SimpleNamespace(inside=gpupy.ones(2)))
+    assert told is False and type(found) is gpupy.ndarray
+
+
+def test_a_callers_containers_stay_as_they_are(library):
+    function = library("def function(x):\n    for one in x:\n        isinstance(one, str)\n    return x")
+    given = [gpupy.ones(2)]
+    assert function(given) is given and type(given[0]) is gpupy.ndarray
+    given = {"k": gpupy.ones(2)}
+    function = library("def function(x):\n    one = x['k']\n    isinstance(one, str)\n    return x")
+    assert function(given) is given and type(given["k"]) is gpupy.ndarray
+
+
+def test_code_of_others_is_told_our_class():
+    function = _function("def function(x):\n    return isinstance(x, np.ndarray), x", "another_library")
+    told, found = function(gpupy.ones(2))
+    assert told is False and type(found) is gpupy.ndarray
+    assert gpupy.ones(2).__class__ is gpupy.ndarray
+
+
+def test_the_class_of_an_instance_is_its_own_and_can_be_set_as_of_other_objects():
+    class One(gpupy.ndarray):
+        pass
+
+    class Other(gpupy.ndarray):
+        pass
+
+    a = gpupy.ones(2).view(One)
+    assert a.__class__ is type(a) is One
+    a.__class__ = Other
+    assert type(a) is Other
+    with pytest.raises(TypeError, match="__class__"):
+        a.__class__ = int
+
+
+def test_an_array_is_let_go_of_when_the_function_ends(library):
+    import gc
+    import weakref
+
+    function = library("def function(x):\n    isinstance(x, str)\n    return None")
+    a = gpupy.ones(3)
+    seen = weakref.ref(a)
+    function(a)
+    del a
+    gc.collect()
+    assert seen() is None
+
+
+def test_a_failing_exchange_says_so_and_what_to_do():
+    def fail():
+        raise KeyError("gone")
+
+    with pytest.warns(
+        RuntimeWarning, match=r"cannot tell `a_library` of its arrays: KeyError: 'gone'; give it"
+    ):
+        _libraries._do("a_library", fail)
+
+
+def test_the_variables_that_a_function_asked_for_stay(library):
+    text = "def function(x):\n    y = 1\n    found = locals()\n    isinstance(x, str)\n    return found"
+    assert library(text)(gpupy.ones(2))["y"] == 1
+
+
+def test_a_copy_of_the_variables_is_not_kept(library):
+    class Kept:
+        pass
+
+    import weakref
+
+    text = (
+        "def function(x, y):\n    isinstance(x, str)\n    seen = ref(y)\n    del y\n    return seen() is None"
+    )
+    names = library(text)
+    names.__globals__["ref"] = weakref.ref
+    is_let_go = names(gpupy.ones(2), Kept())
+    assert is_let_go
+
+
+def _ran(program, **env):
+    import os
+
+    command = [sys.executable, "-c", program]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, **env}
+    ).stdout.split()
+
+
+def test_nothing_of_a_library_is_exchanged_before_there_is_an_array():
+    pytest.importorskip("h5py")
+    program = """if True:
+        import h5py._hl.dataset as m, gpupy
+        def borders(): print(hasattr(m.Dataset.read_direct, "__wrapped__") and "border" in dir(m) or
+                             m.Dataset.read_direct.__code__.co_filename.count("_libraries"))
+        borders(); gpupy.ones(2); borders()
+    """
+    assert _ran(program) == ["0", "1"]
+    assert _ran(program, GPUPY_LIBRARIES="0") == ["0", "0"]
+
+
+def test_no_function_of_pandas_is_exchanged():
+    pytest.importorskip("pandas")
+    program = """if True:
+        import types, sys, pandas, gpupy
+        gpupy.ones(2)
+        for name, module in list(sys.modules.items()):
+            if name.split(".")[0] != "pandas": continue
+            for owner in [module, *[v for v in vars(module).values() if isinstance(v, type)]]:
+                for key, value in list(vars(owner).items()):
+                    value = getattr(value, "__func__", value)
+                    code = getattr(value, "__code__", None)
+                    if code is not None and "gpupy" in code.co_filename: print(name, key)
+    """
+    assert _ran(program) == []
