@@ -35,6 +35,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("judged" if os.environ.get("CI") else "gpupy")
 
+# Every driver is asked for by name here; programs that tests start say nothing of software devices.
+os.environ["PYTHONWARNINGS"] = "ignore:driver `:UserWarning"
+
 DRIVERS = gpupy.drivers()
 # Enough for any one operation of random programs, of int64 too, which a bool and the number 5 give; what each
 # number limits is the driver's own (`gpupy.drivers()` names them).

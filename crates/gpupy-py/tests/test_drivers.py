@@ -166,3 +166,34 @@ def test_the_command_info_tells_of_every_driver():
     )
     assert wrong.returncode == 2
     assert "invalid choice" in wrong.stderr
+
+
+SOFTWARE = """
+import gpupy
+for _ in range(2):
+    (gpupy.ones(1000) + 1).sum().item()
+    gpupy.use({name!r})
+    with gpupy.driver({name!r}):
+        gpupy.current_driver()
+"""
+
+
+@pytest.mark.parametrize("name", ["vulkan", "wgpu", "gl", "cpu", "soft", "auto"])
+def test_a_software_device_that_was_asked_for_by_name_is_said_once(name):
+    found = {row["name"]: row for row in gpupy.drivers()}.get(name, {"starts": True, "hardware": True})
+    if not found["starts"]:
+        pytest.skip(found["reason"])
+    left_out = ("GPUPY_DRIVER", "PYTHONWARNINGS")
+    heard = {key: value for key, value in os.environ.items() if key not in left_out}
+    is_told = name in ("vulkan", "wgpu", "gl") and not found["hardware"]
+    for environment in ({}, {"GPUPY_DRIVER": name}):
+        done = subprocess.run(
+            [sys.executable, "-c", SOFTWARE.format(name=name)],
+            env=heard | environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said = [line for line in done.stderr.splitlines() if "software device" in line]
+        assert len(said) == is_told, done.stderr
+        assert all(f"driver `{name}`" in line and found["device"] in line for line in said)

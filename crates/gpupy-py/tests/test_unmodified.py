@@ -234,6 +234,31 @@ def test_after_install_libraries_keep_numpy(tmp_path):
     assert done.stdout == "('gpupy', 'gpupy') ('numpy', 'numpy')\n", done.stderr
 
 
+def test_modules_outside_of_the_program_that_keep_numpy_are_said_once_for_each_folder(tmp_path):
+    program, outside = tmp_path / "program", tmp_path / "outside"
+    for folder in (program, outside, outside / "package"):
+        folder.mkdir()
+    (program / "own.py").write_text("import numpy\n")
+    for name in ("first.py", "second.py", "package/__init__.py", "package/inner.py"):
+        (outside / name).write_text("import numpy\nimport numpy.linalg\n")
+    (outside / "by_name.py").write_text("import importlib\nimportlib.import_module('numpy')\n")
+    (outside / "private.py").write_text("import numpy._core\n")
+    begin = f"import sys; sys.path.append({str(outside)!r})\nimport gpupy; gpupy.install()\n"
+    for names, told in [
+        ("first, second", ["first.py"]),
+        ("package.inner, second", ["package/__init__.py", "second.py"]),
+        ("by_name", ["by_name.py"]),
+        ("private, json", []),
+    ]:
+        (program / "program.py").write_text(f"{begin}import numpy, own, {names}\n")
+        for command in (["program.py"], ["-m", "gpupy", "program.py"]):
+            done = run(program, *command)
+            said = [line for line in done.stderr.splitlines() if "UserWarning" in line]
+            assert done.returncode == 0 and len(said) == len(told), done.stderr
+            for name, line in zip(told, said, strict=True):
+                assert line.startswith(f"{outside / name}:") and f"`{outside / name}` keeps NumPy" in line
+
+
 def test_a_program_may_lie_in_the_folder_of_its_environment(tmp_path):
     own = imports.Own()
     own.add(str(tmp_path))

@@ -108,7 +108,8 @@ def __getattr__(name):
         value = _names.lookup(name)
     except AttributeError as error:
         words = str(error).replace("module 'numpy'", f"module '{__name__}'", 1)
-        raise AttributeError(words, name=name) from None
+        # With the module, of whose names Python suggests one that is alike.
+        raise AttributeError(words, name=name, obj=_sys.modules[__name__]) from None
     globals()[name] = value
     return value
 

@@ -14,9 +14,10 @@ use gpupy_engine::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The context in use. Replaced only by `reconfigure`, which leaks the one before it.
@@ -25,6 +26,8 @@ static CONTEXT: RwLock<Option<&'static Context>> = RwLock::new(None);
 static DRIVER_FALLBACK: AtomicBool = AtomicBool::new(true);
 /// Whether arithmetic is left to NumPy.
 static EAGER: AtomicBool = AtomicBool::new(false);
+/// The drivers whose software device was told of.
+static SAID: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 static OPEN: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
 /// How many dtypes there are.
 const DTYPES: usize = DType::ALL.len();
@@ -121,7 +124,31 @@ pub fn ready(py: Python<'_>) -> PyResult<&'static Context> {
     let (name, found) = wait(py, || context.driver()).map_err(to_py)?;
     opened(context);
     tell_of_device(py, name, &found)?;
+    tell_of_software(py, context, name, &found)?;
     Ok(context)
+}
+
+/// Warns, once for each driver, where a driver for GPUs that was asked for by name has a software device.
+fn tell_of_software(
+    py: Python<'_>,
+    context: &Context,
+    name: &'static str,
+    found: &Capabilities,
+) -> PyResult<()> {
+    let is_for_gpus = [driver_vulkan::NAME, driver_wgpu::NAME, driver_gl::NAME].contains(&name);
+    if found.hardware || !is_for_gpus || context.wanted_driver().map_err(to_py)? == "auto" {
+        return Ok(());
+    }
+    if !SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(name) {
+        return Ok(());
+    }
+    let words = format!(
+        "driver `{name}` runs on a software device, `{}`: without a GPU, driver `{}` is faster",
+        found.device,
+        driver_cpu::NAME
+    );
+    let category = py.get_type::<pyo3::exceptions::PyUserWarning>();
+    PyErr::warn(py, &category, &CString::new(words)?, 1)
 }
 
 /// Warns where a device was asked for, and the driver that was opened has none to choose from.
@@ -257,7 +284,8 @@ pub fn use_driver(py: Python<'_>, name: &str, share: bool) -> PyResult<()> {
     });
     chosen.map_err(to_py)?;
     opened(context);
-    Ok(())
+    let (name, found) = wait(py, || context.driver()).map_err(to_py)?;
+    tell_of_software(py, context, name, &found)
 }
 
 /// The name of the driver in use, opened if none is yet.

@@ -1,4 +1,4 @@
-"""The pairs of NumPy's ufuncs, or of another library's, and ours.
+"""The pairs of NumPy's ufuncs, or of another library's, and ours, which have the texts of theirs.
 
 Owns ``ufunc_of``. Not here: calls of ufuncs (in Rust), their methods (``_compute/ufunc_methods.py``).
 """
@@ -6,6 +6,9 @@ Owns ``ufunc_of``. Not here: calls of ufuncs (in Rust), their methods (``_comput
 from typing import Any
 
 from .._gpupy import ufunc
+from .texts import TextOf
+
+ufunc.__doc__ = TextOf(ufunc.__doc__, lambda own: own._numpy.__doc__)  # type: ignore[assignment]
 
 # By the id of NumPy's object: ours, and that object.
 _pairs: dict[int, tuple[ufunc, Any]] = {}

@@ -36,13 +36,13 @@ PACKAGES = tuple(os.path.dirname(str(package.__file__)) + os.sep for package in 
 class FallbackError(RuntimeError):
     """A call went to NumPy although fallbacks are forbidden."""
 
-    __module__ = "gpupy._fallback"
+    __module__ = "gpupy._policy"
 
 
 class FallbackWarning(UserWarning):
     """A call went to NumPy."""
 
-    __module__ = "gpupy._fallback"
+    __module__ = "gpupy._policy"
 
 
 def _checked(mode: Any, source: str) -> _Mode:
@@ -71,7 +71,7 @@ in_one_step(*_setting(_checked(os.environ.get("GPUPY_FALLBACK") or "allow", "GPU
 class fallback(Bracket):
     """Sets the mode for fallbacks: ``allow``, ``warn`` or ``error``; as a context manager, until its end."""
 
-    __module__ = "gpupy._fallback"
+    __module__ = "gpupy._policy"
 
     _lock = None
 

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Self
 
+from .._classes.texts import TextOf
 from .._gpupy import call, wrap
 from .hosts import to_host
 from .through_numpy import through_numpy
@@ -70,9 +71,10 @@ _KEYED = {"CClass": "c_", "MGridClass": "mgrid", "OGridClass": "ogrid", "RClass"
 
 
 class Proxy:
-    """The object itself, with arrays of ours going in and coming out."""
-
     __slots__ = ("_object",)
+    __doc__ = TextOf(
+        "The object itself, with arrays of ours going in and coming out.", lambda own: own._object.__doc__
+    )
 
     def __init__(self, value: Any) -> None:
         object.__setattr__(self, "_object", value)

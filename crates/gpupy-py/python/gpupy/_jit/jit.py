@@ -9,10 +9,11 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from .._gpupy import jit as _own
-from . import saved
+from .._session import tracebacks
+from . import recording, saved
 from .recording import Memory, record
 
 
@@ -35,7 +36,13 @@ class Jit(_own.Jit):
         self._memory = Memory()
 
     def _record(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        return record(self, self.__wrapped__, args, kwargs or {})
+        try:
+            return record(self, self.__wrapped__, args, kwargs or {})
+        except BaseException as error:
+            # The frames that stay are the function's own.
+            below = error.__traceback__ and error.__traceback__.tb_next
+            error.__traceback__ = tracebacks.without(below, recording.__file__)
+            raise
 
     def clear(self) -> None:
         """Forgets all traces, and the history of calls."""
@@ -72,7 +79,11 @@ class Jit(_own.Jit):
         return self._stats()
 
 
-def jit(function: Callable[..., Any]) -> Jit:
+@overload
+def jit(function: Callable[..., Any]) -> Jit: ...
+@overload
+def jit() -> Callable[[Callable[..., Any]], Jit]: ...
+def jit(function: Any = None) -> Any:
     """Traces a function once, and then repeats it without Python: a decorator.
 
         @gpupy.jit
@@ -81,6 +92,8 @@ def jit(function: Callable[..., Any]) -> Jit:
 
     Raises ``TypeError`` for generators and coroutines.
     """
+    if function is None:
+        return jit
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
         raise TypeError("gpupy.jit takes functions that return their results, no generators or coroutines")
     if not callable(function):

@@ -18,12 +18,14 @@ from typing import Any
 
 from .._gpupy import FormatError, eager, register_python
 from .._gpupy import jit as _own
+from .._session import tracebacks
 from .forms import Arguments, Refused, Result, may_be_open
 from .selection import Selection
 from .watch import Held, Unrecorded, Watch, is_programs
 
 # The most decisions of a call that is kept: each is a place where it may part.
 MOST_DECISIONS = 1000
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 READS, BUSY = "it reads elements", "another thread records"
 # After so many recordings in a row that were refused, or that no call came back to, calls run without one for
 # a while, twice as long each time.
@@ -140,7 +142,8 @@ def _recorded(jit: Any, function: Callable[..., Any], call: Any, arguments: Argu
         place, reason = _place(error), _own.refused()
         _own.abandon()
         if isinstance(error, FormatError):
-            raise JitError(f"{_name(function)}{place}: {error}") from None
+            told = JitError(f"{_name(function)}{place}: {error}")
+            raise told.with_traceback(tracebacks.between(error.__traceback__, _PACKAGE)) from None
         _refused(jit, reason or "it raises an exception")
         raise
     again = _again(jit, function, call, arguments, watch, held, None)

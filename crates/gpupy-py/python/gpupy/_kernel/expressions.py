@@ -72,7 +72,10 @@ class Expressions:
         """
         try:
             return self._value(node)
-        except KernelError:
+        except KernelError as error:
+            # Of the expressions around it, it is in the innermost one.
+            if error.place is self.place:
+                error.put(self.place.within(node))
             raise
         except DriverError:
             return self._refuse(f"`{_text(node)}` is not known in kernels")

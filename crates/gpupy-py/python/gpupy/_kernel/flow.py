@@ -142,6 +142,7 @@ class Flow:
         return place.refuse(f"`{_words(node)}` is no statement of a kernel")
 
     def _for(self, node: ast.For, block: Block, inside: _Inside, place: Place) -> Block | None:
+        place = place.within(node.iter)
         match node.iter:
             case ast.Call(func=ast.Constant() as called, args=arguments, keywords=[]) if _is_range(called):
                 pass
@@ -222,6 +223,8 @@ class Flow:
         found = sources.read(function)
         if found is None:
             place.refuse(f"the source of `{function.__name__}` is not to be had")
+        if found.is_ours:
+            found.call = place.whole()
         self.guards += [*found.guards, Guard(function, "__code__", function.__code__)]
         self.guards.append(Guard(function, "__defaults__", function.__defaults__))
         self.guards.append(Guard(function, "__kwdefaults__", function.__kwdefaults__))

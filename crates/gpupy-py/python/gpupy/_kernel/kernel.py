@@ -25,7 +25,7 @@ from .expressions import Expressions
 from .flow import Flow
 from .kinds import Fixed, Kind, key, leaves, unknown
 from .segments import Compiled, compiled
-from .source import Guard, KernelError, Source, read
+from .source import OF_CALLERS, Guard, KernelError, Source, read, show
 from .written import NUMPYS, WRITTEN
 
 _COMPILING = locks.over_forks()
@@ -82,8 +82,18 @@ class Kernel:
         for code that a kernel cannot have, ``ValueError`` for shapes that do not broadcast,
         ``RuntimeError`` where a loop takes more than ``most_turns`` turns.
         """
+        try:
+            return self._called(args, named, out, where, dtype)
+        except OF_CALLERS as error:
+            show(error)
+            raise
+
+    def _called(self, args: tuple[Any, ...], named: dict[str, Any], out: Any, where: Any, dtype: Any) -> Any:
         if named or len(args) != self.nin or self._has_named:
-            bound = self._signature.bind(*args, **named)
+            try:
+                bound = self._signature.bind(*args, **named)
+            except TypeError as error:
+                raise TypeError(f"{self.__name__}(): {error}") from None
             bound.apply_defaults()
             args = tuple(bound.arguments.values())
         given, kinds = [], []
@@ -117,7 +127,21 @@ class Kernel:
         Neighbours are combined, then neighbours of the results, so that their order stays. Raises
         ``ValueError`` for no elements, unless there is an identity.
         """
-        array = self._pairwise(array, axis)
+        try:
+            return self._reduced(self._pairwise(array, axis))
+        except OF_CALLERS as error:
+            show(error)
+            raise
+
+    def accumulate(self, array: Any, axis: int = 0) -> Any:
+        """The running results along an axis; the function has to be associative."""
+        try:
+            return gpupy.moveaxis(self._accumulated(self._pairwise(array, axis)), 0, axis)
+        except OF_CALLERS as error:
+            show(error)
+            raise
+
+    def _reduced(self, array: Any) -> Any:
         if len(array) == 0:
             return self._nothing(array)
         while len(array) > 1:
@@ -127,15 +151,13 @@ class Kernel:
             array = gpupy.concatenate([both, rest.astype(both.dtype)]) if len(rest) else both
         return array[0]
 
-    def accumulate(self, array: Any, axis: int = 0) -> Any:
-        """The running results along an axis; the function has to be associative."""
-        array = self._pairwise(array, axis)
+    def _accumulated(self, array: Any) -> Any:
         step = 1
         while step < len(array):
             later = self._combined(array[:-step], array[step:])
             array = gpupy.concatenate([array[:step].astype(later.dtype), later])
             step *= 2
-        return gpupy.moveaxis(array, 0, axis)
+        return array
 
     def _combined(self, left: Any, right: Any) -> Any:
         both = self(left, right)

@@ -18,6 +18,7 @@ import numpy as np
 import gpupy
 
 from .kernel import Kernel, kernel
+from .source import OF_CALLERS, show
 
 # The points of a step of the canonical tree, and its lanes.
 _CHUNK, _LANES = 256, 16
@@ -36,6 +37,13 @@ class Reduction:
         Gives an array, or a tuple of them where the functions give tuples. Raises ``ValueError`` where
         there is nothing to combine and no identity, ``AxisError`` for axes that there are not.
         """
+        try:
+            return self._called(arrays, axis, keepdims)
+        except OF_CALLERS as error:
+            show(error)
+            raise
+
+    def _called(self, arrays: tuple[Any, ...], axis: int | Sequence[int] | None, keepdims: bool) -> Any:
         mapped = self._map(*map(gpupy.asarray, arrays))
         parts = mapped if isinstance(mapped, tuple) else (mapped,)
         rank = parts[0].ndim

@@ -14,10 +14,13 @@ import builtins
 import copy
 import functools
 import linecache
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from types import CellType, CodeType, FunctionType, ModuleType
+from dataclasses import dataclass, field, replace
+from types import CellType, CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any, NoReturn
+
+from .._session import tracebacks
 
 # Modules whose names do not change.
 LIBRARIES = ("numpy", "math", "gpupy")
@@ -26,17 +29,81 @@ LIBRARIES = ("numpy", "math", "gpupy")
 class KernelError(TypeError):
     """A function that `gpupy.kernel` cannot compile; the message names the construct, and its line."""
 
+    words: str
+    place: Place | None = None
+
+    def put(self, place: Place) -> None:
+        """Says at which place of the source it is."""
+        if self.place is None:
+            self.words = str(self)
+        self.place = place
+        self.args = (f"{self.words} ({place.file}, line {place.line})",)
+
+
+# Kinds of errors that callers make.
+OF_CALLERS = (TypeError, ValueError, RuntimeError)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+
+
+def show(error: Exception) -> None:
+    """Takes the package's own frames out of the traceback of a call's error.
+
+    One of compilation underlines the construct; one of a function without source shows where it came up.
+    """
+    if isinstance(error, KernelError) and error.place is not None:
+        rest = error.place.shown()
+    elif error.__cause__ is not None:
+        rest = tracebacks.between(error.__cause__.__traceback__, _PACKAGE)
+    else:
+        rest = tracebacks.without(error.__traceback__, _PACKAGE)
+    error.__traceback__, error.__cause__ = rest, None
+
 
 @dataclass(frozen=True)
 class Place:
     """Where a piece of source stands."""
 
     file: str
+    function: str
     line: int
+    column: int
+    last_line: int
+    last_column: int
+    # Whether parts of it are in the source, too.
+    has_parts: bool = True
+
+    @staticmethod
+    def of(node: ast.AST, file: str, function: str) -> Place:
+        """Where a node stands that has lines; a statement's is that of its first line."""
+        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        last = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+        if isinstance(node, ast.FunctionDef):
+            last = line, column + len(f"def {node.name}".encode())
+        elif isinstance(node, (ast.If, ast.While, ast.For)):
+            header = node.iter if isinstance(node, ast.For) else node.test
+            last = header.end_lineno, header.end_col_offset
+        return Place(file, function, line, column, *last)
+
+    def within(self, node: ast.AST) -> Place:
+        """Where a part of it stands; it itself for a node that is not in the source."""
+        if not self.has_parts or getattr(node, "end_col_offset", None) is None:
+            return self
+        return Place.of(node, self.file, self.function)
+
+    def whole(self) -> Place:
+        """The place, in which a function of the package is called: its parts have other sources."""
+        return replace(self, has_parts=False)
 
     def refuse(self, words: str) -> NoReturn:
         """Raises the error for this place in the source."""
-        raise KernelError(f"{words} ({self.file}, line {self.line})")
+        error = KernelError(words)
+        error.put(self)
+        raise error
+
+    def shown(self) -> TracebackType | None:
+        """A traceback that underlines it."""
+        start, end = (self.line, self.column), (self.last_line, self.last_column)
+        return tracebacks.frame_at(self.file, self.function, start, end)
 
 
 @dataclass(frozen=True)
@@ -83,10 +150,14 @@ class Source:
     tree: ast.FunctionDef
     file: str
     guards: list[Guard] = field(default_factory=list)
+    # Of a function of the package, the call in the place of which it stands.
+    call: Place | None = None
 
     def at(self, node: ast.AST) -> Place:
         """Where a node stands."""
-        return Place(self.file, getattr(node, "lineno", self.tree.lineno))
+        if self.call is not None:
+            return self.call
+        return Place.of(self.tree, self.file, self.function.__name__).within(node)
 
     @property
     def positional(self) -> list[str]:
@@ -103,6 +174,11 @@ class Source:
     def by_position_alone(self) -> int:
         """How many arguments, the first ones, have no name for callers."""
         return len(self.tree.args.posonlyargs)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is the package's, so that nobody wants to read it."""
+        return self.file.startswith(_PACKAGE)
 
     def defaults(self) -> dict[str, Any]:
         """The values of arguments that are not given."""

@@ -51,6 +51,14 @@ def described(function: Any, theirs: Any) -> types.FunctionType:
     return made
 
 
+def _described(value: Any, theirs: Any) -> Any:
+    """The same for methods and properties; other attributes stay."""
+    if isinstance(value, property):
+        return property(value.fget, value.fset, value.fdel, theirs.__doc__)
+    is_method = isinstance(value, types.FunctionType) and callable(theirs)
+    return described(value, theirs) if is_method else value
+
+
 def _method(name: str) -> types.FunctionType:
     theirs = getattr(np.ndarray, name)
 
@@ -143,14 +151,13 @@ _SKIPPED = {"__hash__"}
 
 
 def _attribute(name: str) -> property:
-    return property(lambda self: numpy_attribute(self, name))
+    return property(lambda self: numpy_attribute(self, name), doc=getattr(np.ndarray, name).__doc__)
 
 
 def _complete() -> None:
     for name, value in _OWN.items():
         theirs = getattr(np.ndarray, name, None)
-        is_method = isinstance(value, types.FunctionType) and callable(theirs)
-        setattr(ndarray, name, described(value, theirs) if is_method else value)
+        setattr(ndarray, name, value if theirs is None else _described(value, theirs))
     for name in _READERS:
         setattr(ndarray, name, reader(name))
     for name in _VIEWS:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .._classes.texts import TextOf
+
 NAMES = (
     "char ctypeslib dtypes emath exceptions fft lib lib.array_utils lib.format lib.mixins lib.npyio "
     "lib.recfunctions lib.scimath lib.stride_tricks linalg ma ma.core ma.extras ma.mrecords "
@@ -25,12 +27,23 @@ _PREFIX = "numpy."
 
 
 class _Module(types.ModuleType):
-    """A submodule of NumPy's, looked at when a name of it is asked for."""
+    __doc__ = TextOf(
+        "A submodule of NumPy's, looked at when a name of it is asked for.",
+        lambda own: source_of(own).__doc__,
+    )
 
     def __getattr__(self, name: str) -> Any:
         if name == "__path__":
             raise AttributeError(name)
-        return _lookup(self, name)
+        try:
+            return _lookup(self, name)
+        except AttributeError as error:
+            theirs, ours = (f"module '{name}'" for name in (source_of(self).__name__, self.__name__))
+            if not str(error).startswith((theirs, ours)):
+                raise
+            words = str(error).replace(theirs, ours, 1)
+            # With the module, of whose names Python suggests one that is alike.
+            raise AttributeError(words, name=name, obj=self) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Other processes import it; functions that are sent there name it.
@@ -63,7 +76,7 @@ def source_of(module: types.ModuleType) -> Any:
 def install(package: str) -> None:
     """Makes the submodules importable."""
     for name in NAMES:
-        module = _Module(f"{package}.{name}", f"NumPy's {name}, giving arrays of ours.")
+        module = _Module(f"{package}.{name}")
         sys.modules[module.__name__] = module
         parent, _, last = module.__name__.rpartition(".")
         setattr(sys.modules[parent], last, module)

@@ -25,7 +25,7 @@ if hasattr(os, "register_at_fork"):
 class driver(_gpupy.Bracket):
     """``with gpupy.driver("soft"):`` uses a driver, or what else `use` takes, until the end of the block."""
 
-    __module__ = "gpupy._session"
+    __module__ = "gpupy._drivers"
 
     _lock = None
 
@@ -40,7 +40,7 @@ class driver(_gpupy.Bracket):
 class Stats(dict[str, Any]):
     """Counts by name, as items and as attributes."""
 
-    __module__ = "gpupy._session"
+    __module__ = "gpupy._drivers"
 
     kernels_compiled: int
     kernels_specialised: int
@@ -81,7 +81,10 @@ class Stats(dict[str, Any]):
             try:
                 return self[name]
             except KeyError:
-                raise AttributeError(f"there is no count `{name}`") from None
+                raise AttributeError(f"there is no count `{name}`", name=name, obj=self) from None
+
+        def __dir__(self):
+            return [*super().__dir__(), *self]
 
 
 def stats() -> Stats:
@@ -145,4 +148,4 @@ def info(*args: Any, **kwargs: Any) -> str | None:
 
 
 for _public in (stats, reset_stats, info):
-    _public.__module__ = "gpupy._session"
+    _public.__module__ = "gpupy._drivers"

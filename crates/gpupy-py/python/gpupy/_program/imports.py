@@ -85,6 +85,13 @@ class Own:
             frame = frame.f_back
         return False
 
+    def is_apart(self, names: Mapping[str, object]) -> bool:
+        """Whether these are the names of a module that is neither the program's nor installed."""
+        file = names.get("__file__")
+        if not isinstance(file, str) or self.has(names):
+            return False
+        return _longest(os.path.realpath(file), _installed()) == 0
+
     def runs(self, frame: types.FrameType, names: Mapping[str, object]) -> bool:
         """Whether an import with these names in a frame is one of the program's.
 
@@ -144,6 +151,27 @@ def _installed() -> set[str]:
 
 
 _own = Own()
+# The folders whose modules were said to keep NumPy.
+_told: set[str] = set()
+
+
+def _tell_of(module: str, names: Mapping[str, object]) -> None:
+    """Warns, once for each folder, of a module that gets NumPy's and may be meant to be the program's."""
+    if not _own.is_apart(names) or ours(module) is None:
+        return
+    file = str(names["__file__"])
+    folder = os.path.dirname(os.path.realpath(file))
+    if folder in _told:
+        return
+    _told.add(folder)
+    # Few programs have such modules.
+    import warnings
+
+    words = (
+        f"`{file}` keeps NumPy, as all modules in its folder do: they are outside of the program's folder,"
+        " and not installed; `gpupy.install()` in it, before `import numpy`, makes them the program's"
+    )
+    warnings.warn(words, UserWarning, stacklevel=3)
 
 
 def is_programs(frame: types.FrameType) -> bool:
@@ -164,7 +192,9 @@ def _import(
         return theirs(name, globals, locals, fromlist or (), level)
     frame = sys._getframe(1)
     # A call of `__import__` as a function passes no globals.
-    if not _own.runs(frame, frame.f_globals if globals is None else globals):
+    names = frame.f_globals if globals is None else globals
+    if not _own.runs(frame, names):
+        _tell_of(name, names)
         return theirs(name, globals, locals, fromlist or (), level)
     found = ours(name)
     module = theirs(found or name, globals, locals, fromlist or (), 0)
@@ -180,6 +210,8 @@ def _import_module(name: str, package: str | None = None) -> types.ModuleType:
         found = ours(full)
         if found:
             return theirs(found)
+    elif is_numpys(full):
+        _tell_of(full, frame.f_globals)
     return theirs(name, package)
 
 

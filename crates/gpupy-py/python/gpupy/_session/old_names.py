@@ -1,7 +1,8 @@
 """Names of modules in pickles of earlier states of gpupy, whose modules have other places now.
 
 Owns ``MOVED``. Invariants: a name that a pickle may have is found for ever; a public class or function keeps
-the module that pickles and messages name it by, whatever file it is in. Not here: what is pickled
+the module that pickles and messages name it by, whatever file it is in; this is no folder of today, whose
+file others would take for that of the class. Not here: what is pickled
 (``_methods/pickling.py``).
 """
 
@@ -15,11 +16,13 @@ from typing import Any
 _ROOT = os.path.dirname(os.path.dirname(__file__))
 # The module of today that has the names of an earlier one.
 MOVED = {
+    "_drivers": "_program.drivers",
     "_fallback": "_fallback.policy",
     "_flat": "_views.flat",
     "_imports": "_program.imports",
     "_iteration": "_views.iteration",
     "_methods": "_methods.pickling",
+    "_policy": "_fallback.policy",
     "_proxy": "_fallback.proxy",
     "_scope": "_scopes.scope",
     "_session": "_program.drivers",

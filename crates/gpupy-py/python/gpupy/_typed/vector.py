@@ -258,7 +258,8 @@ class Vector(_Small):
             numbers = [names.find(letter) for letter in name]
             if min(numbers) >= 0 and max(numbers) < self._inner[0]:
                 return numbers
-        raise AttributeError(f"{type(self).__name__} has no attribute or components {name!r}")
+        words = f"{type(self).__name__} has no attribute or components {name!r}"
+        raise AttributeError(words, name=name, obj=self)
 
 
 class vec2(Vector):
