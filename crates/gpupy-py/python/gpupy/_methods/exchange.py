@@ -3,6 +3,8 @@
 Not here: what libraries are told (``_libraries``), their tensors as arrays (``_creation/tensors.py``).
 """
 
+import importlib
+
 import numpy as np
 
 import gpupy
@@ -73,8 +75,7 @@ def set_device(self, value):
 
 def repr_inline(self, max_width):
     """The line that xarray shows of an array, as of one of NumPy's."""
-    from xarray.core import formatting
-
+    formatting = importlib.import_module("xarray.core.formatting")
     return formatting.format_array_flat(self._pinned(), max_width)
 
 
