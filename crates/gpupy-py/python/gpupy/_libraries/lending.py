@@ -168,7 +168,6 @@ def _written_back() -> Callable[[types.FrameType, int], None]:
     return write
 
 
-@property
 def _priority(array: Any) -> Any:
     """What pandas' operators ask an operand for, before they look in C whether it is without axes."""
     _answer(sys._getframe(1), array)
@@ -180,7 +179,7 @@ _ASKED_BY_PANDAS = "__pandas_priority__"
 
 def _begin(package: str) -> None:
     if package == "pandas":
-        setattr(ndarray, _ASKED_BY_PANDAS, _priority)
+        setattr(ndarray, _ASKED_BY_PANDAS, property(_priority))
     for name in (package, *_WITH.get(package, ())):
         lend_to_package(name, _LENT[name])
     lend_to_package(_ASKS_FOR_OTHERS, AS_CALLER)
