@@ -41,7 +41,7 @@ use array::{lazy_scalar, ndarray, recording};
 use compute::{py_function, scan_sort_matmul, select, ufunc};
 use convert::{dlpack, dtypes};
 use create::{arrays, builtin, external_arrays};
-use fallback::{call_sites, fast_call};
+use fallback::{border, call_sites, fast_call};
 use index::{fancy, mask_positions, setitem, take};
 use methods::{evaluation, explain, view_methods};
 use session::{context, errors, first_array, forks, one_step, python_objects};
@@ -66,6 +66,7 @@ fn _gpupy(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(py_function::argument, module)?)?;
     module.add_function(wrap_pyfunction!(py_function::operation, module)?)?;
     module.add_function(wrap_pyfunction!(context::use_driver, module)?)?;
+    module.add_class::<border::Border>()?;
     module.add_function(wrap_pyfunction!(call_sites::count_made, module)?)?;
     module.add_function(wrap_pyfunction!(metaclass::give_kind, module)?)?;
     module.add_function(wrap_pyfunction!(asked_class::lend_to, module)?)?;

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._gpupy import ndarray, scalar
+from .._gpupy import Border, ndarray, scalar
 
 # By the module that has them.
 TAKING = {
@@ -120,14 +120,17 @@ def _taking_numpys(function: Callable[..., Any]) -> Callable[..., Any]:
 _Border: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def put(owner: Any, name: str, border: _Border = _taking_numpys) -> None:
-    """Wraps a function of a module, or of a class; others still find the function under its name."""
+def put(owner: Any, name: str, border: _Border = _taking_numpys, *, always: bool = False) -> None:
+    """Exchanges a function of a module, or of a class; others still find the function under its name.
+
+    Without arrays of ours among the arguments the function itself is called, but for a border of all calls.
+    """
     found = vars(owner)[name]
     kind = type(found)
     if kind in (classmethod, staticmethod):
-        setattr(owner, name, kind(border(found.__func__)))
+        setattr(owner, name, kind(_exchanged(found.__func__, border, always)))
         return
-    made = border(found)
+    made = _exchanged(found, border, always)
     setattr(owner, name, made)
     if isinstance(owner, type) or found.__module__ != owner.__name__:
         return
@@ -136,6 +139,12 @@ def put(owner: Any, name: str, border: _Border = _taking_numpys) -> None:
     for module in [m for n, m in sys.modules.items() if n.split(".")[0] == package]:
         for key in [key for key, value in vars(module).items() if value is found]:
             setattr(module, key, made)
+
+
+def _exchanged(found: Callable[..., Any], border: _Border, always: bool) -> Any:
+    if always:
+        return border(found)
+    return functools.update_wrapper(Border(found, border(found), not hasattr(type(found), "__get__")), found)
 
 
 def put_all(module: str, names: str, border: _Border = _taking_numpys) -> None:

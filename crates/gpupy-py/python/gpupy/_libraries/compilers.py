@@ -55,7 +55,7 @@ def _numba() -> None:
 
     # Functions that are compiled use the program's names, which are ours: numba knows NumPy's.
     for name in ("get_global_value", "get_closure_value"):
-        calls.put(interpreter.Interpreter, name, giving_theirs)
+        calls.put(interpreter.Interpreter, name, giving_theirs, always=True)
 
     @typeof_impl.register(ndarray)
     def type_of_array(value: Any, context: Any) -> Any:

@@ -143,11 +143,11 @@ def _serializers() -> None:
 
 
 def _schedulers() -> None:
-    calls.put(sys.modules["dask.local"], "execute_task", _local)
+    calls.put(sys.modules["dask.local"], "execute_task", _local, always=True)
 
 
 def _workers() -> None:
-    calls.put(sys.modules["distributed.worker"], "_run_task_simple", _distributed)
+    calls.put(sys.modules["distributed.worker"], "_run_task_simple", _distributed, always=True)
 
 
 ROWS: dict[str, Callable[[], None]] = {
