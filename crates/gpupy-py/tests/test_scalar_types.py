@@ -7,6 +7,7 @@ read in the source. Not here: the class of pending numbers (``test_scalars.py``)
 
 import importlib.util
 import itertools
+import pathlib
 import random
 import runpy
 import subprocess
@@ -235,6 +236,14 @@ def test_names_that_others_run_are_seen(tmp_path, auto):
     path.write_text("import gpupy as np\nx = np.ones(200_000) * 2\nm = x.mean()\nn = m + 1\n")
     found = runpy.run_path(str(path), run_name="a module")
     assert type(found["m"]) is type(found["n"]) is numpy.float64
+
+
+@pytest.mark.parametrize("cut", ["\n    return (m + 1", "", "\n    return '''", "\n  return 1"])
+def test_a_source_that_has_changed_meanwhile_is_no_error(auto, written, cut):
+    found = written("def program(x):\n    m = x.mean()\n    return m + 1\n")
+    path = pathlib.Path(found.__file__)
+    path.write_text(path.read_text()[:33] + cut)
+    assert type(found.program(elements(gpupy))) is numpy.float32
 
 
 def test_code_without_a_source_gets_numpys_numbers(auto):

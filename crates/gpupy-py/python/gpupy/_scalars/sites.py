@@ -79,12 +79,18 @@ class _Code:
         """What was found about the frame's present instruction."""
         instruction = frame.f_lasti
         if instruction not in self.answers:
-            self.answers[instruction] = self._found(instruction, frame)
+            try:
+                found = self._found(instruction, frame)
+            except Exception:
+                # Of a source that is cut off, nested too deep, or another one by now.
+                found = _Answer(None, frozenset(), False)
+            self.answers[instruction] = found
         return self.answers[instruction]
 
     def _found(self, instruction: int, frame: types.FrameType) -> _Answer:
         if not self._is_read:
-            self._tree, self._is_read = _tree_of(self.code, frame), True
+            self._is_read = True
+            self._tree = _tree_of(self.code, frame)
         places = itertools.islice(self.code.co_positions(), instruction // 2, None)
         line, last, column, behind = next(places)
         if self._tree is None or line is None or last is None or column is None or behind is None:
@@ -123,10 +129,7 @@ def _tree_of(code: types.CodeType, frame: types.FrameType) -> tuple[SyntaxTree, 
         return None
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, frame.f_globals)
-    try:
-        found = _function(code, lines) if is_function else (_program(ast.parse("".join(lines))), 0)
-    except (SyntaxError, ValueError, IndexError, RecursionError):
-        return None
+    found = _function(code, lines) if is_function else (_program(ast.parse("".join(lines))), 0)
     return None if found is None or found[0].may_be_looked_at() else found
 
 
