@@ -108,7 +108,7 @@ fn licences(packages: &[Package<'_>], rules: &Rules) -> Vec<String> {
         let words = words(package.licence);
         met.extend(words.iter().map(|word| (package.name, word.clone())));
         let choice = LicenceChoice { words: &words, is_allowed: &is_allowed };
-        if !choice.is_satisfied() {
+        if !choice.satisfied() {
             refused.insert(format!("`{}` has the licence `{}`", package.name, package.licence));
         }
     }
@@ -150,7 +150,7 @@ struct LicenceChoice<'a> {
 
 impl LicenceChoice<'_> {
     /// Whether licences that are allowed satisfy it. What is no expression satisfies nothing.
-    fn is_satisfied(mut self) -> bool {
+    fn satisfied(mut self) -> bool {
         let found = self.any();
         found == Some(true) && self.words.is_empty()
     }

@@ -1,7 +1,8 @@
 //! Starts other programs, shows their command lines, and turns their failures into text.
 //!
-//! Owns [`run`], [`run_counting`] and [`capture`]. Invariants: a long-running program shows its output as it comes;
-//! a failure names the whole command line. Not here: which programs to start.
+//! Owns [`run`], [`run_counting`], [`answer`], [`told`] and [`capture`]. Invariants: a long-running program shows its
+//! output as it comes, but where several run at a time; a failure names the whole command line. Not here: which
+//! programs to start.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -59,6 +60,36 @@ pub fn run_counting(command: &mut Command, word: &str) -> Result<usize> {
         Ok(status) => Err(Failure::new(format!("`{}` ended with {status}", line(command)))),
         Err(error) => Err(not_started(command, &error)),
     }
+}
+
+/// Runs a command whose messages are shown; returns its standard output.
+pub fn answer(command: &mut Command) -> Result<String> {
+    println!("   $ {}", line(command));
+    let output =
+        command.stderr(Stdio::inherit()).output().map_err(|error| not_started(command, &error))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(Failure::new(format!("`{}` ended with {}", line(command), output.status))),
+    }
+}
+
+/// What a program printed, and whether it passed.
+pub struct Told {
+    pub output: String,
+    pub errors: String,
+    pub passed: bool,
+}
+
+/// Runs a command whose output the caller shows once it has ended; only the command line is shown at once.
+pub fn told(command: &mut Command) -> Result<Told> {
+    println!("   $ {}", line(command));
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| not_started(command, &error))?;
+    Ok(Told {
+        output: String::from_utf8_lossy(&output.stdout).into_owned(),
+        errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+        passed: output.status.success(),
+    })
 }
 
 /// Runs a command silently and returns its standard output.

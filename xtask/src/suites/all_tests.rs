@@ -13,7 +13,7 @@ use crate::machine::process::{announce, capture, cargo, command, run as start};
 use crate::machine::steps::{self, SuiteStep};
 use crate::machine::{features, venv, workspace};
 use crate::suites::suite_parts::{MODULE, Share, conformance_on, module, numpy, plugin};
-use crate::suites::{libraries, quick_tests, suite_parts, versions};
+use crate::suites::{libraries, quick_tests, rust_tests, suite_parts, versions};
 
 /// One line for each driver: its name, whether it starts, its device or the reason.
 const DRIVERS: &str = "
@@ -110,14 +110,20 @@ pub fn parts(names: &[String], share: Share) -> Vec<SuiteStep<'static>> {
 }
 
 fn rust(share: Share) -> Result<String> {
-    let mut tests = cargo();
-    if let Share::OfCommit = share {
-        // Variants of drivers run a share of the suite (`tests/src/share.rs`).
-        let commit = capture(command("git").args(["rev-parse", "HEAD"]));
-        tests.env("GPUPY_TEST_SHARE", commit.as_deref().map_or("unknown", str::trim));
-    }
-    tests.args(["test", "--release", "--workspace", "--no-fail-fast"]);
-    suite_parts::rust(tests.args(features::of_workspace()))
+    // Variants of drivers run a share of the suite (`tests/src/share.rs`).
+    let commit = match share {
+        Share::OfCommit => Some(capture(command("git").args(["rev-parse", "HEAD"]))),
+        Share::Everything => None,
+    };
+    rust_tests::run(|| {
+        let mut tests = cargo();
+        if let Some(commit) = &commit {
+            tests.env("GPUPY_TEST_SHARE", commit.as_deref().map_or("unknown", str::trim));
+        }
+        tests.args(["test", "--release", "--workspace"]);
+        tests.args(features::of_workspace());
+        tests
+    })
 }
 
 /// Runs the suite's command on each driver that starts on this machine.

@@ -15,7 +15,7 @@ use crate::machine::{features, workspace};
 pub const MODULE: &str = "Python module";
 
 /// The beginning of the line of a Rust test that is skipped (`tests/src/reporting/skipped.rs`).
-const SKIPPED: &str = "skipped: ";
+pub const SKIPPED: &str = "skipped: ";
 
 /// The script of NumPy's own tests.
 const NUMPYS: &str = "crates/gpupy-py/numpy_tests/run.py";
@@ -46,8 +46,12 @@ pub fn module() -> SuiteStep<'static> {
 
 /// Runs Rust tests; the note has how many were skipped.
 pub fn rust(tests: &mut Command) -> Result<String> {
-    let skipped = process::run_counting(tests, SKIPPED)?;
-    Ok(if skipped == 0 { String::new() } else { format!("{skipped} skipped, with reasons above") })
+    process::run_counting(tests, SKIPPED).map(skipped)
+}
+
+/// The note about so many tests that were skipped.
+pub fn skipped(count: usize) -> String {
+    if count == 0 { String::new() } else { format!("{count} skipped, with reasons above") }
 }
 
 /// Pytest by this interpreter, in a process for each processor; an idle one steals tests from another.
