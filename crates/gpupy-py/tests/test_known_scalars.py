@@ -3,12 +3,14 @@
 import datetime
 import decimal
 import fractions
+import itertools
 import json
 import math
 import random
 import statistics
 import struct
 import time
+import warnings
 
 import numpy
 import numpy as np
@@ -114,6 +116,68 @@ def test_a_function_of_one_has_the_bits_of_an_elements():
         source = abs(a) if name == "log1p" else a
         whole = function(source)
         assert all(function(source[i]) == whole[i] for i in range(200))
+
+
+@pytest.mark.parametrize(
+    "name", ["sin", "exp", "tanh", "cbrt", "log1p", "arctan", "sqrt", "power", "arctan2"]
+)
+def test_a_function_of_pythons_numbers_has_the_bits_of_an_elements(name):
+    function, more = getattr(gpupy, name), (1.7,) if name in ("power", "arctan2") else ()
+    for values in (np.random.default_rng(0).uniform(0.1, 3, 200).tolist(), list(range(1, 20))):
+        whole = function(gpupy.array(values), *more)
+        for at, value in enumerate(values):
+            number = function(value, *more)
+            assert type(number) is np.float64 and number == whole[at]
+
+
+def test_pythons_numbers_have_numpys_dtypes_and_warnings():
+    calls = [
+        (name, args)
+        for name in (
+            "add",
+            "multiply",
+            "maximum",
+            "floor_divide",
+            "power",
+            "less",
+            "arctan2",
+            "hypot",
+            "copysign",
+        )
+        for args in itertools.product((True, 3, -2, 2.5, 0, 0.0, 2**62, 2**63, 2**70, 1e300, 1j), repeat=2)
+    ]
+    calls += [
+        (name, (value,))
+        for name in (
+            "negative",
+            "absolute",
+            "sqrt",
+            "exp",
+            "sign",
+            "isnan",
+            "floor",
+            "invert",
+            "reciprocal",
+            "log",
+        )
+        for value in (True, 3, -2, 2.5, 0, -0.0, 2**63, 2**70, 1e300, math.inf, math.nan, 1j)
+    ]
+    for name, args in calls:
+        found = []
+        for xp in (numpy, gpupy):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                try:
+                    result = getattr(xp, name)(*args)
+                    found.append((type(result), [str(it.message) for it in said], result))
+                except (TypeError, ValueError, OverflowError) as error:
+                    found.append((type(error), [], str(error)))
+        (want, heard, value), (got, told, number) = found
+        assert (got, told) == (want, heard), (name, args)
+        if isinstance(value, np.floating) and value == value:
+            np.testing.assert_allclose(number, value, rtol=1e-13)
+        else:
+            assert number == value or value != value
 
 
 def test_what_numpy_says_of_a_number_is_said():

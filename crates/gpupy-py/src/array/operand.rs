@@ -135,6 +135,19 @@ impl UfuncOperand<'_> {
         op_eval::eval(Op::Cast, dtype, &[own])
     }
 
+    /// Gives a real number of Python's the dtype that NumPy gives it beside no other.
+    pub fn take_own_dtype(&mut self) {
+        let scalar = match self.held {
+            OperandValue::Float(value) => Some(Scalar::f64(value)),
+            OperandValue::Int(value) => int_scalar(value, DType::I64),
+            OperandValue::Bool(value) => Some(Scalar::bool(value)),
+            _ => None,
+        };
+        if let Some(scalar) = scalar {
+            *self = UfuncOperand::known(scalar);
+        }
+    }
+
     /// A copy of an operand that is a number, with NumPy's numbers as arrays without axes; `None` for arrays.
     pub fn without_axes(&self) -> Option<UfuncOperand<'static>> {
         let held = match self.held {

@@ -192,20 +192,22 @@ impl Ufunc {
                 },
             }
         }
-        if let Some(array) = self.apply_eagerly(&operands) {
-            return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
-        }
-        if operands.iter().all(|operand| operand.as_array().is_none())
-            && operands.iter().any(|operand| matches!(operand.held, OperandValue::Known(_)))
-        {
-            return match self.of_numbers(py, &operands)? {
+        if operands.iter().all(|operand| operand.as_array().is_none()) {
+            // Of Python's integers NumPy has its own ways, but for functions, whose bits are those of an element.
+            let are_integers = operands
+                .iter()
+                .all(|o| matches!(o.held, OperandValue::Int(_) | OperandValue::Bool(_)));
+            if operands.iter().all(|operand| !matches!(operand.held, OperandValue::Known(_))) {
+                operands.iter_mut().for_each(UfuncOperand::take_own_dtype);
+            }
+            let found = self.of_numbers(py, &operands)?;
+            return match found.filter(|found| !are_integers || found.dtype.is_float()) {
                 Some(number) => numpy_arrays::numpy_scalar(py, number).map(Some),
                 None => self.numpy.bind(py).call1(args).map(Some),
             };
         }
-        if operands.iter().all(|operand| operand.as_array().is_none()) {
-            // Python's numbers are nothing of ours.
-            return self.numpy.bind(py).call1(args).map(Some);
+        if let Some(array) = self.apply_eagerly(&operands) {
+            return Ok(Some(Bound::new(py, NdArray::lazy(array))?.into_any()));
         }
         let recorded = self.record(py, &operands, None)?;
         recorded.map(|array| wrap_recorded(py, array, &operands)).transpose()

@@ -1,6 +1,6 @@
 //! The attribute `__class__` of arrays, which `isinstance` asks for.
 //!
-//! Owns [`ask_for`], the packages that take NumPy's class alone. To code of these an array is lent as NumPy's when it
+//! Owns [`lend_to`], the packages that take NumPy's class alone. To code of these an array is lent as NumPy's when it
 //! asks; to all other code the class is the array's own. Invariant: without such a package in the process the answer
 //! costs one load.
 //!
