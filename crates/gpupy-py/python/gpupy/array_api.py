@@ -27,4 +27,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({"Array", *dir(_numpy)})
+    return sorted({"Array", "namespace", *_numpy.__all__})
