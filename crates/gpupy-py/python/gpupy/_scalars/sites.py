@@ -10,6 +10,7 @@ Not here: what a function does with a number (``uses.py``).
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import itertools
 import linecache
@@ -83,23 +84,24 @@ class _Code:
                 found = self._found(instruction, frame)
             except Exception:
                 # Of a source that is cut off, nested too deep, or another one by now.
-                found = _Answer(None, frozenset(), False)
+                found = _Answer(None, frozenset(), _is_of_passing(self.code, instruction))
             self.answers[instruction] = found
         return self.answers[instruction]
 
     def _found(self, instruction: int, frame: types.FrameType) -> _Answer:
+        passing = _is_of_passing(self.code, instruction)
         if not self._is_read:
             self._is_read = True
             self._tree = _tree_of(self.code, frame)
         places = itertools.islice(self.code.co_positions(), instruction // 2, None)
         line, last, column, behind = next(places)
         if self._tree is None or line is None or last is None or column is None or behind is None:
-            return _Answer(None, frozenset(), False)
+            return _Answer(None, frozenset(), passing)
         tree, lines = self._tree
         place = line - lines, last - lines, column, behind
         uses = Uses(tree, frame.f_globals)
         stays_with = uses.found if uses.are_alike(place) else None
-        return _Answer(stays_with, frozenset(uses.arrays), uses.are_of_passing(place))
+        return _Answer(stays_with, frozenset(uses.arrays), passing)
 
 
 _known: dict[int, _Code] = {}
@@ -121,6 +123,20 @@ def fate() -> tuple[bool, bool]:
             return scope.is_inside(frame), answer.passing
         # It may be what our function, or NumPy's, gives.
         frame = frame.f_back
+
+
+# Between a call and the instruction that gives its last argument, or the object whose method it is.
+_BETWEEN = frozenset(
+    "CACHE KW_NAMES LOAD_ATTR LOAD_CONST LOAD_METHOD LOAD_SMALL_INT PRECALL PUSH_NULL".split()
+)
+_MAKING = ("BINARY_OP", "CALL", "UNARY_")
+
+
+def _is_of_passing(code: types.CodeType, instruction: int) -> bool:
+    """Whether an instruction is of a result that nothing else has; where that is not plain, false."""
+    names = [step.opname for step in dis.get_instructions(code) if step.offset <= instruction]
+    before = (name for name in reversed(names[:-1]) if name not in _BETWEEN)
+    return names[-1].startswith(("CALL", "UNARY_")) and next(before, "").startswith(_MAKING)
 
 
 def _tree_of(code: types.CodeType, frame: types.FrameType) -> tuple[SyntaxTree, int] | None:

@@ -84,26 +84,6 @@ class Uses:
         node = self._tree.at(place)
         return node is not None and self._gives_one(node) and self._goes(node)
 
-    def are_of_passing(self, place: tuple[int, int, int, int]) -> bool:
-        """Whether the expression at this place is of values that no name holds."""
-        operands = self._operands(self._tree.at(place))
-        return bool(operands) and all(map(_is_new, operands))
-
-    def _operands(self, node: ast.AST | None) -> list[ast.expr]:
-        """What the result of an expression is computed from."""
-        match node:
-            case ast.Call(func=ast.Attribute() as function) if self._module(function) is None:
-                return [function.value, *node.args]
-            case ast.Call():
-                return node.args
-            case ast.BinOp():
-                return [node.left, node.right]
-            case ast.UnaryOp():
-                return [node.operand]
-            case ast.Subscript() | ast.AugAssign():
-                return [node.value]
-        return []
-
     def _gives_one(self, node: ast.AST) -> bool:
         """Whether the expression's own result is the number, not something that holds it."""
         if not isinstance(node, ast.Call):
@@ -230,8 +210,3 @@ class Uses:
         self.found[base.id] = found
         # NumPy may have a proxy.
         return np if found.__name__ == "numpy" else found
-
-
-def _is_new(operand: ast.expr) -> bool:
-    """Whether an operand is a result, and nothing else has it."""
-    return isinstance(operand, ast.Constant | ast.Call | ast.BinOp | ast.UnaryOp | ast.Compare)
