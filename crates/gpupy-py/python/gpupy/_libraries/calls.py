@@ -18,6 +18,8 @@ from .._gpupy import Border, ndarray, scalar
 
 # By the module that has them.
 TAKING = {
+    # The class is looked up by `type(x)`.
+    "awkward.operations.ak_from_numpy": "from_numpy",
     "h5py._hl.attrs": "AttributeManager.create",
     "h5py._hl.dataset": "Dataset.__getitem__ Dataset.__setitem__ Dataset.read_direct Dataset.write_direct",
     # A view of NumPy's as the class of an argument.
