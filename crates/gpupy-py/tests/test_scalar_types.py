@@ -114,6 +114,8 @@ USES = {
     "starred": "m, *rest = x.mean(), 1, 2; return m, rest",
     "in an exception": "try: raise ValueError(x.mean())\n except ValueError as it: return it.args",
     "of a coroutine": "import asyncio\n async def f(): m = x.mean(); return m\n return asyncio.run(f())",
+    "beside an object of the program's": "class Tally:\n  kept = []\n  def __add__(self, n):"
+    "\n   self.kept.append(n)\n   return self\n t = Tally(); t = t + x.mean(); t += x.max(); return t.kept",
     "of a subscript": "m = x.mean(); return m[()], m[...]",
 }
 

@@ -19,14 +19,14 @@ import sys
 import types
 from typing import Any, NamedTuple
 
-import gpupy
+import numpy as np
 
 from .._fallback.policy import PACKAGES
-from .._gpupy import ndarray
+from .._gpupy import ndarray, scalar
 from .._scopes import scope
 from .uses import SyntaxTree, Uses
 
-_FOLDER = os.path.dirname(str(gpupy.__file__)) + os.sep
+_FOLDER = PACKAGES[0]
 # Functions of ours that make arrays of all numbers that they get.
 _MAKERS = {
     (os.path.join("_classes", "subclass.py"), "through"),
@@ -35,6 +35,8 @@ _MAKERS = {
 }
 # The programs that are timed are as a user's.
 _PROGRAMS = _FOLDER + "_bench"
+# What keeps nothing of a number beside it in an operator; None is also a name that is not bound yet.
+_OPERANDS = (ndarray, scalar, np.ndarray, np.generic, int, float, complex, str, type(None))
 # Answers of so many pieces of code are kept.
 _KEPT = 4096
 
@@ -44,8 +46,9 @@ class _Answer(NamedTuple):
 
     # The globals with which it may stay pending, by name.
     stays_with: dict[str, Any] | None
-    # And the local names that hold arrays of ours then.
+    # And the local names that hold arrays of ours then, and names that hold operands.
     arrays: frozenset[str]
+    operands: frozenset[str]
     # Whether the program drops what it is computed from.
     passing: bool
 
@@ -56,10 +59,12 @@ class _Answer(NamedTuple):
         names = frame.f_globals
         if any(names.get(name) is not found for name, found in self.stays_with.items()):
             return False
-        if not self.arrays:
+        if not self.arrays and not self.operands:
             return True
         local = frame.f_locals
-        return all(type(local.get(name)) is ndarray for name in self.arrays)
+        if any(type(local.get(name)) is not ndarray for name in self.arrays):
+            return False
+        return all(issubclass(type(local.get(name, names.get(name))), _OPERANDS) for name in self.operands)
 
 
 class _Code:
@@ -84,7 +89,8 @@ class _Code:
                 found = self._found(instruction, frame)
             except Exception:
                 # Of a source that is cut off, nested too deep, or another one by now.
-                found = _Answer(None, frozenset(), _is_of_passing(self.code, instruction))
+                passing = _is_of_passing(self.code, instruction)
+                found = _Answer(None, frozenset(), frozenset(), passing)
             self.answers[instruction] = found
         return self.answers[instruction]
 
@@ -96,12 +102,12 @@ class _Code:
         places = itertools.islice(self.code.co_positions(), instruction // 2, None)
         line, last, column, behind = next(places)
         if self._tree is None or line is None or last is None or column is None or behind is None:
-            return _Answer(None, frozenset(), passing)
+            return _Answer(None, frozenset(), frozenset(), passing)
         tree, lines = self._tree
         place = line - lines, last - lines, column, behind
         uses = Uses(tree, frame.f_globals)
         stays_with = uses.found if uses.are_alike(place) else None
-        return _Answer(stays_with, frozenset(uses.arrays), passing)
+        return _Answer(stays_with, frozenset(uses.arrays), frozenset(uses.operands), passing)
 
 
 _known: dict[int, _Code] = {}

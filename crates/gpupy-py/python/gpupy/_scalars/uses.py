@@ -78,6 +78,8 @@ class Uses:
         self.found: dict[str, Any] = {}
         # Local names that are to hold arrays of ours when the number is made.
         self.arrays: set[str] = set()
+        # Names that are to hold arrays, numbers or text then, or nothing yet.
+        self.operands: set[str] = set()
 
     def are_alike(self, place: tuple[int, int, int, int]) -> bool:
         """Whether a pending number does as NumPy's where the expression at this place gives one."""
@@ -99,12 +101,15 @@ class Uses:
             return self._is_target(node.target)
         above = self._tree.parents[node]
         match above:
-            case ast.BinOp() | ast.UnaryOp() | ast.AugAssign() | ast.FormattedValue() | ast.Expr():
+            case ast.UnaryOp() | ast.FormattedValue() | ast.Expr() | ast.If() | ast.While():
                 return True
-            case ast.If() | ast.While():
-                return True
+            case ast.BinOp():
+                return self._stands_beside(above.left, above.right)
+            case ast.AugAssign():
+                return self._stands_beside(above.target)
             case ast.Compare():
-                return all(isinstance(op, _COMPARISONS) for op in above.ops)
+                is_known = all(isinstance(op, _COMPARISONS) for op in above.ops)
+                return is_known and self._stands_beside(above.left, *above.comparators)
             case ast.Assert():
                 return above.test is node
             case ast.IfExp():
@@ -128,6 +133,11 @@ class Uses:
                 return self._is_unpacked(node, above)
             case _:
                 return False
+
+    def _stands_beside(self, *operands: ast.expr) -> bool:
+        """Notes what an operator computes with, which a class of the program's would see."""
+        self.operands.update(operand.id for operand in operands if isinstance(operand, ast.Name))
+        return True
 
     def _is_unpacked(self, node: ast.AST, above: ast.Tuple) -> bool:
         """`a, b = number, other`."""
