@@ -13,6 +13,7 @@ import pathlib
 import sys
 import types
 
+import numpy
 import pytest
 from suites import Suite
 
@@ -188,10 +189,11 @@ def _as_cupy(package, root):
 
 
 def _cupy(package):
-    """A module ``cupy`` that is the package."""
+    """A module ``cupy`` that is the package, with CuPy's name for a copy in host memory."""
     behind = importlib.import_module(package)
     made = types.ModuleType("cupy")
     made.__getattr__ = functools.partial(getattr, behind)
+    made.asnumpy = numpy.array
     return made
 
 

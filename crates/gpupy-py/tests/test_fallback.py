@@ -2,6 +2,7 @@
 
 import gc
 import math
+import pickle
 import subprocess
 import sys
 import warnings
@@ -168,6 +169,36 @@ def test_what_numpy_makes_is_counted_at_the_users_line(call, auto):
     assert [site[1:] for site in gpupy.stats().fallback_sites] == [("<the line>", 1, 1)]
     with gpupy.fallback("error"), pytest.raises(gpupy.FallbackError, match="<the line>:1"):
         eval(compile(f"gpupy.{call}", "<the line>", "eval"), {"gpupy": gpupy, "numpy": numpy})
+
+
+@pytest.mark.parametrize("seed", [5, None, (1, 2), "a sequence", "bits", "a generator", "ours", "an array"])
+def test_generators_of_ours_have_bits_of_ours_and_numpys_numbers(seed):
+    random = numpy.random
+    given = {
+        "a sequence": random.SeedSequence(4),
+        "bits": random.PCG64(4),
+        "a generator": random.default_rng(4),
+        "ours": gpupy.random.PCG64(4),
+        "an array": gpupy.arange(3),
+    }.get(seed, seed)
+    ours = gpupy.random.default_rng(given)
+    bits = ours.bit_generator
+    assert isinstance(bits, random.PCG64) and isinstance(bits, gpupy.random.PCG64)
+    assert not isinstance(bits, gpupy.random.Philox) and repr(ours).startswith("Generator(PCG64) at ")
+    if seed not in ("bits", "a generator"):
+        assert type(bits) is gpupy.random.PCG64
+    again = pickle.loads(pickle.dumps(ours))
+    assert type(again.bit_generator) is type(bits)
+    theirs = random.default_rng()
+    theirs.bit_generator.state = bits.state
+    assert ours.normal(size=3).tolist() == theirs.normal(size=3).tolist() == again.normal(size=3).tolist()
+    assert gpupy.random.default_rng(ours) is ours
+    if seed in (5, "ours"):
+        expected = random.default_rng(5 if seed == 5 else random.PCG64(4))
+        assert (
+            gpupy.random.default_rng(given if seed == 5 else gpupy.random.PCG64(4)).random()
+            == expected.random()
+        )
 
 
 def test_what_is_given_or_read_is_not_counted(tmp_path, auto):

@@ -56,6 +56,21 @@ def test_what_an_axis_repeats_counts_once():
     assert dask.sizeof.sizeof(gpupy.zeros((3, 0))) == 0
 
 
+# Random numbers.
+
+
+def test_a_generator_of_ours_gives_chunks_of_ours_whatever_the_back_end_is():
+    with dask.config.set({"array.backend": "numpy"}):
+        x = da.random.default_rng(gpupy.random.default_rng(1)).normal(size=10, chunks=5)
+        y = da.random.default_rng(numpy.random.default_rng(1)).normal(size=10, chunks=5)
+        assert type(x._meta) is type(x.compute()) is gpupy.ndarray
+        assert type(y._meta) is type(y.compute()) is numpy.ndarray
+        assert x.compute().tolist() == y.compute().tolist()
+    x = da.random.default_rng(1).normal(size=10, chunks=5)
+    assert type(x._meta) is type(x.compute()) is gpupy.ndarray
+    assert x.compute().tolist() == y.compute().tolist()
+
+
 # Tokens.
 
 

@@ -24,22 +24,6 @@ def backend() -> Any:
     return array_creation_dispatch.dispatch("gpupy")
 
 
-@functools.cache
-def _bits() -> Any:
-    """NumPy's bits, of which Dask makes generators of ours: it goes by the module of the class.
-
-    Made when it is asked for, as NumPy loads its generators for it.
-    """
-    return type("PCG64", (np.random.PCG64,), {"__module__": __name__})
-
-
-def __getattr__(name: str) -> Any:
-    # Dask's tasks name it.
-    if name == "PCG64":
-        return _bits()
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'", name=name)
-
-
 def to_gpupy(chunk: Any, **_: Any) -> Any:
     """A chunk as one of ours."""
     return sys.modules["gpupy"].asanyarray(chunk)
@@ -120,7 +104,7 @@ def _made(theirs: Any, gpupy: Any) -> Any:
 
         @property
         def default_bit_generator(self) -> Any:
-            return _bits()
+            return gpupy.random.PCG64
 
         ones = with_our_meta("ones")
         zeros = with_our_meta("zeros")

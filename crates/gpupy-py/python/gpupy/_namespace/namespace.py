@@ -16,7 +16,7 @@ from .._classes import subclass
 from .._classes.ufuncs import ufunc_of
 from .._compute import complex_parts, linalg, linear, reductions, sorting
 from .._creation import asked, constants, conversion, coordinates, pointers, ranges, tensors
-from .._fallback import hosts, proxy, through_numpy
+from .._fallback import generators, hosts, proxy, through_numpy
 from .._gpupy import ndarray
 from .._indexing import index_arrays, positions, select
 from .._numpys import rebound, submodules
@@ -53,7 +53,10 @@ OWN_INSIDE: dict[str, dict[str, Any]] = {
     "gpupy.ctypeslib": pointers.FUNCTIONS,
     "gpupy.lib.stride_tricks": strides.FUNCTIONS,
     "gpupy.linalg": linalg.FUNCTIONS,
+    "gpupy.random": generators.FUNCTIONS,
 }
+# NumPy loads it when it is asked for, and none of its functions asks an array for another one.
+_NOT_DISPATCHED = frozenset(("gpupy.random",))
 
 
 def lookup(name: str) -> Any:
@@ -122,6 +125,8 @@ def adapt(name: str, value: Any, module: str) -> Any:
     if isinstance(value, type):
         if name in _GENERATORS:
             return proxy.giving_ours(value)
+        if module == "gpupy.random" and name in _BITS:
+            return generators.bits_of_ours(value)
         return proxy.called_giving_ours(value) if name in _POLYNOMIALS else value
     # One of a subclass is compared by identity, as ``ma.masked`` is; what types are named by is subscripted.
     if isinstance(value, (np.generic, np.ndarray, *_CONSTANTS)) or type(value).__module__ in _OF_TYPES:
@@ -147,6 +152,7 @@ _COMPARISONS = frozenset(
 
 # Classes of NumPy's whose methods give arrays.
 _GENERATORS = ("Generator", "RandomState")
+_BITS = frozenset("MT19937 PCG64 PCG64DXSM Philox SFC64".split())
 _POLYNOMIALS = frozenset("Chebyshev Hermite HermiteE Laguerre Legendre Polynomial poly1d".split())
 _OF_TYPES = ("types", "typing")
 
@@ -238,6 +244,8 @@ def _overrides() -> dict[Any, Any]:
         if theirs is not None:
             found[theirs] = own
     for module, functions in OWN_INSIDE.items():
+        if module in _NOT_DISPATCHED:
+            continue
         source = functools.reduce(getattr, module.split(".")[1:], np)
         found.update({getattr(source, name): own for name, own in functions.items() if hasattr(source, name)})
     return found
