@@ -266,6 +266,25 @@ def test_flat_reads_writes_and_iterates(device):
     check(lambda xp: made(xp).flat[-1])
 
 
+def test_a_key_of_a_flat_iterator_begins_it_anew(device):
+    def function(xp):
+        a = made(xp)
+        flat, seen = a.flat, []
+        for use in ("flat[5]", "flat[2:4]", "flat[[1, 2]]", "flat.copy()", "len(flat)", "flat[99]"):
+            next(flat), next(flat)
+            try:
+                eval(use)
+            except IndexError:
+                pass
+            seen += [flat.index, *flat.coords]
+        next(flat)
+        flat[7] = 3
+        seen += [flat.index, next(flat), next(flat)]
+        return [xp.asarray(seen), a]
+
+    check(function)
+
+
 def test_mutating_methods_write_back(device):
     def function(xp):
         a = xp.array([3, 1, 2, 5, 4], dtype=xp.float32)

@@ -1,14 +1,17 @@
 """``a.flat``: the elements in C order.
 
-Owns ``flatiter``. Not here: ``ravel``, which is a method of arrays.
+Owns ``flatiter``. To code of packages that take NumPy's class alone it is of NumPy's class; none of them
+reads one in C. Not here: ``ravel``, which is a method of arrays.
 """
 
 import operator
+import sys
 import warnings
 from typing import Any
 
 import numpy as np
 
+from .._classes import takers
 from .._classes.subclass import is_instance, like
 from .._fallback import objects
 from .._fallback.hosts import to_host
@@ -23,6 +26,11 @@ class flatiter:
     def __init__(self, array):
         self._array = array
         self._iterator = None
+
+    @property  # type: ignore[misc]
+    def __class__(self):
+        asking = sys._getframe(1).f_globals.get("__name__")
+        return np.flatiter if takers.which(asking) == takers.ALL else type(self)
 
     def __gpupy_host__(self):
         return self._array._host().reshape(-1)
@@ -65,7 +73,13 @@ class flatiter:
     def __next__(self):
         return next(iter(self))
 
+    def _begin_anew(self):
+        """Elements are given from the first one on, after a use of a key, as NumPy has it."""
+        if self._iterator is not None:
+            self._iterator[:0]
+
     def __getitem__(self, key):
+        self._begin_anew()
         if is_instance(self._array):
             return like(lambda plain: flatiter(plain)[key], self._array)
         if isinstance(key, (slice, type(Ellipsis))):
@@ -95,6 +109,7 @@ class flatiter:
         del self._array._meta_array().flat[key]
 
     def __setitem__(self, key, value):
+        self._begin_anew()
         array = self._array
         if not array._lazy:
             host, at = array._host(), to_host(key)
