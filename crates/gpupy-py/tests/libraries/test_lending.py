@@ -70,6 +70,15 @@ def test_one_question_by_several_classes_has_one_answer(library):
     assert function(gpupy.ones(2)) is True
 
 
+def test_a_flat_iterator_is_of_numpys_class_to_code_that_asks_and_stays_itself(library):
+    function = library("def function(x):\n    return isinstance(x, np.flatiter), x[0], x")
+    flat = gpupy.arange(5).flat
+    next(flat)
+    told, first, found = function(flat)
+    assert told is True and first == 0 and found is flat
+    assert type(flat) is flat.__class__ is gpupy.flatiter and not isinstance(flat, numpy.flatiter)
+
+
 def test_what_is_in_no_variable_keeps_its_class_and_the_function_our_array(library):
     function = library(
         "def function(box):\n    told = isinstance(box.inside, np.ndarray)\n    return told, box.inside"
@@ -107,6 +116,24 @@ def test_the_class_of_an_instance_is_its_own_and_can_be_set_as_of_other_objects(
     assert type(a) is Other
     with pytest.raises(TypeError, match="__class__"):
         a.__class__ = int
+
+
+def test_an_object_that_forwards_attributes_has_none_that_numpys_arrays_lack():
+    class Quantity:
+        def __init__(self, amount):
+            self.amount = amount
+
+        def __getattr__(self, name):
+            return getattr(self.amount, name)
+
+    class Instance(gpupy.ndarray):
+        def to_numpy(self):
+            return super().to_numpy() + 1
+
+    a = gpupy.ones(2)
+    assert Quantity(a).shape == (2,) and not hasattr(Quantity(a), "to_numpy")
+    assert type(a.to_numpy()) is numpy.ndarray and a.view(Instance).to_numpy().tolist() == [2, 2]
+    assert list(inspect.signature(gpupy.ndarray.to_numpy).parameters) == ["self", "dtype", "copy"]
 
 
 def test_an_array_is_let_go_of_when_the_function_ends(library):

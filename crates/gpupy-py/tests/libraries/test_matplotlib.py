@@ -192,3 +192,13 @@ def a_hill_that_is_lit(np, matplotlib):
 
 
 test_matplotlib = step.tests()
+
+
+@step
+def an_image_that_is_resampled(np, matplotlib):
+    # In C, which a program calls itself.
+    from matplotlib import image, transforms
+
+    given, made = np.arange(6.0).reshape(2, 3), np.zeros((4, 6))
+    image.resample(given, made, transforms.Affine2D().scale(2), interpolation=image.NEAREST)
+    return made.tolist()

@@ -22,6 +22,7 @@ TAKING = {
     "awkward.operations.ak_from_numpy": "from_numpy",
     "h5py._hl.attrs": "AttributeManager.create",
     "h5py._hl.dataset": "Dataset.__getitem__ Dataset.__setitem__ Dataset.read_direct Dataset.write_direct",
+    "matplotlib._image": "resample",
     # A view of NumPy's as the class of an argument.
     "matplotlib.colors": "LightSource.hillshade",
     # Masks; other arrays come by the protocol.

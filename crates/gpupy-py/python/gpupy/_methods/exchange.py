@@ -4,6 +4,8 @@ Not here: what libraries are told (``_libraries``), their tensors as arrays (``_
 """
 
 import importlib
+import sys
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +45,34 @@ def jax_array(self):
     return jax.numpy.asarray(np.asarray(self))
 
 
-def to_numpy(self, dtype=None, copy=False):
+def _to_numpy(self, dtype=None, copy=False):
     """A NumPy array of the elements: over the same memory, unless a copy or another dtype is requested."""
     return np.array(self._pinned(), dtype=dtype, copy=True if copy else None)
+
+
+class NotForwarded:
+    """A method that NumPy's arrays lack, and libraries ask for: an object that forwards has none of it.
+
+    A class whose ``__getattr__`` gives an array's attributes (a quantity with its unit) seems to have all of
+    them; libraries that look for this one would take the array without the object.
+    """
+
+    def __init__(self, name: str, method: Any) -> None:
+        method.__name__ = name
+        method.__qualname__ = f"ndarray.{name}"
+        self._method = method
+
+    def __get__(self, array: Any, kind: type[Any] | None = None) -> Any:
+        if array is None:
+            return self._method
+        if sys._getframe(1).f_code.co_name in _FORWARDING:
+            name = self._method.__name__
+            raise AttributeError(f"'{type(array).__name__}' object has no attribute '{name}'", name=name)
+        return self._method.__get__(array, kind)
+
+
+_FORWARDING = ("__getattr__", "__getattribute__")
+to_numpy = NotForwarded("to_numpy", _to_numpy)
 
 
 def array_wrap(self, array, context=None, return_scalar=False, /):
