@@ -11,20 +11,13 @@ from typing import Any
 import numpy as np
 
 from .hosts import to_host
-from .proxy import Proxy
+from .proxy import Proxy, standing_for
 
 
 @functools.cache
 def bits_of_ours(kind: type[Any]) -> type[Any]:
-    """A subclass of a class of NumPy's bits; to it, NumPy's own are instances as well."""
-
-    class Kind(type(kind)):  # type: ignore[misc]
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
-
-    members = {"__module__": "gpupy.random", "__doc__": kind.__doc__, "__slots__": ()}
-    made: Any = Kind(kind.__name__, (kind,), members)
-    return made
+    """A subclass of a class of NumPy's bits."""
+    return standing_for(kind, "gpupy.random", {"__slots__": ()})
 
 
 def default_rng(seed: Any = None) -> Any:

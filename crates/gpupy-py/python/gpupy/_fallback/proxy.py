@@ -30,6 +30,18 @@ def giving_ours(kind: type[Any]) -> type[Any]:
     return type(kind.__name__, (kind,), members)
 
 
+def standing_for(kind: type[Any], package: str, members: dict[str, Any]) -> type[Any]:
+    """A subclass of a class of NumPy's, of which NumPy's own instances are, too: its functions give those."""
+
+    class Kind(type(kind)):  # type: ignore[misc]
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
+
+    named = {"__module__": package, "__doc__": kind.__doc__}
+    made: type[Any] = Kind(kind.__name__, (kind,), members | named)
+    return made
+
+
 @functools.cache
 def called_giving_ours(kind: type[Any]) -> type[Any]:
     """A subclass of a class of NumPy's, whose instances give arrays of ours when they are called."""
@@ -37,16 +49,10 @@ def called_giving_ours(kind: type[Any]) -> type[Any]:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         return call(kind.__name__, super(made, self).__call__, args, kwargs)
 
-    class Kind(type(kind)):  # type: ignore[misc]
-        # Results of NumPy's functions are of its own class.
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return isinstance(instance, kind) if cls is made else super().__instancecheck__(instance)
-
     made: Any
     package = "gpupy" if kind.__module__ == "numpy" else "gpupy.polynomial"
-    members = {"__call__": __call__, "__module__": package, "__doc__": kind.__doc__}
-    members |= {name: _wrapped(getattr(kind, name)) for name in _ROOTS if hasattr(kind, name)}
-    made = Kind(kind.__name__, (kind,), members)
+    members = {name: _wrapped(getattr(kind, name)) for name in _ROOTS if hasattr(kind, name)}
+    made = standing_for(kind, package, {"__call__": __call__, **members})
     return made
 
 

@@ -45,11 +45,6 @@ def jax_array(self):
     return jax.numpy.asarray(np.asarray(self))
 
 
-def _to_numpy(self, dtype=None, copy=False):
-    """A NumPy array of the elements: over the same memory, unless a copy or another dtype is requested."""
-    return np.array(self._pinned(), dtype=dtype, copy=True if copy else None)
-
-
 class NotForwarded:
     """A method that NumPy's arrays lack, and libraries ask for: an object that forwards has none of it.
 
@@ -57,9 +52,7 @@ class NotForwarded:
     them; libraries that look for this one would take the array without the object.
     """
 
-    def __init__(self, name: str, method: Any) -> None:
-        method.__name__ = name
-        method.__qualname__ = f"ndarray.{name}"
+    def __init__(self, method: Any) -> None:
         self._method = method
 
     def __get__(self, array: Any, kind: type[Any] | None = None) -> Any:
@@ -72,7 +65,12 @@ class NotForwarded:
 
 
 _FORWARDING = ("__getattr__", "__getattribute__")
-to_numpy = NotForwarded("to_numpy", _to_numpy)
+
+
+@NotForwarded
+def to_numpy(self, dtype=None, copy=False):
+    """A NumPy array of the elements: over the same memory, unless a copy or another dtype is requested."""
+    return np.array(self._pinned(), dtype=dtype, copy=True if copy else None)
 
 
 def array_wrap(self, array, context=None, return_scalar=False, /):

@@ -125,7 +125,7 @@ def adapt(name: str, value: Any, module: str) -> Any:
     if isinstance(value, type):
         if name in _GENERATORS:
             return proxy.giving_ours(value)
-        if module == "gpupy.random" and name in _BITS:
+        if module == "gpupy.random" and np.random.BitGenerator in value.__bases__:
             return generators.bits_of_ours(value)
         return proxy.called_giving_ours(value) if name in _POLYNOMIALS else value
     # One of a subclass is compared by identity, as ``ma.masked`` is; what types are named by is subscripted.
@@ -152,7 +152,6 @@ _COMPARISONS = frozenset(
 
 # Classes of NumPy's whose methods give arrays.
 _GENERATORS = ("Generator", "RandomState")
-_BITS = frozenset("MT19937 PCG64 PCG64DXSM Philox SFC64".split())
 _POLYNOMIALS = frozenset("Chebyshev Hermite HermiteE Laguerre Legendre Polynomial poly1d".split())
 _OF_TYPES = ("types", "typing")
 
